@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "thumbs",
+  products: [
+    .library(name: "ImageCache", targets: ["ImageCache"]),
+    .library(name: "BatchFetch", targets: ["BatchFetch"]),
+    .executable(name: "thumbs", targets: ["thumbs"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ],
+  targets: [
+    // The system's libraries. A missing one is named by the build, with the package that has it.
+    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+
+    // The four floors, lowest first. Each imports only what is below it.
+    .target(name: "CImage", dependencies: ["CJPEG", "CPNG", "CLCMS"]),
+    .target(
+      name: "ImageCache",
+      dependencies: [
+        "CImage", "CCrypto", "CXXHash",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .target(
+      name: "BatchFetch",
+      dependencies: [
+        "ImageCache", "CCurl",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .executableTarget(
+      name: "thumbs",
+      dependencies: [
+        "BatchFetch", "ImageCache",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+
+    .target(name: "TestSupport", dependencies: ["CImage"], path: "Tests/TestSupport"),
+    .testTarget(name: "ImageCacheTests", dependencies: ["ImageCache", "CImage", "TestSupport"]),
+    .testTarget(name: "BatchFetchTests", dependencies: ["BatchFetch", "TestSupport"]),
+    .testTarget(name: "ThumbsTests", dependencies: ["thumbs", "TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
+)
+
+/// Warnings stop the build where nobody would read them.
+let isCI = Context.environment["CI"] != nil
+
+for target in package.targets where target.type != .system {
+  target.cSettings = isCI ? [.treatAllWarnings(as: .error)] : []
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ]
+  if isCI { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
+}

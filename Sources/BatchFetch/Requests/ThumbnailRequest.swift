@@ -1,0 +1,42 @@
+public import HTTPTypes
+public import ImageCache
+
+/// One picture that somebody wants, in one or several sizes.
+public struct ThumbnailRequest: Sendable {
+  /// How urgent a request is among those that wait. Several callers of one source: the highest counts.
+  public enum Priority: Int, Comparable, CaseIterable, Sendable {
+    /// Prefetching: when nothing else waits.
+    case low
+    /// The default.
+    case normal
+    /// Somebody looks at the empty place.
+    case high
+
+    /// Less urgent than.
+    public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// Where the picture is, as the caller wrote it. A bad address fails this request with `bad_url`, and no other.
+  public var url: String
+  /// The thumbnails to make, in order. One download and one decode serve them all.
+  public var specs: [ThumbnailSpec]
+  /// Additional header fields. Requests that differ in them never share a download.
+  public var headerFields: HTTPFields
+  /// Default ``Priority/normal``.
+  public var priority: Priority
+
+  /// A request for one picture in the sizes of `specs`.
+  public init(
+    url: String, specs: [ThumbnailSpec], headerFields: HTTPFields = [:], priority: Priority = .normal
+  ) {
+    self.url = url
+    self.specs = specs
+    self.headerFields = headerFields
+    self.priority = priority
+  }
+
+  /// A request for one picture that fits in a square box of `size` pixels.
+  public init(url: String, size: Int) {
+    self.init(url: url, specs: [ThumbnailSpec(width: size)])
+  }
+}

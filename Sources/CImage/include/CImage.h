@@ -1,0 +1,1 @@
+int cimage_placeholder(void);

@@ -1,0 +1,34 @@
+/// Why bytes did not become thumbnails.
+public struct ImageError: Error, Hashable, Sendable {
+  /// The cause, stable across versions; the raw value is the `code` of a report.
+  public enum Code: String, CaseIterable, Hashable, Sendable {
+    /// Not a picture at all: a web page, text, or something without a known signature.
+    case notAnImage = "not_an_image"
+    /// A picture, in a format or a variant of one that is not decoded here; the message names it.
+    case unsupportedFormat = "unsupported_format"
+    /// The header declares more pixels than the limit allows.
+    case tooManyPixels = "too_many_pixels"
+    /// The file ends before its picture does.
+    case truncated
+    /// The file is damaged.
+    case decodeError = "decode_error"
+    /// The file asks for more work or memory than a picture of its size should.
+    case decodeLimit = "decode_limit"
+  }
+
+  /// The cause.
+  public var code: Code
+  /// One sentence for a person, with the decoder's own words where it had some.
+  public var message: String
+
+  /// An error of `code`, explained by `message`.
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+}
+
+extension ImageError: CustomStringConvertible {
+  /// The message.
+  public var description: String { message }
+}

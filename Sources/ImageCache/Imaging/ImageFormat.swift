@@ -1,0 +1,15 @@
+/// A format that is decoded and encoded here.
+public enum ImageFormat: String, CaseIterable, Hashable, Sendable {
+  /// JPEG, ITU-T T.81.
+  case jpeg
+  /// PNG, W3C PNG Specification (Third Edition).
+  case png
+
+  /// The usual file name extension: `jpg` or `png`.
+  public var fileExtension: String {
+    switch self {
+    case .jpeg: "jpg"
+    case .png: "png"
+    }
+  }
+}

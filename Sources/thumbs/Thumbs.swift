@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct Thumbs: ParsableCommand {
+  func run() throws {}
+}
