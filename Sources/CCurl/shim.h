@@ -1,1 +1,86 @@
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+// Swift cannot call C functions with variable arguments. Each function below calls one such function of libcurl with
+// arguments of one fixed type, and nothing else.
+
+static inline CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_string(CURL *handle, CURLoption option, const char *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+typedef size_t (*ccurl_data_function)(char *data, size_t size, size_t count, void *context);
+
+static inline CURLcode ccurl_set_data_function(CURL *handle, CURLoption option, ccurl_data_function function) {
+  return curl_easy_setopt(handle, option, function);
+}
+
+typedef curl_socket_t (*ccurl_open_socket_function)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+
+static inline CURLcode ccurl_set_open_socket_function(CURL *handle, ccurl_open_socket_function function) {
+  return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+
+static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(handle, info, &value);
+  return value;
+}
+
+static inline curl_off_t ccurl_get_offset(CURL *handle, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(handle, info, &value);
+  return value;
+}
+
+/// The string is libcurl's, and lives as long as the handle is not used again.
+static inline const char *ccurl_get_string(CURL *handle, CURLINFO info) {
+  char *value = NULL;
+  curl_easy_getinfo(handle, info, &value);
+  return value;
+}
+
+/// The context pointer that was set as CURLOPT_PRIVATE.
+static inline void *ccurl_get_private(CURL *handle) {
+  char *value = NULL;
+  curl_easy_getinfo(handle, CURLINFO_PRIVATE, &value);
+  return value;
+}
+
+static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+/// The result of a finished transfer; it stands in a union that Swift sees without names.
+static inline CURLcode ccurl_message_result(const CURLMsg *message) { return message->data.result; }
+
+/// Copies the IP address that libcurl is about to connect to, in network order, and returns its length: 4, 16, or 0 for
+/// another family. The socket structures belong to no module of their own, so that Swift cannot name their fields.
+static inline int ccurl_peer_address(const struct curl_sockaddr *peer, unsigned char bytes[16]) {
+  if (peer->family == AF_INET) {
+    memcpy(bytes, &((const struct sockaddr_in *)(const void *)&peer->addr)->sin_addr, 4);
+    return 4;
+  }
+  if (peer->family == AF_INET6) {
+    memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)&peer->addr)->sin6_addr, 16);
+    return 16;
+  }
+  return 0;
+}
+
+static inline curl_socket_t ccurl_open_socket(const struct curl_sockaddr *peer) {
+  return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+}

@@ -1,0 +1,28 @@
+public import Foundation
+public import HTTPTypes
+
+extension Downloader {
+  /// How a downloader behaves.
+  public struct Configuration: Sendable {
+    /// Transfers at once, over all hosts. Default 16.
+    public var concurrency = 16
+    /// Downloads at once from one host. Default 6.
+    public var perHost = 6
+    /// When failed attempts are made again.
+    public var retry = RetryPolicy()
+    /// How long and how far one attempt may go.
+    public var limits = TransferLimits()
+    /// The fields of every request. Default: `User-Agent: thumbs/VERSION`, and an `Accept` of what is decoded.
+    public var headerFields: HTTPFields = [.userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1"]
+    /// The clock of pauses. Default: the continuous clock.
+    public var clock: any Clock<Duration> = ContinuousClock()
+    /// The wall clock, for dates of the protocol.
+    public var now: @Sendable () -> Date = { Date() }
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// The version in the user agent and of the command.
+  public static let version = "0.1.0"
+}

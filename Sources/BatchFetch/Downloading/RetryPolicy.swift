@@ -1,0 +1,32 @@
+/// When a failed attempt is made again: exponential backoff with full jitter.
+public struct RetryPolicy: Hashable, Sendable {
+  /// Attempts after the first one. Default 3.
+  public var limit: Int
+  /// The longest pause before the first retry; it doubles with each further one. Default 0.5 s.
+  public var base: Duration
+  /// The longest pause of all, also where a server asks for a longer one. Default 30 s.
+  public var cap: Duration
+
+  /// A policy of up to `limit` retries.
+  public init(limit: Int = 3, base: Duration = .milliseconds(500), cap: Duration = .seconds(30)) {
+    self.limit = limit
+    self.base = base
+    self.cap = cap
+  }
+
+  /// The pause before the next attempt; nil where there shall be none.
+  ///
+  /// - Parameters:
+  ///   - code: why the last attempt failed.
+  ///   - attempts: how many were made so far, at least 1.
+  ///   - retryAfter: how long the server asked to wait (RFC 9110, 10.2.3).
+  ///   - jitter: a random number in 0..<1. Jitter keeps many clients from coming back at the same moment.
+  public func pause(after code: FailureCode, attempts: Int, retryAfter: Duration?, jitter: Double) -> Duration? {
+    guard attempts <= limit, code.isRetryable else { return nil }
+    // An empty answer is hardly ever a passing fault: it is tried once more, not more often.
+    if code == .emptyBody, attempts > 1 { return nil }
+    if let retryAfter { return min(retryAfter, cap) }
+    let ceiling = min(base * (1 << min(attempts - 1, 20)), cap)
+    return ceiling * jitter
+  }
+}

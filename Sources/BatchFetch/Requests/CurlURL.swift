@@ -1,0 +1,52 @@
+internal import CCurl
+
+/// The parts of an address as libcurl reads it.
+struct CurlURL {
+  /// Host in lower case, with the port where that is not the scheme's own.
+  let authority: String
+  /// `user` or `user:password`, still percent-encoded.
+  let credentials: String?
+  /// From the first slash; `/` where the address has none.
+  let path: String
+  /// What follows the question mark.
+  let query: String?
+
+  /// The parts of `text`; `shown` is what a message may quote.
+  init(_ text: String, shown: String) throws(FetchFailure) {
+    guard let handle = curl_url() else { throw FetchFailure(.badURL, "Out of memory.") }
+    defer { curl_url_cleanup(handle) }
+    let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
+    let result = curl_url_set(handle, CURLUPART_URL, text, flags)
+    guard result == CURLUE_OK else {
+      throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
+    }
+    let host = try Self.host(of: handle, shown: shown)
+    let port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_NO_DEFAULT_PORT))
+    self.authority = port.map { "\(host):\($0)" } ?? host
+    self.path = Self.part(CURLUPART_PATH, of: handle) ?? "/"
+    self.query = Self.part(CURLUPART_QUERY, of: handle)
+    let password = Self.part(CURLUPART_PASSWORD, of: handle)
+    self.credentials = Self.part(CURLUPART_USER, of: handle).map { user in
+      password.map { "\(user):\($0)" } ?? user
+    }
+  }
+
+  /// The host in ASCII; empty for a file.
+  private static func host(of handle: OpaquePointer, shown: String) throws(FetchFailure) -> String {
+    var value: UnsafeMutablePointer<CChar>?
+    let result = curl_url_get(handle, CURLUPART_HOST, &value, UInt32(CURLU_PUNYCODE))
+    defer { curl_free(value) }
+    if result == CURLUE_NO_HOST { return "" }
+    guard result == CURLUE_OK, let value else {
+      throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
+    }
+    return String(cString: value).lowercased()
+  }
+
+  private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32 = 0) -> String? {
+    var value: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(handle, part, &value, flags) == CURLUE_OK, let value else { return nil }
+    defer { curl_free(value) }
+    return String(cString: value)
+  }
+}

@@ -1,0 +1,117 @@
+internal import CCurl
+
+/// An address that can be fetched, in canonical form: scheme and host in lower case, international names in ASCII,
+/// no default port, no dot segments, no fragment, and percent-encoded exactly where RFC 3986 asks for it.
+///
+/// libcurl parses it here and connects with it later, so that the host which was checked is the host which is asked.
+public struct SourceURL: Hashable, Sendable {
+  /// How the address is reached.
+  public enum Scheme: String, Hashable, Sendable {
+    /// Hypertext, in the clear.
+    case http
+    /// Hypertext over TLS.
+    case https
+    /// A file of this machine.
+    case file
+  }
+
+  /// How the address is reached.
+  public let scheme: Scheme
+  /// The host, with its port where that is not the scheme's own: what shares a limit and a pause. Empty for files.
+  public let host: String
+  /// The canonical address without credentials, for caches, reports and people.
+  public let description: String
+  /// `user` or `user:password`, percent-encoded; nil where the address holds none.
+  public let credentials: String?
+
+  /// The canonical form of `text`, which may hold spaces and any letters.
+  ///
+  /// - Throws: `bad_url` for what is not an absolute address, `blocked_scheme` for any scheme but http, https and file.
+  public init(_ text: String) throws(FetchFailure) {
+    let scheme = try Self.scheme(of: text)
+    let parts = try CurlURL(Self.encodingIllegalBytes(of: text), shown: text)
+    self.scheme = scheme
+    self.credentials = parts.credentials
+    self.host = parts.authority
+    self.description =
+      scheme == .file
+      ? "file://\(parts.path)"
+      : "\(scheme.rawValue)://\(parts.authority)\(parts.path)\(parts.query.map { "?\($0)" } ?? "")"
+  }
+
+  /// The address as it is asked for: with its credentials.
+  var requestString: String {
+    guard let credentials else { return description }
+    return "\(scheme.rawValue)://\(credentials)@" + description.dropFirst(scheme.rawValue.count + 3)
+  }
+}
+
+extension SourceURL: CustomStringConvertible {}
+
+extension SourceURL {
+  /// Schemes that stand before a plain colon, and would pass for `host:port` otherwise.
+  private static let opaqueSchemes: Set<String> = ["data", "javascript", "blob", "about", "mailto", "file", "ftp"]
+
+  /// The scheme, or the reason why there is none to use.
+  private static func scheme(of text: String) throws(FetchFailure) -> Scheme {
+    guard let colon = text.firstIndex(of: ":"), text[..<colon].isSchemeName else {
+      throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
+    }
+    let name = text[..<colon].lowercased()
+    let hasAuthority = text[colon...].hasPrefix("://")
+    if hasAuthority, let scheme = Scheme(rawValue: name) { return scheme }
+    if hasAuthority || opaqueSchemes.contains(name) {
+      throw FetchFailure(.blockedScheme, "Addresses of the scheme \"\(name)\" are not fetched.")
+    }
+    throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
+  }
+
+  /// RFC 3986, 2.2 and 2.3, and `%`: what may stand in an address as it is.
+  private static let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
+
+  /// `text` with every byte that may not stand in an address percent-encoded; `%` stays where it encodes something.
+  /// The authority is left alone: its letters are libcurl's to turn into ASCII (UTS 46).
+  private static func encodingIllegalBytes(of text: String) -> String {
+    guard let start = text.firstRange(of: "://")?.upperBound else { return text }
+    let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+    let tail = Array(text[end...].utf8)
+    var encoded: [UInt8] = []
+    encoded.reserveCapacity(tail.count)
+    for (index, byte) in tail.enumerated() {
+      let isEscape = byte == UInt8(ascii: "%") && tail[(index + 1)...].prefix(2).filter { $0.isHexDigit }.count == 2
+      if byte.isASCIIAlphanumeric || legal.contains(byte) || isEscape {
+        encoded.append(byte)
+      } else {
+        encoded.append(UInt8(ascii: "%"))
+        encoded.append(hexDigits[Int(byte >> 4)])
+        encoded.append(hexDigits[Int(byte & 15)])
+      }
+    }
+    return text[..<end] + String(decoding: encoded, as: UTF8.self)
+  }
+
+  private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}
+
+extension Substring {
+  /// RFC 3986, 3.1.
+  fileprivate var isSchemeName: Bool {
+    guard let first = utf8.first, first.isASCIILetter else { return false }
+    return utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+  fileprivate var isASCIIAlphanumeric: Bool { isASCIILetter || (0x30...0x39).contains(self) }
+  fileprivate var isHexDigit: Bool {
+    (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
+  }
+}
+
+extension String {
+  /// Quoted, and cut where it is too long to be read in a message. Whatever may hold a password is not shown.
+  var quotedForMessage: String {
+    contains("@") ? "(not shown: it may hold a password)" : "\"\(prefix(200))\""
+  }
+}

@@ -1,0 +1,43 @@
+/// Which network addresses may be connected to. Judged on the address itself, when the socket is opened: neither a
+/// redirect nor a name that resolves anew gets around it.
+public enum AddressPolicy: Hashable, Sendable {
+  /// All but link-local addresses and those where clouds keep their machines' credentials.
+  case noLinkLocal
+  /// Only addresses of the public Internet.
+  case publicOnly
+
+  /// Why `address` may not be connected to; nil where it may.
+  func refusal(of address: IPAddress) -> String? {
+    let address = address.unwrapped
+    if let range = Self.first(of: Self.alwaysRefused, holding: address) { return range.reason }
+    guard self == .publicOnly else { return nil }
+    return Self.first(of: Self.notPublic, holding: address)?.reason
+  }
+
+  private typealias Range = (prefix: IPAddress, length: Int, reason: String)
+
+  private static func first(of ranges: [Range], holding address: IPAddress) -> Range? {
+    ranges.first { address.hasPrefix($0.prefix, length: $0.length) }
+  }
+
+  private static func ranges(_ table: [(String, Int, String)]) -> [Range] {
+    table.compactMap { text, length, reason in IPAddress(text).map { ($0, length, reason) } }
+  }
+
+  private static let alwaysRefused = ranges([
+    ("169.254.0.0", 16, "link-local"), ("fe80::", 10, "link-local"),
+    ("fd00:ec2::254", 128, "a metadata service"), ("100.100.100.200", 32, "a metadata service"),
+  ])
+
+  /// The IANA registries of special-purpose addresses (RFC 6890 and its updates).
+  private static let notPublic = ranges([
+    ("0.0.0.0", 8, "this network"), ("10.0.0.0", 8, "private"), ("100.64.0.0", 10, "shared"),
+    ("127.0.0.0", 8, "loopback"), ("172.16.0.0", 12, "private"), ("192.0.0.0", 24, "reserved"),
+    ("192.0.2.0", 24, "documentation"), ("192.88.99.0", 24, "reserved"), ("192.168.0.0", 16, "private"),
+    ("198.18.0.0", 15, "benchmarking"), ("198.51.100.0", 24, "documentation"),
+    ("203.0.113.0", 24, "documentation"), ("224.0.0.0", 4, "multicast"), ("240.0.0.0", 4, "reserved"),
+    ("::", 128, "unspecified"), ("::1", 128, "loopback"), ("100::", 64, "discard"),
+    ("2001:db8::", 32, "documentation"), ("3fff::", 20, "documentation"), ("5f00::", 16, "segment routing"),
+    ("fc00::", 7, "private"), ("fec0::", 10, "site-local"), ("ff00::", 8, "multicast"),
+  ])
+}
