@@ -48,7 +48,7 @@ public enum FailureCode: Hashable, Sendable {
   case cancelled
 }
 
-extension FailureCode: RawRepresentable {
+extension FailureCode: LosslessStringConvertible {
   private static let names: [(FailureCode, String)] =
     [
       (.badURL, "bad_url"), (.badRow, "bad_row"), (.blockedScheme, "blocked_scheme"),
@@ -64,16 +64,16 @@ extension FailureCode: RawRepresentable {
   private static let codeByName = Dictionary(uniqueKeysWithValues: names.map { ($1, $0) })
 
   /// The code of a report: `bad_url`, `http_404`, `truncated`.
-  public var rawValue: String {
+  public var description: String {
     if case .http(let status) = self { return "http_\(status)" }
     return Self.nameByCode[self] ?? "unknown"
   }
 
   /// The cause that a report's code names; nil for a code of no meaning here.
-  public init?(rawValue: String) {
-    if let code = Self.codeByName[rawValue] {
+  public init?(_ description: String) {
+    if let code = Self.codeByName[description] {
       self = code
-    } else if rawValue.hasPrefix("http_"), let status = Int(rawValue.dropFirst(5)), (100...999).contains(status) {
+    } else if description.hasPrefix("http_"), let status = Int(description.dropFirst(5)), (100...999).contains(status) {
       self = .http(status)
     } else {
       return nil

@@ -1,0 +1,197 @@
+import HTTPTypes
+import ImageCache
+import Testing
+import TestSupport
+
+@testable import BatchFetch
+
+@Suite(.timeLimit(.minutes(1))) struct DownloaderTests {
+  private func request(_ url: String) throws -> DownloadRequest { DownloadRequest(source: try SourceURL(url)) }
+
+  @Test func `A download brings body, head and final address`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/old" ? .http(302, ["Location": "/new"]) : .http(200, ["ETag": "\"1\""], Array("bytes".utf8))
+    }
+    let download = try await Downloader().download(request(server.url("/old")))
+    #expect(download.body == Array("bytes".utf8))
+    #expect(download.response.headerFields[.eTag] == "\"1\"")
+    #expect(download.finalURL == server.url("/new"))
+    #expect(download.attempts == 1)
+  }
+
+  @Test func `The request names its agent and what is decoded`() async throws {
+    let server = try LoopbackServer { _ in .http(200, [:], [1]) }
+    _ = try await Downloader().download(request(server.url("/")))
+    let fields = try #require(server.requests.first?.fields)
+    #expect(fields["user-agent"] == "thumbs/\(Downloader.version)")
+    #expect(fields["accept"]?.contains("image/png") == true)
+  }
+
+  @Test func `Callers of one source share one request`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .http(200, [:], [1, 2, 3]).after(gate) }
+    let downloader = Downloader()
+    let results = Recorder<Result<Download, FetchFailure>>()
+    let wanted = try request(server.url("/a"))
+    for _ in 0..<100 { downloader.download(wanted) { results.record($0) } }
+    gate.open()
+    let bodies = await results.values(count: 100).map { try? $0.get().body }
+    #expect(bodies == Array(repeating: [1, 2, 3], count: 100))
+    #expect(server.requests.count == 1)
+    #expect(downloader.runningCount == 0)
+  }
+
+  @Test func `A caller that leaves is told so, and the other one is served`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .http(200, [:], [7]).after(gate) }
+    let downloader = Downloader()
+    let (first, second) = (Recorder<Result<Download, FetchFailure>>(), Recorder<Result<Download, FetchFailure>>())
+    let wanted = try request(server.url("/a"))
+    let token = downloader.download(wanted) { first.record($0) }
+    downloader.download(wanted) { second.record($0) }
+    await server.waitForRequests(1)
+    token.cancel()
+    #expect(await first.values(count: 1).first?.failure == .cancelled)
+    gate.open()
+    #expect(try await second.values(count: 1).first?.get().body == [7])
+    token.cancel()
+    #expect(first.values.count == 1)
+  }
+
+  @Test func `When the last caller leaves, the connection is closed`() async throws {
+    let server = try LoopbackServer { _ in ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) }
+    let downloader = Downloader()
+    let results = Recorder<Result<Download, FetchFailure>>()
+    let wanted = try request(server.url("/a"))
+    let tokens = (0..<2).map { _ in downloader.download(wanted) { results.record($0) } }
+    await server.waitForRequests(1)
+    for token in tokens { token.cancel() }
+    await server.waitForClosedConnections(1)
+    #expect(await results.values(count: 2).map(\.failure) == [.cancelled, .cancelled])
+    #expect(downloader.runningCount == 0)
+  }
+
+  @Test func `Cancelled and asked for again, a source is downloaded anew`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { _ in .http(200, [:], [7]).after(gate) }
+    let downloader = Downloader()
+    let results = Recorder<Result<Download, FetchFailure>>()
+    let wanted = try request(server.url("/a"))
+    let token = downloader.download(wanted) { results.record($0) }
+    await server.waitForRequests(1)
+    token.cancel()
+    let second = Recorder<Result<Download, FetchFailure>>()
+    downloader.download(wanted) { second.record($0) }
+    gate.open()
+    #expect(try await second.values(count: 1).first?.get().body == [7])
+    #expect(await results.values(count: 1).first?.failure == .cancelled)
+  }
+
+  @Test func `A cancelled task cancels its download`() async throws {
+    let server = try LoopbackServer { _ in ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) }
+    let downloader = Downloader()
+    let wanted = try request(server.url("/a"))
+    let task = Task { try await downloader.download(wanted) }
+    await server.waitForRequests(1)
+    task.cancel()
+    await #expect(throws: FetchFailure.cancelled) { try await task.value }
+    #expect(downloader.runningCount == 0)
+  }
+
+  @Test func `A passing fault is tried again after a pause`() async throws {
+    let count = Counter()
+    let server = try LoopbackServer { _ in
+      count.next() < 3 ? ServerReply([.reset]) : .http(200, [:], [1])
+    }
+    let clock = ManualClock()
+    var configuration = Downloader.Configuration()
+    configuration.clock = clock
+    let downloader = Downloader(configuration)
+    let wanted = try request(server.url("/a"))
+    let task = Task { try await downloader.download(wanted) }
+    for _ in 0..<2 {
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(30))
+    }
+    #expect(try await task.value.attempts == 3)
+  }
+
+  @Test func `Retry-After is obeyed, and stops the whole host`() async throws {
+    let count = Counter()
+    let server = try LoopbackServer { _ in
+      count.next() == 1 ? .http(503, ["Retry-After": "7"]) : .http(200, [:], [1])
+    }
+    let clock = ManualClock()
+    var configuration = Downloader.Configuration()
+    configuration.clock = clock
+    let downloader = Downloader(configuration)
+    let (first, second) = (try request(server.url("/a")), try request(server.url("/b")))
+    let task = Task { try await downloader.download(first) }
+    await clock.waitForSleepers(2)
+    #expect(clock.nextDeadline == .seconds(7))
+    let other = Task { try await downloader.download(second) }
+    clock.advance(by: .seconds(7))
+    #expect(try await task.value.response.status == .ok)
+    #expect(try await other.value.response.status == .ok)
+    #expect(server.requests.count == 3)
+  }
+
+  @Test func `A suspended downloader starts nothing`() async throws {
+    let server = try LoopbackServer { _ in .http(200, [:], [1]) }
+    let downloader = Downloader()
+    downloader.isSuspended = true
+    let wanted = try request(server.url("/a"))
+    let task = Task { try await downloader.download(wanted) }
+    #expect(server.requests.isEmpty)
+    downloader.isSuspended = false
+    #expect(try await task.value.body == [1])
+  }
+
+  @Test(arguments: [1, 3]) func `Never more at once from one host than allowed`(limit: Int) async throws {
+    let (gate, load) = (Gate(), LoadMeter())
+    let server = try LoopbackServer { _ in
+      load.enter()
+      defer { load.leave() }
+      gate.wait()
+      return .http(200, [:], [1])
+    }
+    var configuration = Downloader.Configuration()
+    configuration.perHost = limit
+    let downloader = Downloader(configuration)
+    let results = Recorder<Result<Download, FetchFailure>>()
+    for index in 0..<20 { downloader.download(try request(server.url("/\(index)"))) { results.record($0) } }
+    await server.waitForRequests(limit)
+    gate.open()
+    #expect(await results.values(count: 20).allSatisfy { $0.failure == nil })
+    #expect(load.peak <= limit)
+    #expect(server.requests.count == 20)
+  }
+
+  @Test func `A body over the limit is refused by its declared length, and by its real one`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/declared"
+        ? .http(200, [:], Array(repeating: 0, count: 2000))
+        : ServerReply([.send(ServerReply.head(200, [:]) + Array(repeating: 0, count: 2000)), .close])
+    }
+    var configuration = Downloader.Configuration()
+    configuration.limits.maxBytes = 1000
+    for path in ["/declared", "/endless"] {
+      let wanted = try request(server.url(path))
+      let error = await #expect(throws: FetchFailure.self) { try await Downloader(configuration).download(wanted) }
+      #expect(error?.code == .tooLargeBytes)
+    }
+  }
+
+  @Test func `An inspection that throws ends the download early`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerReply([.send(ServerReply.head(200, ["Content-Length": "1000000"]) + Array("<html>".utf8))])
+    }
+    let wanted = DownloadRequest(source: try SourceURL(server.url("/a"))) { bytes throws(FetchFailure) in
+      if bytes.starts(with: Array("<html>".utf8)) { throw FetchFailure(.image(.notAnImage), "A web page.") }
+      return true
+    }
+    let error = await #expect(throws: FetchFailure.self) { try await Downloader().download(wanted) }
+    #expect(error?.code == .image(.notAnImage))
+    await server.waitForClosedConnections(1)
+  }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import BatchFetch
+
+@Suite struct InFlightTests {
+  private typealias Table = InFlight<String, Int, String>
+  private var table = Table()
+
+  @Test mutating func `The first caller makes the work and the second one joins it`() {
+    let first = table.join("k", "a") { _ in 7 }
+    let second = table.join("k", "b") { _ in 8 }
+    #expect(first.isNew && first.work == 7)
+    #expect(!second.isNew && second.work == 7)
+    #expect(table.count == 1)
+  }
+
+  @Test mutating func `Only the last caller to leave abandons the work`() {
+    let first = table.join("k", "a") { _ in 7 }
+    let second = table.join("k", "b") { _ in 8 }
+    let left = table.leave("k", first.id)
+    #expect(left?.caller == "a" && left?.abandoned == nil)
+    let last = table.leave("k", second.id)
+    #expect(last?.caller == "b" && last?.abandoned == 7)
+    #expect(table.isEmpty)
+  }
+
+  @Test mutating func `Nobody leaves twice`() {
+    let first = table.join("k", "a") { _ in 7 }
+    _ = table.join("k", "b") { _ in 7 }
+    let once = table.leave("k", first.id)
+    let twice = table.leave("k", first.id)
+    #expect(once != nil && twice == nil)
+  }
+
+  @Test mutating func `Nobody leaves after being served`() {
+    var generation: UInt64 = 0
+    let first = table.join("k", "a") {
+      generation = $0
+      return 7
+    }
+    let served = table.settle("k", generation: generation).served
+    let left = table.leave("k", first.id)
+    #expect(served == ["a"] && left == nil)
+    #expect(table.isEmpty)
+  }
+
+  @Test mutating func `An abandoned work that ends late serves nobody of its successor`() {
+    var generations: [UInt64] = []
+    let first = table.join("k", "a") {
+      generations.append($0)
+      return 7
+    }
+    _ = table.leave("k", first.id)
+    let second = table.join("k", "b") {
+      generations.append($0)
+      return 8
+    }
+    #expect(second.isNew && second.work == 8)
+    let late = table.settle("k", generation: generations[0]).served
+    let own = table.settle("k", generation: generations[1]).served
+    #expect(late.isEmpty && own == ["b"])
+  }
+
+  @Test mutating func `Callers are served in the order they came, and the rest keeps the work alive`() {
+    var generation: UInt64 = 0
+    for caller in ["a1", "b1", "a2", "b2"] {
+      _ = table.join("k", caller) {
+        generation = $0
+        return 7
+      }
+    }
+    let some = table.settle("k", generation: generation) { $0.hasPrefix("a") }
+    #expect(some.served == ["a1", "a2"] && !some.isOver)
+    let rest = table.settle("k", generation: generation)
+    #expect(rest.served == ["b1", "b2"] && rest.isOver)
+    #expect(table.isEmpty)
+  }
+
+  @Test mutating func `A caller can change what it is, as long as it waits`() {
+    let joined = table.join("k", "a") { _ in 7 }
+    let work = table.update("k", joined.id) { $0 = "z" }
+    #expect(work == 7 && table.callers(of: "k") == ["z"])
+    _ = table.leave("k", joined.id)
+    let late = table.update("k", joined.id) { $0 = "y" }
+    #expect(late == nil)
+  }
+}

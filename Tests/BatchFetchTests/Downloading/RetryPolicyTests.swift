@@ -1,0 +1,56 @@
+import Foundation
+import ImageCache
+import Testing
+
+@testable import BatchFetch
+
+@Suite struct RetryPolicyTests {
+  private let policy = RetryPolicy(limit: 3, base: .milliseconds(500), cap: .seconds(30))
+
+  @Test(arguments: [(1, 500), (2, 1000), (3, 2000)])
+  func `The pause doubles with each attempt`(attempts: Int, milliseconds: Int) {
+    let pause = policy.pause(after: .connectionLost, attempts: attempts, retryAfter: nil, jitter: 1)
+    #expect(pause == .milliseconds(milliseconds))
+  }
+
+  @Test func `Jitter takes the whole range`() {
+    #expect(policy.pause(after: .stalled, attempts: 1, retryAfter: nil, jitter: 0) == .zero)
+    #expect(policy.pause(after: .stalled, attempts: 1, retryAfter: nil, jitter: 0.5) == .milliseconds(250))
+  }
+
+  @Test func `There is an end to it`() {
+    #expect(policy.pause(after: .stalled, attempts: 4, retryAfter: nil, jitter: 1) == nil)
+    #expect(policy.pause(after: .emptyBody, attempts: 1, retryAfter: nil, jitter: 1) != nil)
+    #expect(policy.pause(after: .emptyBody, attempts: 2, retryAfter: nil, jitter: 1) == nil)
+  }
+
+  @Test func `Pauses are capped, also those that the server asks for`() {
+    let patient = RetryPolicy(limit: 100, base: .seconds(1), cap: .seconds(30))
+    #expect(patient.pause(after: .http(503), attempts: 60, retryAfter: nil, jitter: 1) == .seconds(30))
+    #expect(patient.pause(after: .http(503), attempts: 1, retryAfter: .seconds(3600), jitter: 1) == .seconds(30))
+    #expect(patient.pause(after: .http(503), attempts: 1, retryAfter: .seconds(7), jitter: 0) == .seconds(7))
+  }
+
+  @Test(arguments: [FailureCode.http(404), .http(403), .tls, .cancelled, .badURL, .image(.notAnImage), .dnsNotFound])
+  func `What would fail again is not tried again`(code: FailureCode) {
+    #expect(policy.pause(after: code, attempts: 1, retryAfter: nil, jitter: 1) == nil)
+  }
+
+  @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 522])
+  func `Passing troubles of a server are`(status: Int) {
+    #expect(policy.pause(after: .http(status), attempts: 1, retryAfter: nil, jitter: 1) != nil)
+  }
+
+  @Test(arguments: [
+    ("120", Duration.seconds(120)), (" 0 ", .zero), ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)),
+    ("Sunday, 06-Nov-94 08:49:47 GMT", .seconds(10)), ("Sun, 06 Nov 1994 08:49:00 GMT", .zero),
+  ])
+  func `Retry-After is seconds or a date`(value: String, expected: Duration) {
+    #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 784_111_777)) == expected)
+  }
+
+  @Test(arguments: ["", "soon", "-5"])
+  func `Retry-After that is neither says nothing`(value: String) {
+    #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 0)) == nil)
+  }
+}

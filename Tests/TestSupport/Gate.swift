@@ -1,0 +1,14 @@
+import Foundation
+
+/// Holds threads back until a test lets them go. Once open, it stays open.
+public final class Gate: Sendable {
+  private let group = DispatchGroup()
+
+  public init() { group.enter() }
+
+  /// Lets everyone through, now and later. To be called once.
+  public func open() { group.leave() }
+
+  /// Blocks the calling thread, which must be a server's or a queue's own.
+  public func wait() { group.wait() }
+}

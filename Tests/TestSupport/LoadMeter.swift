@@ -1,0 +1,19 @@
+import Synchronization
+
+/// Knows how many were inside at the same time.
+public final class LoadMeter: Sendable {
+  private let load = Mutex((now: 0, peak: 0))
+
+  public init() {}
+
+  public var peak: Int { load.withLock { $0.peak } }
+
+  public func enter() {
+    load.withLock { load in
+      load.now += 1
+      load.peak = max(load.peak, load.now)
+    }
+  }
+
+  public func leave() { load.withLock { $0.now -= 1 } }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Collects what callbacks report, and lets a test wait for a number of reports.
+public final class Recorder<Value: Sendable>: Sendable {
+  private struct State {
+    var values: [Value] = []
+    var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  public init() {}
+
+  public var values: [Value] { state.withLock { $0.values } }
+
+  public func record(_ value: Value) {
+    let ready = state.withLock { state in
+      state.values.append(value)
+      let ready = state.waiters.filter { $0.count <= state.values.count }
+      state.waiters.removeAll { $0.count <= state.values.count }
+      return ready
+    }
+    for waiter in ready { waiter.continuation.resume() }
+  }
+
+  /// The values, as soon as there are `count`.
+  public func values(count: Int) async -> [Value] {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.values.count >= count { return true }
+        state.waiters.append((count, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+    return values
+  }
+}

@@ -1,0 +1,47 @@
+/// What the server does to answer one request, step by step.
+public struct ServerReply: Sendable {
+  public enum Step: Sendable {
+    /// These bytes, as they are.
+    case send([UInt8])
+    /// Nothing, until the gate opens.
+    case wait(Gate)
+    /// A proper end of the connection.
+    case close
+    /// An end without good-bye.
+    case reset
+  }
+
+  public var steps: [Step]
+
+  public init(_ steps: [Step]) { self.steps = steps }
+
+  /// A whole answer with the right Content-Length.
+  public static func http(_ status: Int = 200, _ fields: [String: String] = [:], _ body: [UInt8] = []) -> ServerReply {
+    ServerReply([.send(head(status, fields.merging(["Content-Length": "\(body.count)"]) { own, _ in own }) + body)])
+  }
+
+  /// The same reply, after the gate opens.
+  public func after(_ gate: Gate) -> ServerReply { ServerReply([.wait(gate)] + steps) }
+
+  /// The bytes of an answer's head.
+  public static func head(_ status: Int, _ fields: [String: String]) -> [UInt8] {
+    let lines = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }
+    return Array("HTTP/1.1 \(status) X\r\n\(lines.joined())\r\n".utf8)
+  }
+
+  /// False when the connection is over.
+  func play(on connection: Int32) -> Bool {
+    for step in steps {
+      switch step {
+      case .send(let bytes):
+        guard LoopbackSocket.send(connection, bytes) else { return false }
+      case .wait(let gate): gate.wait()
+      case .close: return false
+      case .reset:
+        LoopbackSocket.reset(connection)
+        return false
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,44 @@
+/// A request as the server received it.
+public struct ServerRequest: Sendable {
+  /// `GET`.
+  public var method: String
+  /// What stood behind the method: `/icon.png?size=2`.
+  public var target: String
+  /// The header fields, names in lower case.
+  public var fields: [String: String]
+}
+
+/// Reads one request after the other from a connection.
+struct RequestReader {
+  private let connection: Int32
+  private var pending: [UInt8] = []
+  private var buffer = [UInt8](repeating: 0, count: 16 << 10)
+
+  init(_ connection: Int32) { self.connection = connection }
+
+  /// Nil when the client closed the connection.
+  mutating func next() -> ServerRequest? {
+    let end = Array("\r\n\r\n".utf8)
+    while true {
+      if let range = pending.firstRange(of: end) {
+        let head = String(decoding: pending[..<range.lowerBound], as: UTF8.self)
+        pending.removeSubrange(..<range.upperBound)
+        return Self.request(from: head)
+      }
+      let count = LoopbackSocket.receive(connection, into: &buffer)
+      guard count > 0 else { return nil }
+      pending += buffer[..<count]
+    }
+  }
+
+  private static func request(from head: String) -> ServerRequest? {
+    let lines = head.split(separator: "\r\n")
+    guard let words = lines.first?.split(separator: " "), words.count == 3 else { return nil }
+    var fields: [String: String] = [:]
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }.description
+    }
+    return ServerRequest(method: String(words[0]), target: String(words[1]), fields: fields)
+  }
+}
