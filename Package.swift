@@ -22,14 +22,17 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+    // Part of the C library that Swift's module of it leaves out.
+    .systemLibrary(name: "CStatfs"),
 
     // The four floors, lowest first. Each imports only what is below it.
     .target(name: "CImage", dependencies: ["CJPEG", "CPNG", "CLCMS"]),
     .target(
       name: "ImageCache",
       dependencies: [
-        "CImage", "CCrypto", "CXXHash",
+        "CImage", "CCrypto", "CStatfs", "CXXHash",
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ]),

@@ -1,0 +1,99 @@
+import Foundation
+
+/// The layout of a cache directory.
+///
+///     CACHEDIR.TAG   tells backup tools to pass by
+///     CURRENT        the number of the generation in use, replaced by renaming
+///     lock           flocked around every write, checkpoint and swap of generations
+///     g000007/       one generation: a database that never changes its schema
+///
+/// A generation is never repaired, migrated or unlinked while in use: a new one takes its place, and the old one is
+/// removed when the last process that shares the lock of its directory is gone.
+struct CacheDirectory: Hashable, Sendable {
+  let path: String
+
+  var lockPath: String { path + "/lock" }
+  private var currentPath: String { path + "/CURRENT" }
+
+  func generationPath(_ number: Int) -> String {
+    let digits = String(number)
+    return path + "/g" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+  }
+
+  func databasePath(_ number: Int) -> String { generationPath(number) + "/cache.db" }
+
+  /// The number in `CURRENT`; nil when there is none that makes sense.
+  func currentGeneration() -> Int? {
+    guard let text = try? String(contentsOfFile: currentPath, encoding: .utf8), text.hasPrefix("g"),
+      let number = Int(text.dropFirst().prefix { $0 != "\n" }), number > 0
+    else { return nil }
+    return number
+  }
+
+  /// Makes the directory with mode 0700 and its tag. Does nothing where they are there.
+  func create() throws(DiskCacheError) {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw DiskCacheError(.io, "The cache directory \(path) cannot be made: \(error.localizedDescription)")
+    }
+    guard access(path + "/CACHEDIR.TAG", F_OK) != 0 else { return }
+    try write(Self.tag, to: path + "/CACHEDIR.TAG")
+  }
+
+  /// Makes the empty directory of a generation newer than all others. The caller holds the lock.
+  func createGeneration() throws(DiskCacheError) -> Int {
+    let number = (generations().max() ?? 0) + 1
+    guard mkdir(generationPath(number), 0o700) == 0 else {
+      throw DiskCacheError(systemCall: "mkdir", path: generationPath(number))
+    }
+    return number
+  }
+
+  /// Makes `number` the generation that everyone uses from now on. The caller holds the lock.
+  func setCurrent(_ number: Int) throws(DiskCacheError) {
+    try write("g\(number)\n", to: currentPath + ".new")
+    guard rename(currentPath + ".new", currentPath) == 0 else {
+      throw DiskCacheError(systemCall: "rename", path: currentPath)
+    }
+  }
+
+  /// Removes the generations that are neither current nor in use. The caller holds the lock.
+  func removeOldGenerations() {
+    let current = currentGeneration()
+    for number in generations() where number != current {
+      // A generation that cannot be removed now is met again at the next swap.
+      guard let hold = try? FileLock(sharingDirectory: generationPath(number)) else { continue }
+      _ = try? hold.withLockIfFree { () throws(DiskCacheError) in
+        do {
+          try FileManager.default.removeItem(atPath: generationPath(number))
+        } catch {
+          throw DiskCacheError(.io, error.localizedDescription)
+        }
+      }
+    }
+  }
+
+  /// The numbers of all generations that exist, in no order.
+  private func generations() -> [Int] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return names.filter { $0.hasPrefix("g") }.compactMap { Int($0.dropFirst()) }
+  }
+
+  private func write(_ text: String, to path: String) throws(DiskCacheError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw DiskCacheError(systemCall: "open", path: path) }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard Foundation.write(descriptor, bytes, bytes.count) == bytes.count else {
+      throw DiskCacheError(systemCall: "write", path: path)
+    }
+  }
+
+  /// The Cache Directory Tagging Specification's signature.
+  private static let tag = """
+    Signature: 8a477f597d28d172789f06886806bc55
+    # This file marks a cache directory of thumbs; see https://bford.info/cachedir/
+    """ + "\n"
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+/// The disk tier: staged writes in front of a shared database. Whatever fails is counted, and looks like a miss.
+final class DiskCache: Sendable {
+  /// Seconds that must have passed before a hit is noted as a use again.
+  static let useInterval = 3600
+
+  private let reader: DiskReader
+  private let writer: DiskWriter
+  private let monitor: CacheMonitor
+  private let largestThumbnail: Int
+  private let now: @Sendable () -> Date
+
+  /// - Parameters:
+  ///   - byteLimit: What the database may hold.
+  ///   - stagingLimit: What may wait for being written, in bytes.
+  init(
+    _ directory: CacheDirectory, byteLimit: Int, stagingLimit: Int = 32 << 20, monitor: CacheMonitor,
+    now: @escaping @Sendable () -> Date
+  ) {
+    let reader = DiskReader(directory)
+    self.reader = reader
+    writer = DiskWriter(
+      DiskStore(directory, byteLimit: byteLimit), stagingLimit: stagingLimit, monitor: monitor, now: now,
+      onNewGeneration: { reader.invalidate() })
+    self.monitor = monitor
+    self.now = now
+    largestThumbnail = byteLimit / 8
+  }
+
+  /// The entry of `key` with those of `specs` that are there; staged writes first, then the disk.
+  func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
+    guard let change = writer.change(for: key) else { return storedEntry(for: key, url: url, specs: specs) }
+    guard let source = change.source, source.url == url else { return nil }
+    let wanted = Set(specs)
+    var entry = CacheEntry(
+      source: source, thumbnails: change.thumbnails.filter { wanted.contains($0.key) }, origin: .memory)
+    let missing = specs.filter { entry.thumbnails[$0] == nil }
+    if missing.isEmpty || change.replacesAll { return entry }
+    if let stored = storedEntry(for: key, url: url, specs: missing), stored.source.sharesThumbnails(with: source) {
+      entry.thumbnails.merge(stored.thumbnails) { staged, _ in staged }
+      entry.origin = .disk
+    }
+    return entry
+  }
+
+  /// Whether a write of `key` is on its way, so that what a look-up found before may be outdated.
+  func isChanging(_ key: SourceKey) -> Bool { writer.change(for: key) != nil }
+
+  /// Stores a source, and thumbnails of it.
+  func store(_ source: StoredSource, thumbnails: [Thumbnail], for key: SourceKey) {
+    let fitting = thumbnails.filter { $0.bytes.count <= largestThumbnail }
+    if fitting.count < thumbnails.count { monitor.count { $0.refused += thumbnails.count - fitting.count } }
+    let bySpec = Dictionary(fitting.map { ($0.spec, $0) }) { $1 }
+    writer.stage(Staging.Change(source: source, thumbnails: bySpec), for: key)
+  }
+
+  /// Removes a source and its thumbnails.
+  func remove(_ key: SourceKey) { writer.stage(Staging.Change(source: nil), for: key) }
+
+  /// Returns when everything stored before is on disk, or has failed to get there.
+  func flush() { writer.flush() }
+
+  private func storedEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
+    do throws(DiskReader.ReadFailure) {
+      switch try reader.find(key, url: url, specs: specs) {
+      case .missing: return nil
+      case .found(let source, let thumbnails, let lastUsed):
+        // A time in the future, from a clock that was set back, counts as long ago.
+        let isLongAgo = !(0..<Self.useInterval).contains(now().wholeSeconds - lastUsed)
+        if isLongAgo { writer.noteUse(of: key) }
+        return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
+      case .unusable:
+        monitor.count { $0.unusable += 1 }
+        remove(key)
+        return nil
+      }
+    } catch {
+      monitor.record(error.error)
+      if error.error.code == .corrupt { writer.reportDamage(in: error.generation) }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// How the database of a generation is opened, and its schema.
+enum DiskDatabase {
+  /// `THMB`: says in the file's header whose file it is.
+  static let applicationID = 0x5448_4d42
+  /// Another number means another schema, which is a new generation. Never migrated: it is a cache.
+  static let schemaVersion = 1
+  static let pageSize = 4096
+
+  /// Seconds that a connection waits for SQLite's own locks. Writers are serialised by the directory's lock, so
+  /// waiting happens only while another connection recovers or closes the log.
+  private static let busySeconds = 1.0
+
+  /// A connection that only reads, and cannot checkpoint when it closes.
+  static func reader(at path: String) throws -> DatabaseQueue {
+    var configuration = configuration(label: "thumbs.cache.read")
+    configuration.readonly = true
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.unsafeRead(checkSchema)
+    return queue
+  }
+
+  /// The connection that writes. It must be opened, used and closed under the directory's lock.
+  static func writer(at path: String) throws -> DatabaseQueue {
+    let queue = try DatabaseQueue(path: path, configuration: writerConfiguration())
+    try queue.unsafeRead(checkSchema)
+    return queue
+  }
+
+  /// Makes the database of a new generation, empty.
+  static func create(at path: String) throws -> DatabaseQueue {
+    // SQLite gives its log files the mode of the database, which it would create readable for all.
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw DiskCacheError(systemCall: "open", path: path) }
+    close(descriptor)
+    let queue = try DatabaseQueue(path: path, configuration: writerConfiguration())
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA page_size = \(pageSize)")
+      try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+      try database.execute(sql: "PRAGMA journal_mode = WAL")
+      try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+      try database.inTransaction(.immediate) {
+        try database.execute(sql: schema)
+        try database.execute(sql: "PRAGMA user_version = \(schemaVersion)")
+        return .commit
+      }
+    }
+    return queue
+  }
+
+  private static func configuration(label: String) -> Configuration {
+    var configuration = Configuration()
+    configuration.label = label
+    configuration.busyMode = .timeout(busySeconds)
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { database in
+      // A page whose cells point outside of it is reported instead of followed.
+      try database.execute(sql: "PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
+      try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; PRAGMA mmap_size = 0")
+    }
+    return configuration
+  }
+
+  private static func writerConfiguration() -> Configuration {
+    var configuration = configuration(label: "thumbs.cache.write")
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 33554432")
+      // Checkpoints happen under the directory's lock only: a log that is reset while another process checkpoints it
+      // corrupts the database before SQLite 3.51.3. Overwriting what is deleted would double the cost of eviction.
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = OFF")
+      // Keeps the log's files when the last connection closes, so that a reader never has to make them.
+      var isPersistent: Int32 = 1
+      sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
+    }
+    return configuration
+  }
+
+  private static func checkSchema(_ database: Database) throws {
+    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+    guard application == applicationID, version > 0 else {
+      throw DiskCacheError(.corrupt, "The cache's database is not one of thumbs.")
+    }
+    guard version <= schemaVersion else {
+      throw DiskCacheError(.newerSchema, "The cache was made by a newer version of thumbs (schema \(version)).")
+    }
+    guard version == schemaVersion else {
+      throw DiskCacheError(.corrupt, "The cache has the outdated schema \(version).")
+    }
+  }
+
+  /// `source.fresh_until`, `bytes` and `thumbnails` follow from the rest; they are there for `source_lru`, from which
+  /// eviction and statistics read without touching anything else. The pictures are in a table of their own, so that
+  /// nothing but a hit reads past them.
+  private static let schema = """
+    CREATE TABLE source (
+      id INTEGER PRIMARY KEY,
+      key BLOB NOT NULL UNIQUE,
+      url TEXT NOT NULL,
+      final_url TEXT,
+      status INTEGER NOT NULL,
+      requested_at INTEGER NOT NULL,
+      responded_at INTEGER NOT NULL,
+      response_status INTEGER NOT NULL,
+      cache_control TEXT, expires TEXT, date TEXT, age TEXT, etag TEXT, last_modified TEXT, vary TEXT,
+      format TEXT, width INTEGER, height INTEGER, digest BLOB, length INTEGER,
+      failure_code TEXT, failure_message TEXT,
+      renderer INTEGER NOT NULL,
+      checksum INTEGER NOT NULL,
+      fresh_until INTEGER NOT NULL,
+      last_used INTEGER NOT NULL,
+      bytes INTEGER NOT NULL DEFAULT 0,
+      thumbnails INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX source_lru ON source (last_used, bytes, thumbnails, fresh_until, failure_code);
+    CREATE TABLE thumbnail (
+      source_id INTEGER NOT NULL,
+      spec TEXT NOT NULL,
+      width INTEGER NOT NULL,
+      height INTEGER NOT NULL,
+      format TEXT NOT NULL,
+      length INTEGER NOT NULL,
+      checksum INTEGER NOT NULL,
+      blob_id INTEGER NOT NULL,
+      PRIMARY KEY (source_id, spec)
+    ) WITHOUT ROWID;
+    CREATE TABLE blob (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    """
+}

@@ -1,0 +1,112 @@
+import GRDB
+import Synchronization
+
+/// Finds entries on disk. Never writes, never waits for a writer.
+final class DiskReader: Sendable {
+  /// What a look-up found.
+  enum Finding {
+    case missing
+    /// A whole entry, with those of the thumbnails asked for that are there, and when it was last used.
+    case found(StoredSource, [ThumbnailSpec: Thumbnail], lastUsed: Int)
+    /// Something that does not pass its checksum, is of another URL, or an older renderer's failure.
+    case unusable
+  }
+
+  private struct State {
+    var generation: OpenGeneration?
+    /// When `CURRENT` was last looked at; nil asks for a look.
+    var checkedAt: ContinuousClock.Instant?
+  }
+
+  /// How long a generation that another process has replaced may still be read.
+  private static let checkInterval: Duration = .seconds(1)
+
+  private let directory: CacheDirectory
+  private let state = Mutex(State())
+
+  init(_ directory: CacheDirectory) { self.directory = directory }
+
+  /// Looks at `CURRENT` again before the next look-up.
+  func invalidate() { state.withLock { $0.checkedAt = nil } }
+
+  /// The entry of `key` with those of `specs` that are there. May block for a read of the disk.
+  func find(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) throws(ReadFailure) -> Finding {
+    guard let generation = try openGeneration() else { return .missing }
+    do {
+      return try generation.read { try Self.find(key, url: url, specs: specs, in: $0) }
+    } catch {
+      throw ReadFailure(error: error, generation: generation.number)
+    }
+  }
+
+  /// The failure of a look-up, and the generation it was met in.
+  struct ReadFailure: Error {
+    var error: DiskCacheError
+    var generation: Int
+  }
+
+  /// The generation to read from; nil while there is none.
+  ///
+  /// Opened under the lock, so that a start with many threads opens once. A replaced generation closes when the last
+  /// look-up in it ends.
+  private func openGeneration() throws(ReadFailure) -> OpenGeneration? {
+    let now = ContinuousClock.now
+    return try state.withLock { (state) throws(ReadFailure) in
+      if let checkedAt = state.checkedAt, now < checkedAt + Self.checkInterval { return state.generation }
+      state.checkedAt = now
+      guard let number = directory.currentGeneration() else {
+        state.generation = nil
+        return nil
+      }
+      if let open = state.generation, open.number == number, open.isInPlace { return open }
+      state.generation = nil
+      do throws(DiskCacheError) {
+        state.generation = try OpenGeneration(number, of: directory)
+      } catch {
+        throw ReadFailure(error: error, generation: number)
+      }
+      return state.generation
+    }
+  }
+
+  private static func find(
+    _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
+  ) throws -> Finding {
+    let statement = try database.cachedStatement(sql: specs.count < selects.count ? selects[specs.count] : select(specs.count))
+    let arguments = StatementArguments(specs.map(\.cacheText) as [any DatabaseValueConvertible] + [key.bytes.asData])
+    // One statement: the source and its thumbnails are of the same moment.
+    let rows = try Row.fetchCursor(statement, arguments: arguments)
+    var found: (source: StoredSource, lastUsed: Int)?
+    var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
+    while let row = try rows.next() {
+      var columns = ColumnReader(row)
+      if found == nil {
+        guard let lastUsed = columns.integer(), let source = StoredSource(&columns, key: key), source.url == url else {
+          return .unusable
+        }
+        found = (source, lastUsed)
+      }
+      var picture = ColumnReader(row, from: 1 + StoredSource.columns.count)
+      guard picture.integer() != nil else { continue }
+      guard let thumbnail = Thumbnail(&picture, key: key) else { return .unusable }
+      thumbnails[thumbnail.spec] = thumbnail
+    }
+    guard let found else { return .missing }
+    return .found(found.source, thumbnails, lastUsed: found.lastUsed)
+  }
+
+  private static let selects = (0...8).map(select)
+
+  /// The query for a source and `count` of its thumbnails.
+  private static func select(_ count: Int) -> String {
+    let source = (["last_used"] + StoredSource.columns).map { "s.\($0)" }
+    let thumbnail = (["source_id"] + Thumbnail.columns).map { "t.\($0)" }
+    let marks = Array(repeating: "?", count: count)
+    return """
+      SELECT \((source + thumbnail).joined(separator: ", ")), b.data FROM source s
+      LEFT JOIN thumbnail t ON t.source_id = s.id AND t.spec IN (\(marks.joined(separator: ", ")))
+      LEFT JOIN blob b ON b.id = t.blob_id
+      WHERE s.key = ?
+      """
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import GRDB
+
+/// The writing side of a cache directory: takes the lock, finds or makes the current generation, writes batches.
+///
+/// Not for two threads at once: ``DiskWriter`` owns it.
+struct DiskStore {
+  fileprivate struct Generation {
+    var number: Int
+    var hold: FileLock
+    var connection: DatabaseQueue
+  }
+
+  /// What a batch did.
+  struct Outcome {
+    /// Sources removed to keep the limit.
+    var evicted = 0
+    /// Whether another generation than before was written to.
+    var isNewGeneration = false
+  }
+
+  private let directory: CacheDirectory
+  private let byteLimit: Int
+  private var lock: FileLock?
+  private var generation: Generation?
+  /// The generation that readers or writers found damaged; it must not stay the current one.
+  private var damaged = 0
+
+  init(_ directory: CacheDirectory, byteLimit: Int) {
+    self.directory = directory
+    self.byteLimit = byteLimit
+  }
+
+  /// Writes `batch`, keeps the limit, and checkpoints when it is time, all under the directory's lock.
+  mutating func write(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
+    let before = generation?.number
+    let lock = try openLock()
+    return try lock.withLock { () throws(DiskCacheError) in
+      var outcome = Outcome()
+      do throws(DiskCacheError) {
+        outcome.evicted = try writeLocked(batch, now: now)
+      } catch where error.code == .corrupt {
+        // What is damaged is left alone; the batch goes to a new generation.
+        reportDamage(in: generation?.number ?? directory.currentGeneration() ?? 0)
+        outcome.evicted = try writeLocked(batch, now: now)
+      }
+      outcome.isNewGeneration = generation?.number != before
+      return outcome
+    }
+  }
+
+  /// Notes that `number` is damaged: the next write makes a new generation if it still is the current one.
+  mutating func reportDamage(in number: Int) { damaged = max(damaged, number) }
+
+  /// Makes a new, empty generation the current one.
+  mutating func startOver() throws(DiskCacheError) {
+    let lock = try openLock()
+    try lock.withLock { () throws(DiskCacheError) in
+      generation = nil
+      generation = try makeGeneration()
+    }
+  }
+
+  /// Closes the connection. The last one of all processes checkpoints, which must happen under the lock too.
+  mutating func close() {
+    guard let lock, generation != nil else { return }
+    // Without the lock there is nothing better to do than to let the connection go.
+    try? lock.withLock { () throws(DiskCacheError) in generation = nil }
+  }
+
+  private mutating func openLock() throws(DiskCacheError) -> FileLock {
+    if let lock, lock.isInPlace { return lock }
+    // At the first write, or after somebody removed the directory.
+    generation = nil
+    try directory.create()
+    try directory.checkFileSystem()
+    let opened = try FileLock(creating: directory.lockPath)
+    lock = opened
+    return opened
+  }
+
+  private mutating func writeLocked(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Int {
+    let connection = try currentConnection()
+    do {
+      return try connection.writeWithoutTransaction { database in
+        let transactions = DiskTransactions(database: database, now: now)
+        try transactions.write(batch)
+        let evicted = try transactions.evict(downTo: byteLimit)
+        try transactions.giveSpaceBack()
+        try checkpointIfLarge(database)
+        return evicted
+      }
+    } catch {
+      throw DiskCacheError(error)
+    }
+  }
+
+  private mutating func currentConnection() throws(DiskCacheError) -> DatabaseQueue {
+    let current = directory.currentGeneration()
+    if let generation, generation.number == current, generation.number > damaged, generation.hold.isInPlace {
+      return generation.connection
+    }
+    generation = nil
+    let opened = try openGeneration(current)
+    generation = opened
+    return opened.connection
+  }
+
+  private func openGeneration(_ current: Int?) throws(DiskCacheError) -> Generation {
+    guard let current, current > damaged else { return try makeGeneration() }
+    do throws(DiskCacheError) {
+      return try Generation(number: current, in: directory, open: DiskDatabase.writer)
+    } catch where error.code == .corrupt || error.code == .io {
+      return try makeGeneration()
+    }
+  }
+
+  private func makeGeneration() throws(DiskCacheError) -> Generation {
+    let number = try directory.createGeneration()
+    let made = try Generation(number: number, in: directory, open: DiskDatabase.create)
+    try directory.setCurrent(number)
+    directory.removeOldGenerations()
+    return made
+  }
+
+  /// Empties the log into the database when it has grown large.
+  private func checkpointIfLarge(_ database: Database) throws {
+    let threshold = min(16 << 20, max(1 << 20, byteLimit / 16))
+    var status = stat()
+    guard let number = generation?.number, stat(directory.databasePath(number) + "-wal", &status) == 0,
+      Int(status.st_size) > threshold
+    else { return }
+    do {
+      try database.checkpoint(.truncate)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      // A reader is slow. The log grows on, and the next batch tries again.
+    }
+  }
+}
+
+extension DiskStore.Generation {
+  fileprivate init(
+    number: Int, in directory: CacheDirectory, open: (String) throws -> DatabaseQueue
+  ) throws(DiskCacheError) {
+    self.number = number
+    hold = try FileLock(sharingDirectory: directory.generationPath(number))
+    do {
+      connection = try open(directory.databasePath(number))
+    } catch {
+      throw DiskCacheError(error)
+    }
+  }
+}

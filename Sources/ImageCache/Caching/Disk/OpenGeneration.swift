@@ -1,0 +1,42 @@
+import GRDB
+import Synchronization
+
+/// The reading connections of one generation, which stays on disk as long as this lives.
+final class OpenGeneration: Sendable {
+  let number: Int
+  private let hold: FileLock
+  private let connections: [DatabaseQueue]
+  private let next = Atomic<Int>(0)
+
+  /// Opens generation `number` of `directory`. Creates and changes nothing.
+  init(_ number: Int, of directory: CacheDirectory, connections count: Int = 2) throws(DiskCacheError) {
+    self.number = number
+    hold = try FileLock(sharingDirectory: directory.generationPath(number))
+    do {
+      connections = try (0..<count).map { _ in try DiskDatabase.reader(at: directory.databasePath(number)) }
+    } catch {
+      throw DiskCacheError(error)
+    }
+  }
+
+  /// Opens the current generation of `directory`; `noCache` when there is none.
+  static func current(of directory: CacheDirectory) throws(DiskCacheError) -> OpenGeneration {
+    guard let number = directory.currentGeneration() else {
+      throw DiskCacheError(.noCache, "There is no cache in \(directory.path).")
+    }
+    return try OpenGeneration(number, of: directory)
+  }
+
+  /// Whether the directory's path still leads here.
+  var isInPlace: Bool { hold.isInPlace }
+
+  /// Runs `body` on one of the connections, taken in turn. Each statement sees one state of the database.
+  func read<T>(_ body: (Database) throws -> T) throws(DiskCacheError) -> T {
+    let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+    do {
+      return try connections[(turn & Int.max) % connections.count].unsafeRead(body)
+    } catch {
+      throw DiskCacheError(error)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+extension ThumbnailSpec {
+  /// Everything that decides a thumbnail's pixels, the renderer's version included, as one line: part of its key.
+  ///
+  /// `1 256x256@1 inside never auto 82 ffffff`
+  var cacheText: String {
+    "\(Renderer.version) \(box)@\(scale) \(fit.rawValue) \(enlargement.rawValue) \(format.rawValue) \(quality) \(background)"
+  }
+
+  /// The spec whose ``cacheText`` is `text`; nil for that of another renderer, or for none at all.
+  init?(cacheText text: String) {
+    let words = text.split(separator: " ")
+    guard words.count == 7, Int(words[0]) == Renderer.version,
+      let fit = Fit(rawValue: String(words[2])), let enlargement = Enlargement(rawValue: String(words[3])),
+      let format = Format(rawValue: String(words[4])), let quality = Int(words[5]),
+      let background = Color(String(words[6]))
+    else { return nil }
+    let numbers = words[1].split(whereSeparator: { $0 == "x" || $0 == "@" }).compactMap { Int($0) }
+    guard numbers.count == 3 else { return nil }
+    self.init(
+      width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, enlargement: enlargement, format: format,
+      quality: quality, background: background)
+  }
+}

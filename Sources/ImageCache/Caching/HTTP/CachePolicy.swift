@@ -1,0 +1,95 @@
+public import FoundationEssentials
+public import HTTPTypes
+
+/// What RFC 9111 lets a private cache do with one stored response: a pure value, all times given from outside.
+///
+/// A rule with a limit of our own: a missing picture (404, 410) is believed for 10 minutes at most.
+public struct CachePolicy: Hashable, Sendable {
+  /// Whether a stored response may be used as it is.
+  public enum State: Hashable, Sendable {
+    /// It may be used without asking the origin.
+    case fresh
+    /// It must be validated or fetched again first.
+    case stale
+  }
+
+  /// Seconds that a 404 or 410 is believed: at most, and when it says nothing itself.
+  static let failureLifetime = 600
+  /// The most seconds a response is fresh that says nothing of it: 7 days.
+  static let longestHeuristicLifetime = 7 * 86400
+  /// Seconds past freshness that a response may stand in for an error when it says nothing of it: 1 day.
+  static let defaultStaleIfError = 86400
+  /// A clock that reads this many seconds less than when the response came was moved back: no age can be trusted.
+  static let clockTolerance = 300
+
+  let status: Int
+  let fields: ResponseFields
+  /// Whole seconds since 1970, as are all times inside.
+  let requestedAt: Int
+  let respondedAt: Int
+
+  private let control: CacheControl
+  /// RFC 9111 section 4.2.1, in seconds.
+  let lifetime: Int
+  /// The age at ``respondedAt``, RFC 9111 section 4.2.3, in seconds.
+  let initialAge: Int
+
+  /// The policy of a response to a GET request; nil when it must not be stored: `no-store`, or a status other than
+  /// 200, 203, 404 and 410.
+  ///
+  /// - Parameters:
+  ///   - response: The response's status and header fields. Its body must have arrived completely.
+  ///   - requestedAt: When the request was sent.
+  ///   - respondedAt: When the response's head arrived.
+  public init?(response: HTTPResponse, requestedAt: Date, respondedAt: Date) {
+    let fields = ResponseFields(response.headerFields)
+    guard [200, 203, 404, 410].contains(response.status.code), !CacheControl(fields.cacheControl).noStore else {
+      return nil
+    }
+    self.init(
+      status: response.status.code, fields: fields, requestedAt: requestedAt.wholeSeconds,
+      respondedAt: respondedAt.wholeSeconds)
+  }
+
+  init(status: Int, fields: ResponseFields, requestedAt: Int, respondedAt: Int) {
+    (self.status, self.fields) = (status, fields)
+    (self.requestedAt, self.respondedAt) = (requestedAt, respondedAt)
+    control = CacheControl(fields.cacheControl)
+    let date = fields.date.flatMap { HTTPDate.parse($0, now: respondedAt) }
+    lifetime = Self.lifetime(
+      status: status, control: control, fields: fields, date: date ?? respondedAt, now: respondedAt)
+    initialAge = Self.initialAge(
+      field: fields.age, date: date, requestedAt: requestedAt, respondedAt: respondedAt)
+  }
+
+  /// Whether the response may be used at `now` without asking the origin.
+  public func state(at now: Date) -> State {
+    isReusable && now.wholeSeconds < freshUntil && now.wholeSeconds >= respondedAt - Self.clockTolerance
+      ? .fresh : .stale
+  }
+
+  /// Whether the stale response may be used at `now` because the origin failed: `stale-if-error` (RFC 5861), 1 day
+  /// where the response says nothing. Never against `must-revalidate` or `no-cache` (RFC 9111 section 4.2.4).
+  public func mayServeStaleOnError(at now: Date) -> Bool {
+    guard !control.mustRevalidate, !control.noCache, !control.noStore else { return false }
+    return age(at: now.wholeSeconds) < lifetime + (control.staleIfError ?? Self.defaultStaleIfError)
+  }
+
+  /// How old the response is at `now`, in seconds, its way here included (RFC 9111 section 4.2.3).
+  public func age(at now: Date) -> Int { age(at: now.wholeSeconds) }
+
+  private func age(at now: Int) -> Int { initialAge + max(0, now - respondedAt) }
+
+  /// The first second at which the response is stale; 0 when it never may be used without validation.
+  var freshUntil: Int { isReusable ? respondedAt + lifetime - initialAge : 0 }
+
+  /// `no-cache` and `Vary: *` ask for validation on every use.
+  private var isReusable: Bool {
+    !control.noCache && !control.noStore && fields.vary.map { !$0.contains("*") } ?? true
+  }
+}
+
+extension Date {
+  /// Seconds since 1970, rounded down.
+  var wholeSeconds: Int { Int(timeIntervalSince1970.rounded(.down)) }
+}

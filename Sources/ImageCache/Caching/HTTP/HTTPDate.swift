@@ -1,0 +1,67 @@
+/// The dates of HTTP, RFC 9110 section 5.6.7, as seconds since 1970.
+enum HTTPDate {
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// The time that `text` names in any of the three forms; nil when it is none of them.
+  ///
+  /// - Parameter now: Seconds since 1970. Decides the century of the form with two digits for the year: a date more
+  ///   than 50 years ahead is one of the past.
+  static func parse(_ text: String, now: Int) -> Int? {
+    let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" })
+    // `Sun, 06 Nov 1994 08:49:37 GMT` and `Sunday, 06-Nov-94 08:49:37 GMT`
+    if words.count == 6, words[5] == "GMT" {
+      return seconds(year: year(words[3], now: now), month: words[2], day: words[1], time: words[4])
+    }
+    // `Sun Nov  6 08:49:37 1994`
+    if words.count == 5, words[4].utf8.count == 4 {
+      return seconds(year: number(words[4]), month: words[1], day: words[2], time: words[3])
+    }
+    return nil
+  }
+
+  private static func number(_ text: Substring) -> Int? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+  }
+
+  private static func year(_ text: Substring, now: Int) -> Int? {
+    guard let year = number(text) else { return nil }
+    switch text.utf8.count {
+    case 4: return year
+    case 2:
+      let current = civilYear(ofDay: now / 86400)
+      let guess = current - current % 100 + year
+      return guess > current + 50 ? guess - 100 : guess
+    default: return nil
+    }
+  }
+
+  private static func seconds(year: Int?, month: Substring, day: Substring, time: Substring) -> Int? {
+    let clock = time.split(separator: ":", omittingEmptySubsequences: false).map(number)
+    guard let year, (1583...9999).contains(year), let month = months.firstIndex(of: String(month)),
+      let day = number(day), (1...daysInMonth(month + 1, of: year)).contains(day),
+      clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
+      hour < 24, minute < 60, second <= 60
+    else { return nil }
+    return dayNumber(year: year, month: month + 1, day: day) * 86400 + hour * 3600 + minute * 60 + second
+  }
+
+  private static func daysInMonth(_ month: Int, of year: Int) -> Int {
+    let next = month == 12 ? (year + 1, 1) : (year, month + 1)
+    return dayNumber(year: next.0, month: next.1, day: 1) - dayNumber(year: year, month: month, day: 1)
+  }
+
+  /// Days since 1970-01-01 in the Gregorian calendar. The year is counted from March, so that a leap day is its last.
+  private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+    let year = month > 2 ? year : year - 1
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+  }
+
+  private static func civilYear(ofDay day: Int) -> Int {
+    var year = 1970 + day / 366
+    while dayNumber(year: year + 1, month: 1, day: 1) <= day { year += 1 }
+    return year
+  }
+}

@@ -1,0 +1,37 @@
+import HTTPTypes
+
+/// The header fields of a response that caching needs, as received.
+struct ResponseFields: Hashable, Sendable {
+  var cacheControl: String?
+  var expires: String?
+  var date: String?
+  var age: String?
+  var entityTag: String?
+  var lastModified: String?
+  var vary: String?
+
+  init() {}
+
+  init(_ fields: HTTPFields) {
+    cacheControl = fields[.cacheControl]
+    expires = fields[.expires]
+    date = fields[.date]
+    age = fields[.age]
+    entityTag = fields[.eTag]
+    lastModified = fields[.lastModified]
+    vary = fields[.vary]
+  }
+
+  /// The fields after a 304 that brought `newer`, RFC 9111 section 3.2: what it names is replaced, the rest is kept.
+  ///
+  /// `Date` and `Age` speak of one message's way, so the old ones never stand beside the new message's times.
+  func updated(by newer: ResponseFields) -> ResponseFields {
+    var result = newer
+    result.cacheControl = newer.cacheControl ?? cacheControl
+    result.expires = newer.expires ?? expires
+    result.entityTag = newer.entityTag ?? entityTag
+    result.lastModified = newer.lastModified ?? lastModified
+    result.vary = newer.vary ?? vary
+    return result
+  }
+}

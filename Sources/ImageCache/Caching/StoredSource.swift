@@ -1,0 +1,39 @@
+/// One source as the cache knows it: where it came from, how long that is believed, and what it was.
+public struct StoredSource: Hashable, Sendable {
+  /// What became of a source's bytes.
+  public enum Content: Hashable, Sendable {
+    /// A picture: its header, the digest and the size in bytes of the whole file.
+    case picture(SourceImage, digest: BodyDigest, bytes: Int)
+    /// No picture, by a report's code and sentence. Believed while the policy is fresh, and only by the
+    /// ``Renderer/version`` that stored it.
+    case failure(code: String, message: String)
+  }
+
+  /// The canonical URL that was asked for. Compared on every hit.
+  public var url: String
+  /// The URL that answered, when redirects led to another one.
+  public var finalURL: String?
+  /// The status of the answer.
+  public var status: Int
+  /// How long the answer is believed, and how to validate it.
+  public var policy: CachePolicy
+  /// What the answer was.
+  public var content: Content
+
+  /// A source from its parts.
+  public init(url: String, finalURL: String? = nil, status: Int, policy: CachePolicy, content: Content) {
+    self.url = url
+    self.finalURL = finalURL
+    self.status = status
+    self.policy = policy
+    self.content = content
+  }
+
+  /// Whether thumbnails stored with `other` are thumbnails of this source too: both are the same bytes.
+  func sharesThumbnails(with other: StoredSource) -> Bool {
+    guard case .picture(_, let digest, _) = content, case .picture(_, let otherDigest, _) = other.content else {
+      return false
+    }
+    return url == other.url && digest == otherDigest
+  }
+}
