@@ -86,7 +86,7 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
 
   private static func result(_ answer: Answer?, _ failure: FetchFailure?) -> Result<Answer, FetchFailure> {
     if var failure {
-      failure.httpStatus = answer?.head.response.status.code
+      failure.response = answer?.head.response
       return .failure(failure)
     }
     guard let answer else { return .failure(FetchFailure(.connectionLost, "The server gave no answer.")) }

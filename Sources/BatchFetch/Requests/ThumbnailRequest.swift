@@ -24,6 +24,9 @@ public struct ThumbnailRequest: Sendable {
   public var headerFields: HTTPFields
   /// Default ``Priority/normal``.
   public var priority: Priority
+  /// Answers that this process got since this moment are good enough, fresh or not. A batch sets it to its start, so
+  /// that it asks for each source once. Default nil: only freshness counts.
+  public var since: ContinuousClock.Instant?
 
   /// A request for one picture in the sizes of `specs`.
   public init(

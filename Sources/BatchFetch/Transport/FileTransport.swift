@@ -42,15 +42,20 @@ private final class FileReading: Transfer {
 
   private func read() throws(FetchFailure) {
     guard let file = openRegularFile() else {
-      return try receiver.receive(head: TransferHead(response: HTTPResponse(status: .notFound)))
+      return try receiver.receive(head: head(.notFound))
     }
     defer { try? file.close() }
-    try receiver.receive(head: TransferHead(response: HTTPResponse(status: .ok)))
+    try receiver.receive(head: head(.ok))
     while let data = try chunk(of: file) {
       try data.withUnsafeBytes { bytes in
         Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
       }.get()
     }
+  }
+
+  /// A file is its own best copy: it is not stored.
+  private func head(_ status: HTTPResponse.Status) -> TransferHead {
+    TransferHead(response: HTTPResponse(status: status, headerFields: [.cacheControl: "no-store"]))
   }
 
   /// Nil at the end of the file.

@@ -19,14 +19,20 @@ public struct StoredSource: Hashable, Sendable {
   public var policy: CachePolicy
   /// What the answer was.
   public var content: Content
+  /// When this process got the answer, or its confirmation; nil for what an earlier one left on disk.
+  public var obtained: ContinuousClock.Instant?
 
   /// A source from its parts.
-  public init(url: String, finalURL: String? = nil, status: Int, policy: CachePolicy, content: Content) {
+  public init(
+    url: String, finalURL: String? = nil, status: Int, policy: CachePolicy, content: Content,
+    obtained: ContinuousClock.Instant? = nil
+  ) {
     self.url = url
     self.finalURL = finalURL
     self.status = status
     self.policy = policy
     self.content = content
+    self.obtained = obtained
   }
 
   /// Whether thumbnails stored with `other` are thumbnails of this source too: both are the same bytes.

@@ -91,13 +91,18 @@ public final class ThumbnailCache: Sendable {
     return found
   }
 
-  /// Stores a source and thumbnails of it: in memory now, on disk with the next batch.
+  /// Stores a source and thumbnails of it: in memory now, on disk with the next batch. What must not be stored
+  /// (``CachePolicy/isStorable``) is in memory only, for those who come in this run.
   ///
   /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go.
   public func store(_ source: StoredSource, thumbnails: [Thumbnail], for key: SourceKey) {
     changes.withLock { _ in
       keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)
-      disk?.store(source, thumbnails: thumbnails, for: key)
+      if source.policy.isStorable {
+        disk?.store(source, thumbnails: thumbnails, for: key)
+      } else {
+        disk?.remove(key)
+      }
     }
   }
 

@@ -42,14 +42,22 @@ public struct CachePolicy: Hashable, Sendable {
   ///   - requestedAt: When the request was sent.
   ///   - respondedAt: When the response's head arrived.
   public init?(response: HTTPResponse, requestedAt: Date, respondedAt: Date) {
-    let fields = ResponseFields(response.headerFields)
-    guard [200, 203, 404, 410].contains(response.status.code), !CacheControl(fields.cacheControl).noStore else {
-      return nil
-    }
-    self.init(
-      status: response.status.code, fields: fields, requestedAt: requestedAt.wholeSeconds,
-      respondedAt: respondedAt.wholeSeconds)
+    let policy = Self.ofAny(response: response, requestedAt: requestedAt, respondedAt: respondedAt)
+    guard policy.isStorable else { return nil }
+    self = policy
   }
+
+  /// The policy of a response whatever it says: one that must not be stored is never fresh, and is kept in memory only.
+  public static func ofAny(response: HTTPResponse, requestedAt: Date, respondedAt: Date) -> CachePolicy {
+    CachePolicy(
+      status: response.status.code, fields: ResponseFields(response.headerFields),
+      requestedAt: requestedAt.wholeSeconds, respondedAt: respondedAt.wholeSeconds)
+  }
+
+  /// Whether the response may be put on disk: neither `no-store` nor a status that no cache keeps.
+  public var isStorable: Bool { Self.storableStatuses.contains(status) && !control.noStore }
+
+  private static let storableStatuses: Set = [200, 203, 404, 410]
 
   init(status: Int, fields: ResponseFields, requestedAt: Int, respondedAt: Int) {
     (self.status, self.fields) = (status, fields)

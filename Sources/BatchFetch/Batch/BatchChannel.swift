@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// Brings the items of a running batch to one reader. Holds no more than the batch's window: an item is acknowledged
+/// when it is taken.
+final class BatchChannel<Element: Sendable>: Sendable {
+  private typealias Item = BatchItem<Element>
+  private typealias Pending = (item: Item, acknowledge: @Sendable () -> Void)
+
+  /// Shared with the batch, which must not keep the channel itself alive: letting go of that cancels the batch.
+  private final class Buffer: Sendable {
+    struct State {
+      var items: [Pending] = []
+      var reader: CheckedContinuation<Pending?, Never>?
+      var isOver = false
+      var isAbandoned = false
+    }
+
+    let state = Mutex(State())
+
+    func put(_ pending: Pending) {
+      let (reader, isAbandoned) = state.withLock { state in
+        if state.isAbandoned { return (nil as CheckedContinuation<Pending?, Never>?, true) }
+        if state.reader == nil { state.items.append(pending) }
+        return (state.reader.take(), false)
+      }
+      reader?.resume(returning: pending)
+      if isAbandoned { pending.acknowledge() }
+    }
+
+    func end() {
+      let reader = state.withLock { state in
+        state.isOver = true
+        return state.reader.take()
+      }
+      reader?.resume(returning: nil)
+    }
+
+    func take() async -> Pending? {
+      await withCheckedContinuation { continuation in
+        let (pending, isReady) = state.withLock { state -> (Pending?, Bool) in
+          if !state.items.isEmpty { return (state.items.removeFirst(), true) }
+          if state.isOver { return (nil, true) }
+          state.reader = continuation
+          return (nil, false)
+        }
+        if isReady { continuation.resume(returning: pending) }
+      }
+    }
+
+    func abandon() {
+      let pending = state.withLock { state in
+        state.isAbandoned = true
+        defer { state.items.removeAll() }
+        return state.items
+      }
+      for item in pending { item.acknowledge() }
+    }
+  }
+
+  private let buffer: Buffer
+  private let onCancel: @Sendable () -> Void
+
+  init<Elements>(_ batch: Batch<Elements>) where Elements.Element == Element {
+    let buffer = Buffer()
+    let engine = BatchEngine(batch, queue: nil) { buffer.put(($0, $1)) }
+    self.buffer = buffer
+    onCancel = { engine.cancel() }
+    engine.start { _ in buffer.end() }
+  }
+
+  deinit {
+    onCancel()
+    buffer.abandon()
+  }
+
+  /// The next item; nil after the last one. A cancelled task cancels the batch, whose remaining items still come.
+  func next() async -> BatchItem<Element>? {
+    let pending = await withTaskCancellationHandler {
+      await buffer.take()
+    } onCancel: {
+      onCancel()
+    }
+    pending?.acknowledge()
+    return pending?.item
+  }
+}

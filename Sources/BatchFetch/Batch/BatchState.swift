@@ -1,0 +1,47 @@
+/// How far a batch is. A plain value: it says what may be begun, and counts what was told.
+struct BatchState {
+  /// Elements at once on their way, from being pulled to being handled.
+  let window: Int
+  private var begun = 0
+  private var inHand = 0
+  private(set) var finished = 0
+  private(set) var failed = 0
+  private var isClosed = false
+  private(set) var isCancelled = false
+
+  init(window: Int) { self.window = window }
+
+  /// A place for one more element, by its index; nil when the window is full, or nothing more is to be pulled.
+  mutating func reserve() -> Int? {
+    guard !isClosed, inHand < window else { return nil }
+    inHand += 1
+    defer { begun += 1 }
+    return begun
+  }
+
+  /// Nothing more is pulled. True for the first call only.
+  mutating func close() -> Bool {
+    guard !isClosed else { return false }
+    isClosed = true
+    return true
+  }
+
+  /// Whether the element of a reserved place may still begin: a cancel may have come while it was pulled.
+  var mayBegin: Bool { !isClosed }
+
+  /// One more outcome is told; the result is how many that makes.
+  mutating func deliver(isFailure: Bool) -> Int {
+    finished += 1
+    if isFailure { failed += 1 }
+    return finished
+  }
+
+  /// An outcome was handled: its place is free.
+  mutating func release() { inHand -= 1 }
+
+  /// Nothing more is pulled, and what is on its way is not wanted. True for the first call only.
+  mutating func cancel() -> Bool {
+    defer { isCancelled = true }
+    return !isCancelled
+  }
+}

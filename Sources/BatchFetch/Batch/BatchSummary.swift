@@ -1,0 +1,9 @@
+/// What became of a batch.
+public struct BatchSummary: Hashable, Sendable {
+  /// Elements that were told of, failures and cancelled ones included.
+  public let finished: Int
+  /// Those of them that failed or were cancelled.
+  public let failed: Int
+  /// Whether the batch was cancelled. Elements that were not begun by then were not told of.
+  public let isCancelled: Bool
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+internal import Synchronization
+
+/// What the jobs of one pipeline share: the table of who waits for what, the queues, and the floors below.
+final class PipelineCore: Sendable {
+  typealias Completion = @Sendable (Result<ThumbnailSet, FetchFailure>) -> Void
+
+  /// Someone who waits.
+  struct Caller: Sendable {
+    let specs: [ThumbnailSpec]
+    let since: ContinuousClock.Instant?
+    var priority: ThumbnailRequest.Priority
+    let queue: DispatchQueue
+    let completion: Completion
+  }
+
+  /// What those who wait for one source want together.
+  struct Wish {
+    var specs: [ThumbnailSpec]
+    /// Nil as soon as one of them accepts only what is fresh.
+    var since: ContinuousClock.Instant?
+    var priority: ThumbnailRequest.Priority
+  }
+
+  let cache: ThumbnailCache
+  let downloader: Downloader
+  let renderer: Renderer
+  let budget: ByteBudget
+  let mode: CacheMode
+  let now: @Sendable () -> Date
+  /// Looks into the disk cache: a few at a time, and never on a thread that others need.
+  let lookUps = OperationQueue()
+  /// One decode a thread.
+  let renders = OperationQueue()
+  private let jobs = Mutex(InFlight<SourceKey, SourceJob, Caller>())
+
+  init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {
+    let downloader = Downloader(configuration.downloads, transport: transport)
+    self.cache = cache
+    self.downloader = downloader
+    renderer = Renderer(maxPixels: configuration.maxPixels)
+    budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
+    mode = configuration.cacheMode
+    now = configuration.downloads.now
+    lookUps.name = "thumbs.lookups"
+    lookUps.maxConcurrentOperationCount = 2
+    renders.name = "thumbs.renders"
+    renders.maxConcurrentOperationCount = configuration.renderThreads
+  }
+
+  /// The number of sources on their way.
+  var jobCount: Int { jobs.withLock { $0.count } }
+
+  /// Judges a picture by its first bytes.
+  var inspection: DownloadRequest.Inspection {
+    { [renderer] bytes throws(FetchFailure) in
+      do throws(ImageError) {
+        return try renderer.judge(prefix: bytes.span) != nil
+      } catch {
+        throw FetchFailure(.image(error.code), error.message)
+      }
+    }
+  }
+
+  /// Joins the job of `key`, or starts it. The result leaves it again.
+  func join(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, as caller: Caller) -> ThumbnailTask {
+    let (joined, priority) = jobs.withLock { jobs in
+      let joined = jobs.join(key, caller) { generation in
+        SourceJob(request, of: source, key: key, generation: generation, in: self)
+      }
+      return (joined, jobs.callers(of: key).priority)
+    }
+    if joined.isNew { joined.work.start() } else { joined.work.setPriority(priority) }
+    let id = joined.id
+    return ThumbnailTask(
+      cancel: { [weak self] in self?.leave(key, id) },
+      setPriority: { [weak self] in self?.setPriority($0, key, id) })
+  }
+
+  /// What is wanted of a job now; nil when nobody waits for it.
+  func wish(for job: SourceJob, _ generation: UInt64) -> Wish? {
+    let callers = jobs.withLock { $0.callers(job.key, generation: generation) }
+    guard !callers.isEmpty else { return nil }
+    var known: Set<ThumbnailSpec> = []
+    let specs = callers.flatMap(\.specs).filter { known.insert($0).inserted }
+    let since = callers.allSatisfy { $0.since != nil } ? callers.compactMap(\.since).max() : nil
+    return Wish(specs: specs, since: since, priority: callers.priority)
+  }
+
+  /// Tells an outcome to everyone whom it serves. True when nobody waits any more.
+  func settle(_ job: SourceJob, _ generation: UInt64, _ outcome: Result<ServedSource, FetchFailure>) -> Bool {
+    let (served, isOver) = jobs.withLock { jobs in
+      jobs.settle(job.key, generation: generation) { caller in
+        outcome.result(for: caller.specs) != nil
+      }
+    }
+    for caller in served {
+      guard let result = outcome.result(for: caller.specs) else { continue }
+      caller.queue.async { caller.completion(result) }
+    }
+    return isOver
+  }
+
+  private func leave(_ key: SourceKey, _ id: UInt64) {
+    guard let left = jobs.withLock({ $0.leave(key, id) }) else { return }
+    left.abandoned?.cancel()
+    left.caller.queue.async { left.caller.completion(.failure(.cancelled)) }
+  }
+
+  private func setPriority(_ priority: ThumbnailRequest.Priority, _ key: SourceKey, _ id: UInt64) {
+    let (job, highest) = jobs.withLock { jobs in
+      (jobs.update(key, id) { $0.priority = priority }, jobs.callers(of: key).priority)
+    }
+    job?.setPriority(highest)
+  }
+}
+
+extension Result<ServedSource, FetchFailure> {
+  /// What the outcome is to someone who wants `specs`; nil where it is nothing yet.
+  fileprivate func result(for specs: [ThumbnailSpec]) -> Result<ThumbnailSet, FetchFailure>? {
+    switch self {
+    case .success(let served): served.set(for: specs).map { .success($0) }
+    case .failure(let failure): .failure(failure)
+    }
+  }
+}
+
+extension [PipelineCore.Caller] {
+  /// The highest among them.
+  fileprivate var priority: ThumbnailRequest.Priority { map(\.priority).max() ?? .normal }
+}

@@ -1,0 +1,38 @@
+internal import HTTPTypes
+internal import ImageCache
+
+/// A source whose thumbnails are there: what everyone who waits for it gets, before each picks the sizes it wants.
+struct ServedSource: Sendable {
+  /// All but the thumbnails.
+  private var common: ThumbnailSet
+  private let thumbnails: [ThumbnailSpec: Thumbnail]
+
+  init(_ common: ThumbnailSet, thumbnails: [ThumbnailSpec: Thumbnail]) {
+    self.common = common
+    self.thumbnails = thumbnails
+  }
+
+  /// From the cache, without a word of a server.
+  init(_ picture: CachedPicture, origin: ThumbnailSet.Origin, timings: Timings) {
+    common = ThumbnailSet(
+      origin: origin, thumbnails: [], source: picture.image, sourceBytes: picture.bytes, httpStatus: nil,
+      finalURL: picture.source.finalURL, attempts: 0, timings: timings, warnings: [])
+    thumbnails = picture.thumbnails
+  }
+
+  /// The same, after the server was asked.
+  func answered(by download: Download) -> ServedSource {
+    var answered = self
+    answered.common.httpStatus = download.response.status.code
+    answered.common.finalURL = download.finalURL
+    answered.common.attempts = download.attempts
+    return answered
+  }
+
+  /// The set for one caller; nil where a thumbnail is missing.
+  func set(for specs: [ThumbnailSpec]) -> ThumbnailSet? {
+    var set = common
+    set.thumbnails = specs.compactMap { thumbnails[$0] }
+    return set.thumbnails.count == specs.count ? set : nil
+  }
+}

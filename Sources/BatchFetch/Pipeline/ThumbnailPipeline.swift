@@ -1,0 +1,111 @@
+public import Foundation
+internal import HTTPTypes
+public import ImageCache
+public import Logging
+
+/// Gets thumbnails of pictures on the network: from memory, from disk, or by one download and one decode that
+/// everyone who wants the same picture shares.
+///
+/// ```swift
+/// let pipeline = ThumbnailPipeline()
+/// let icon = try await pipeline.thumbnails(for: ThumbnailRequest(url: address, size: 128))
+/// ```
+public final class ThumbnailPipeline: Sendable {
+  /// Is told what became of a request, exactly once.
+  public typealias Completion = @Sendable (Result<ThumbnailSet, FetchFailure>) -> Void
+
+  /// The two-level cache of this pipeline.
+  public let cache: ThumbnailCache
+  private let core: PipelineCore
+  private let files: FileAccess
+  private let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
+
+  /// A pipeline. Nothing is read or written before the first request.
+  ///
+  /// - Parameters:
+  ///   - configuration: limits, deadlines, the cache.
+  ///   - transport: what moves the bytes; by default libcurl.
+  ///   - logger: hears of troubles that do no harm, such as a cache that cannot be written.
+  public init(
+    _ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport(),
+    logger: Logger = Logger(label: "thumbs")
+  ) {
+    cache = ThumbnailCache(configuration.cache, logger: logger, now: configuration.downloads.now)
+    core = PipelineCore(configuration, cache: cache, transport: transport)
+    files = configuration.files
+  }
+
+  /// The number of sources that are on their way.
+  public var runningCount: Int { core.jobCount }
+
+  /// Asks for thumbnails.
+  ///
+  /// - Parameters:
+  ///   - request: what is wanted.
+  ///   - queue: where `completion` is called; by default a queue of the pipeline.
+  ///   - completion: called exactly once, never before this returns; with `cancelled` after ``ThumbnailTask/cancel()``.
+  @discardableResult
+  public func load(
+    _ request: ThumbnailRequest, on queue: DispatchQueue? = nil, completion: @escaping Completion
+  ) -> ThumbnailTask {
+    let queue = queue ?? callbacks
+    do throws(FetchFailure) {
+      let source = try source(of: request)
+      let key = SourceKey(url: source.description, variant: request.variant(of: source))
+      if let outcome = outcomeInMemory(request, source, key) {
+        queue.async { completion(outcome) }
+        return .finished
+      }
+      let caller = PipelineCore.Caller(
+        specs: request.specs, since: request.since, priority: request.priority, queue: queue, completion: completion)
+      return core.join(request, of: source, key: key, as: caller)
+    } catch {
+      queue.async { completion(.failure(error)) }
+      return .finished
+    }
+  }
+
+  /// The thumbnails of one request.
+  ///
+  /// - Throws: why there are none; `cancelled` when the task is cancelled.
+  public func thumbnails(for request: ThumbnailRequest) async throws(FetchFailure) -> ThumbnailSet {
+    try await CancellableCall.result { completion in load(request, completion: completion).cancel }.get()
+  }
+
+  /// Blocks until everything that was stored is on disk. To be called before the process ends.
+  public func flush() { cache.flush() }
+
+  private func source(of request: ThumbnailRequest) throws(FetchFailure) -> SourceURL {
+    let source = try SourceURL(request.url)
+    guard source.scheme != .file || files == .allowed else {
+      throw FetchFailure(.blockedScheme, "Local files are not read.")
+    }
+    return source
+  }
+
+  /// What memory alone can answer, without a look at the disk.
+  private func outcomeInMemory(
+    _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey
+  ) -> Result<ThumbnailSet, FetchFailure>? {
+    let begin = ContinuousClock.now
+    guard let entry = cache.memoryEntry(for: key, url: source.description, specs: request.specs) else { return nil }
+    let verdict = CacheVerdict(
+      entry, specs: request.specs, mode: core.mode, since: request.since, now: core.now())
+    switch verdict {
+    case .serve(let picture, let origin):
+      let timings = Timings(queued: begin.duration(to: .now))
+      return ServedSource(picture, origin: origin, timings: timings).set(for: request.specs).map { .success($0) }
+    case .fail(let failure): return .failure(failure)
+    case .fetch: return nil
+    }
+  }
+}
+
+extension ThumbnailRequest {
+  /// What beside the address decides which bytes come.
+  fileprivate func variant(of source: SourceURL) -> String {
+    guard !headerFields.isEmpty || source.credentials != nil else { return "" }
+    let lines = headerFields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+    return ([source.credentials ?? ""] + lines).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,20 @@
+/// One caller's hold on a request whose work others may share.
+public struct ThumbnailTask: Sendable {
+  private let onCancel: @Sendable () -> Void
+  private let onPriority: @Sendable (ThumbnailRequest.Priority) -> Void
+
+  init(cancel: @escaping @Sendable () -> Void, setPriority: @escaping @Sendable (ThumbnailRequest.Priority) -> Void) {
+    onCancel = cancel
+    onPriority = setPriority
+  }
+
+  /// A task that is over.
+  static let finished = ThumbnailTask(cancel: {}, setPriority: { _ in })
+
+  /// Gives up this caller's wish: its completion gets `cancelled`, unless the outcome was on its way already. The last
+  /// caller to leave cancels the work itself.
+  public func cancel() { onCancel() }
+
+  /// Changes how urgent it is for this caller. Among several callers the most urgent one counts.
+  public func setPriority(_ priority: ThumbnailRequest.Priority) { onPriority(priority) }
+}
