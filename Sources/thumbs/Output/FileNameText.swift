@@ -12,6 +12,13 @@ enum FileNameText {
     return String(result)
   }
 
+  /// `value` of a field, cleaned, and never empty: leading dots become `_`, so that no value is taken for an extension.
+  static func cleaned(value: String) -> String {
+    let text = cleaned(value)
+    let dots = text.prefix { $0 == "." }.count
+    return text.isEmpty ? "_" : String(repeating: "_", count: dots) + text.dropFirst(dots)
+  }
+
   /// `name` with `_` for a dot that would hide it and a dash that would make it an option, and before a name that is a
   /// device elsewhere. An empty name becomes `_`.
   static func guarded(_ name: String) -> String {
@@ -26,11 +33,13 @@ enum FileNameText {
   static func truncated(_ text: String, to limit: Int) -> String {
     guard text.utf8.count > limit else { return text }
     var count = 0
-    return String(
-      text.prefix { character in
-        count += character.utf8.count
-        return count <= limit
-      })
+    let whole = text.prefix { character in
+      count += character.utf8.count
+      return count <= limit
+    }
+    if !whole.isEmpty { return String(whole) }
+    // One character alone, of more combining marks than fit.
+    return String(text.unicodeScalars.prefix(limit / 4))
   }
 
   private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {

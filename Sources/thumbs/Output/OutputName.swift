@@ -23,7 +23,7 @@ struct OutputName: Hashable, Sendable {
     parts = template.pieces.map { piece in
       switch piece {
       case .literal(let text): .literal(FileNameText.cleaned(text))
-      case .field(let field): field.isKnownLate ? .field(field) : .value(FileNameText.cleaned(values(field)))
+      case .field(let field): field.isKnownLate ? .field(field) : .value(FileNameText.cleaned(value: values(field)))
       }
     }
     shortenValues(to: FileNameText.longestName - Self.reserve - template.fixedLength)

@@ -67,7 +67,7 @@ private func xml(_ body: String) -> String {
       ("bplist00garbage", .plist, "list: the binary plist is damaged."),
       ("bplist00\u{1}\u{2}\u{3}", .plist, "list: the binary plist is damaged."),
       ("[{\"a\": 1},\n  \"éé\", x]", .json, "list, line 2, column 9: not valid JSON: Invalid value."),
-      ("[{\"a\": 1},\n\"b\n\n", .json, "list, line 2: the JSON ends in the middle."),
+      ("[{\"a\": 1},\n\"b\"\n\n", .json, "list, line 2: the JSON ends in the middle."),
       ("{\"a\": 1}", .json, "list: the top level of the JSON is not an array."),
       ("<html>", nil, "list, line 1: not a valid plist: Encountered unknown tag html."),
       ("", nil, "list: is empty."), ("\u{FEFF}", nil, "list: is empty."), ("", .plist, "list: is empty."),
