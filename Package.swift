@@ -54,7 +54,12 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["CImage"], path: "Tests/TestSupport"),
     .testTarget(name: "ImageCacheTests", dependencies: ["ImageCache", "CImage", "TestSupport"]),
     .testTarget(name: "BatchFetchTests", dependencies: ["BatchFetch", "TestSupport"]),
-    .testTarget(name: "ThumbsTests", dependencies: ["thumbs", "TestSupport"]),
+    .testTarget(
+      name: "ThumbsTests",
+      dependencies: [
+        "thumbs", "BatchFetch", "ImageCache", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,54 @@
+import Glibc
+
+/// Bytes that come in pieces: a file, standard input, or what a filter makes of them.
+struct ByteSource: Sendable {
+  /// What messages call it.
+  let name: String
+  /// Puts the next bytes into the buffer and returns their number, 0 at the end. Waits for at least one.
+  let read: @Sendable (UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int
+}
+
+extension ByteSource {
+  /// The file at `path`, or standard input for `-`.
+  static func open(_ path: String) throws(ManifestError) -> ByteSource {
+    if path == "-" { return ByteSource(OpenFile(name: "standard input", descriptor: dup(STDIN_FILENO))) }
+    let file = OpenFile(name: path, descriptor: Glibc.open(path, O_RDONLY | O_CLOEXEC))
+    guard file.descriptor >= 0 else { throw file.error(errno) }
+    return ByteSource(file)
+  }
+
+  private init(_ file: OpenFile) {
+    self.init(name: file.name) { buffer throws(ManifestError) in try file.read(into: buffer) }
+  }
+}
+
+/// An open descriptor, closed with the last reference to it.
+private final class OpenFile: Sendable {
+  let name: String
+  let descriptor: Int32
+
+  init(name: String, descriptor: Int32) {
+    self.name = name
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
+    while true {
+      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count >= 0 { return count }
+      if errno != EINTR { throw error(errno) }
+    }
+  }
+
+  func error(_ code: Int32) -> ManifestError {
+    switch code {
+    case ENOENT: ManifestError(name, "there is no such file")
+    case EISDIR: ManifestError(name, "is a directory, not a manifest")
+    default: ManifestError(name, "cannot be read: \(String(cString: strerror(code)))")
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/// Cuts a stream of bytes into lines, holding one chunk of it at a time.
+///
+/// A line ends with LF or CRLF; the last one may end with the stream. A byte-order mark at the start is dropped.
+struct LineReader: Sendable {
+  /// One line without its end.
+  struct Line: Hashable, Sendable {
+    /// From 1.
+    var number: Int
+    /// The bytes; nil where the line is longer than the limit and was skipped.
+    var bytes: [UInt8]?
+  }
+
+  /// Bytes asked of the source at once, by default.
+  static let chunkLength = 64 << 10
+  /// The longest line, in bytes, by default.
+  static let longestLine = 1 << 20
+
+  /// What messages call the source.
+  var name: String { source.name }
+  /// Bytes read and not yet handed out: at most one chunk more than the longest line.
+  var pendingCount: Int { buffer.count - start }
+
+  private let source: ByteSource
+  private let chunkLength: Int
+  private let lineLimit: Int
+  /// What was read. Everything before `start` was handed out; there is no LF between `start` and `searched`.
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var searched = 0
+  private var lineNumber = 0
+  private var isAtEnd = false
+  private var isSkipping = false
+  private var isPastMark = false
+
+  /// A reader at the first byte of `source`.
+  init(_ source: ByteSource, chunkLength: Int = chunkLength, longestLine: Int = longestLine) {
+    self.source = source
+    self.chunkLength = chunkLength
+    self.lineLimit = longestLine
+  }
+
+  /// The next line; nil after the last.
+  mutating func next() throws(ManifestError) -> Line? {
+    while true {
+      if let end = buffer[searched...].firstIndex(of: 0x0A) {
+        return take(upTo: end, resumingAt: end + 1)
+      }
+      searched = buffer.count
+      if isAtEnd {
+        return pendingCount > 0 || isSkipping ? take(upTo: buffer.count, resumingAt: buffer.count) : nil
+      }
+      if pendingCount > lineLimit {
+        isSkipping = true
+        start = buffer.count
+      }
+      try fill()
+    }
+  }
+
+  /// The first bytes, which stay to be read: as many as came at once, and at least `count` unless there are fewer.
+  mutating func peek(atLeast count: Int) throws(ManifestError) -> ArraySlice<UInt8> {
+    while pendingCount < count, !isAtEnd { try fill() }
+    return buffer[start...]
+  }
+
+  /// Everything that is left, at once.
+  mutating func rest() throws(ManifestError) -> [UInt8] {
+    while !isAtEnd { try fill() }
+    defer { (buffer, start, searched) = ([], 0, 0) }
+    return Array(buffer[start...])
+  }
+
+  private mutating func take(upTo end: Int, resumingAt next: Int) -> Line {
+    lineNumber += 1
+    var content = buffer[start..<end]
+    if content.last == 0x0D { content.removeLast() }
+    defer { (start, searched, isSkipping) = (next, next, false) }
+    return Line(number: lineNumber, bytes: isSkipping || content.count > lineLimit ? nil : Array(content))
+  }
+
+  private mutating func fill() throws(ManifestError) {
+    buffer.removeFirst(start)
+    searched -= start
+    start = 0
+    let used = buffer.count
+    buffer.append(contentsOf: repeatElement(0, count: chunkLength))
+    var count = 0
+    defer {
+      buffer.removeLast(chunkLength - count)
+      dropByteOrderMark()
+    }
+    let source = source
+    count = try buffer.withUnsafeMutableBufferPointer { bytes throws(ManifestError) in
+      try source.read(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: bytes[used...])))
+    }
+    isAtEnd = count == 0
+  }
+
+  /// A short first read may hold a part of the mark only: then the next one shows it.
+  private mutating func dropByteOrderMark() {
+    guard !isPastMark, buffer.count >= 3 || lineNumber > 0 else { return }
+    isPastMark = true
+    if lineNumber == 0, buffer.starts(with: [0xEF, 0xBB, 0xBF]) {
+      buffer.removeFirst(3)
+      searched = 0
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/// One open manifest: its items, one at a time.
+struct Manifest: Sendable {
+  /// The path as it was given, or `standard input`.
+  let name: String
+  /// How it is written.
+  let format: ManifestFormat
+  private var rows: any RowSource
+  private var number = 0
+
+  /// Opens the manifest at `path`, or standard input for `-`.
+  ///
+  /// A plist and a JSON document are read and checked here as a whole; of the other formats, only the first bytes
+  /// (and the header row) are read.
+  init(path: String, keys: ManifestKeys = ManifestKeys()) throws(ManifestError) {
+    try self.init(LineReader(.open(path)), format: ManifestFormat(path: path), keys: keys)
+  }
+
+  /// The manifest that `reader` reads, in `format`, or in the format its first bytes show.
+  init(_ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys()) throws(ManifestError) {
+    var reader = reader
+    let start = try reader.peek(atLeast: 8)
+    let format = format ?? ManifestFormat(startingWith: start)
+    try Self.check(start, of: format, name: reader.name)
+    self.name = reader.name
+    self.format = format
+    self.rows =
+      switch format {
+      case .plist: try DocumentRows(plist: reader, keys: keys)
+      case .json: try DocumentRows(json: reader, keys: keys)
+      case .jsonLines: JSONLineRows(reader, keys: keys)
+      case .csv: try DelimitedRows(reader, dialect: .csv, keys: keys)
+      case .tsv: try DelimitedRows(reader, dialect: .tsv, keys: keys)
+      case .text: TextRows(reader)
+      }
+  }
+
+  /// The next item, which is number `index` of all; nil after the last.
+  mutating func next(index: Int) throws(ManifestError) -> ManifestEntry? {
+    guard let item = try rows.next() else { return nil }
+    number += 1
+    return item.entry(index: index, number: number, manifest: name)
+  }
+
+  /// Refuses what is no manifest at all, so that its lines are not reported one by one as bad rows.
+  private static func check(
+    _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
+  ) throws(ManifestError) {
+    if start.isEmpty { throw ManifestError(name, "is empty") }
+    if start.starts(with: [0x1F, 0x8B]) {
+      throw ManifestError(name, "is compressed; unpack it first: gzip -dc FILE | thumbs fetch -")
+    }
+    if format == .plist { return }
+    if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
+      throw ManifestError(name, "is UTF-16 text; a manifest is UTF-8")
+    }
+    if start.contains(0) { throw ManifestError(name, "is binary data, not a manifest") }
+  }
+}

@@ -1,0 +1,46 @@
+/// How a manifest is written.
+enum ManifestFormat: String, CaseIterable, Hashable, Sendable {
+  /// A property list, XML or binary: an array of dictionaries.
+  case plist
+  /// A JSON array of objects or of addresses.
+  case json
+  /// A JSON object or an address on each line.
+  case jsonLines
+  /// Comma-separated values with a header row, RFC 4180.
+  case csv
+  /// Tab-separated values with a header row.
+  case tsv
+  /// An address on each line.
+  case text
+}
+
+extension ManifestFormat {
+  /// The format that the extension of `path` stands for; nil where it stands for none.
+  init?(path: String) {
+    let name = path.split(separator: "/").last ?? ""
+    guard let dot = name.lastIndex(of: ".") else { return nil }
+    switch name[name.index(after: dot)...].lowercased() {
+    case "plist": self = .plist
+    case "json": self = .json
+    case "jsonl", "ndjson": self = .jsonLines
+    case "csv": self = .csv
+    case "tsv": self = .tsv
+    case "txt", "text", "lst", "list", "urls": self = .text
+    default: return nil
+    }
+  }
+
+  /// The format of a file that begins with `bytes`, after any byte-order mark. CSV and TSV cannot be told from text.
+  init(startingWith bytes: some Collection<UInt8>) {
+    if bytes.starts(with: "bplist".utf8) {
+      self = .plist
+      return
+    }
+    switch bytes.first(where: { $0 != 0x20 && !(0x09...0x0D).contains($0) }) {
+    case UInt8(ascii: "<"): self = .plist
+    case UInt8(ascii: "["): self = .json
+    case UInt8(ascii: "{"): self = .jsonLines
+    default: self = .text
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+
+/// A number of bytes.
+struct ByteSize: Hashable, Sendable {
+  /// The bytes, at least 0.
+  var count: Int
+}
+
+extension ByteSize {
+  private static let units: [(name: String, factor: Int)] = [
+    ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000),
+    ("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000), ("B", 1), ("", 1),
+  ]
+
+  /// The size that `text` says: `32MiB`, `2GiB`, `1.5GB`, `500k`, `4096`. Powers of 1024 have an `i`; case is free.
+  init(_ text: String) throws {
+    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let unit = text[number.endIndex...].lowercased()
+    guard let factor = Self.units.first(where: { $0.name.lowercased() == unit })?.factor,
+      let count = UnitNumber.integer(number, times: factor)
+    else { throw ValidationError("give a number of bytes such as 500k, 32MiB or 2GiB") }
+    self.count = count
+  }
+}
+
+extension ByteSize: CustomStringConvertible {
+  /// The size in the largest unit of 1024 that gives at least 1, with one place: `32 MiB`, `1.5 GiB`, `17 B`.
+  var description: String {
+    for (name, factor) in Self.units.prefix(3) where count >= factor {
+      let text = (Double(count) / Double(factor)).text(places: 1)
+      return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + " " + name
+    }
+    return "\(count) B"
+  }
+}
+
+/// Numbers before a unit.
+enum UnitNumber {
+  /// `digits` times `factor`: a decimal number, with or without a fraction. Nil where that is none, or too large.
+  static func integer(_ digits: Substring, times factor: Int) -> Int? {
+    if let whole = Int(digits) {
+      let (product, overflow) = whole.multipliedReportingOverflow(by: factor)
+      return overflow || whole < 0 ? nil : product
+    }
+    guard digits.first != ".", digits.last != ".", let value = Double(digits) else { return nil }
+    return Int(exactly: (value * Double(factor)).rounded())
+  }
+}

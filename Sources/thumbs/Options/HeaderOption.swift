@@ -1,0 +1,29 @@
+import ArgumentParser
+
+/// A header field for requests, as the command line says it: `Referer: https://example.com/`.
+struct HeaderOption: Hashable, Sendable {
+  /// The field's name.
+  var name: String
+  /// The field's value, without surrounding white space; may be empty.
+  var value: String
+}
+
+extension HeaderOption {
+  /// The field that `text` says. The name is a token (RFC 9110, section 5.6.2); the value has no control characters.
+  init(_ text: String) throws {
+    guard let colon = text.firstIndex(of: ":") else { throw ValidationError("give a field such as 'Name: value'") }
+    name = String(text[..<colon])
+    value = String(text[text.index(after: colon)...]).trimmingWhitespace()
+    guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenCharacter) else {
+      throw ValidationError("the name before the colon has letters, digits and - alone")
+    }
+    guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+      throw ValidationError("the value has no line ends or other control characters")
+    }
+  }
+
+  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    let character = Character(Unicode.Scalar(byte))
+    return byte < 0x80 && (character.isLetter || character.isNumber || "!#$%&'*+-.^_`|~".contains(character))
+  }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+
+/// Which pictures are wanted.
+struct ManifestOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "Lists of pictures: plist, JSON, JSON lines, CSV, TSV or text; - is standard input. (default: apps.plist)",
+      valueName: "manifest"),
+    completion: .file())
+  var manifests: [String] = []
+
+  @Option(help: ArgumentHelp("Column with the address. (default: icon, url, image or src)", valueName: "key"))
+  var urlKey: String?
+
+  @Option(help: ArgumentHelp("Column with the picture's name. (default: name or title)", valueName: "key"))
+  var nameKey: String?
+
+  /// The manifest of a command line without one.
+  static let defaultPath = "apps.plist"
+
+  /// The columns to read.
+  var keys: ManifestKeys { ManifestKeys(urlKey: urlKey, nameKey: nameKey) }
+
+  /// The manifests to read: those named, or `apps.plist` of the working directory where `fileExists` finds one.
+  /// Neither is a usage error.
+  func paths(fileExists: (String) -> Bool) throws -> [String] {
+    if !manifests.isEmpty { return manifests }
+    guard fileExists(Self.defaultPath) else {
+      throw ValidationError(
+        "There is no \(Self.defaultPath) here. Name a manifest, or - to read one from standard input.")
+    }
+    return [Self.defaultPath]
+  }
+}

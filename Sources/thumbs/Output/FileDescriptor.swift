@@ -1,0 +1,42 @@
+import Glibc
+
+/// Whole transfers over file descriptors: interrupted and partial ones go on.
+enum FileDescriptor {
+  /// Writes all of `bytes`; returns how many were written and the system's error number, 0 where it was all.
+  static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> (count: Int, code: Int32) {
+    bytes.withUnsafeBytes { buffer in
+      var count = 0
+      while count < buffer.count {
+        let rest = UnsafeRawBufferPointer(rebasing: buffer[count...])
+        let written = write(descriptor, rest.baseAddress, rest.count)
+        if written >= 0 {
+          count += written
+        } else if errno == EAGAIN {
+          waitUntilWritable(descriptor)
+        } else if errno != EINTR {
+          return (count, errno)
+        }
+      }
+      return (count, 0)
+    }
+  }
+
+  /// Whether `descriptor` gives exactly `bytes` until its end.
+  static func reads(_ bytes: [UInt8], from descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    var chunk = [UInt8](repeating: 0, count: min(bytes.count + 1, 64 << 10))
+    while true {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count == 0 && rest.isEmpty }
+      guard rest.starts(with: chunk[..<count]) else { return false }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Another program may have made a shared terminal or pipe non-blocking.
+  private static func waitUntilWritable(_ descriptor: Int32) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    poll(&entry, 1, -1)
+  }
+}

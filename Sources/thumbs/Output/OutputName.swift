@@ -1,0 +1,79 @@
+import ImageCache
+
+/// The file names of one row: settled except for what is known only of a finished thumbnail.
+struct OutputName: Hashable, Sendable {
+  /// A part of the names.
+  private enum Part: Hashable, Sendable {
+    /// Text of the pattern.
+    case literal(String)
+    /// Text of the row.
+    case value(String)
+    /// A field of the thumbnail.
+    case field(NameTemplate.Field)
+  }
+
+  /// Room that is kept for a suffix of 32 digits and for the guards of ``FileNameText``.
+  private static let reserve = 40
+
+  private var parts: [Part]
+
+  /// The names that `template` gives, with `values` for the fields known of the row. Values are shortened, the longest
+  /// first, so that no name is ever too long.
+  init(_ template: NameTemplate, values: (NameTemplate.Field) -> String) {
+    parts = template.pieces.map { piece in
+      switch piece {
+      case .literal(let text): .literal(FileNameText.cleaned(text))
+      case .field(let field): field.isKnownLate ? .field(field) : .value(FileNameText.cleaned(value: values(field)))
+      }
+    }
+    shortenValues(to: FileNameText.longestName - Self.reserve - template.fixedLength)
+  }
+
+  /// The name of the file of `thumbnail`.
+  func fileName(of thumbnail: Thumbnail) -> String {
+    fileName { field in
+      switch field {
+      case .width: String(thumbnail.size.width)
+      case .height: String(thumbnail.size.height)
+      case .spec: thumbnail.spec.label
+      default: thumbnail.format.fileExtension
+      }
+    }
+  }
+
+  /// What no other source may have: the name with a stand-in for every field of the thumbnail.
+  var claim: String { fileName { _ in "0" } }
+
+  /// These names with `suffix` before the extension.
+  func adding(suffix: String) -> OutputName {
+    var copy = self
+    for index in parts.indices.reversed() {
+      if case .literal(let text) = parts[index], let dot = text.lastIndex(of: ".") {
+        copy.parts[index] = .literal(text[..<dot] + suffix + text[dot...])
+        return copy
+      }
+    }
+    copy.parts.append(.literal(suffix))
+    return copy
+  }
+
+  private func fileName(value: (NameTemplate.Field) -> String) -> String {
+    let texts = parts.map { part in
+      switch part {
+      case .literal(let text), .value(let text): text
+      case .field(let field): value(field)
+      }
+    }
+    return FileNameText.guarded(texts.joined())
+  }
+
+  private mutating func shortenValues(to limit: Int) {
+    let lengths = parts.map { if case .value(let text) = $0 { text.utf8.count } else { 0 } }
+    let excess = lengths.reduce(0, +) - limit
+    guard excess > 0, let longest = lengths.indices.max(by: { lengths[$0] < lengths[$1] }),
+      case .value(let text) = parts[longest]
+    else { return }
+    parts[longest] = .value(FileNameText.truncated(text, to: max(0, text.utf8.count - excess)))
+    shortenValues(to: limit)
+  }
+}

@@ -1,0 +1,55 @@
+/// Gives every row the names of its files, so that two different sources never share one.
+///
+/// Of two sources with the same name, the first in the manifest keeps it; the later gets `-` and the first eight digits
+/// of its hash before the extension (more digits where even those are taken). Names are given in the order of the
+/// manifest and before anything is fetched, so the same manifest gives the same names in every run. The extension is
+/// not yet known then and does not tell two names apart: `a.jpg` and `a.png` of two sources count as the same name.
+///
+/// Memory: 16 bytes a distinct name, and the dictionary's slack.
+struct OutputNames: Sendable {
+  private static let suffixLengths = [8, 16, 32]
+
+  private let template: NameTemplate
+  private let hash: @Sendable (String) -> String
+  /// The source of every name. Both are kept as 64-bit hashes: two names that share one cost a needless suffix.
+  private var owners: [Int: Int] = [:]
+
+  /// Names by `template`. `hash` gives at least 32 hexadecimal digits for an address, the same in every run.
+  init(_ template: NameTemplate, hash: @escaping @Sendable (String) -> String) {
+    self.template = template
+    self.hash = hash
+  }
+
+  /// The names of the files of `row`. Rows with the same address and the same name get the same files.
+  mutating func claim(_ row: ManifestRow) -> OutputName {
+    let hash = hash(row.url)
+    let name = name(of: row, hash: hash)
+    if own(name, source: hash) { return name }
+    for length in Self.suffixLengths {
+      let longer = name.adding(suffix: "-\(hash.prefix(length))")
+      if own(longer, source: hash) { return longer }
+    }
+    return name.adding(suffix: "-\(hash)")
+  }
+
+  private func name(of row: ManifestRow, hash: String) -> OutputName {
+    let address = SourceAddress(row.url)
+    return OutputName(template) { field in
+      switch field {
+      case .name: row.name ?? address.stem
+      case .index: String(row.index)
+      case .host: address.host
+      case .hash: String(hash.prefix(8))
+      default: address.stem
+      }
+    }
+  }
+
+  /// Takes `name` for `source` unless another has it.
+  private mutating func own(_ name: OutputName, source: String) -> Bool {
+    let source = source.hashValue
+    let owner = owners[name.claim.hashValue, default: source]
+    owners[name.claim.hashValue] = owner
+    return owner == source
+  }
+}

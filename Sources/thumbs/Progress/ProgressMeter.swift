@@ -1,0 +1,91 @@
+import Dispatch
+import Synchronization
+
+/// Shows how a run gets on.
+///
+/// Whoever finishes rows only counts them here. The writing is done by one timer, so that a stopped terminal holds up
+/// nobody but the progress itself.
+final class ProgressMeter: Sendable {
+  private struct Counts {
+    var state = ProgressState()
+    var notes: [String] = []
+  }
+
+  private let counts = Mutex(Counts())
+  private let screen: Mutex<ProgressScreen>
+  private let output: ProgressOutput
+  private let elapsed: @Sendable () -> Duration
+  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+
+  /// A meter in `mode` on `output`. `elapsed` tells the time since the start of the run; by default, since now.
+  init(
+    _ mode: ProgressMode, output: ProgressOutput = .standardError, terminalType: String? = nil,
+    elapsed: (@Sendable () -> Duration)? = nil
+  ) {
+    let start = ContinuousClock.now
+    self.elapsed = elapsed ?? { ContinuousClock.now - start }
+    self.output = output
+    screen = Mutex(ProgressScreen(mode.resolved(isTerminal: output.isTerminal, terminalType: terminalType)))
+  }
+
+  /// The number of all rows, once it is known.
+  func setTotal(_ total: Int) {
+    counts.withLock { $0.state.total = total }
+  }
+
+  /// A row came to an end; `bytes` were downloaded for it.
+  func finish(_ status: ReportLine.Status, bytes: Int) {
+    counts.withLock { $0.state.finish(status, bytes: bytes) }
+  }
+
+  /// Shows `text`, one or several lines, with the next tick. The live line stays below.
+  func note(_ text: String) {
+    counts.withLock { $0.notes.append(text) }
+  }
+
+  /// Writes what it is time to write. ``start()`` calls it ten times a second.
+  func tick() {
+    let time = elapsed()
+    screen.withLock { screen in
+      let (state, notes) = snapshot(at: time)
+      show(screen.draw(state, notes: notes, width: output.width(), at: time))
+    }
+  }
+
+  /// Begins to tick, until ``end()``.
+  func start() {
+    timer.withLock { timer in
+      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.progress"))
+      source.schedule(deadline: .now() + .milliseconds(100), repeating: .milliseconds(100), leeway: .milliseconds(20))
+      source.setEventHandler { [weak self] in self?.tick() }
+      source.activate()
+      timer = source
+    }
+  }
+
+  /// Writes what is left and takes the live line away. Nothing is written afterwards.
+  func end() {
+    timer.withLock { timer in
+      timer?.cancel()
+      timer = nil
+    }
+    let time = elapsed()
+    screen.withLock { screen in
+      let (state, notes) = snapshot(at: time)
+      show(screen.end(state, notes: notes, at: time))
+      screen = ProgressScreen(.none)
+    }
+  }
+
+  private func snapshot(at time: Duration) -> (ProgressState, [String]) {
+    counts.withLock { counts in
+      counts.state.tick(at: time)
+      defer { counts.notes = [] }
+      return (counts.state, counts.notes)
+    }
+  }
+
+  private func show(_ text: String) {
+    if !text.isEmpty { output.write(text) }
+  }
+}

@@ -1,0 +1,103 @@
+/// Compact JSON, written straight into bytes: RFC 8259, UTF-8.
+///
+/// Values are written in the order of the calls; commas are put by the writer.
+struct JSONText: Hashable, Sendable {
+  /// The text so far.
+  private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  /// No text yet, and room for `capacity` bytes of it.
+  init(capacity: Int = 512) {
+    bytes.reserveCapacity(capacity)
+  }
+
+  /// An object whose members `body` writes.
+  mutating func object(_ body: (inout JSONText) -> Void) {
+    enclosed(by: "{", "}", body)
+  }
+
+  /// An array whose elements `body` writes.
+  mutating func array(_ body: (inout JSONText) -> Void) {
+    enclosed(by: "[", "]", body)
+  }
+
+  /// The key of the member whose value is written next.
+  mutating func key(_ key: StaticString) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(contentsOf: "\":".utf8)
+    needsComma = false
+  }
+
+  /// A string.
+  mutating func value(_ text: String) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 { append(escaping: byte) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// A number.
+  mutating func value(_ number: Int) {
+    separate()
+    bytes.append(contentsOf: String(number).utf8)
+  }
+
+  /// A truth value.
+  mutating func value(_ truth: Bool) {
+    separate()
+    bytes.append(contentsOf: (truth ? "true" : "false").utf8)
+  }
+
+  /// A string member.
+  mutating func member(_ key: StaticString, _ text: String) {
+    self.key(key)
+    value(text)
+  }
+
+  /// A number member.
+  mutating func member(_ key: StaticString, _ number: Int) {
+    self.key(key)
+    value(number)
+  }
+
+  /// A truth member.
+  mutating func member(_ key: StaticString, _ truth: Bool) {
+    self.key(key)
+    value(truth)
+  }
+
+  /// The end of a line.
+  mutating func endLine() {
+    bytes.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  private mutating func enclosed(by open: Unicode.Scalar, _ close: Unicode.Scalar, _ body: (inout JSONText) -> Void) {
+    separate()
+    bytes.append(UInt8(ascii: open))
+    needsComma = false
+    body(&self)
+    bytes.append(UInt8(ascii: close))
+    needsComma = true
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+
+  /// Quotes, backslashes and control characters must be escaped (RFC 8259, section 7); nothing else is.
+  private mutating func append(escaping byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+    case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+    case 0x00..<0x20:
+      let digits = Array("0123456789abcdef".utf8)
+      bytes.append(contentsOf: "\\u00".utf8)
+      bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    default: bytes.append(byte)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import BatchFetch
+import ImageCache
+
+extension ReportLine {
+  /// The line as one compact JSON object and a line feed. What is not known is left out.
+  var json: [UInt8] {
+    var text = JSONText()
+    text.object { text in
+      text.member("index", index)
+      if let name { text.member("name", name) }
+      if let url { text.member("url", url) }
+      text.member("status", status.rawValue)
+      switch outcome {
+      case .done(let set, let outputs): Self.write(set, outputs, to: &text)
+      case .failed(let failure): Self.write(failure, to: &text)
+      }
+      if let line { text.member("line", line) }
+    }
+    text.endLine()
+    return text.bytes
+  }
+
+  private static func write(_ set: ThumbnailSet, _ outputs: [Output], to text: inout JSONText) {
+    text.member("origin", set.origin.rawValue)
+    text.key("outputs")
+    text.array { text in
+      for output in outputs { write(output, to: &text) }
+    }
+    text.key("source")
+    text.object { text in
+      text.member("width", set.source.size.width)
+      text.member("height", set.source.size.height)
+      text.member("format", set.source.format.rawValue)
+      text.member("bytes", set.sourceBytes)
+    }
+    if let status = set.httpStatus { text.member("http", status) }
+    if let url = set.finalURL { text.member("finalURL", Redaction.url(url)) }
+    text.member("attempts", set.attempts)
+    write(set.timings, to: &text)
+    text.key("warnings")
+    text.array { text in
+      for warning in set.warnings { text.value(warning) }
+    }
+  }
+
+  private static func write(_ output: Output, to text: inout JSONText) {
+    text.object { text in
+      text.member("spec", output.spec)
+      text.member("path", output.path)
+      text.member("width", output.size.width)
+      text.member("height", output.size.height)
+      text.member("format", output.format.rawValue)
+      text.member("bytes", output.byteCount)
+    }
+  }
+
+  private static func write(_ timings: Timings, to text: inout JSONText) {
+    text.key("ms")
+    text.object { text in
+      text.member("queued", timings.queued.wholeMilliseconds)
+      text.member("download", timings.download.wholeMilliseconds)
+      text.member("render", timings.render.wholeMilliseconds)
+    }
+  }
+
+  private static func write(_ failure: FetchFailure, to text: inout JSONText) {
+    text.member("code", failure.code.rawValue)
+    text.member("retryable", failure.code.isRetryable)
+    if let status = failure.httpStatus { text.member("http", status) }
+    text.member("attempts", failure.attempts)
+    text.member("message", failure.message)
+  }
+}
+
+extension Duration {
+  /// The milliseconds, rounded to the nearest.
+  var wholeMilliseconds: Int {
+    let (seconds, attoseconds) = components
+    return Int(seconds) * 1000 + Int((attoseconds + 500_000_000_000_000) / 1_000_000_000_000_000)
+  }
+}

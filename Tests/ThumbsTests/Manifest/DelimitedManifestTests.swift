@@ -1,0 +1,47 @@
+import Testing
+
+@testable import thumbs
+
+@Suite struct DelimitedManifestTests {
+  @Test func `quoted fields hold commas, quotes and line ends`() throws {
+    let text = #"""
+      name,url,note
+      "Mail, ""new""",http://a/1.png,x
+      "two
+      lines","http://a/2,3.png",
+
+      6" plate,http://a/4.png,end
+      """#
+    let entries = try entries(text, .csv)
+    #expect(entries.map(\.name) == ["Mail, \"new\"", "two\nlines", "6\" plate"])
+    #expect(entries.map(\.url) == ["http://a/1.png", "http://a/2,3.png", "http://a/4.png"])
+    #expect(entries.map(\.line) == [2, 3, 6])
+  }
+
+  @Test func `in TSV a quote is a character`() throws {
+    let entries = try entries("icon\tname\nhttp://a/1,2\t\"6 inch\nhttp://a/2\t\n", .tsv)
+    #expect(entries.map(\.url) == ["http://a/1,2", "http://a/2"])
+    #expect(entries.map(\.name) == ["\"6 inch", nil])
+  }
+
+  @Test func `named keys replace the usual ones`() throws {
+    let keys = ManifestKeys(urlKey: "photo", nameKey: "who")
+    let entries = try entries("url,photo,who\r\nu,http://a/p.png,Ann\r\n", .csv, keys: keys)
+    #expect(entries.map(\.url) == ["http://a/p.png"])
+    #expect(entries.map(\.name) == ["Ann"])
+  }
+
+  @Test func `a short row and an open quote are bad rows`() throws {
+    let entries = try entries("name,url\nonly\nb,http://a/b\n\"open,http://a/c\nrest\n", .csv)
+    #expect(entries.map(\.url) == [nil, "http://a/b", nil])
+    #expect(entries[0].reason == "list, line 2: no URL: the row ends before its column.")
+    #expect(entries[2].reason == "list, line 4: a quote is opened and not closed.")
+  }
+
+  @Test func `a header without an address column is an error that says what to do`() {
+    let message = message { _ = try entries("http://a/1.png\nhttp://a/2.png\n", .csv) }
+    #expect(
+      message
+        == "list, line 1: the header row has no column icon, url, image or src; name the column with --url-key.")
+  }
+}

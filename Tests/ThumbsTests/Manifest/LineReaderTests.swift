@@ -1,0 +1,67 @@
+import Synchronization
+import Testing
+
+@testable import thumbs
+
+@Suite struct LineReaderTests {
+  private func lines(_ text: String, step: Int = .max, longestLine: Int = 100) throws -> [String?] {
+    var reader = LineReader(.bytes(Array(text.utf8), step: step), chunkLength: 8, longestLine: longestLine)
+    var lines: [String?] = []
+    while let line = try reader.next() {
+      #expect(line.number == lines.count + 1)
+      lines.append(line.bytes.map { String(decoding: $0, as: UTF8.self) })
+    }
+    #expect(try reader.next() == nil)
+    return lines
+  }
+
+  @Test(
+    "Lines come out the same however the bytes come in",
+    arguments: [
+      ("", []), ("a", ["a"]), ("a\n", ["a"]), ("\n\n", ["", ""]), ("a\r\nb\r\n", ["a", "b"]),
+      ("\u{FEFF}a\nb", ["a", "b"]), ("\u{FEFF}", []), ("a\u{FEFF}\n", ["a\u{FEFF}"]),
+      ("0123456789abcdef\nx\n", ["0123456789abcdef", "x"]), ("a\rb\n", ["a\rb"]), ("\na", ["", "a"]),
+    ] as [(String, [String])], [1, 2, 3, 1000])
+  func splits(sample: (text: String, lines: [String]), step: Int) throws {
+    #expect(try lines(sample.text, step: step) == sample.lines)
+  }
+
+  @Test(arguments: [1, 7, 1000])
+  func `a line over the limit is skipped, and the next one is read`(step: Int) throws {
+    let long = String(repeating: "x", count: 300)
+    #expect(try lines("a\n\(long)\nb\n\(long)", step: step) == ["a", nil, "b", nil])
+    let atLimit = String(repeating: "x", count: 100)
+    #expect(try lines("\(atLimit)\n\(atLimit)y\n", step: step) == [atLimit, nil])
+  }
+
+  @Test func `peeked bytes are read again, without the mark`() throws {
+    var reader = LineReader(text: "\u{FEFF}http://a/1\nb\n", step: 1)
+    #expect(Array(try reader.peek(atLeast: 8)) == Array("http://a".utf8))
+    #expect(try reader.next()?.bytes == Array("http://a/1".utf8))
+    #expect(try reader.rest() == Array("b\n".utf8))
+    #expect(try reader.next() == nil)
+  }
+
+  @Test func `100,000 lines are never held as more than one chunk`() throws {
+    let row = Array("https://example.com/icons/picture.png\n".utf8)
+    let count = 100_000
+    let position = Mutex(0)
+    let source = ByteSource(name: "endless") { buffer in
+      position.withLock { position in
+        let length = min(buffer.count, row.count * count - position)
+        for offset in 0..<length { buffer[offset] = row[(position + offset) % row.count] }
+        position += length
+        return length
+      }
+    }
+    var reader = LineReader(source, chunkLength: 4096)
+    var (lines, most) = (0, 0)
+    while try reader.next() != nil {
+      lines += 1
+      most = max(most, reader.pendingCount)
+      if lines == 1 { #expect(position.withLock { $0 } == 4096, "the first line comes after one read") }
+    }
+    #expect(lines == count)
+    #expect(most <= 4096 + row.count)
+  }
+}

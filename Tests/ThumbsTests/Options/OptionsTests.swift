@@ -1,0 +1,153 @@
+import ArgumentParser
+import ImageCache
+import Testing
+
+@testable import thumbs
+
+private struct Command: ParsableCommand {
+  @OptionGroup var manifests: ManifestOptions
+  @OptionGroup var pixels: PixelOptions
+  @OptionGroup var output: OutputOptions
+}
+
+private func parse(_ arguments: String...) throws -> Command { try Command.parse(arguments) }
+
+/// The message and the exit code for arguments that are wrong.
+private func failure(_ arguments: [String]) -> (message: String, code: Int32)? {
+  do {
+    _ = try Command.parse(arguments)
+    return nil
+  } catch {
+    return (Command.message(for: error), Command.exitCode(for: error).rawValue)
+  }
+}
+
+@Suite struct OptionsTests {
+  @Test func `defaults are those of the documentation`() throws {
+    let command = try parse("list.txt")
+    #expect(command.manifests.manifests == ["list.txt"])
+    #expect(command.pixels.specs == [ThumbnailSpec(width: 256)])
+    #expect(command.output.directory == "./thumbs")
+    #expect(try command.output.template(sizeCount: 1) == .oneSize)
+    #expect(try command.output.template(sizeCount: 2) == .severalSizes)
+    #expect(command.output.progressMode == .auto)
+    #expect(command.output.report == nil)
+  }
+
+  @Test func `every option has its effect`() throws {
+    let command = try parse(
+      "a", "-", "-o", "out", "--size", "64@2x", "--size", "200x100", "--size", "64@2x", "--fit", "pad", "--enlarge",
+      "--format", "png", "--quality", "90", "--background", "#00ff7f", "--name", "{index}-{spec}.{ext}", "--url-key",
+      "photo", "--name-key", "who", "--report", "-", "--progress", "json", "-v")
+    #expect(command.manifests.manifests == ["a", "-"])
+    #expect(command.manifests.keys == ManifestKeys(urlKey: "photo", nameKey: "who"))
+    let color = ThumbnailSpec.Color(red: 0, green: 255, blue: 127)
+    #expect(
+      command.pixels.specs == [
+        ThumbnailSpec(
+          width: 64, scale: 2, fit: .pad, enlargement: .allowed, format: .png, quality: 90, background: color),
+        ThumbnailSpec(
+          width: 200, height: 100, fit: .pad, enlargement: .allowed, format: .png, quality: 90, background: color),
+      ])
+    #expect(command.output.directory == "out")
+    #expect(try command.output.template(sizeCount: 2).description == "{index}-{spec}.{ext}")
+    #expect(command.output.report == "-" && command.output.progressMode == .json && command.output.verbose)
+    #expect(try parse("a", "-q", "--progress", "bar").output.progressMode == .none)
+  }
+
+  @Test(
+    "A wrong value is named with its option and the remedy, and is a usage error",
+    arguments: [
+      (["--size", "0"], "The value '0' is invalid for '--size <size>': each side is 1 to 16384 pixels"),
+      (["--size", "big"], "The value 'big' is invalid for '--size <size>': give a size such as 256"),
+      (["--size", "9000@2x"], "each side is 1 to 16384 pixels, after scaling"),
+      (["--quality", "101"], "The value '101' is invalid for '--quality <number>': give a number from 1 to 100"),
+      (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
+      (["--fit", "fill"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),
+      (["--format", "gif"], "Please provide one of 'auto', 'jpeg' or 'png'"),
+      (["--progress", "loud"], "'--progress <progress>'"),
+      (["--name", "{nmae}.{ext}"], "'--name <pattern>': there is no field {nmae}; the fields are {name} {index}"),
+      (["-q", "-v"], "--quiet and --verbose exclude each other"),
+    ])
+  func wrong(arguments: [String], expected: String) throws {
+    let failure = try #require(failure(arguments))
+    #expect(failure.message.contains(expected))
+    #expect(failure.code == 64)
+  }
+
+  @Test func `a pattern without the size is refused for several sizes`() throws {
+    let output = try parse("--name", "{stem}.{ext}").output
+    #expect(try output.template(sizeCount: 1) == .oneSize)
+    let error = #expect(throws: ValidationError.self) { try output.template(sizeCount: 2) }
+    #expect(error?.message.contains("add {spec}") == true)
+  }
+
+  @Test func `without a manifest it is the one beside, or a usage error that names standard input`() throws {
+    let options = try parse().manifests
+    #expect(try options.paths { $0 == "apps.plist" } == ["apps.plist"])
+    let error = #expect(throws: ValidationError.self) { try options.paths { _ in false } }
+    #expect(error?.message.contains("- to read one from standard input") == true)
+    #expect(try parse("x").manifests.paths { _ in false } == ["x"])
+  }
+
+  @Test(
+    "Sizes",
+    arguments: [
+      ("256", 256, 256, 1), ("200x100", 200, 100, 1), ("64@2x", 64, 64, 2), ("200x100@3x", 200, 100, 3),
+      ("16384", 16384, 16384, 1), ("1x16384", 1, 16384, 1), ("2048@8x", 2048, 2048, 8),
+    ])
+  func size(text: String, width: Int, height: Int, scale: Int) throws {
+    let size = try SizeOption(text)
+    #expect(size == SizeOption(box: PixelSize(width: width, height: height), scale: scale))
+    #expect(size.description == text)
+  }
+
+  @Test(
+    arguments: [
+      "", "x", "64x", "x64", "64@", "64@x", "64@2", "-64", "+64", "64@0x", "64@9x", "64x64x64", "64 ", "16385",
+      "8193@2x",
+      "0x4", "１２", "99999999999999999999",
+    ])
+  func `what is no size is refused`(text: String) {
+    #expect(throws: ValidationError.self) { try SizeOption(text) }
+  }
+
+  @Test(
+    "Bytes",
+    arguments: [
+      ("32MiB", 32 << 20), ("2GiB", 2 << 30), ("500k", 500_000), ("1.5kib", 1536), ("4096", 4096), ("0", 0),
+      ("10B", 10), ("2G", 2_000_000_000),
+    ])
+  func bytes(text: String, count: Int) throws {
+    #expect(try ByteSize(text).count == count)
+  }
+
+  @Test(arguments: ["", "k", "-1", "1x", "1.5.5k", ".5k", "5.k", "1e3", "9999999999GiB", "0x10", "1 k"])
+  func `what is no number of bytes is refused`(text: String) {
+    #expect(throws: ValidationError.self) { try ByteSize(text) }
+  }
+
+  @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (2 << 30, "2 GiB")])
+  func `bytes are shown in units of 1024`(count: Int, text: String) {
+    #expect(ByteSize(count: count).description == text)
+  }
+
+  @Test(arguments: [("100M", 100_000_000), ("640k", 640_000), ("2.5g", 2_500_000_000), ("17", 17)])
+  func pixels(text: String, count: Int) throws {
+    #expect(try PixelCount(text).count == count)
+    #expect(try PixelCount(PixelCount(count: count).description).count == count)
+  }
+
+  @Test(arguments: ["0", "", "M", "-5", "5T"])
+  func `what is no number of pixels is refused`(text: String) {
+    #expect(throws: ValidationError.self) { try PixelCount(text) }
+  }
+
+  @Test func `a header field is a name and a value`() throws {
+    #expect(try HeaderOption("Referer: http://a/:b ") == HeaderOption(name: "Referer", value: "http://a/:b"))
+    #expect(try HeaderOption("X-Empty:") == HeaderOption(name: "X-Empty", value: ""))
+    for text in ["no colon", ": value", "a b: c", "é: x", "a: b\r\nc: d", "a: \u{0}"] {
+      #expect(throws: ValidationError.self) { try HeaderOption(text) }
+    }
+  }
+}

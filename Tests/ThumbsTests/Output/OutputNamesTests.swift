@@ -1,0 +1,137 @@
+import ImageCache
+import Testing
+
+@testable import thumbs
+
+/// FNV-1a as 32 digits, the first eight of them zero for addresses with `same8`.
+private func hash(_ url: String) -> String {
+  let value = url.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  let digits = String(value, radix: 16)
+  let padded = String(repeating: "0", count: 16 - digits.count) + digits
+  return url.contains("same8") ? "00000000" + padded + padded.prefix(8) : padded + padded
+}
+
+private func row(_ url: String, name: String? = nil, index: Int = 0) -> ManifestRow {
+  ManifestRow(index: index, line: nil, name: name, url: url)
+}
+
+private func thumbnail(_ width: Int = 256, _ height: Int = 192, size: Int = 256, _ format: ImageFormat = .jpeg)
+  -> Thumbnail
+{
+  Thumbnail(
+    spec: ThumbnailSpec(width: size), size: PixelSize(width: width, height: height), format: format, bytes: [])
+}
+
+private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
+  var names = OutputNames(try NameTemplate(template), hash: hash)
+  return names.claim(row).fileName(of: thumbnail())
+}
+
+@Suite struct OutputNamesTests {
+  @Test(
+    "Every field has its value",
+    arguments: [
+      ("{stem}.{ext}", "photo.jpg"), ("{name}.{ext}", "My Photo.jpg"), ("{index}-{host}.{ext}", "7-cdn.example.jpg"),
+      ("{stem}-{spec}.{ext}", "photo-256x256.jpg"), ("{width}x{height}-{stem}.{ext}", "256x192-photo.jpg"),
+      ("{stem}", "photo"),
+    ])
+  func fields(template: String, expected: String) throws {
+    let row = row("https://u:p@CDN.example:8080/a/photo.png?w=1#x", name: "My Photo", index: 7)
+    #expect(try fileName(template, row) == expected)
+    #expect(try fileName("{hash}.{ext}", row) == hash(row.url).prefix(8) + ".jpg")
+  }
+
+  @Test(
+    "The stem is the end of the path, decoded",
+    arguments: [
+      ("http://h/a.b.png", "a.b"), ("http://h/", "image"), ("http://h", "image"), ("http://h/dir/", "dir"),
+      ("http://h/.hidden", "_hidden"), ("http://h/caf%C3%A9.jpg", "café"), ("http://h/%ff.jpg", "%ff"),
+      ("http://h/100%.jpg", "100%"), ("http://h/a%2Fb.jpg", "a_b"), ("http://h/x.php?f=/etc/y.png", "x"),
+      ("http://h/a%00b.png", "a_b"), ("no address", "no address"), ("", "image"),
+    ])
+  func stems(url: String, expected: String) throws {
+    #expect(try fileName("{stem}.{ext}", row(url)) == expected + ".jpg")
+  }
+
+  @Test(
+    "No name leaves the directory, hides, or is an option",
+    arguments: [
+      ("../../etc/passwd", "___.._etc_passwd"),
+      ("..", "__"), (".", "_"), ("/", "_"), ("a/b\\c:d", "a_b_c_d"), ("-rf", "_rf"), ("--x", "__x"),
+      (".bashrc", "_bashrc"),
+      ("a\u{0}b\nc\u{7F}", "a_b_c_"), ("a\u{202E}gpj", "a_gpj"), ("con", "_con"), ("COM1.x", "_COM1.x"),
+      ("Über \u{1F469}\u{200D}\u{1F680}", "Über \u{1F469}\u{200D}\u{1F680}"),
+    ])
+  func sanitised(name: String, expected: String) throws {
+    #expect(try fileName("{name}.{ext}", row("http://h/x.png", name: name)) == expected + ".jpg")
+  }
+
+  @Test(
+    "Long names are cut between characters and keep what follows",
+    arguments: ["a", "é", "\u{1F469}\u{200D}\u{1F680}", "\u{65}\u{301}"])
+  func long(character: String) throws {
+    let name = String(repeating: character, count: 300)
+    for template in ["{name}.{ext}", "{name}-{spec}.{ext}", "{name}{stem}-{width}.{ext}", "{name}"] {
+      var names = OutputNames(try NameTemplate(template), hash: hash)
+      let all = (0..<3).map { names.claim(row("http://h/same8-\($0).png", name: name)).fileName(of: thumbnail()) }
+      #expect(Set(all).count == 3)
+      for file in all {
+        #expect(file.utf8.count <= 255)
+        #expect(file.utf8.count > 150)
+        #expect(file.prefix(5) == String(repeating: character, count: 5).prefix(5))
+        #expect(!file.unicodeScalars.contains("\u{FFFD}"))
+        #expect(file.hasSuffix(".jpg") == template.contains("{ext}"))
+      }
+    }
+  }
+
+  @Test func `two sources never share a file; the later one carries its hash`() throws {
+    var names = OutputNames(.oneSize, hash: hash)
+    let (a, b) = (row("http://a/icon.png"), row("http://b/icon.jpg"))
+    let first = names.claim(a)
+    let second = names.claim(b)
+    #expect(first.fileName(of: thumbnail()) == "icon.jpg")
+    #expect(second.fileName(of: thumbnail()) == "icon-\(hash(b.url).prefix(8)).jpg")
+    #expect(names.claim(a) == first)
+    #expect(names.claim(b) == second)
+  }
+
+  @Test func `where eight digits are the same too, more tell the sources apart`() throws {
+    var names = OutputNames(.severalSizes, hash: hash)
+    let files = (0..<4).map { number in
+      names.claim(row("http://same8/\(number)/icon.png")).fileName(of: thumbnail(size: 64))
+    }
+    #expect(files[0] == "icon-64x64.jpg")
+    #expect(files[1] == "icon-64x64-00000000.jpg")
+    #expect(Set(files).count == 4)
+  }
+
+  @Test func `a name that looks like another's with its hash is no way to share a file`() throws {
+    var names = OutputNames(.oneSize, hash: hash)
+    let b = row("http://b/icon.png")
+    let rows = [row("http://a/icon.png"), row("http://c/icon-\(hash(b.url).prefix(8)).png"), b]
+    #expect(Set(rows.map { names.claim($0).fileName(of: thumbnail()) }).count == 3)
+  }
+
+  @Test func `names depend on the manifest alone, in any run`() throws {
+    let rows = (0..<1000).map { row("http://h\($0 % 50)/\($0 % 7).png") }
+    func run() -> [String] {
+      var names = OutputNames(.oneSize, hash: hash)
+      return rows.map { names.claim($0).fileName(of: thumbnail()) }
+    }
+    #expect(run() == run())
+    let owners = Dictionary(grouping: zip(run(), rows.map(\.url)), by: \.0).mapValues { Set($0.map(\.1)) }
+    #expect(owners.values.allSatisfy { $0.count == 1 })
+  }
+
+  @Test(
+    "A pattern that cannot work is refused with a reason",
+    arguments: [
+      ("{stem", NameTemplateError.unclosedBrace), ("{steam}.{ext}", .unknownField("steam")), ("icon.png", .noField),
+      ("", .noField), ("../{stem}.{ext}", .slash), (String(repeating: "x", count: 160) + "{stem}", .tooLong),
+      ("{stem}{width}.{ext}", .fieldsTouch(.stem, .width)), ("{width}0{stem}", .fieldsTouch(.width, .stem)),
+    ])
+  func refused(pattern: String, expected: NameTemplateError) {
+    #expect(throws: expected) { try NameTemplate(pattern) }
+  }
+}

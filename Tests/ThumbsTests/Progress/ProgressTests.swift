@@ -1,0 +1,125 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import thumbs
+
+private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) -> ProgressState {
+  var state = ProgressState(total: total)
+  for number in 0..<finished { state.finish(number < failed ? .failed : .ok, bytes: number == 0 ? bytes : 0) }
+  return state
+}
+
+@Suite struct ProgressTests {
+  @Test(
+    "The line fits, and what matters most stays",
+    arguments: [
+      (80, "[=========>         ] 50/100  3 failed  ETA 0:10  1 MiB/s"), (36, "50/100  3 failed  ETA 0:10  1 MiB/s"),
+      (30, "50/100  3 failed  ETA 0:10"), (17, "50/100  3 failed"), (7, "50/100"), (4, "50/"), (1, ""), (0, ""),
+    ])
+  func line(width: Int, expected: String) {
+    let line = state(finished: 50, failed: 3, total: 100, bytes: 10 << 20).line(width: width, at: .seconds(10))
+    #expect(line.count < max(width, 1))
+    if width == 80 {
+      #expect(line.hasPrefix("[") && line.hasSuffix("] 50/100  3 failed  ETA 0:10  1 MiB/s"))
+      #expect(line.count(where: { $0 == "=" }) == 19)
+    } else {
+      #expect(line == expected)
+    }
+  }
+
+  @Test func `without a total there is neither an end nor a filled bar`() {
+    let line = state(finished: 50, total: nil).line(width: 40, at: .seconds(10))
+    #expect(line.hasSuffix("] 50") && !line.contains("=") && !line.contains("ETA"))
+    #expect(state(finished: 0, total: 0).line(width: 40, at: .zero).hasSuffix("] 0/0"))
+  }
+
+  @Test func `the rate is that of the last ten seconds`() {
+    var state = ProgressState(total: 10_000)
+    for second in 1...100 {
+      for _ in 0..<(second <= 50 ? 10 : 20) { state.finish(.ok, bytes: 1024) }
+      state.tick(at: .seconds(second))
+    }
+    #expect(abs(state.perSecond(at: .seconds(100)).items - 20) < 0.01)
+    #expect(state.secondsLeft(at: .seconds(100)) == 425)
+    #expect(state.plainLine(at: .seconds(100)) == "1500/10000 items, ETA 7:05, 20 KiB/s")
+  }
+
+  @Test func `the line for programs is one JSON object`() throws {
+    let line = state(finished: 50, failed: 3, total: 100, bytes: 7).jsonLine(at: .seconds(10))
+    #expect(
+      line
+        == #"{"finished":50,"total":100,"failed":3,"bytes":7,"milliseconds":10000,"itemsPerSecond":5,"secondsLeft":10}"#
+    )
+    #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
+  }
+
+  @Test(
+    "The mode follows the terminal",
+    arguments: [
+      (ProgressMode.auto, true, "xterm", .bar), (.auto, false, "xterm", .plain), (.auto, true, "dumb", .plain),
+      (.bar, false, "xterm", .bar), (.none, true, "xterm", .none), (.json, true, "xterm", .json),
+    ] as [(ProgressMode, Bool, String, ProgressMode)])
+  func mode(mode: ProgressMode, isTerminal: Bool, type: String, expected: ProgressMode) {
+    #expect(mode.resolved(isTerminal: isTerminal, terminalType: type) == expected)
+  }
+}
+
+@Suite struct ProgressScreenTests {
+  private let some = state(finished: 1, total: 2)
+
+  @Test func `the bar is drawn ten times a second at most, and cleared at the end`() {
+    var screen = ProgressScreen(.bar)
+    #expect(screen.draw(some, width: 20, at: .milliseconds(99)) == "")
+    let first = screen.draw(some, width: 20, at: .milliseconds(100))
+    #expect(first.hasSuffix("1/2\u{1B}[K") && !first.contains("\n"))
+    #expect(screen.draw(some, width: 20, at: .milliseconds(150)) == "")
+    #expect(screen.draw(some, width: 20, at: .milliseconds(200)).hasPrefix("\r"))
+    #expect(screen.end(some, at: .milliseconds(201)) == "\r\u{1B}[K")
+    #expect(screen.draw(some, width: 20, at: .seconds(9)) == "")
+  }
+
+  @Test func `a note takes the place of the line, and the line comes back below`() {
+    var screen = ProgressScreen(.bar)
+    _ = screen.draw(some, width: 20, at: .milliseconds(100))
+    let text = screen.draw(some, notes: ["hello"], width: 20, at: .milliseconds(101))
+    #expect(text.hasPrefix("\r\u{1B}[Khello\n"))
+    #expect(text.hasSuffix("1/2\u{1B}[K"))
+  }
+
+  @Test func `plain and JSON progress have no control characters, and their own pace`() {
+    var plain = ProgressScreen(.plain)
+    #expect(plain.draw(some, width: 80, at: .seconds(9)) == "")
+    #expect(plain.draw(some, notes: ["hello"], width: 80, at: .seconds(9)) == "hello\n")
+    #expect(plain.draw(some, width: 80, at: .seconds(10)) == "1/2 items, ETA 0:10\n")
+    #expect(plain.end(some, at: .seconds(11)) == "")
+    var json = ProgressScreen(.json)
+    #expect(json.draw(some, width: 80, at: .seconds(1)).hasPrefix("{\"finished\":1"))
+    #expect(json.end(some, at: .seconds(2)).hasSuffix("}\n"))
+  }
+
+  @Test func `the meter writes with its ticks alone, and nothing after the end`() {
+    let written = Mutex<[String]>([])
+    let time = Mutex(Duration.zero)
+    let output = ProgressOutput(
+      isTerminal: true, width: { 20 }, write: { text in written.withLock { $0.append(text) } })
+    let meter = ProgressMeter(.auto, output: output, elapsed: { time.withLock { $0 } })
+    meter.setTotal(2)
+    meter.finish(.ok, bytes: 10)
+    meter.tick()
+    #expect(written.withLock { $0 }.isEmpty)
+    time.withLock { $0 = .milliseconds(100) }
+    meter.tick()
+    meter.end()
+    meter.tick()
+    #expect(written.withLock { $0 }.count == 2)
+    #expect(written.withLock { $0 }.last == "\r\u{1B}[K")
+  }
+
+  @Test func `without progress, notes still come through`() {
+    var screen = ProgressScreen(.none)
+    #expect(screen.draw(some, width: 20, at: .seconds(100)) == "")
+    #expect(screen.draw(some, notes: ["a", "b"], width: 20, at: .seconds(100)) == "a\nb\n")
+    #expect(screen.end(some, at: .seconds(100)) == "")
+  }
+}
