@@ -1,6 +1,12 @@
 import ArgumentParser
+import BatchFetch
 
 @main
 struct Thumbs: ParsableCommand {
-  func run() throws {}
+  static let configuration = CommandConfiguration(
+    commandName: "thumbs",
+    abstract: "Thumbnails of pictures on the network: each downloaded once, cached, and accounted for.",
+    version: Downloader.version,
+    subcommands: [FetchCommand.self],
+    defaultSubcommand: FetchCommand.self)
 }

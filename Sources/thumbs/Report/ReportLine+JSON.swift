@@ -64,7 +64,7 @@ extension ReportLine {
   }
 
   private static func write(_ failure: FetchFailure, to text: inout JSONText) {
-    text.member("code", failure.code.rawValue)
+    text.member("code", failure.code.description)
     text.member("retryable", failure.code.isRetryable)
     if let status = failure.httpStatus { text.member("http", status) }
     text.member("attempts", failure.attempts)

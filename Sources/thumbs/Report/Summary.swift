@@ -53,7 +53,7 @@ extension Summary {
     ]
     if !done.isEmpty { lines.append("  ok: " + Self.list(done.map { ($0.rawValue, $1) })) }
     if !failed.isEmpty {
-      lines.append("  failed: " + Self.list(failed.map { ($0.isRetryable ? "\($0.rawValue)*" : $0.rawValue, $1) }))
+      lines.append("  failed: " + Self.list(failed.map { ($0.isRetryable ? "\($0)*" : "\($0)", $1) }))
     }
     if exitCode == 75 { lines.append("  (* worth retrying)") }
     return lines.joined(separator: "\n")

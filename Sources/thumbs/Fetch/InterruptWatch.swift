@@ -1,0 +1,36 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Turns Ctrl-C and a polite kill into a call. The second one ends the process at once.
+final class InterruptWatch: Sendable {
+  private let sources: Mutex<[any DispatchSourceSignal]>
+  private let first = Atomic<Int32>(0)
+
+  /// - Parameter onInterrupt: called once.
+  init(onInterrupt: @escaping @Sendable () -> Void) {
+    sources = Mutex([])
+    let queue = DispatchQueue(label: "thumbs.signals")
+    for number in [SIGINT, SIGTERM] {
+      // The source sees the signal whatever its disposition; the default one would end the process first.
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler { [weak self] in self?.hear(number, onInterrupt) }
+      source.activate()
+      sources.withLock { $0.append(source) }
+    }
+  }
+
+  /// The signal that came first; nil where none came.
+  var signal: Int32? {
+    let number = first.load(ordering: .acquiring)
+    return number == 0 ? nil : number
+  }
+
+  private func hear(_ number: Int32, _ onInterrupt: () -> Void) {
+    guard first.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged else {
+      _exit(128 + number)
+    }
+    onInterrupt()
+  }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import BatchFetch
+import HTTPTypes
+
+/// How pictures are downloaded.
+struct NetworkOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Transfers at once.", valueName: "n"), transform: { try Count.positive($0) })
+  var concurrency = 16
+
+  @Option(help: ArgumentHelp("Downloads at once from one host.", valueName: "n"), transform: { try Count.positive($0) })
+  var perHost = 6
+
+  @Option(
+    help: ArgumentHelp("Attempts after a failed one that is worth retrying.", valueName: "n"),
+    transform: { try Count.natural($0) })
+  var retries = 3
+
+  @Option(
+    help: ArgumentHelp("Seconds for a connection to be made.", valueName: "seconds"),
+    transform: { try Count.seconds($0) })
+  var connectTimeout = Duration.seconds(5)
+
+  @Option(
+    help: ArgumentHelp("Seconds for one attempt as a whole.", valueName: "seconds"),
+    transform: { try Count.seconds($0) })
+  var timeout = Duration.seconds(60)
+
+  @Option(
+    help: ArgumentHelp("The largest download, such as 32MiB.", valueName: "size"), transform: { try ByteSize($0) })
+  var maxBytes = ByteSize(count: 32 << 20)
+
+  @Option(
+    help: ArgumentHelp("Redirects to follow.", valueName: "n"), transform: { try Count.natural($0) })
+  var maxRedirects = 5
+
+  @Flag(help: "Connect to addresses of the public Internet only.")
+  var publicOnly = false
+
+  @Flag(help: "Read file: addresses too.")
+  var allowFile = false
+
+  @Option(
+    name: .customLong("header"),
+    help: ArgumentHelp("A field for every request, such as 'Referer: https://example.com/'.", valueName: "name: value"),
+    transform: { try HeaderOption($0) })
+  var headers: [HeaderOption] = []
+
+  /// What the downloader is told.
+  var configuration: Downloader.Configuration {
+    var configuration = Downloader.Configuration()
+    configuration.concurrency = concurrency
+    configuration.perHost = perHost
+    configuration.retry = RetryPolicy(limit: retries)
+    configuration.limits.connect = connectTimeout
+    configuration.limits.total = timeout
+    configuration.limits.firstByte = min(configuration.limits.firstByte, timeout)
+    configuration.limits.maxBytes = maxBytes.count
+    configuration.limits.maxRedirects = maxRedirects
+    configuration.limits.addresses = publicOnly ? .publicOnly : .noLinkLocal
+    return configuration
+  }
+
+  /// The fields of every request.
+  var headerFields: HTTPFields {
+    var fields = HTTPFields()
+    for header in headers {
+      guard let name = HTTPField.Name(header.name) else { continue }
+      fields.append(HTTPField(name: name, value: header.value))
+    }
+    return fields
+  }
+}
