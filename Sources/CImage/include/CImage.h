@@ -135,8 +135,8 @@ int32_t cimage_premultiply(CImageBitmap bitmap);
 /// Divides colour by alpha, in place. Fully transparent pixels become transparent black.
 void cimage_unpremultiply(CImageBitmap bitmap);
 
-/// Copies `source`, with straight alpha or without, onto `target` at a corner inside it.
-/// `target` has as many channels, or has no alpha and shows through where `source` is transparent.
+/// Draws `source`, with straight alpha or without, onto `target` at a corner inside it. A target with alpha takes
+/// over the pixels; one without shows through where `source` is transparent. Gray may be drawn onto RGB.
 void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top);
 
 /// Sets every pixel to the first `channels` samples of `sample`.
