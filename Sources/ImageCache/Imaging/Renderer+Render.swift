@@ -12,8 +12,7 @@ extension Renderer {
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     let header = try header(of: bytes)
     let geometries = specs.map { FittedGeometry(source: header.source.size, spec: $0) }
-    let shrink =
-      header.format == .jpeg ? DCTShrink.factor(for: geometries.map(\.reduction), of: header.storedSize) : 1
+    let shrink = shrink(for: geometries, of: header)
     var warnings = header.warnings
     var picture = try DecodedPicture(bytes, header: header, shrink: shrink, warnings: &warnings)
 
@@ -27,6 +26,15 @@ extension Renderer {
     }
     return Rendering(
       source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings)
+  }
+
+  private func shrink(for geometries: [FittedGeometry], of header: ImageHeader) -> Int {
+    switch header.format {
+    case .jpeg:
+      DCTShrink.factor(
+        for: geometries.map(\.reduction), of: header.storedSize, chromaStretch: header.chromaStretch)
+    case .png: 1
+    }
   }
 
   private func header(of bytes: [UInt8]) throws(ImageError) -> ImageHeader {

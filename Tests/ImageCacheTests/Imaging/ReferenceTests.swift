@@ -11,7 +11,6 @@ import Testing
     #expect(ours.size == reference.size)
     try #require(ours.size == reference.size)
     let error = ours.meanError(to: reference)
-    print("ERR", name, error)
     #expect(error.allSatisfy { $0 <= 2 }, "mean error \(error)")
     #expect(rendering.warnings.isEmpty, "\(rendering.warnings)")
   }

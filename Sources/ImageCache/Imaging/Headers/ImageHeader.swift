@@ -10,6 +10,9 @@ struct ImageHeader: Sendable {
   var orientation = Orientation.upright
   /// Four inks instead of three lights; decoded as RGB.
   var isCMYK = false
+  /// How many times further apart the colour samples of a JPEG are in one direction than in the other: 1 for 4:4:4 and
+  /// 4:2:0, 2 for 4:2:2.
+  var chromaStretch = 1
   /// Where the ICC profile of a JPEG file stands. PNG keeps its profile compressed.
   var profile = ICCSegments()
   /// A PNG file that has an ICC profile.

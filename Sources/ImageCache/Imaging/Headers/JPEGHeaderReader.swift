@@ -73,6 +73,17 @@ struct JPEGHeaderReader {
     case 4: header.isCMYK = true
     default: throw ImageError(.unsupportedFormat, "JPEG with \(frame[5]) components is not supported.")
     }
+    header.chromaStretch = chromaStretch(frame)
+  }
+
+  /// From the sampling factors of the first two components: one byte each, across and down.
+  private func chromaStretch(_ frame: Span<UInt8>) -> Int {
+    guard frame.count >= 12 else { return 1 }
+    let (first, second) = (frame[7], frame[10])
+    let across = Int(first >> 4) * Int(second & 15)
+    let down = Int(first & 15) * Int(second >> 4)
+    guard min(across, down) > 0 else { return 1 }
+    return max(across, down) / min(across, down)
   }
 
   private func refuseVariants(_ code: UInt8, precision: UInt8) throws(ImageError) {
