@@ -1,1 +1,0 @@
-int cimage_placeholder(void) { return 0; }

@@ -1,0 +1,93 @@
+// Loops over whole bitmaps: alpha, orientation, drawing.
+
+#include <string.h>
+
+#include "CImage.h"
+
+static uint8_t *row_of(CImageBitmap bitmap, int32_t y) { return bitmap.pixels + (size_t)y * bitmap.stride; }
+
+/// `a * b / 255`, rounded, for a and b up to 255.
+static inline uint8_t multiply(unsigned a, unsigned b) {
+  unsigned product = a * b + 128;
+  return (uint8_t)((product + (product >> 8)) >> 8);
+}
+
+static inline int premultiply_pixel(uint8_t *pixel, int colors) {
+  unsigned alpha = pixel[colors];
+  if (alpha == 255) return 1;
+  for (int i = 0; i < colors; i++) pixel[i] = multiply(pixel[i], alpha);
+  return 0;
+}
+
+int32_t cimage_premultiply(CImageBitmap bitmap) {
+  int opaque = 1, channels = bitmap.channels;
+  for (int32_t y = 0; y < bitmap.height; y++) {
+    uint8_t *pixel = row_of(bitmap, y), *end = pixel + (size_t)bitmap.width * (size_t)channels;
+    for (; pixel < end; pixel += channels) opaque &= premultiply_pixel(pixel, channels - 1);
+  }
+  return opaque;
+}
+
+static inline void unpremultiply_pixel(uint8_t *pixel, int colors) {
+  unsigned alpha = pixel[colors];
+  if (alpha == 255) return;
+  for (int i = 0; i < colors; i++) {
+    unsigned color = alpha == 0 ? 0 : (pixel[i] * 255 + alpha / 2) / alpha;
+    pixel[i] = (uint8_t)(color > 255 ? 255 : color);
+  }
+}
+
+void cimage_unpremultiply(CImageBitmap bitmap) {
+  int channels = bitmap.channels;
+  for (int32_t y = 0; y < bitmap.height; y++) {
+    uint8_t *pixel = row_of(bitmap, y), *end = pixel + (size_t)bitmap.width * (size_t)channels;
+    for (; pixel < end; pixel += channels) unpremultiply_pixel(pixel, channels - 1);
+  }
+}
+
+void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target) {
+  // EXIF 2.32, tag 0x0112: where the first row and the first column of the file are seen.
+  int mirrored = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+  int flipped = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+  int turned = orientation >= 5;
+  size_t channels = (size_t)source.channels;
+  for (int32_t y = 0; y < target.height; y++) {
+    uint8_t *out = row_of(target, y);
+    for (int32_t x = 0; x < target.width; x++, out += channels) {
+      int32_t u = mirrored ? target.width - 1 - x : x, v = flipped ? target.height - 1 - y : y;
+      const uint8_t *in = row_of(source, turned ? u : v) + (size_t)(turned ? v : u) * channels;
+      memcpy(out, in, channels);
+    }
+  }
+}
+
+/// One pixel of `source`, with straight alpha or without, onto one of `target`.
+static inline void draw_pixel(const uint8_t *source, int sourceChannels, uint8_t *target, int targetChannels) {
+  int colors = targetChannels >= 3 ? 3 : 1, sourceColors = sourceChannels >= 3 ? 3 : 1;
+  unsigned alpha = sourceChannels > sourceColors ? source[sourceColors] : 255;
+  // A canvas with alpha takes the pixel as it is; an opaque one shows through.
+  unsigned weight = targetChannels > colors ? 255 : alpha;
+  if (targetChannels > colors) target[colors] = (uint8_t)alpha;
+  for (int i = 0; i < colors; i++) {
+    unsigned sample = source[sourceColors == 1 ? 0 : i];
+    target[i] = (uint8_t)((sample * weight + target[i] * (255 - weight) + 127) / 255);
+  }
+}
+
+void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top) {
+  for (int32_t y = 0; y < source.height; y++) {
+    const uint8_t *in = row_of(source, y);
+    uint8_t *out = row_of(target, top + y) + (size_t)left * (size_t)target.channels;
+    for (int32_t x = 0; x < source.width; x++, in += source.channels, out += target.channels) {
+      draw_pixel(in, source.channels, out, target.channels);
+    }
+  }
+}
+
+void cimage_fill(CImageBitmap bitmap, const uint8_t *sample) {
+  size_t channels = (size_t)bitmap.channels;
+  for (int32_t y = 0; y < bitmap.height; y++) {
+    uint8_t *out = row_of(bitmap, y);
+    for (int32_t x = 0; x < bitmap.width; x++, out += channels) memcpy(out, sample, channels);
+  }
+}

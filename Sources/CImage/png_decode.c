@@ -1,0 +1,129 @@
+#include <stdbool.h>
+#include <string.h>
+
+#include "messages.h"
+#include "png_error.h"
+
+// A picture of any size has few chunks and short ones; these bounds stop files made to eat memory.
+enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };
+
+/// One file on its way into the caller's bitmap. Lives outside the frame that jumps land in.
+typedef struct Decoder {
+  PNGErrors errors;
+  png_structp png;
+  png_infop info;
+  const uint8_t *next;
+  size_t left;
+  CImageBitmap bitmap;
+  CImageProfileRoom *profile;
+  /// All rows are read: what is wrong from here on does not concern the picture.
+  bool complete;
+} Decoder;
+
+static void take(png_structp png, png_bytep bytes, size_t count) {
+  Decoder *self = png_get_io_ptr(png);
+  if (count > self->left) {
+    self->errors.status = CImageStatusTruncated;
+    png_error(png, "the PNG file ends before its picture does");
+  }
+  memcpy(bytes, self->next, count);
+  self->next += count;
+  self->left -= count;
+}
+
+static void set_limits(Decoder *self) {
+  png_set_user_limits(self->png, (png_uint_32)self->bitmap.width, (png_uint_32)self->bitmap.height);
+  png_set_chunk_malloc_max(self->png, maxChunkBytes);
+  png_set_chunk_cache_max(self->png, maxKeptChunks);
+  png_set_benign_errors(self->png, 1);
+}
+
+static void copy_profile(Decoder *self) {
+  png_charp name;
+  png_bytep bytes;
+  png_uint_32 count;
+  int compression;
+  if (self->profile->bytes == NULL ||
+      !png_get_iCCP(self->png, self->info, &name, &compression, &bytes, &count)) {
+    return;
+  }
+  if (count > self->profile->capacity) {
+    cimage_add_warning(self->errors.messages, "ICC profile ignored: it is too large");
+    return;
+  }
+  memcpy(self->profile->bytes, bytes, count);
+  self->profile->count = count;
+}
+
+/// Evens out a gamma that stands alone; sRGB and profiles say more than gAMA does (PNG Specification, 4.3).
+static void even_gamma(Decoder *self) {
+  double gamma;
+  if (png_get_valid(self->png, self->info, PNG_INFO_sRGB | PNG_INFO_iCCP) ||
+      !png_get_gAMA(self->png, self->info, &gamma) || gamma < 0.1 || gamma > 10) {
+    return;
+  }
+  png_set_gamma(self->png, PNG_DEFAULT_sRGB, gamma);
+}
+
+/// Asks libpng for the samples the caller's bitmap has.
+static void choose_output(Decoder *self) {
+  png_byte color = png_get_color_type(self->png, self->info);
+  bool transparent = png_get_valid(self->png, self->info, PNG_INFO_tRNS) != 0;
+  png_set_expand(self->png);
+  png_set_scale_16(self->png);
+  even_gamma(self);
+  int channels = self->bitmap.channels;
+  bool alpha = (color & PNG_COLOR_MASK_ALPHA) || transparent;
+  if ((channels == 2 || channels == 4) && !alpha) png_set_add_alpha(self->png, 0xFF, PNG_FILLER_AFTER);
+  png_set_interlace_handling(self->png);
+  png_read_update_info(self->png, self->info);
+  if (png_get_image_width(self->png, self->info) != (png_uint_32)self->bitmap.width ||
+      png_get_image_height(self->png, self->info) != (png_uint_32)self->bitmap.height ||
+      png_get_channels(self->png, self->info) != channels || png_get_bit_depth(self->png, self->info) != 8) {
+    png_error(self->png, "the PNG file has two headers that differ");
+  }
+}
+
+static void read_rows(Decoder *self) {
+  int passes = png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
+  for (int pass = 0; pass < passes; pass++) {
+    for (int32_t y = 0; y < self->bitmap.height; y++) {
+      png_read_row(self->png, self->bitmap.pixels + (size_t)y * self->bitmap.stride, NULL);
+    }
+  }
+}
+
+/// The only frame a jump lands in; everything it needs afterwards lives in `self`.
+static CImageStatus decode(Decoder *self) {
+  if (setjmp(self->errors.jump)) {
+    if (!self->complete) return self->errors.status;
+    cimage_add_warning(self->errors.messages, self->errors.messages->error);
+    return CImageStatusOK;
+  }
+  png_set_read_fn(self->png, self, take);
+  set_limits(self);
+  png_read_info(self->png, self->info);
+  copy_profile(self);
+  choose_output(self);
+  read_rows(self);
+  self->complete = true;
+  png_read_end(self->png, NULL);
+  return CImageStatusOK;
+}
+
+CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap bitmap, CImageProfileRoom *profile,
+                               CImageMessages *messages) {
+  Decoder self;
+  memset(&self, 0, sizeof self);
+  self.errors.messages = messages;
+  self.next = bytes;
+  self.left = count;
+  self.bitmap = bitmap;
+  self.profile = profile;
+  self.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &self.errors, cimage_png_error, cimage_png_warning);
+  self.info = self.png != NULL ? png_create_info_struct(self.png) : NULL;
+  CImageStatus status = CImageStatusOutOfMemory;
+  if (self.info != NULL) status = decode(&self);
+  png_destroy_read_struct(&self.png, &self.info, NULL);
+  return status;
+}

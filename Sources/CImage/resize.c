@@ -1,0 +1,130 @@
+// A separable filter: first down the columns, then along the rows.
+//
+// The first pass reads every source row once for each target row it reaches, as plain bytes, and needs to know
+// nothing of channels. Its results are interleaved for `band` rows, so that the second pass works on `band` rows at
+// once with the same few instructions for any number of channels.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "CImage.h"
+#include "kernel.h"
+
+enum {
+  /// Target rows worked on together.
+  band = 8,
+  /// Source bytes filtered together in the first pass; their sums stay in registers.
+  block = 16,
+  /// Binary places kept between the passes.
+  middleBits = 6,
+};
+
+/// What both passes share.
+typedef struct Resize {
+  CImageBitmap source, target;
+  Kernel columns, rows;
+  /// `band` target rows of filtered source columns, interleaved: sample x of row r is at `x * band + r`.
+  int16_t *middle;
+  /// The first and the number of the source bytes in a row that any target column needs.
+  size_t firstByte, byteCount;
+} Resize;
+
+static inline int16_t to_middle(int32_t sum) {
+  int32_t value = (sum + (1 << (weightBits - middleBits - 1))) >> (weightBits - middleBits);
+  return (int16_t)(value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value);
+}
+
+static inline uint8_t to_byte(int32_t sum) {
+  int32_t value = (sum + (1 << (weightBits + middleBits - 1))) >> (weightBits + middleBits);
+  return (uint8_t)(value > 255 ? 255 : value < 0 ? 0 : value);
+}
+
+/// Filters `count` (at most `block`) neighbouring bytes down the column.
+static inline void filter_block(const uint8_t *top, size_t stride, Taps taps, const int16_t *weights, size_t count,
+                                int16_t *middle) {
+  int32_t sums[block] = {0};
+  for (int32_t k = 0; k < taps.count; k++, top += stride) {
+    for (size_t i = 0; i < count; i++) sums[i] += weights[k] * top[i];
+  }
+  for (size_t i = 0; i < count; i++) middle[i * band] = to_middle(sums[i]);
+}
+
+/// First pass: one target row, still as wide as the source.
+static void filter_columns(const Resize *self, int32_t y, int16_t *middle) {
+  Taps taps = self->columns.taps[y];
+  const int16_t *weights = self->columns.weights + taps.offset;
+  const uint8_t *top = self->source.pixels + (size_t)taps.first * self->source.stride + self->firstByte;
+  size_t x = 0;
+  for (; x + block <= self->byteCount; x += block) {
+    filter_block(top + x, self->source.stride, taps, weights, block, middle + x * band);
+  }
+  if (x < self->byteCount) {
+    filter_block(top + x, self->source.stride, taps, weights, self->byteCount - x, middle + x * band);
+  }
+}
+
+/// Second pass for one sample of `band` rows.
+static inline void filter_sample(const int16_t *middle, size_t step, Taps taps, const int16_t *weights,
+                                 uint8_t *bytes) {
+  int32_t sums[band] = {0};
+  for (int32_t k = 0; k < taps.count; k++, middle += step) {
+    for (int r = 0; r < band; r++) sums[r] += weights[k] * middle[r];
+  }
+  for (int r = 0; r < band; r++) bytes[r] = to_byte(sums[r]);
+}
+
+/// Second pass: `count` finished rows from `y`.
+static void filter_rows(const Resize *self, int32_t y, int32_t count) {
+  size_t channels = (size_t)self->target.channels;
+  uint8_t *out = self->target.pixels + (size_t)y * self->target.stride;
+  for (int32_t x = 0; x < self->target.width; x++) {
+    Taps taps = self->rows.taps[x];
+    const int16_t *middle = self->middle + ((size_t)taps.first * channels - self->firstByte) * band;
+    for (size_t channel = 0; channel < channels; channel++, out++) {
+      uint8_t bytes[band];
+      filter_sample(middle + channel * band, channels * band, taps, self->rows.weights + taps.offset, bytes);
+      for (int32_t r = 0; r < count; r++) out[(size_t)r * self->target.stride] = bytes[r];
+    }
+  }
+}
+
+/// A cropped picture needs only some of the source's columns.
+static void find_needed_columns(Resize *self) {
+  int32_t first = INT32_MAX, end = 0;
+  for (int32_t x = 0; x < self->target.width; x++) {
+    Taps taps = self->rows.taps[x];
+    if (taps.first < first) first = taps.first;
+    if (taps.first + taps.count > end) end = taps.first + taps.count;
+  }
+  self->firstByte = (size_t)first * (size_t)self->source.channels;
+  self->byteCount = (size_t)(end - first) * (size_t)self->source.channels;
+}
+
+static CImageStatus run(Resize *self, CImageBox box) {
+  if (!cimage_kernel_create(&self->columns, self->source.height, box.top, box.bottom, self->target.height) ||
+      !cimage_kernel_create(&self->rows, self->source.width, box.left, box.right, self->target.width)) {
+    return CImageStatusOutOfMemory;
+  }
+  find_needed_columns(self);
+  // Zeros, so that the rows missing from the last band are defined.
+  self->middle = calloc(self->byteCount * band, sizeof(int16_t));
+  if (self->middle == NULL) return CImageStatusOutOfMemory;
+  for (int32_t y = 0; y < self->target.height; y += band) {
+    int32_t count = self->target.height - y < band ? self->target.height - y : band;
+    for (int32_t r = 0; r < count; r++) filter_columns(self, y + r, self->middle + r);
+    filter_rows(self, y, count);
+  }
+  return CImageStatusOK;
+}
+
+CImageStatus cimage_resize(CImageBitmap source, CImageBox box, CImageBitmap target) {
+  Resize self;
+  memset(&self, 0, sizeof self);
+  self.source = source;
+  self.target = target;
+  CImageStatus status = run(&self, box);
+  cimage_kernel_free(self.columns);
+  cimage_kernel_free(self.rows);
+  free(self.middle);
+  return status;
+}

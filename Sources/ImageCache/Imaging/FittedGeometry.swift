@@ -1,0 +1,84 @@
+/// Where the pixels of one thumbnail come from and where they go. Pure arithmetic.
+struct FittedGeometry: Hashable, Sendable {
+  /// The part of the source that is shown, in pixels of the source as a viewer sees it.
+  var crop: PixelBox
+  /// The size `crop` is scaled to. Each side is at least 1.
+  var content: PixelSize
+  /// The size of the thumbnail. Larger than `content` only for `pad`.
+  var canvas: PixelSize
+
+  /// What `spec` makes of a source of this size. Sides below 1 count as 1.
+  init(source: PixelSize, spec: ThumbnailSpec) {
+    let source = source.clamped
+    let box = spec.pixelBox.clamped
+    crop = PixelBox(left: 0, top: 0, right: Double(source.width), bottom: Double(source.height))
+    switch spec.fit {
+    case .inside:
+      content = Self.inside(source, box, spec.enlargement)
+      canvas = content
+    case .pad:
+      content = Self.inside(source, box, spec.enlargement)
+      canvas = box
+    case .stretch:
+      content = spec.enlargement == .allowed ? box : Self.smaller(source, box)
+      canvas = content
+    case .cover:
+      content = spec.enlargement == .allowed ? box : Self.smaller(source, box)
+      canvas = content
+      // Where the box is larger than the source on one side, a picture that may not grow keeps its size.
+      let keepsSize = spec.enlargement == .never && (box.width > source.width || box.height > source.height)
+      crop = keepsSize ? Self.center(content, of: source) : Self.covering(box, in: source)
+    }
+  }
+
+  /// Whether the content is smaller or larger than the part of the source it shows.
+  var scales: Bool { Double(content.width) != crop.width || Double(content.height) != crop.height }
+
+  /// How many source pixels make one pixel, on the side where they are fewer. Below 1 when the picture grows.
+  var reduction: Double { min(crop.width / Double(content.width), crop.height / Double(content.height)) }
+
+  /// The upper left corner of the content on the canvas.
+  var origin: (left: Int, top: Int) {
+    ((canvas.width - content.width) / 2, (canvas.height - content.height) / 2)
+  }
+
+  private static func inside(
+    _ source: PixelSize, _ box: PixelSize, _ enlargement: ThumbnailSpec.Enlargement
+  ) -> PixelSize {
+    if enlargement == .never && source.width <= box.width && source.height <= box.height { return source }
+    // One side fills the box; the other is rounded to the nearest pixel, and never vanishes.
+    if source.width * box.height >= source.height * box.width {
+      return PixelSize(width: box.width, height: rounded(source.height * box.width, by: source.width)).clamped
+    }
+    return PixelSize(width: rounded(source.width * box.height, by: source.height), height: box.height).clamped
+  }
+
+  private static func smaller(_ source: PixelSize, _ box: PixelSize) -> PixelSize {
+    PixelSize(width: min(source.width, box.width), height: min(source.height, box.height))
+  }
+
+  /// The largest part in the middle of `source` that has the proportions of `box`.
+  private static func covering(_ box: PixelSize, in source: PixelSize) -> PixelBox {
+    let (width, height) = (Double(source.width), Double(source.height))
+    let isWider = source.width * box.height >= source.height * box.width
+    let shownWidth = isWider ? height * Double(box.width) / Double(box.height) : width
+    let shownHeight = isWider ? height : width * Double(box.height) / Double(box.width)
+    let (left, top) = ((width - shownWidth) / 2, (height - shownHeight) / 2)
+    return PixelBox(left: left, top: top, right: left + shownWidth, bottom: top + shownHeight)
+  }
+
+  /// Whole pixels, so that nothing is filtered where nothing is scaled.
+  private static func center(_ size: PixelSize, of source: PixelSize) -> PixelBox {
+    let (left, top) = ((source.width - size.width) / 2, (source.height - size.height) / 2)
+    return PixelBox(
+      left: Double(left), top: Double(top), right: Double(left + size.width), bottom: Double(top + size.height))
+  }
+
+  private static func rounded(_ numerator: Int, by denominator: Int) -> Int {
+    (2 * numerator + denominator) / (2 * denominator)
+  }
+}
+
+extension PixelSize {
+  fileprivate var clamped: PixelSize { PixelSize(width: max(1, width), height: max(1, height)) }
+}

@@ -1,0 +1,74 @@
+/// What a file is, by its first bytes.
+enum FileSignature: Sendable {
+  /// Too few bytes to tell.
+  case undecided
+  case jpeg
+  case png
+
+  /// Recognises a file. Throws `unsupportedFormat` for pictures that are not decoded here, by their name, and
+  /// `notAnImage` for everything else.
+  static func recognize(_ prefix: Span<UInt8>) throws(ImageError) -> FileSignature {
+    if matches(prefix, [0xFF, 0xD8, 0xFF]) { return .jpeg }
+    if matches(prefix, pngSignature) { return .png }
+    for (name, signature) in others where matches(prefix, signature) { throw unsupported(name) }
+    if let name = containerName(prefix) { throw unsupported(name) }
+    if prefix.count < longest && couldBecomeKnown(prefix) { return .undecided }
+    return try TextContent.judge(prefix)
+  }
+
+  private static let pngSignature: [UInt8?] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+  /// Signatures of formats that users meet and that are not decoded here. nil stands for any byte.
+  private static let others: [(name: String, signature: [UInt8?])] = [
+    ("GIF", ascii("GIF87a")), ("GIF", ascii("GIF89a")),
+    ("WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
+    ("BMP", ascii("BM") + any(4) + [0, 0, 0, 0]),
+    ("TIFF", ascii("II*") + [0]), ("TIFF", ascii("MM") + [0] + ascii("*")),
+    ("BigTIFF", ascii("II+") + [0]), ("BigTIFF", ascii("MM") + [0] + ascii("+")),
+    ("ICO", [0, 0, 1, 0]), ("CUR", [0, 0, 2, 0]), ("ICNS", ascii("icns")),
+    ("JPEG XL", [0xFF, 0x0A]), ("JPEG XL", [0, 0, 0, 0x0C] + ascii("JXL ")),
+    ("JPEG 2000", [0, 0, 0, 0x0C] + ascii("jP  ")), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
+    ("JPEG XR", ascii("II") + [0xBC, 0x01]), ("JPEG-LS", [0xFF, 0xD8, 0xFF, 0xF7]),
+    ("PSD", ascii("8BPS")), ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
+    ("MNG", [0x8A] + ascii("MNG")), ("JNG", [0x8B] + ascii("JNG")),
+    ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("QOI", ascii("qoif")), ("DDS", ascii("DDS ")),
+    ("FLIF", ascii("FLIF")), ("BPG", ascii("BPG") + [0xFB]), ("Radiance HDR", ascii("#?RADIANCE")),
+    ("WMF", [0xD7, 0xCD, 0xC6, 0x9A]), ("XCF", ascii("gimp xcf")),
+  ]
+
+  private static let longest = 12
+
+  /// ISO base media files name their kind behind `ftyp` (ISO/IEC 14496-12, section 4.3).
+  private static func containerName(_ prefix: Span<UInt8>) -> String? {
+    guard prefix.has("ftyp", at: 4), prefix.count >= 12 else { return nil }
+    for brand: StaticString in ["avif", "avis"] where prefix.has(brand, at: 8) { return "AVIF" }
+    let highEfficiency: [StaticString] = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
+    for brand in highEfficiency where prefix.has(brand, at: 8) { return "HEIC" }
+    return prefix.has("crx ", at: 8) ? "Canon raw (CR3)" : "Video (MP4 or QuickTime)"
+  }
+
+  private static func couldBecomeKnown(_ prefix: Span<UInt8>) -> Bool {
+    let container = any(4) + ascii("ftyp") + any(4)
+    let known: [[UInt8?]] = others.map(\.signature) + [pngSignature, [0xFF, 0xD8, 0xFF], container]
+    return known.contains { signature in
+      let shown = min(prefix.count, signature.count)
+      // Bytes that may be anything tell nothing by themselves.
+      return signature[..<shown].contains { $0 != nil || shown == 0 } && matches(prefix, Array(signature[..<shown]))
+    } || prefix.isEmpty
+  }
+
+  private static func matches(_ prefix: Span<UInt8>, _ signature: [UInt8?]) -> Bool {
+    guard prefix.count >= signature.count else { return false }
+    for (index, expected) in signature.enumerated() {
+      if let expected, prefix[index] != expected { return false }
+    }
+    return true
+  }
+
+  private static func ascii(_ text: String) -> [UInt8?] { text.utf8.map(Optional.some) }
+  private static func any(_ count: Int) -> [UInt8?] { Array(repeating: nil, count: count) }
+
+  private static func unsupported(_ name: String) -> ImageError {
+    ImageError(.unsupportedFormat, "\(name) is not supported.")
+  }
+}

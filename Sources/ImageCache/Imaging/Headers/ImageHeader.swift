@@ -1,0 +1,58 @@
+/// What the first bytes of a file say, before anything is decoded or allocated.
+struct ImageHeader: Sendable {
+  /// The file's format.
+  var format: ImageFormat
+  /// Rows and columns as stored, before the orientation.
+  var storedSize: PixelSize
+  /// The samples of a decoded pixel.
+  var layout: PixelLayout
+  /// How the stored picture is to be seen.
+  var orientation = Orientation.upright
+  /// Four inks instead of three lights; decoded as RGB.
+  var isCMYK = false
+  /// How many times further apart the colour samples of a JPEG are in one direction than in the other: 1 for 4:4:4 and
+  /// 4:2:0, 2 for 4:2:2.
+  var chromaStretch = 1
+  /// Where the ICC profile of a JPEG file stands. PNG keeps its profile compressed.
+  var profile = ICCSegments()
+  /// A PNG file that has an ICC profile.
+  var hasCompressedProfile = false
+  /// What was odd and does no harm.
+  var warnings: [String] = []
+
+  /// The source as callers see it.
+  var source: SourceImage { SourceImage(size: orientation.applied(to: storedSize), format: format) }
+
+  /// The header of the file that begins with `prefix`; nil when more bytes are needed to tell.
+  static func read(_ prefix: Span<UInt8>, maxPixels: Int) throws(ImageError) -> ImageHeader? {
+    switch try FileSignature.recognize(prefix) {
+    case .undecided: nil
+    case .jpeg: try JPEGHeaderReader(maxPixels: maxPixels).read(prefix)
+    case .png: try PNGHeaderReader(maxPixels: maxPixels).read(prefix)
+    }
+  }
+
+  /// Most segments or chunks before the picture data. Real files have a few dozen at most.
+  static let maxSegments = 4096
+
+  /// Reads the orientation from an EXIF block, or notes why not.
+  mutating func readOrientation(exif block: Span<UInt8>) {
+    do throws(Orientation.BadEXIF) {
+      orientation = try Orientation(exif: block) ?? orientation
+    } catch {
+      warnings.append("EXIF ignored: \(error.reason)")
+    }
+  }
+}
+
+extension PixelSize {
+  /// Refuses what is empty or has more than `maxPixels`.
+  func judge(maxPixels: Int) throws(ImageError) {
+    guard width > 0, height > 0 else {
+      throw ImageError(.decodeError, "The picture's header says it has no pixels (\(self)).")
+    }
+    guard area <= maxPixels else {
+      throw ImageError(.tooManyPixels, "The picture has \(self) pixels; at most \(maxPixels) are allowed.")
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// Walks the segments of a JPEG file up to its first scan (ITU-T T.81, annex B).
+struct JPEGHeaderReader {
+  let maxPixels: Int
+
+  /// The header, or nil when `bytes` end before the first scan begins.
+  func read(_ bytes: Span<UInt8>) throws(ImageError) -> ImageHeader? {
+    var header = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 0, height: 0), layout: .rgb)
+    var hasFrame = false
+    var offset = 2
+    for _ in 0..<ImageHeader.maxSegments {
+      guard let start = marker(in: bytes, from: offset) else {
+        if bytes.count - offset > maxFill { break }
+        return nil
+      }
+      let code = bytes[start + 1]
+      if isAlone(code) {
+        offset = start + 2
+        continue
+      }
+      if code == 0xD9 { throw ImageError(.decodeError, "The JPEG file ends without a picture.") }
+      guard let length = bytes.uint16(at: start + 2) else { return nil }
+      guard length >= 2 else { throw ImageError(.decodeError, "A segment of the JPEG file has an impossible length.") }
+      let end = start + 2 + length
+      if code == 0xDA {
+        guard hasFrame else { throw ImageError(.decodeError, "The JPEG file has picture data without a header.") }
+        return header
+      }
+      guard end <= bytes.count else { return nil }
+      let content = bytes.extracting(start + 4..<end)
+      if isFrame(code) {
+        try readFrame(content, code, into: &header)
+        hasFrame = true
+      } else {
+        readApplication(code, content, at: start + 4, into: &header)
+      }
+      offset = end
+    }
+    throw ImageError(.decodeLimit, "The JPEG file has too many segments before its picture.")
+  }
+
+  /// Bytes that may stand between segments; real files have none, or a few to align them.
+  private let maxFill = 4096
+
+  /// The offset of the next 0xFF that begins a marker.
+  private func marker(in bytes: Span<UInt8>, from offset: Int) -> Int? {
+    var index = offset
+    let limit = min(bytes.count - 1, offset + maxFill)
+    while index < limit {
+      if bytes[index] == 0xFF, bytes[index + 1] != 0xFF, bytes[index + 1] != 0 { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Markers without a segment: TEM, RST0 to RST7, SOI.
+  private func isAlone(_ code: UInt8) -> Bool { code == 0x01 || (0xD0...0xD8).contains(code) }
+
+  /// SOF0 to SOF15; three codes in that range mean something else (DHT, JPG, DAC).
+  private func isFrame(_ code: UInt8) -> Bool {
+    (0xC0...0xCF).contains(code) && code != 0xC4 && code != 0xC8 && code != 0xCC
+  }
+
+  private func readFrame(_ frame: Span<UInt8>, _ code: UInt8, into header: inout ImageHeader) throws(ImageError) {
+    guard let height = frame.uint16(at: 1), let width = frame.uint16(at: 3), frame.count >= 6 else {
+      throw ImageError(.decodeError, "The JPEG file's header is too short.")
+    }
+    try refuseVariants(code, precision: frame[0])
+    header.storedSize = PixelSize(width: width, height: height)
+    try header.storedSize.judge(maxPixels: maxPixels)
+    switch frame[5] {
+    case 1: header.layout = .gray
+    case 3: header.layout = .rgb
+    case 4: header.isCMYK = true
+    default: throw ImageError(.unsupportedFormat, "JPEG with \(frame[5]) components is not supported.")
+    }
+    header.chromaStretch = chromaStretch(frame)
+  }
+
+  /// From the sampling factors of the first two components: one byte each, across and down.
+  private func chromaStretch(_ frame: Span<UInt8>) -> Int {
+    guard frame.count >= 12 else { return 1 }
+    let (first, second) = (frame[7], frame[10])
+    let across = Int(first >> 4) * Int(second & 15)
+    let down = Int(first & 15) * Int(second >> 4)
+    guard min(across, down) > 0 else { return 1 }
+    return max(across, down) / min(across, down)
+  }
+
+  private func refuseVariants(_ code: UInt8, precision: UInt8) throws(ImageError) {
+    switch code {
+    case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA: break
+    case 0xC3, 0xCB: throw ImageError(.unsupportedFormat, "Lossless JPEG is not supported.")
+    default: throw ImageError(.unsupportedFormat, "Hierarchical JPEG is not supported.")
+    }
+    guard precision == 8 else {
+      throw ImageError(.unsupportedFormat, "JPEG with \(precision) bits a sample is not supported.")
+    }
+  }
+
+  private func readApplication(_ code: UInt8, _ content: Span<UInt8>, at offset: Int, into header: inout ImageHeader) {
+    if code == 0xE1, content.has("Exif\0\0", at: 0) {
+      header.readOrientation(exif: content.extracting(6...))
+    } else if code == 0xE2, content.has("ICC_PROFILE\0", at: 0), content.count > 14 {
+      header.profile.add(Int(content[12]), of: Int(content[13]), at: offset + 14..<offset + content.count)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// Walks the chunks of a PNG file up to its picture data (PNG Specification, sections 5 and 11).
+struct PNGHeaderReader {
+  let maxPixels: Int
+
+  /// The header, or nil when `bytes` end before the picture data begins.
+  func read(_ bytes: Span<UInt8>) throws(ImageError) -> ImageHeader? {
+    if bytes.has("CgBI", at: 12) {
+      throw ImageError(.unsupportedFormat, "Apple's PNG variant for iOS (CgBI) is not supported.")
+    }
+    guard bytes.count >= 33 else { return nil }
+    guard bytes.has("IHDR", at: 12), bytes.uint32(at: 8) == 13 else {
+      throw ImageError(.decodeError, "The PNG file does not begin with its header.")
+    }
+    var header = try readHeader(bytes.extracting(16..<29))
+    var offset = 33
+    for _ in 0..<ImageHeader.maxSegments {
+      guard let length = bytes.uint32(at: offset), offset + 8 <= bytes.count else { return nil }
+      guard length <= Int(Int32.max) else {
+        throw ImageError(.decodeError, "A chunk of the PNG file has an impossible length.")
+      }
+      if bytes.has("IDAT", at: offset + 4) { return header }
+      if bytes.has("IEND", at: offset + 4) {
+        throw ImageError(.decodeError, "The PNG file ends without a picture.")
+      }
+      let end = offset + 8 + length
+      guard end <= bytes.count else { return nil }
+      readChunk(bytes.extracting(offset + 4..<end), into: &header)
+      offset = end + 4
+    }
+    throw ImageError(.decodeLimit, "The PNG file has too many chunks before its picture.")
+  }
+
+  private func readHeader(_ content: Span<UInt8>) throws(ImageError) -> ImageHeader {
+    let size = PixelSize(width: content.uint32(at: 0) ?? 0, height: content.uint32(at: 4) ?? 0)
+    let (depth, colorType) = (content[8], content[9])
+    guard let layout = layout(colorType, depth: depth), content[10] == 0, content[11] == 0, content[12] <= 1 else {
+      throw ImageError(.decodeError, "The PNG file's header makes no sense (colour type \(colorType), \(depth) bits).")
+    }
+    try size.judge(maxPixels: maxPixels)
+    return ImageHeader(format: .png, storedSize: size, layout: layout)
+  }
+
+  /// Table 12 of the specification; nil where it allows no such combination.
+  private func layout(_ colorType: UInt8, depth: UInt8) -> PixelLayout? {
+    switch (colorType, depth) {
+    case (0, 1), (0, 2), (0, 4), (0, 8), (0, 16): .gray
+    case (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8): .rgb
+    case (4, 8), (4, 16): .grayAlpha
+    case (6, 8), (6, 16): .rgba
+    default: nil
+    }
+  }
+
+  /// `chunk` is its type and its data.
+  private func readChunk(_ chunk: Span<UInt8>, into header: inout ImageHeader) {
+    if chunk.has("tRNS", at: 0) {
+      header.layout = header.layout.withAlpha
+    } else if chunk.has("eXIf", at: 0) {
+      header.readOrientation(exif: chunk.extracting(4...))
+    } else if chunk.has("iCCP", at: 0) {
+      header.hasCompressedProfile = true
+    }
+  }
+}

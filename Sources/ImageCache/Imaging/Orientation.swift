@@ -1,0 +1,33 @@
+/// How the stored rows and columns of a picture are to be seen (EXIF 2.32, tag 0x0112 `Orientation`).
+enum Orientation: Int, CaseIterable, Sendable {
+  case upright = 1
+  case mirrored
+  case upsideDown
+  case flipped
+  case transposed
+  case turnedRight
+  case transversed
+  case turnedLeft
+
+  /// Whether stored rows are seen as columns.
+  var swapsSides: Bool { rawValue >= 5 }
+
+  /// The size of a stored picture as it is seen, or of a seen one as it is stored.
+  func applied(to size: PixelSize) -> PixelSize {
+    swapsSides ? PixelSize(width: size.height, height: size.width) : size
+  }
+
+  /// Where a part of the seen picture lies in the stored one, whose size is `stored`.
+  func stored(_ box: PixelBox, in stored: PixelSize) -> PixelBox {
+    let box =
+      swapsSides ? PixelBox(left: box.top, top: box.left, right: box.bottom, bottom: box.right) : box
+    let (width, height) = (Double(stored.width), Double(stored.height))
+    let isReversedAcross = [.mirrored, .upsideDown, .transversed, .turnedLeft].contains(self)
+    let isReversedDown = [.flipped, .upsideDown, .transversed, .turnedRight].contains(self)
+    return PixelBox(
+      left: isReversedAcross ? width - box.right : box.left,
+      top: isReversedDown ? height - box.bottom : box.top,
+      right: isReversedAcross ? width - box.left : box.right,
+      bottom: isReversedDown ? height - box.top : box.bottom)
+  }
+}

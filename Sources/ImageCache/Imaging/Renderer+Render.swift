@@ -1,0 +1,45 @@
+extension Renderer {
+  /// Makes thumbnails of a picture that is decoded once.
+  ///
+  /// Synchronous, for any thread. Deterministic: the same bytes and specs give the same files.
+  ///
+  /// - Parameters:
+  ///   - bytes: a whole JPEG or PNG file.
+  ///   - specs: what to make of it. Each box must have sides of 1 to ``ThumbnailSpec/largestSide`` pixels.
+  /// - Returns: the source, one thumbnail for each spec in the same order, and what was odd in the file.
+  /// - Throws: any cause of ``ImageError/Code``. A file that is cut off is `truncated`, however little is missing
+  ///   of its picture.
+  public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
+    let header = try header(of: bytes)
+    let geometries = specs.map { FittedGeometry(source: header.source.size, spec: $0) }
+    let shrink = shrink(for: geometries, of: header)
+    var warnings = header.warnings
+    var picture = try DecodedPicture(bytes, header: header, shrink: shrink, warnings: &warnings)
+
+    var thumbnails: [Int: Thumbnail] = [:]
+    // Pixels that are only copied come first: scaling needs them premultiplied, which is not undone exactly.
+    let order = specs.indices.sorted { !geometries[$0].scales && geometries[$1].scales }
+    for index in order {
+      let content = try picture.content(for: geometries[index])
+      thumbnails[index] = try specs[index].thumbnail(
+        of: content, geometry: geometries[index], sourceFormat: header.format)
+    }
+    return Rendering(
+      source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings)
+  }
+
+  private func shrink(for geometries: [FittedGeometry], of header: ImageHeader) -> Int {
+    switch header.format {
+    case .jpeg:
+      DCTShrink.factor(
+        for: geometries.map(\.reduction), of: header.storedSize, chromaStretch: header.chromaStretch)
+    case .png: 1
+    }
+  }
+
+  private func header(of bytes: [UInt8]) throws(ImageError) -> ImageHeader {
+    if let header = try ImageHeader.read(bytes.span, maxPixels: maxPixels) { return header }
+    if case .undecided = try FileSignature.recognize(bytes.span) { throw TextContent.description(of: bytes.span) }
+    throw ImageError(.truncated, "The file ends before its picture begins.")
+  }
+}

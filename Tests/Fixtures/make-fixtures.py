@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Makes the pictures the tests read, and for each the pixels an independent implementation gives.
+
+Needs Pillow (Debian: python3-pil). Run it from anywhere; it writes beside itself:
+
+  pictures/NAME.jpg|png        the files, one for each kind that the decoder must understand
+  references/NAME.EXT-WxH.png  Pillow's rendering: full decode, EXIF applied, ICC to sRGB, LANCZOS to W x H
+
+Nothing here is random from run to run; the same Pillow gives the same bytes.
+"""
+import io, math, pathlib, struct, zlib
+from PIL import Image, ImageChops, ImageCms, ImageOps
+
+HERE = pathlib.Path(__file__).resolve().parent
+PICTURES, REFERENCES = HERE / "pictures", HERE / "references"
+BOX = (48, 48)
+
+
+def photo(width, height):
+    """A smooth scene with some edges and some texture, all three channels different."""
+    pixels = []
+    for y in range(height):
+        for x in range(width):
+            u, v = x / width, y / height
+            r = 128 + 100 * math.sin(5 * u + 2 * v)
+            g = 128 + 90 * math.cos(4 * v - 3 * u * u)
+            b = 90 + 130 * v
+            if (u - 0.3) ** 2 + (v - 0.35) ** 2 < 0.02:
+                r, g, b = 250, 220, 40
+            if v > 0.75 and int(u * 12) % 2 == 0:
+                r, g, b = 30, 70 + 60 * u, 35
+            grain = ((x * 7919 + y * 104729) * 2654435761 >> 7) % 13 - 6
+            pixels.append(tuple(max(0, min(255, int(c + grain))) for c in (r, g, b)))
+    image = Image.new("RGB", (width, height))
+    image.putdata(pixels)
+    return image
+
+
+def alpha(width, height):
+    """Opaque in a disc with a soft edge, clear outside."""
+    image = Image.new("L", (width, height))
+    radius = min(width, height) * 0.42
+    image.putdata([
+        max(0, min(255, int(255 * (radius - math.hypot(x - width / 2, y - height / 2)) / 6 + 128)))
+        for y in range(height) for x in range(width)
+    ])
+    return image
+
+
+def icon(width, height):
+    image = photo(width, height)
+    image.putalpha(alpha(width, height))
+    # What nobody sees must not bleed into what is seen.
+    hidden = Image.new("RGBA", image.size, (255, 0, 255, 0))
+    return Image.composite(image, hidden, image.getchannel("A").point(lambda a: 255 if a else 0))
+
+
+def write(name, image, **options):
+    path = PICTURES / name
+    image.save(path, **options)
+    return path
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(name, width, height, depth, color, rows, *, extra=b"", interlace=False):
+    """A PNG of any kind, byte by byte: `rows` are lists of sample tuples."""
+    def pack(row):
+        bits = "".join(format(s, f"0{depth}b") for pixel in row for s in pixel)
+        bits += "0" * (-len(bits) % 8)
+        return b"\0" + bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8))
+
+    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+    data = b""
+    for x0, y0, dx, dy in (passes if interlace else [(0, 0, 1, 1)]):
+        for row in rows[y0::dy]:
+            if row[x0::dx]:
+                data += pack(row[x0::dx])
+    header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, int(interlace))
+    (PICTURES / name).write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(data, 9))
+        + chunk(b"IEND", b""))
+
+
+def upright_srgb(path):
+    """What a viewer shows, as RGB, RGBA, L or LA."""
+    image = Image.open(path)
+    profile = image.info.get("icc_profile")
+    image = ImageOps.exif_transpose(image)
+    if profile and image.mode in ("RGB", "L"):
+        image = ImageCms.profileToProfile(
+            image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB"), outputMode="RGB")
+    if image.mode == "CMYK":
+        image = image.convert("RGB")
+    if image.mode == "1":
+        image = image.convert("L")
+    return image
+
+
+def reference(path, image=None):
+    image = image or upright_srgb(path)
+    width, height = image.size
+    scale = min(BOX[0] / width, BOX[1] / height)
+    size = max(1, math.floor(width * scale + 0.5)), max(1, math.floor(height * scale + 0.5))
+    result = image.resize(size, Image.Resampling.LANCZOS)
+    result.save(REFERENCES / f"{path.name}-{size[0]}x{size[1]}.png", optimize=True)
+
+
+def jpegs():
+    scene = photo(203, 149)
+    yield write("rgb-420.jpg", scene, quality=90, subsampling=2)
+    yield write("rgb-444.jpg", scene, quality=90, subsampling=0)
+    yield write("rgb-422.jpg", scene, quality=90, subsampling=1)
+    yield write("progressive.jpg", scene, quality=90, progressive=True)
+    yield write("gray.jpg", scene.convert("L"), quality=90)
+    yield write("large-shrunk.jpg", photo(811, 605), quality=85)
+    yield write("tall.jpg", photo(37, 811), quality=90)
+    yield write("cmyk.jpg", scene.convert("CMYK"), quality=92)
+    for orientation in range(1, 9):
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        yield write(f"orientation-{orientation}.jpg", photo(120, 80), quality=88, exif=exif)
+    yield write("adobe-rgb.jpg", scene, quality=92, icc_profile=matrix_profile(
+        [(0.6400, 0.3300), (0.2100, 0.7100), (0.1500, 0.0600)], 563 / 256))
+    yield write("gray-profile.jpg", scene.convert("L"), quality=92, icc_profile=gray_profile(1.8))
+
+
+def matrix_profile(primaries, gamma):
+    """An ICC version 2 display profile from xy primaries, white point D65, and one gamma."""
+    def xyz(x, y, scale=1.0):
+        return [scale * x / y, scale, scale * (1 - x - y) / y]
+
+    def solve(m, v):
+        det = lambda a: (a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0])
+                         + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]))
+        return [det([[v[r] if c == k else m[r][c] for c in range(3)] for r in range(3)]) / det(m) for k in range(3)]
+
+    columns = [xyz(*p) for p in primaries]
+    matrix = [[columns[c][r] for c in range(3)] for r in range(3)]
+    scales = solve(matrix, xyz(0.3127, 0.3290))
+    bradford = [[1.0478112, 0.0228866, -0.0501270], [0.0295424, 0.9904844, -0.0170491], [-0.0092345, 0.0150436, 0.7521316]]
+    adapted = [[sum(bradford[r][k] * columns[c][k] * scales[c] for k in range(3)) for r in range(3)] for c in range(3)]
+    tags = [(b"wtpt", xyz_tag([0.9642, 1, 0.8249]))]
+    tags += [(name, xyz_tag(adapted[c])) for c, name in enumerate((b"rXYZ", b"gXYZ", b"bXYZ"))]
+    tags += [(name, curve_tag(gamma)) for name in (b"rTRC", b"gTRC", b"bTRC")]
+    return icc_file(b"RGB ", tags)
+
+
+def gray_profile(gamma):
+    return icc_file(b"GRAY", [(b"wtpt", xyz_tag([0.9642, 1, 0.8249])), (b"kTRC", curve_tag(gamma))])
+
+
+def xyz_tag(values):
+    return b"XYZ \0\0\0\0" + b"".join(struct.pack(">i", round(v * 65536)) for v in values)
+
+
+def curve_tag(gamma):
+    return b"curv\0\0\0\0" + struct.pack(">IH", 1, round(gamma * 256)) + b"\0\0"
+
+
+def icc_file(space, tags):
+    described = b"desc\0\0\0\0" + struct.pack(">I", 5) + b"test\0" + b"\0" * 79
+    tags = [(b"desc", described + b"\0" * (-len(described) % 4)), (b"cprt", b"text\0\0\0\0none\0\0\0\0")] + tags
+    offset, table, body = 128 + 4 + 12 * len(tags), b"", b""
+    for name, data in tags:
+        table += name + struct.pack(">II", offset + len(body), len(data))
+        body += data
+    head = struct.pack(">I4s4s4s4s4s12s4s", offset + len(body), b"\0\0\0\0", b"\x02\x10\0\0", b"mntr", space, b"XYZ ",
+                       struct.pack(">6H", 2024, 1, 1, 0, 0, 0), b"acsp")
+    head += b"\0" * 28 + struct.pack(">iii", 63190, 65536, 54061)
+    return head.ljust(128, b"\0") + struct.pack(">I", len(tags)) + table + body
+
+
+def pngs():
+    scene, small = photo(120, 90), icon(97, 97)
+    yield write("rgb.png", scene)
+    yield write("rgba.png", small)
+    yield write("gray.png", scene.convert("L"))
+    yield write("gray-alpha.png", Image.merge("LA", (scene.convert("L").resize((97, 97)), alpha(97, 97))))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    yield write("exif.png", scene, exif=exif)
+    yield write("profile.png", scene, icc_profile=matrix_profile(
+        [(0.6800, 0.3200), (0.2650, 0.6900), (0.1500, 0.0600)], 2.2))
+
+
+def odd_pngs():
+    """Kinds that Pillow does not write, with the picture they stand for."""
+    width, height = 100, 75
+    scene = photo(width, height)
+    gray = scene.convert("L")
+    rgb_rows = [[scene.getpixel((x, y)) for x in range(width)] for y in range(height)]
+    gray_rows = [[(gray.getpixel((x, y)),) for x in range(width)] for y in range(height)]
+
+    for depth in (1, 2, 4):
+        top = (1 << depth) - 1
+        rows = [[((p[0] * top + 127) // 255,) for p in row] for row in gray_rows]
+        png(f"gray-{depth}bit.png", width, height, depth, 0, rows)
+        image = Image.new("L", (width, height))
+        image.putdata([p[0] * 255 // top for row in rows for p in row])
+        yield PICTURES / f"gray-{depth}bit.png", image
+
+    # 16 bits whose upper byte is the picture: rounding to 8 bits must give it back.
+    png("rgb-16bit.png", width, height, 16, 2, [[tuple(s * 257 for s in p) for p in row] for row in rgb_rows])
+    yield PICTURES / "rgb-16bit.png", scene
+    png("gray-16bit.png", width, height, 16, 0, [[(p[0] * 257,) for p in row] for row in gray_rows])
+    yield PICTURES / "gray-16bit.png", gray
+    png("interlaced.png", width, height, 8, 2, rgb_rows, interlace=True)
+    yield PICTURES / "interlaced.png", scene
+
+    palette = [(51 * r, 51 * g, 51 * b) for r in range(6) for g in range(6) for b in range(6)]
+    index = lambda p: (p[0] + 25) // 51 * 36 + (p[1] + 25) // 51 * 6 + (p[2] + 25) // 51
+    rows = [[(index(p),) for p in row] for row in rgb_rows]
+    flat = Image.new("RGB", (width, height))
+    flat.putdata([palette[p[0]] for row in rows for p in row])
+    plte = chunk(b"PLTE", bytes(s for p in palette for s in p))
+    png("palette.png", width, height, 8, 3, rows, extra=plte)
+    yield PICTURES / "palette.png", flat
+    clear = bytes(0 if i % 36 == 0 else 255 for i in range(216))
+    png("palette-trns.png", width, height, 8, 3, rows, extra=plte + chunk(b"tRNS", clear))
+    seen = flat.convert("RGBA")
+    seen.putalpha(Image.frombytes("L", (width, height), bytes(clear[p[0]] for row in rows for p in row)))
+    yield PICTURES / "palette-trns.png", seen
+    four = [[(p[0] // 64 * 5,) for p in row] for row in gray_rows]
+    ramp = [(15 * i, 255 - 16 * i, 8 * i) for i in range(16)]
+    png("palette-4bit.png", width, height, 4, 3, four, extra=chunk(b"PLTE", bytes(s for p in ramp for s in p)))
+    image = Image.new("RGB", (width, height))
+    image.putdata([ramp[p[0]] for row in four for p in row])
+    yield PICTURES / "palette-4bit.png", image
+
+    key = (250, 220, 40)
+    rows = [[key if abs(p[0] - 250) < 8 and abs(p[1] - 220) < 8 else p for p in row] for row in rgb_rows]
+    png("rgb-trns.png", width, height, 8, 2, rows, extra=chunk(b"tRNS", struct.pack(">HHH", *key)))
+    image = Image.new("RGBA", (width, height))
+    image.putdata([(*p, 0 if p == key else 255) for row in rows for p in row])
+    yield PICTURES / "rgb-trns.png", image
+    rows = [[(p[0] & 0xF0,) for p in row] for row in gray_rows]
+    png("gray-trns.png", width, height, 8, 0, rows, extra=chunk(b"tRNS", struct.pack(">H", 0x80)))
+    image = Image.new("LA", (width, height))
+    image.putdata([(p[0], 0 if p[0] == 0x80 else 255) for row in rows for p in row])
+    yield PICTURES / "gray-trns.png", image
+
+    # A file made for gamma 1.0 (linear light): its numbers are not sRGB's.
+    linear = [[tuple(round(255 * (s / 255) ** 2.2) for s in p) for p in row] for row in rgb_rows]
+    png("gamma.png", width, height, 8, 2, linear, extra=chunk(b"gAMA", struct.pack(">I", 100000)))
+    image = Image.new("RGB", (width, height))
+    image.putdata([tuple(round(255 * (s / 255) ** (1 / 2.2)) for s in p) for row in linear for p in row])
+    yield PICTURES / "gamma.png", image
+
+
+def main():
+    for folder in (PICTURES, REFERENCES):
+        folder.mkdir(exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+    for path in [*jpegs(), *pngs()]:
+        reference(path)
+    for path, image in odd_pngs():
+        reference(path, image)
+
+
+if __name__ == "__main__":
+    main()

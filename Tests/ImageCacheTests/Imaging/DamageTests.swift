@@ -1,0 +1,108 @@
+import ImageCache
+import TestSupport
+import Testing
+
+@Suite struct `Damaged files` {
+  private static let specs = [ThumbnailSpec(width: 16)]
+
+  private func code(_ bytes: [UInt8]) -> ImageError.Code? {
+    do throws(ImageError) {
+      _ = try Renderer(maxPixels: 1 << 20).render(bytes, specs: Self.specs)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  /// A cut file may lack its end mark only; these are the last bytes that hold none of the picture.
+  private static let tails = ["jpg": 2, "png": 12]
+
+  @Test(arguments: Fixtures.names)
+  func `cut anywhere are truncated`(name: String) throws {
+    let bytes = try Fixtures.picture(name)
+    let tail = try #require(Self.tails[String(name.suffix(3))])
+    let step = max(1, bytes.count / 150)
+    for count in [Int](stride(from: 20, to: bytes.count - tail, by: step)) + [bytes.count - tail - 1] {
+      #expect(code(Array(bytes.prefix(count))) == .truncated, "cut to \(count) of \(bytes.count)")
+    }
+  }
+
+  @Test(arguments: ["rgb-420.jpg", "progressive.jpg", "gray.jpg", "rgb.png", "interlaced.png"])
+  func `that lack only their end mark are pictures, with a warning`(name: String) throws {
+    let bytes = try Fixtures.picture(name)
+    let tail = try #require(Self.tails[String(name.suffix(3))])
+    let whole = try Renderer().render(bytes, specs: Self.specs)
+    let cut = try Renderer().render(Array(bytes.dropLast(tail)), specs: Self.specs)
+    #expect(cut.thumbnails == whole.thumbnails)
+    #expect(whole.warnings.isEmpty && !cut.warnings.isEmpty)
+  }
+
+  @Test(arguments: ["rgb-420.jpg", "progressive.jpg", "rgb.png"])
+  func `with something behind the picture are pictures`(name: String) throws {
+    let bytes = try Fixtures.picture(name)
+    let whole = try Renderer().render(bytes, specs: Self.specs)
+    let more = try Renderer().render(bytes + bytes + [1, 2, 3], specs: Self.specs)
+    #expect(more.thumbnails == whole.thumbnails)
+  }
+
+  @Test(arguments: ["jpeg", "png"])
+  func `with any one bit wrong are a picture or an error`(format: String) {
+    let bytes =
+      format == "jpeg" ? SampleImage.jpeg(width: 19, height: 11) : SampleImage.png(width: 9, height: 7)
+    var outcomes: [ImageError.Code?: Int] = [:]
+    for position in bytes.indices {
+      for bit in 0..<8 {
+        var flipped = bytes
+        flipped[position] ^= 1 << bit
+        outcomes[code(flipped), default: 0] += 1
+      }
+    }
+    #expect(outcomes.values.reduce(0, +) == bytes.count * 8)
+    #expect(outcomes[.decodeError, default: 0] > 0)
+  }
+
+  @Test func `a bad checksum is a warning beside the picture, an error in it`() throws {
+    let picture = SampleImage.png(width: 8, height: 8)
+    var comment = SampleImage.pngChunk("tEXt", Array("Title\0x".utf8))
+    comment[comment.count - 1] ^= 1
+    let (header, rest) = (picture.prefix(33), picture.dropFirst(33))
+    let rendering = try Renderer().render(Array(header + comment + rest), specs: Self.specs)
+    #expect(rendering.warnings.contains { $0.contains("CRC") }, "\(rendering.warnings)")
+    var damaged = picture
+    damaged[damaged.count - 13] ^= 1
+    #expect(code(damaged) == .decodeError)
+  }
+
+  @Test func `a broken profile or EXIF block is ignored with a warning`() throws {
+    let picture = SampleImage.jpeg(width: 40, height: 30)
+    let plain = try Renderer().render(picture, specs: Self.specs)
+    let profile = Array("ICC_PROFILE\0\u{1}\u{1}nonsense".utf8)
+    let exif = Array("Exif\0\0nonsense".utf8)
+    for (marker, content, word) in [(UInt8(0xE2), profile, "ICC"), (0xE1, exif, "EXIF")] {
+      let segment = [0xFF, marker, 0, UInt8(content.count + 2)] + content
+      let rendering = try Renderer().render(
+        Array(picture.prefix(2)) + segment + picture.dropFirst(2), specs: Self.specs)
+      #expect(rendering.thumbnails == plain.thumbnails)
+      #expect(rendering.warnings.contains { $0.contains(word) }, "\(rendering.warnings)")
+    }
+  }
+
+  @Test func `a gray profile in a colour picture is ignored with a warning`() throws {
+    let gray = try Fixtures.picture("gray-profile.jpg")
+    let start = try #require(gray.indices.first { gray[$0] == 0xFF && gray[$0 + 1] == 0xE2 })
+    let length = Int(gray[start + 2]) << 8 | Int(gray[start + 3])
+    let picture = SampleImage.jpeg(width: 40, height: 30)
+    let mixed = Array(picture.prefix(2)) + gray[start..<start + 2 + length] + picture.dropFirst(2)
+    let rendering = try Renderer().render(mixed, specs: Self.specs)
+    #expect(try rendering.thumbnails == Renderer().render(picture, specs: Self.specs).thumbnails)
+    #expect(rendering.warnings.contains { $0.contains("another kind of colour") })
+  }
+
+  @Test func `too many progressive scans are a limit`() throws {
+    let bytes = try Fixtures.picture("progressive.jpg")
+    // The last scan once more, two hundred times over.
+    let start = try #require(bytes.indices.dropLast().last { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })
+    let scans = Array(repeating: bytes[start..<bytes.count - 2], count: 200).joined()
+    #expect(code(bytes.dropLast(2) + scans + [0xFF, 0xD9]) == .decodeLimit)
+  }
+}

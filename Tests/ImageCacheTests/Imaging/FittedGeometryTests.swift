@@ -1,0 +1,109 @@
+import Testing
+
+@testable import ImageCache
+
+@Suite struct `The geometry of a thumbnail` {
+  struct Case: CustomTestStringConvertible {
+    var source: (Int, Int)
+    var box: (Int, Int)
+    var content: (Int, Int)
+    var testDescription: String { "\(source) in \(box)" }
+  }
+
+  private static func size(_ pair: (Int, Int)) -> PixelSize { PixelSize(width: pair.0, height: pair.1) }
+
+  @Test(arguments: [
+    Case(source: (1600, 1200), box: (256, 256), content: (256, 192)),
+    Case(source: (1200, 1600), box: (256, 256), content: (192, 256)),
+    Case(source: (3000, 2000), box: (100, 100), content: (100, 67)),
+    Case(source: (4000, 1000), box: (200, 200), content: (200, 50)),
+    Case(source: (1, 20000), box: (256, 256), content: (1, 256)),
+    Case(source: (20000, 1), box: (256, 256), content: (256, 1)),
+    Case(source: (100, 50), box: (256, 256), content: (100, 50)),
+    Case(source: (256, 256), box: (256, 256), content: (256, 256)),
+    Case(source: (257, 256), box: (256, 256), content: (256, 255)),
+    Case(source: (1, 1), box: (64, 64), content: (1, 1)),
+    Case(source: (300, 200), box: (200, 300), content: (200, 133)),
+  ])
+  func `fits inside the box in its own proportions`(_ sample: Case) {
+    let spec = ThumbnailSpec(width: sample.box.0, height: sample.box.1)
+    let geometry = FittedGeometry(source: Self.size(sample.source), spec: spec)
+    #expect(geometry.content == Self.size(sample.content))
+    #expect(geometry.canvas == Self.size(sample.content))
+  }
+
+  @Test(arguments: [
+    Case(source: (100, 50), box: (256, 256), content: (256, 128)),
+    Case(source: (1, 1), box: (64, 64), content: (64, 64)),
+    Case(source: (10, 30), box: (100, 60), content: (20, 60)),
+  ])
+  func `grows where that is allowed`(_ sample: Case) {
+    let spec = ThumbnailSpec(width: sample.box.0, height: sample.box.1, enlargement: .allowed)
+    #expect(FittedGeometry(source: Self.size(sample.source), spec: spec).content == Self.size(sample.content))
+  }
+
+  @Test(arguments: [(1600, 1200), (1200, 1600), (64, 64), (1000, 65)], [(64, 64), (64, 32)])
+  func `cover fills the box exactly from the middle`(source: (Int, Int), box: (Int, Int)) {
+    let spec = ThumbnailSpec(width: box.0, height: box.1, fit: .cover)
+    let geometry = FittedGeometry(source: Self.size(source), spec: spec)
+    #expect(geometry.content == Self.size(box))
+    #expect(abs(geometry.crop.width / geometry.crop.height - Double(box.0) / Double(box.1)) < 1e-9)
+    #expect(abs(geometry.crop.left - (Double(source.0) - geometry.crop.right)) < 1e-9)
+    #expect(abs(geometry.crop.top - (Double(source.1) - geometry.crop.bottom)) < 1e-9)
+    #expect(geometry.crop.width == Double(source.0) || geometry.crop.height == Double(source.1))
+  }
+
+  @Test func `cover of a picture that may not grow cuts it without scaling`() {
+    let spec = ThumbnailSpec(width: 100, fit: .cover)
+    let geometry = FittedGeometry(source: PixelSize(width: 1001, height: 50), spec: spec)
+    #expect(geometry.content == PixelSize(width: 100, height: 50))
+    #expect(geometry.crop == PixelBox(left: 450, top: 0, right: 550, bottom: 50))
+    #expect(!geometry.scales)
+  }
+
+  @Test func `pad centres the content on a canvas of the box`() {
+    let spec = ThumbnailSpec(width: 100, height: 80, fit: .pad)
+    let geometry = FittedGeometry(source: PixelSize(width: 200, height: 40), spec: spec)
+    #expect(geometry.content == PixelSize(width: 100, height: 20))
+    #expect(geometry.canvas == PixelSize(width: 100, height: 80))
+    #expect(geometry.origin == (0, 30))
+  }
+
+  @Test func `stretch gives up proportions, and grows only where allowed`() {
+    let source = PixelSize(width: 300, height: 20)
+    let kept = FittedGeometry(source: source, spec: ThumbnailSpec(width: 100, height: 80, fit: .stretch))
+    #expect(kept.content == PixelSize(width: 100, height: 20))
+    let grown = FittedGeometry(
+      source: source, spec: ThumbnailSpec(width: 100, height: 80, fit: .stretch, enlargement: .allowed))
+    #expect(grown.content == PixelSize(width: 100, height: 80))
+  }
+
+  @Test func `a scale multiplies the box`() {
+    let geometry = FittedGeometry(source: PixelSize(width: 900, height: 900), spec: ThumbnailSpec(width: 64, scale: 2))
+    #expect(geometry.content == PixelSize(width: 128, height: 128))
+  }
+
+  @Test(arguments: ThumbnailSpec.Fit.allCases)
+  func `no side is ever zero`(fit: ThumbnailSpec.Fit) {
+    for source in [(1, 20000), (20000, 1), (1, 1), (3, 65535)] {
+      for box in [(1, 1), (1, 300), (300, 1)] {
+        let geometry = FittedGeometry(
+          source: Self.size(source), spec: ThumbnailSpec(width: box.0, height: box.1, fit: fit))
+        #expect(geometry.content.width >= 1 && geometry.content.height >= 1)
+        #expect(geometry.crop.width > 0 && geometry.crop.height > 0)
+      }
+    }
+  }
+
+  @Test(arguments: [(1.0, 1), (3.9, 1), (4, 2), (7.9, 2), (8, 4), (15.9, 4), (16, 8), (100, 8), (0.5, 1)])
+  func `a JPEG is shrunk while decoding only as far as twice the thumbnail`(reduction: Double, factor: Int) {
+    let size = PixelSize(width: 1600, height: 1200)
+    #expect(DCTShrink.factor(for: [reduction], of: size) == factor)
+    #expect(DCTShrink.factor(for: [1000, reduction], of: size) == factor)
+  }
+
+  @Test(arguments: [((1601, 1203), 8), ((37, 811), 1), ((38, 808), 2), ((44, 808), 4), ((40, 808), 8)])
+  func `a JPEG is not shrunk while decoding where that loses a seen part`(size: (Int, Int), factor: Int) {
+    #expect(DCTShrink.factor(for: [20], of: Self.size(size)) == factor)
+  }
+}

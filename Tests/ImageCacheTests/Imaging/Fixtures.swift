@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// The pictures that `Tests/Fixtures/make-fixtures.py` made, and Pillow's renderings of them.
+enum Fixtures {
+  private static let folder = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Fixtures")
+
+  /// The file names of all pictures.
+  static let names: [String] = list("pictures")
+
+  /// The bytes of a picture.
+  static func picture(_ name: String) throws -> [UInt8] {
+    try [UInt8](Data(contentsOf: folder.appending(path: "pictures/\(name)")))
+  }
+
+  /// Pillow's rendering of a picture, whose size is part of its file's name.
+  static func reference(for name: String) throws -> Pixels {
+    let file = try #require(list("references").first { $0.hasPrefix("\(name)-") })
+    return try Pixels(png: [UInt8](Data(contentsOf: folder.appending(path: "references/\(file)"))))
+  }
+
+  private static func list(_ kind: String) -> [String] {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: kind).path)
+    return (names ?? []).sorted()
+  }
+}

@@ -1,0 +1,121 @@
+import ImageCache
+import TestSupport
+import Testing
+
+@Suite struct `Judging the first bytes of a file` {
+  private func judge(_ bytes: some Collection<UInt8>, maxPixels: Int = 100_000_000) throws(ImageError) -> SourceImage? {
+    try Renderer(maxPixels: maxPixels).judge(prefix: Array(bytes).span)
+  }
+
+  private func failure(_ bytes: some Collection<UInt8>) -> ImageError? {
+    do throws(ImageError) {
+      _ = try judge(bytes)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: Fixtures.names)
+  func `waits for more bytes, then knows, and never changes its mind`(name: String) throws {
+    let bytes = try Fixtures.picture(name)
+    let source = try Renderer().render(bytes, specs: []).source
+    var known: SourceImage?
+    for count in 0...bytes.count {
+      let now = try judge(bytes.prefix(count))
+      #expect(now == nil || now == source)
+      #expect(known == nil || now != nil)
+      known = now
+    }
+    #expect(known == source)
+  }
+
+  @Test func `knows the size as it is seen`() throws {
+    let upright = try judge(Fixtures.picture("orientation-1.jpg"))
+    let turned = try judge(Fixtures.picture("orientation-6.jpg"))
+    #expect(upright?.size == PixelSize(width: 120, height: 80))
+    #expect(turned?.size == PixelSize(width: 80, height: 120))
+  }
+
+  @Test func `refuses too many pixels as soon as the header is there`() {
+    let bytes = SampleImage.pngHeader(width: 60000, height: 60000)
+    #expect(failure(bytes.prefix(32)) == nil)
+    #expect(failure(bytes.prefix(33))?.code == .tooManyPixels)
+    #expect(failure(bytes.prefix(33))?.message.contains("60000x60000") == true)
+  }
+
+  @Test func `a JPEG of 65500 pixels a side is refused by its few bytes`() {
+    let frame: [UInt8] = [0xFF, 0xC0, 0, 17, 8, 0xFF, 0xDC, 0xFF, 0xDC, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1]
+    #expect(failure([0xFF, 0xD8] + frame)?.code == .tooManyPixels)
+  }
+
+  /// Names of formats and how their files begin, one character a byte.
+  private static let otherFormats: [(name: String, start: String)] = [
+    ("GIF", "GIF89a\u{1}\0\u{1}\0"),
+    ("WebP", "RIFF\u{24}\0\0\0WEBPVP8 "),
+    ("AVIF", "\0\0\0\u{20}ftypavif\0\0\0\0"),
+    ("HEIC", "\0\0\0\u{18}ftypheic\0\0\0\0"),
+    ("HEIC", "\0\0\0\u{18}ftypmif1\0\0\0\0"),
+    ("BMP", "BM\u{36}\u{10}\0\0\0\0\0\0\u{36}\0\0\0"),
+    ("TIFF", "II*\0\u{8}\0\0\0"),
+    ("TIFF", "MM\0*\0\0\0\u{8}"),
+    ("ICO", "\0\0\u{1}\0\u{1}\0\u{10}\u{10}\0\0\u{1}\0"),
+    ("JPEG XL", "\u{FF}\n\u{FA}\u{1F}"),
+    ("JPEG XL", "\0\0\0\u{C}JXL \r\n\u{87}\n"),
+    ("JPEG 2000", "\0\0\0\u{C}jP  \r\n\u{87}\n"),
+    ("JPEG 2000", "\u{FF}O\u{FF}Q\0/"),
+    ("SVG", "<svg xmlns=\"http://www.w3.org/2000/svg\">"),
+    ("SVG", "\u{EF}\u{BB}\u{BF}<?xml version=\"1.0\"?>\n<!-- icon -->\n<SVG width=\"1\">"),
+    ("PDF", "%PDF-1.7\n"),
+    ("PSD", "8BPS\0\u{1}"),
+    ("PostScript", "%!PS-Adobe-3.0"),
+    ("QOI", "qoif\0\0\0\u{1}"),
+  ]
+
+  @Test(arguments: otherFormats)
+  func `other formats are refused by name`(name: String, start: String) {
+    let bytes = start.unicodeScalars.map { UInt8($0.value) }
+    #expect(failure(bytes) == ImageError(.unsupportedFormat, "\(name) is not supported."))
+  }
+
+  @Test(arguments: [
+    ("Lossless JPEG", UInt8(0xC3), UInt8(8)), ("12 bits", 0xC1, 12), ("Hierarchical JPEG", 0xC5, 8),
+  ])
+  func `variants of JPEG are refused by name`(words: String, marker: UInt8, precision: UInt8) {
+    let error = failure([0xFF, 0xD8, 0xFF, marker, 0, 11, precision, 0, 8, 0, 8, 1, 1, 0x11, 0])
+    #expect(error?.code == .unsupportedFormat)
+    #expect(error?.message.contains(words) == true)
+  }
+
+  @Test func `a web page is not a picture, and is told by its title`() {
+    let page = "\n<!DOCTYPE html><html><head><title lang=en>\n  Sign in –\n your bank </title></head>"
+    #expect(failure(page.utf8) == ImageError(.notAnImage, "Not a picture: a web page titled \"Sign in – your bank\"."))
+    #expect(failure("<!DOCTYPE html><html><head>".utf8) == nil)
+    let endless = "<html><body>" + String(repeating: "word ", count: 500)
+    #expect(failure(endless.utf8)?.message == "Not a picture: a web page.")
+  }
+
+  @Test(arguments: [
+    ("{\"error\": \"not\nfound\"}", "it looks like JSON, beginning \"{\"error\": \"not found\"}\""),
+    ("Not Found", "it looks like text, beginning \"Not Found\""),
+    ("<?xml version=\"1.0\"?><Error/>", "it looks like XML"),
+    ("<html><title></title>", "a web page"), ("", "there are no bytes"),
+  ])
+  func `a complete text is not a picture, and is told by what it is`(text: String, words: String) {
+    let error = #expect(throws: ImageError.self) { try Renderer().render(Array(text.utf8), specs: []) }
+    #expect(error?.code == .notAnImage)
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `bytes without a known signature are not a picture`() {
+    #expect(failure([1, 2, 3, 4])?.code == .notAnImage)
+  }
+
+  @Test func `a header of endless segments is a limit, not a wait`() {
+    let segments = Array(repeating: [0xFF, 0xE5, 0, 2] as [UInt8], count: 5000).joined()
+    #expect(failure([0xFF, 0xD8] + segments)?.code == .decodeLimit)
+    #expect(failure([0xFF, 0xD8] + Array(repeating: 0xFF, count: 9000))?.code == .decodeLimit)
+    let chunks = Array(repeating: SampleImage.pngChunk("teXt", []), count: 5000).joined()
+    #expect(failure(SampleImage.pngHeader(width: 1, height: 1).prefix(33) + chunks)?.code == .decodeLimit)
+  }
+}

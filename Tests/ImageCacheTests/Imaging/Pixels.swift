@@ -1,0 +1,62 @@
+import Testing
+
+@testable import ImageCache
+
+/// Decoded pixels as a plain value, always RGBA with straight alpha.
+struct Pixels: Equatable {
+  var size: PixelSize
+  /// Four samples a pixel, row after row.
+  var samples: [UInt8]
+
+  /// Decodes a PNG file.
+  init(png bytes: [UInt8]) throws {
+    let header = try #require(try ImageHeader.read(bytes.span, maxPixels: 1_000_000))
+    var (profile, warnings): ([UInt8]?, [String]) = (nil, [])
+    self.init(try Bitmap.decodingPNG(bytes, header: header, profile: &profile, warnings: &warnings))
+  }
+
+  /// Decodes a JPEG file.
+  init(jpeg bytes: [UInt8]) throws {
+    let header = try #require(try ImageHeader.read(bytes.span, maxPixels: 1_000_000))
+    var warnings: [String] = []
+    self.init(
+      try Bitmap.decodingJPEG(
+        bytes, header: header, shrink: 1, profile: nil, memoryLimit: 1 << 28, warnings: &warnings))
+  }
+
+  init(_ thumbnail: Thumbnail) throws {
+    switch thumbnail.format {
+    case .jpeg: try self.init(jpeg: thumbnail.bytes)
+    case .png: try self.init(png: thumbnail.bytes)
+    }
+  }
+
+  init(_ bitmap: borrowing Bitmap) {
+    size = bitmap.size
+    samples = []
+    let layout = bitmap.layout
+    for index in 0..<bitmap.size.area {
+      let pixel = (0..<layout.channels).map { bitmap.pixels[index * layout.channels + $0] }
+      samples += layout.isGray ? [pixel[0], pixel[0], pixel[0]] : Array(pixel[..<3])
+      samples.append(layout.hasAlpha ? pixel[layout.channels - 1] : 255)
+    }
+  }
+
+  /// The four samples at a place.
+  func at(_ x: Int, _ y: Int) -> [UInt8] { Array(samples[(y * size.width + x) * 4..<(y * size.width + x) * 4 + 4]) }
+
+  /// The mean absolute difference of each channel, colours weighed by what is seen of them.
+  func meanError(to other: Pixels) -> [Double] {
+    (0..<4).map { channel in
+      let sum = (0..<size.area).reduce(0.0) { sum, pixel in
+        sum + abs(seen(pixel, channel) - other.seen(pixel, channel))
+      }
+      return sum / Double(size.area)
+    }
+  }
+
+  private func seen(_ pixel: Int, _ channel: Int) -> Double {
+    let sample = Double(samples[pixel * 4 + channel])
+    return channel == 3 ? sample : sample * Double(samples[pixel * 4 + 3]) / 255
+  }
+}
