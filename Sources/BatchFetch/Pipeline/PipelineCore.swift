@@ -34,6 +34,8 @@ final class PipelineCore: Sendable {
   let lookUps = OperationQueue()
   /// One decode a thread.
   let renders = OperationQueue()
+  /// Decodes so far.
+  let decodeCount = Atomic(0)
   private let jobs = Mutex(InFlight<SourceKey, SourceJob, Caller>())
 
   init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {

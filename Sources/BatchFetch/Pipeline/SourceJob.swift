@@ -108,6 +108,7 @@ final class SourceJob: Sendable {
     while !isOver, let wish = pipeline.wish(for: self, generation) {
       let begin = ContinuousClock.now
       do throws(ImageError) {
+        pipeline.decodeCount.add(1, ordering: .relaxed)
         let rendering = try pipeline.renderer.render(download.body, specs: wish.specs)
         let stored = storedSource(rendering.source, download)
         pipeline.cache.store(stored, thumbnails: rendering.thumbnails, for: key)

@@ -2,6 +2,7 @@ public import Foundation
 internal import HTTPTypes
 public import ImageCache
 public import Logging
+internal import Synchronization
 
 /// Gets thumbnails of pictures on the network: from memory, from disk, or by one download and one decode that
 /// everyone who wants the same picture shares.
@@ -37,6 +38,9 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The number of sources that are on their way.
   public var runningCount: Int { core.jobCount }
+
+  /// The number of pictures decoded so far. A picture that is wanted in several sizes is decoded once.
+  public var decodeCount: Int { core.decodeCount.load(ordering: .relaxed) }
 
   /// Asks for thumbnails.
   ///

@@ -4,20 +4,21 @@ import Synchronization
 
 /// Turns Ctrl-C and a polite kill into a call. The second one ends the process at once.
 final class InterruptWatch: Sendable {
-  private let sources: Mutex<[any DispatchSourceSignal]>
+  private let sources = Mutex<[any DispatchSourceSignal]>([])
   private let first = Atomic<Int32>(0)
 
   /// - Parameter onInterrupt: called once.
   init(onInterrupt: @escaping @Sendable () -> Void) {
-    sources = Mutex([])
     let queue = DispatchQueue(label: "thumbs.signals")
     for number in [SIGINT, SIGTERM] {
       // The source sees the signal whatever its disposition; the default one would end the process first.
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler { [weak self] in self?.hear(number, onInterrupt) }
-      source.activate()
-      sources.withLock { $0.append(source) }
+      Glibc.signal(number, SIG_IGN)
+      sources.withLock { sources in
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler { [weak self] in self?.hear(number, onInterrupt) }
+        source.activate()
+        sources.append(source)
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import ImageCache
-import Testing
 import TestSupport
+import Testing
 
 @testable import BatchFetch
 

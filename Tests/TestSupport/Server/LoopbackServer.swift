@@ -27,7 +27,9 @@ public final class LoopbackServer: Sendable {
     self.port = port
     self.handler = handler
     let thread = Thread { [weak self] in
-      while let connection = LoopbackSocket.accept(listener) { self?.serve(connection) ?? LoopbackSocket.close(connection) }
+      while let connection = LoopbackSocket.accept(listener) {
+        self?.serve(connection) ?? LoopbackSocket.close(connection)
+      }
     }
     thread.start()
   }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ImageCache
+import TestSupport
 import Testing
 
 @testable import BatchFetch

@@ -1,10 +1,10 @@
 import Foundation
 
 /// A directory of one test, removed with the last reference.
-final class TemporaryDirectory: Sendable {
-  let path: String
+public final class TemporaryDirectory: Sendable {
+  public let path: String
 
-  init() throws {
+  public init() throws {
     path = NSTemporaryDirectory() + "thumbs-tests-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
@@ -14,20 +14,20 @@ final class TemporaryDirectory: Sendable {
   }
 
   /// The path of `name` inside.
-  func path(_ name: String) -> String { path + "/" + name }
+  public func path(_ name: String) -> String { path + "/" + name }
 
   /// Writes the file `name` and returns its path.
-  func write(_ text: String, as name: String) throws -> String {
+  public func write(_ text: String, as name: String) throws -> String {
     try write(Array(text.utf8), as: name)
   }
 
-  func write(_ bytes: [UInt8], as name: String) throws -> String {
+  public func write(_ bytes: [UInt8], as name: String) throws -> String {
     try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     return path(name)
   }
 
   /// The names of all files inside, hidden ones too.
-  func files() throws -> [String] {
+  public func files() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).sorted()
   }
 }

@@ -1,0 +1,95 @@
+import Foundation
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite(.timeLimit(.minutes(2))) struct PipelineSharingTests {
+  private typealias Outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>
+
+  @Test func `Cancelling one of two callers leaves the other served`() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let pipeline = fixture.pipeline()
+    let (first, second) = (Outcomes(), Outcomes())
+    let task = pipeline.load(fixture.request("/a")) { first.record($0) }
+    pipeline.load(fixture.request("/a")) { second.record($0) }
+    await fixture.server.waitForRequests(1)
+    task.cancel()
+    #expect(await first.values(count: 1).first?.failure == .cancelled)
+    gate.open()
+    #expect(await second.values(count: 1).first?.failure == nil)
+    #expect(fixture.server.requests.count == 1)
+    #expect(first.values.count == 1)
+  }
+
+  @Test func `Cancelling both cancels the transfer`() async throws {
+    let fixture = try PipelineFixture { _ in ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) }
+    let pipeline = fixture.pipeline()
+    let outcomes = Outcomes()
+    let tasks = (0..<2).map { _ in pipeline.load(fixture.request("/a")) { outcomes.record($0) } }
+    await fixture.server.waitForRequests(1)
+    for task in tasks { task.cancel() }
+    #expect(await outcomes.values(count: 2).map(\.failure) == [.cancelled, .cancelled])
+    await fixture.server.waitForClosedConnections(1)
+    #expect(pipeline.runningCount == 0)
+  }
+
+  @Test func `A cancelled task throws at once, and cancels nobody else`() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let pipeline = fixture.pipeline()
+    let request = fixture.request("/a")
+    let task = Task { try await pipeline.thumbnails(for: request) }
+    async let other = pipeline.thumbnails(for: request)
+    await fixture.server.waitForRequests(1)
+    task.cancel()
+    await #expect(throws: FetchFailure.cancelled) { try await task.value }
+    gate.open()
+    #expect(try await other.origin == .network)
+  }
+
+  @Test func `A request made in a completion is served`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let pipeline = fixture.pipeline()
+    let outcomes = Outcomes()
+    let request = fixture.request("/a")
+    let task = pipeline.load(request) { outcome in
+      outcomes.record(outcome)
+      pipeline.load(request) { outcomes.record($0) }.cancel()
+      pipeline.load(request) { outcomes.record($0) }
+    }
+    let results = await outcomes.values(count: 3)
+    task.cancel()
+    #expect(results.count == 3)
+    #expect(results.filter { $0.failure == nil }.count >= 2)
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test func `Whoever joins or leaves when, each caller hears exactly one end`() async throws {
+    let fixture = try PipelineFixture { request in
+      request.target.hasSuffix("3") ? .http(404) : .picture(fields: ["Cache-Control": "no-store"])
+    }
+    let pipeline = fixture.pipeline { $0.cache.directory = nil }
+    let (ends, heard) = (Recorder<Int>(), (0..<2000).map { _ in Counter() })
+    await withTaskGroup(of: Void.self) { group in
+      for worker in 0..<4 {
+        group.addTask {
+          var random = SeededGenerator(seed: UInt64(worker))
+          for index in stride(from: worker, to: heard.count, by: 4) {
+            let path = "/\(Int.random(in: 0..<8, using: &random))"
+            let task = pipeline.load(fixture.request(path, size: Int.random(in: 8...10, using: &random))) { _ in
+              heard[index].next()
+              ends.record(index)
+            }
+            if Int.random(in: 0..<3, using: &random) == 0 { task.cancel() }
+          }
+        }
+      }
+    }
+    _ = await ends.values(count: heard.count)
+    #expect(heard.allSatisfy { $0.value == 1 })
+    #expect(pipeline.runningCount == 0)
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite(.timeLimit(.minutes(1))) struct PipelineTests {
+  @Test func `A picture comes from the network first, then from memory, and from disk in the next run`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let pipeline = fixture.pipeline()
+    let first = try await pipeline.thumbnails(for: fixture.request("/a"))
+    #expect(first.origin == .network && first.httpStatus == 200 && first.attempts == 1)
+    #expect(first.source == SourceImage(size: PixelSize(width: 40, height: 30), format: .png))
+    #expect(first.thumbnails.map(\.size) == [PixelSize(width: 16, height: 12)])
+    let second = try await pipeline.thumbnails(for: fixture.request("/a"))
+    #expect(second.origin == .memory && second.attempts == 0)
+    pipeline.flush()
+    let third = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+    #expect(third.origin == .disk)
+    #expect(first.thumbnails == second.thumbnails && first.thumbnails == third.thumbnails)
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test func `Two sizes in one request are one download and one decode`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let pipeline = fixture.pipeline()
+    let request = ThumbnailRequest(
+      url: fixture.server.url("/a"), specs: [ThumbnailSpec(width: 8), ThumbnailSpec(width: 20)])
+    let set = try await pipeline.thumbnails(for: request)
+    #expect(set.thumbnails.map(\.size.width) == [8, 20])
+    #expect(fixture.server.requests.count == 1)
+    #expect(pipeline.decodeCount == 1)
+  }
+
+  @Test func `Two callers who want different sizes share one download and one decode`() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let pipeline = fixture.pipeline()
+    let outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>()
+    for size in [8, 20] { pipeline.load(fixture.request("/a", size: size)) { outcomes.record($0) } }
+    await fixture.server.waitForRequests(1)
+    gate.open()
+    let widths = await outcomes.values(count: 2).compactMap { try? $0.get().thumbnails.first?.size.width }
+    #expect(Set(widths) == [8, 20])
+    #expect(fixture.server.requests.count == 1)
+    #expect(pipeline.decodeCount == 1)
+    #expect(pipeline.runningCount == 0)
+  }
+
+  @Test func `A stale entry that the server confirms is served without a body`() async throws {
+    let fixture = try PipelineFixture { request in
+      request.fields["if-none-match"] == "\"v1\""
+        ? .http(304, ["ETag": "\"v1\""]) : .picture(fields: ["ETag": "\"v1\"", "Cache-Control": "max-age=60"])
+    }
+    let first = fixture.pipeline()
+    let original = try await first.thumbnails(for: fixture.request("/a"))
+    first.flush()
+    let later = fixture.pipeline(now: { Date(timeIntervalSinceNow: 3600) })
+    let confirmed = try await later.thumbnails(for: fixture.request("/a"))
+    #expect(confirmed.origin == .revalidated && confirmed.httpStatus == 304)
+    #expect(confirmed.thumbnails == original.thumbnails)
+    #expect(try await later.thumbnails(for: fixture.request("/a")).origin == .memory)
+    #expect(fixture.server.requests.count == 2)
+    #expect(later.decodeCount == 0)
+  }
+
+  @Test func `A stale entry that has changed is rendered anew`() async throws {
+    let count = Counter()
+    let fixture = try PipelineFixture { _ in .picture(count.next(), fields: ["ETag": "\"\(count.value)\""]) }
+    let first = fixture.pipeline()
+    let old = try await first.thumbnails(for: fixture.request("/a"))
+    first.flush()
+    let new = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+    #expect(new.origin == .network && new.thumbnails != old.thumbnails)
+    #expect(fixture.server.requests.last?.fields["if-none-match"] == "\"1\"")
+  }
+
+  @Test func `A 304 about another version is not believed`() async throws {
+    let fixture = try PipelineFixture { request in
+      request.fields["if-none-match"] == nil ? .picture(fields: ["ETag": "\"v1\""]) : .http(304, ["ETag": "\"v2\""])
+    }
+    let first = fixture.pipeline()
+    _ = try await first.thumbnails(for: fixture.request("/a"))
+    first.flush()
+    let second = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+    #expect(second.origin == .network)
+    #expect(fixture.server.requests.map { $0.fields["if-none-match"] } == [nil, "\"v1\"", nil])
+  }
+
+  @Test func `A stale entry stands in for a server in trouble`() async throws {
+    let count = Counter()
+    let fixture = try PipelineFixture { _ in count.next() == 1 ? .picture(fields: [:]) : .http(503) }
+    let first = fixture.pipeline()
+    let original = try await first.thumbnails(for: fixture.request("/a"))
+    first.flush()
+    let second = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+    #expect(second.origin == .stale && second.thumbnails == original.thumbnails)
+  }
+
+  @Test func `Offline, the cache is all there is`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let first = fixture.pipeline()
+    _ = try await first.thumbnails(for: fixture.request("/a"))
+    first.flush()
+    let offline = fixture.pipeline(mode: .offline, now: { Date(timeIntervalSinceNow: 864_000) })
+    #expect(try await offline.thumbnails(for: fixture.request("/a")).origin == .stale)
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await offline.thumbnails(for: fixture.request("/b"))
+    }
+    #expect(failure?.code == .offlineMiss)
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test func `Refreshing asks about what is fresh too`() async throws {
+    let fixture = try PipelineFixture { request in
+      request.fields["if-none-match"] == nil
+        ? .picture(fields: ["ETag": "\"1\"", "Cache-Control": "max-age=3600"]) : .http(304)
+    }
+    let first = fixture.pipeline()
+    _ = try await first.thumbnails(for: fixture.request("/a"))
+    first.flush()
+    #expect(try await fixture.pipeline(mode: .refresh).thumbnails(for: fixture.request("/a")).origin == .revalidated)
+  }
+
+  @Test func `What must not be stored is not on disk`() async throws {
+    let fixture = try PipelineFixture { _ in .picture(fields: ["Cache-Control": "no-store"]) }
+    for _ in 0..<2 {
+      let pipeline = fixture.pipeline()
+      #expect(try await pipeline.thumbnails(for: fixture.request("/a")).origin == .network)
+      pipeline.flush()
+    }
+    #expect(fixture.server.requests.count == 2)
+  }
+
+  @Test func `A file is read where that is allowed, and refused elsewhere`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let path = try fixture.directory.write(SampleImage.png(width: 40, height: 30), as: "a b.png")
+    let request = ThumbnailRequest(url: "file://\(path)", size: 8)
+    let failure = await #expect(throws: FetchFailure.self) { try await fixture.pipeline().thumbnails(for: request) }
+    #expect(failure?.code == .blockedScheme)
+    let set = try await fixture.pipeline { $0.files = .allowed }.thumbnails(for: request)
+    #expect(set.origin == .file && set.thumbnails.first?.size.width == 8)
+  }
+
+  @Test func `Other header fields are another picture`() async throws {
+    let fixture = try PipelineFixture { request in .picture(request.fields["x-user"] == "a" ? 1 : 2) }
+    let pipeline = fixture.pipeline()
+    var (first, second) = (fixture.request("/a"), fixture.request("/a"))
+    first.headerFields = [.init("X-User")!: "a"]
+    second.headerFields = [.init("X-User")!: "b"]
+    let sets = (try await pipeline.thumbnails(for: first), try await pipeline.thumbnails(for: second))
+    #expect(sets.0.thumbnails != sets.1.thumbnails)
+  }
+}
