@@ -22,7 +22,7 @@ import Testing
     let source = try Renderer().render(bytes, specs: []).source
     var known: SourceImage?
     for count in 0...bytes.count {
-      let now = try judge(bytes.prefix(count))
+      let now = try Renderer().judge(prefix: bytes.span.extracting(first: count))
       #expect(now == nil || now == source)
       #expect(known == nil || now != nil)
       known = now
