@@ -22,7 +22,7 @@ import Testing
     let source = try Renderer().render(bytes, specs: []).source
     var known: SourceImage?
     for count in 0...bytes.count {
-      let now = try judge(bytes.prefix(count))
+      let now = try Renderer().judge(prefix: bytes.span.extracting(first: count))
       #expect(now == nil || now == source)
       #expect(known == nil || now != nil)
       known = now
@@ -80,6 +80,7 @@ import Testing
 
   @Test(arguments: [
     ("Lossless JPEG", UInt8(0xC3), UInt8(8)), ("12 bits", 0xC1, 12), ("Hierarchical JPEG", 0xC5, 8),
+    ("JPEG-LS", 0xF7, 8),
   ])
   func `variants of JPEG are refused by name`(words: String, marker: UInt8, precision: UInt8) {
     let error = failure([0xFF, 0xD8, 0xFF, marker, 0, 11, precision, 0, 8, 0, 8, 1, 1, 0x11, 0])

@@ -55,9 +55,9 @@ struct JPEGHeaderReader {
   /// Markers without a segment: TEM, RST0 to RST7, SOI.
   private func isAlone(_ code: UInt8) -> Bool { code == 0x01 || (0xD0...0xD8).contains(code) }
 
-  /// SOF0 to SOF15; three codes in that range mean something else (DHT, JPG, DAC).
+  /// SOF0 to SOF15; three codes in that range mean something else (DHT, JPG, DAC). And SOF55 of JPEG-LS.
   private func isFrame(_ code: UInt8) -> Bool {
-    (0xC0...0xCF).contains(code) && code != 0xC4 && code != 0xC8 && code != 0xCC
+    (0xC0...0xCF).contains(code) && code != 0xC4 && code != 0xC8 && code != 0xCC || code == 0xF7
   }
 
   private func readFrame(_ frame: Span<UInt8>, _ code: UInt8, into header: inout ImageHeader) throws(ImageError) {
@@ -90,6 +90,7 @@ struct JPEGHeaderReader {
     switch code {
     case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA: break
     case 0xC3, 0xCB: throw ImageError(.unsupportedFormat, "Lossless JPEG is not supported.")
+    case 0xF7: throw ImageError(.unsupportedFormat, "JPEG-LS is not supported.")
     default: throw ImageError(.unsupportedFormat, "Hierarchical JPEG is not supported.")
     }
     guard precision == 8 else {
