@@ -2,5 +2,5 @@ import ArgumentParser
 
 @main
 struct Thumbs: ParsableCommand {
-  func run() throws {}
+  static let configuration = CommandConfiguration(subcommands: [CacheCommand.self])
 }

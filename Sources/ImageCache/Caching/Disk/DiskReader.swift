@@ -72,7 +72,8 @@ final class DiskReader: Sendable {
   private static func find(
     _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
   ) throws -> Finding {
-    let statement = try database.cachedStatement(sql: specs.count < selects.count ? selects[specs.count] : select(specs.count))
+    let statement = try database.cachedStatement(
+      sql: specs.count < selects.count ? selects[specs.count] : select(specs.count))
     let arguments = StatementArguments(specs.map(\.cacheText) as [any DatabaseValueConvertible] + [key.bytes.asData])
     // One statement: the source and its thumbnails are of the same moment.
     let rows = try Row.fetchCursor(statement, arguments: arguments)
