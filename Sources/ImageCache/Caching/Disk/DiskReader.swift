@@ -63,6 +63,10 @@ final class DiskReader: Sendable {
       do throws(DiskCacheError) {
         state.generation = try OpenGeneration(number, of: directory)
       } catch {
+        // Replaced and removed since it was read: the next look-up opens its successor.
+        state.checkedAt = nil
+        guard directory.currentGeneration() == number else { return nil }
+        state.checkedAt = now
         throw ReadFailure(error: error, generation: number)
       }
       return state.generation

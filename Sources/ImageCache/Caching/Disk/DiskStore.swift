@@ -41,7 +41,7 @@ struct DiskStore {
       var outcome = Outcome()
       do throws(DiskCacheError) {
         outcome.evicted = try writeLocked(batch, now: now)
-      } catch  where error.code == .corrupt {
+      } catch let error where error.code == .corrupt {
         // What is damaged is left alone; the batch goes to a new generation.
         reportDamage(in: generation?.number ?? directory.currentGeneration() ?? 0)
         outcome.evicted = try writeLocked(batch, now: now)
@@ -115,7 +115,7 @@ struct DiskStore {
       let opened = try Generation(number: current, in: directory, open: DiskDatabase.writer)
       directory.removeOldGenerations()
       return opened
-    } catch  where error.code == .corrupt || error.code == .io {
+    } catch let error where error.code == .corrupt || error.code == .io {
       return try makeGeneration()
     }
   }
