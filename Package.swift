@@ -52,7 +52,14 @@ let package = Package(
       ]),
 
     .target(name: "TestSupport", dependencies: ["CImage"], path: "Tests/TestSupport"),
-    .testTarget(name: "ImageCacheTests", dependencies: ["ImageCache", "CImage", "TestSupport"]),
+    .testTarget(
+      name: "ImageCacheTests",
+      dependencies: [
+        "ImageCache", "CImage", "TestSupport",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(name: "BatchFetchTests", dependencies: ["BatchFetch", "TestSupport"]),
     .testTarget(
       name: "ThumbsTests",

@@ -15,3 +15,11 @@ public struct CacheEntry: Sendable {
   /// Where it came from.
   public var origin: Tier
 }
+
+extension CacheEntry {
+  /// Whether no other level can have more of it: all thumbnails are there, or there can be none.
+  func isComplete(for specs: [ThumbnailSpec]) -> Bool {
+    if case .failure = source.content { return true }
+    return specs.allSatisfy { thumbnails[$0] != nil }
+  }
+}

@@ -79,8 +79,7 @@ public final class ThumbnailCache: Sendable {
   /// May block for a read of the disk: not for the threads of Swift's concurrency.
   public func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     let held = resident(key, url: url, specs: specs)
-    let missing = specs.filter { held?.thumbnails[$0] == nil }
-    let found = held != nil && missing.isEmpty ? held : loaded(key, url: url, specs: missing) ?? held
+    let found = held.map { $0.isComplete(for: specs) } == true ? held : loaded(key, url: url, specs: specs) ?? held
     monitor.count { counters in
       switch found?.origin {
       case .memory: counters.memoryHits += 1
@@ -139,19 +138,22 @@ public final class ThumbnailCache: Sendable {
       origin: .memory)
   }
 
-  /// The entry of the disk level, together with what memory has of the same picture; promoted to memory.
+  /// The entry of the disk level, promoted to memory; nil when memory knows of a newer picture.
   private func loaded(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let disk, var entry = disk.entry(for: key, url: url, specs: specs) else { return nil }
-    changes.withLock { _ in
-      // A write since the look-up knows better than what was read.
-      guard !disk.isChanging(key) || entry.origin == .memory else { return }
+    return changes.withLock { _ in
+      if let resident = memory.value(for: key), resident.source.url == url {
+        // Memory heard of every change here, even of one that never got to the disk.
+        guard resident.source.sharesThumbnails(with: entry.source) else { return nil }
+        if resident.source.policy.respondedAt > entry.source.policy.respondedAt { entry.source = resident.source }
+        for spec in specs where entry.thumbnails[spec] == nil { entry.thumbnails[spec] = resident.thumbnails[spec] }
+      } else if disk.isChanging(key), entry.origin == .disk {
+        // Written or removed since the look-up: what was found is good to use, and too old to be kept.
+        return entry
+      }
       keep(entry.source, entry.thumbnails, for: key)
+      return entry
     }
-    if let resident = memory.value(for: key), resident.source.sharesThumbnails(with: entry.source) {
-      entry.source = resident.source
-      entry.thumbnails.merge(resident.thumbnails) { loaded, _ in loaded }
-    }
-    return entry
   }
 
   /// Puts a source into memory, with the thumbnails that are there of the same picture. Called under `changes`.

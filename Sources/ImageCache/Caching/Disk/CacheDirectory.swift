@@ -75,6 +75,13 @@ struct CacheDirectory: Hashable, Sendable {
     }
   }
 
+  /// The size of a file in bytes; 0 when there is none. Does not open it: closing a database's file would drop the
+  /// locks that SQLite has on it in this process.
+  static func size(ofFile path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
   /// The numbers of all generations that exist, in no order.
   private func generations() -> [Int] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []

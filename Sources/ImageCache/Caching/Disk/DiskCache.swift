@@ -22,7 +22,7 @@ final class DiskCache: Sendable {
     self.reader = reader
     writer = DiskWriter(
       DiskStore(directory, byteLimit: byteLimit), stagingLimit: stagingLimit, monitor: monitor, now: now,
-      onNewGeneration: { reader.invalidate() })
+      onOpening: { reader.invalidate() })
     self.monitor = monitor
     self.now = now
     largestThumbnail = byteLimit / 8

@@ -63,6 +63,10 @@ final class DiskReader: Sendable {
       do throws(DiskCacheError) {
         state.generation = try OpenGeneration(number, of: directory)
       } catch {
+        // Replaced and removed since it was read: the next look-up opens its successor.
+        state.checkedAt = nil
+        guard directory.currentGeneration() == number else { return nil }
+        state.checkedAt = now
         throw ReadFailure(error: error, generation: number)
       }
       return state.generation
@@ -72,7 +76,8 @@ final class DiskReader: Sendable {
   private static func find(
     _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
   ) throws -> Finding {
-    let statement = try database.cachedStatement(sql: specs.count < selects.count ? selects[specs.count] : select(specs.count))
+    let statement = try database.cachedStatement(
+      sql: specs.count < selects.count ? selects[specs.count] : select(specs.count))
     let arguments = StatementArguments(specs.map(\.cacheText) as [any DatabaseValueConvertible] + [key.bytes.asData])
     // One statement: the source and its thumbnails are of the same moment.
     let rows = try Row.fetchCursor(statement, arguments: arguments)

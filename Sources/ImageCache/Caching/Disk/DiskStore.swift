@@ -15,8 +15,8 @@ struct DiskStore {
   struct Outcome {
     /// Sources removed to keep the limit.
     var evicted = 0
-    /// Whether another generation than before was written to.
-    var isNewGeneration = false
+    /// Whether a database was opened for it, which readers do not know of yet.
+    var hasOpened = false
   }
 
   private let directory: CacheDirectory
@@ -25,6 +25,8 @@ struct DiskStore {
   private var generation: Generation?
   /// The generation that readers or writers found damaged; it must not stay the current one.
   private var damaged = 0
+  /// How many databases were opened so far.
+  private var openings = 0
 
   init(_ directory: CacheDirectory, byteLimit: Int) {
     self.directory = directory
@@ -33,18 +35,18 @@ struct DiskStore {
 
   /// Writes `batch`, keeps the limit, and checkpoints when it is time, all under the directory's lock.
   mutating func write(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
-    let before = generation?.number
+    let before = openings
     let lock = try openLock()
     return try lock.withLock { () throws(DiskCacheError) in
       var outcome = Outcome()
       do throws(DiskCacheError) {
         outcome.evicted = try writeLocked(batch, now: now)
-      } catch where error.code == .corrupt {
+      } catch let error where error.code == .corrupt {
         // What is damaged is left alone; the batch goes to a new generation.
         reportDamage(in: generation?.number ?? directory.currentGeneration() ?? 0)
         outcome.evicted = try writeLocked(batch, now: now)
       }
-      outcome.isNewGeneration = generation?.number != before
+      outcome.hasOpened = openings != before
       return outcome
     }
   }
@@ -102,6 +104,7 @@ struct DiskStore {
     }
     generation = nil
     let opened = try openGeneration(current)
+    openings += 1
     generation = opened
     return opened.connection
   }
@@ -109,8 +112,10 @@ struct DiskStore {
   private func openGeneration(_ current: Int?) throws(DiskCacheError) -> Generation {
     guard let current, current > damaged else { return try makeGeneration() }
     do throws(DiskCacheError) {
-      return try Generation(number: current, in: directory, open: DiskDatabase.writer)
-    } catch where error.code == .corrupt || error.code == .io {
+      let opened = try Generation(number: current, in: directory, open: DiskDatabase.writer)
+      directory.removeOldGenerations()
+      return opened
+    } catch let error where error.code == .corrupt || error.code == .io {
       return try makeGeneration()
     }
   }
@@ -126,9 +131,8 @@ struct DiskStore {
   /// Empties the log into the database when it has grown large.
   private func checkpointIfLarge(_ database: Database) throws {
     let threshold = min(16 << 20, max(1 << 20, byteLimit / 16))
-    var status = stat()
-    guard let number = generation?.number, stat(directory.databasePath(number) + "-wal", &status) == 0,
-      Int(status.st_size) > threshold
+    guard let number = generation?.number,
+      CacheDirectory.size(ofFile: directory.databasePath(number) + "-wal") > threshold
     else { return }
     do {
       try database.checkpoint(.truncate)

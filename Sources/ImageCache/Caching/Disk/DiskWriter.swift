@@ -4,8 +4,8 @@ import Synchronization
 
 /// Brings staged writes to the disk, in batches, on a queue of its own.
 ///
-/// A batch is written when it is full, or a tenth of a second after its first write. What is staged keeps the writer
-/// alive until it is written.
+/// A batch is written when it is full, or a tenth of a second after its first write. What is still staged when the
+/// writer goes away is written then.
 final class DiskWriter: Sendable {
   private struct State {
     var store: DiskStore
@@ -24,20 +24,23 @@ final class DiskWriter: Sendable {
   private let queue = DispatchQueue(label: "thumbs.cache.writer", qos: .utility)
   private let monitor: CacheMonitor
   private let now: @Sendable () -> Date
-  private let onNewGeneration: @Sendable () -> Void
+  private let onOpening: @Sendable () -> Void
 
   init(
     _ store: DiskStore, stagingLimit: Int, monitor: CacheMonitor, now: @escaping @Sendable () -> Date,
-    onNewGeneration: @escaping @Sendable () -> Void
+    onOpening: @escaping @Sendable () -> Void
   ) {
     staging = Mutex(Staging(byteLimit: stagingLimit))
     state = Mutex(State(store: store))
     self.monitor = monitor
     self.now = now
-    self.onNewGeneration = onNewGeneration
+    self.onOpening = onOpening
   }
 
-  deinit { state.withLock { $0.store.close() } }
+  deinit {
+    drain()
+    state.withLock { $0.store.close() }
+  }
 
   /// What is to become of `key`; nil when nothing is on its way.
   func change(for key: SourceKey) -> Staging.Change? { staging.withLock { $0.change(for: key) } }
@@ -61,7 +64,7 @@ final class DiskWriter: Sendable {
   /// Notes that a reader found generation `number` damaged.
   func reportDamage(in number: Int) {
     // Not under the caller's feet: a batch may hold the state for as long as another process holds the lock.
-    queue.async { self.state.withLock { $0.store.reportDamage(in: number) } }
+    queue.async { [weak self] in self?.state.withLock { $0.store.reportDamage(in: number) } }
   }
 
   /// Returns when everything staged before is on disk, or has failed to get there.
@@ -71,12 +74,12 @@ final class DiskWriter: Sendable {
 
   private func schedule(_ moment: Moment) {
     switch moment {
-    case .now: queue.async { self.drain() }
+    case .now: queue.async { [weak self] in self?.drain() }
     case .afterInterval:
       guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-      queue.asyncAfter(deadline: .now() + Self.flushInterval) {
-        self.isScheduled.store(false, ordering: .releasing)
-        self.drain()
+      queue.asyncAfter(deadline: .now() + Self.flushInterval) { [weak self] in
+        self?.isScheduled.store(false, ordering: .releasing)
+        self?.drain()
       }
     }
   }
@@ -102,7 +105,7 @@ final class DiskWriter: Sendable {
         counters.written += batch.changes.count
         counters.evicted += outcome.evicted
       }
-      if outcome.isNewGeneration { onNewGeneration() }
+      if outcome.hasOpened { onOpening() }
     case .failure(let error):
       monitor.record(error)
       monitor.count { $0.dropped += batch.changes.count }

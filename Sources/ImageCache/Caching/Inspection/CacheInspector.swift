@@ -1,0 +1,56 @@
+public import FoundationEssentials
+import GRDB
+
+/// Looks into a cache directory, also while others use it. Creates and changes nothing.
+public struct CacheInspector: Sendable {
+  private let directory: CacheDirectory
+  private let generation: OpenGeneration
+
+  /// Opens the cache in `directory`.
+  ///
+  /// - Throws: `noCache` when there is none.
+  public init(directory path: String) throws(DiskCacheError) {
+    directory = CacheDirectory(path: path)
+    generation = try OpenGeneration.current(of: directory)
+  }
+
+  /// What the cache holds, counted from one index. Fresh and stale are judged at `now`.
+  public func statistics(at now: Date) throws(DiskCacheError) -> CacheStatistics {
+    let database = directory.databasePath(generation.number)
+    return try generation.read { connection in
+      let row = try Row.fetchOne(connection, sql: Self.totals, arguments: [now.wholeSeconds])
+      guard let row else { throw DiskCacheError(.corrupt, "The cache cannot be counted.") }
+      var columns = ColumnReader(row)
+      let (sources, failures, fresh) = (columns.integer() ?? 0, columns.integer() ?? 0, columns.integer() ?? 0)
+      let (thumbnails, bytes) = (columns.integer() ?? 0, columns.integer() ?? 0)
+      return CacheStatistics(
+        directory: directory.path, generation: generation.number, sources: sources, freshSources: fresh,
+        staleSources: sources - failures - fresh, failures: failures, thumbnails: thumbnails, thumbnailBytes: bytes,
+        usedBytes: try DiskTransactions(database: connection, now: 0).usedBytes(),
+        databaseBytes: CacheDirectory.size(ofFile: database), logBytes: CacheDirectory.size(ofFile: database + "-wal"),
+        oldestUse: columns.integer().map { Date(timeIntervalSince1970: Double($0)) })
+    }
+  }
+
+  /// Calls `body` with each source, in the order they were stored first. A page is read at a time, so a cache of any
+  /// size takes little memory, and writers are never held up.
+  ///
+  /// - Returns: The number of sources left out because they are damaged.
+  /// - Throws: A `DiskCacheError`, or what `body` throws.
+  @discardableResult
+  public func forEachSource(_ body: (ListedSource) throws -> Void) throws -> Int {
+    var (last, unusable) = (Int64.min, 0)
+    while let page = try generation.read({ try SourcePage(after: last, in: $0) }) {
+      last = page.last
+      unusable += page.unusable
+      for source in page.sources { try body(source) }
+    }
+    return unusable
+  }
+
+  private static let totals = """
+    SELECT count(*), sum(failure_code IS NOT NULL), sum(failure_code IS NULL AND fresh_until > ?),
+      sum(thumbnails), sum(bytes), min(last_used)
+    FROM source
+    """
+}

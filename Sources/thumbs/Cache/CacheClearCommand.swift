@@ -1,0 +1,23 @@
+import ArgumentParser
+import Foundation
+import ImageCache
+
+/// `thumbs cache clear`: empties the cache at once.
+struct CacheClearCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "clear", abstract: "Empty the cache.")
+
+  @OptionGroup var cache: CacheOptions
+  @Flag(name: [.customShort("n"), .long], help: "Say what would go, and change nothing.") var dryRun = false
+
+  func run() throws {
+    try reportingCacheErrors {
+      let directory = try cache.directory()
+      if dryRun {
+        let statistics = try CacheInspector(directory: directory).statistics(at: Date())
+        print("Would remove \(statistics.sources) sources, \(CacheText.size(statistics.usedBytes)).")
+      } else {
+        try CacheMaintenance.clear(directory: directory)
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import ImageCache
+
+/// `thumbs cache`: looks after the disk cache.
+struct CacheCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache",
+    abstract: "Look into the disk cache, or empty it.",
+    discussion: """
+      Exit codes: 0 done, 1 problems found, 64 usage, 66 no cache there, 74 I/O error, 75 busy.
+      """,
+    subcommands: [CacheStatsCommand.self, CacheListCommand.self, CacheClearCommand.self, CacheDirCommand.self])
+}
+
+/// Where the cache is.
+struct CacheOptions: ParsableArguments {
+  @Option(name: .long, help: "The cache directory (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs).")
+  var cacheDir: String?
+
+  func directory() throws -> String {
+    guard let directory = cacheDir ?? CacheLocation.standard() else {
+      throw ValidationError("There is no home directory; name the cache with --cache-dir.")
+    }
+    return directory
+  }
+}
+
+extension DiskCacheError.Code {
+  /// The exit code of a command that met this error.
+  var exitCode: ExitCode {
+    switch self {
+    case .noCache: ExitCode(66)
+    case .busy: ExitCode(75)
+    case .corrupt: ExitCode(1)
+    case .newerSchema, .networkFileSystem, .diskFull, .io: ExitCode(74)
+    }
+  }
+}
+
+/// Runs `body`, and turns an error of the cache into its message on standard error and its exit code.
+func reportingCacheErrors(_ body: () throws -> Void) throws {
+  do {
+    try body()
+  } catch let error as DiskCacheError {
+    printToStandardError("thumbs cache: \(error.message)")
+    throw error.code.exitCode
+  }
+}

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// `thumbs cache dir`: the path alone, for scripts.
+struct CacheDirCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "dir", abstract: "Print the cache directory.")
+
+  @OptionGroup var cache: CacheOptions
+
+  func run() throws { print(try cache.directory()) }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import ImageCache
+
+/// `thumbs cache stats`: how much is in the cache.
+struct CacheStatsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "stats", abstract: "Show what the cache holds.")
+
+  @OptionGroup var cache: CacheOptions
+  @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table
+
+  func run() throws {
+    try reportingCacheErrors {
+      let statistics = try CacheInspector(directory: try cache.directory()).statistics(at: Date())
+      switch format {
+      case .table: print(Self.table(statistics))
+      case .json, .jsonl: print(try CacheText.json(Record(statistics)))
+      case .tsv: print(Self.separated(statistics))
+      }
+    }
+  }
+
+  /// The JSON of ``CacheStatistics``: sizes in bytes. Fields may be added, none changes.
+  private struct Record: Encodable {
+    let schema = 1
+    let directory: String
+    let generation, sources, freshSources, staleSources, failures, thumbnails, thumbnailBytes: Int
+    let usedBytes, databaseBytes, logBytes: Int
+    let oldestUse: Date?
+
+    init(_ statistics: CacheStatistics) {
+      directory = statistics.directory
+      (generation, sources) = (statistics.generation, statistics.sources)
+      (freshSources, staleSources) = (statistics.freshSources, statistics.staleSources)
+      failures = statistics.failures
+      (thumbnails, thumbnailBytes) = (statistics.thumbnails, statistics.thumbnailBytes)
+      (usedBytes, databaseBytes) = (statistics.usedBytes, statistics.databaseBytes)
+      logBytes = statistics.logBytes
+      oldestUse = statistics.oldestUse
+    }
+  }
+
+  private static func table(_ statistics: CacheStatistics) -> String {
+    let average = statistics.thumbnailBytes / max(1, statistics.thumbnails)
+    return """
+      Cache       \(CacheText.field(statistics.directory))  (generation \(statistics.generation))
+      Size        \(CacheText.size(statistics.usedBytes))   on disk \(CacheText.size(statistics.databaseBytes)) \
+      + log \(CacheText.size(statistics.logBytes))
+      Sources     \(statistics.sources)   fresh \(statistics.freshSources)  stale \(statistics.staleSources)  \
+      failed \(statistics.failures)
+      Thumbnails  \(statistics.thumbnails)   \(CacheText.size(statistics.thumbnailBytes))   \
+      average \(CacheText.size(average))
+      Oldest use  \(statistics.oldestUse.map(CacheText.time) ?? "-")
+      """
+  }
+
+  private static func separated(_ statistics: CacheStatistics) -> String {
+    let columns: [(String, String)] = [
+      ("directory", CacheText.field(statistics.directory)), ("generation", "\(statistics.generation)"),
+      ("sources", "\(statistics.sources)"), ("fresh_sources", "\(statistics.freshSources)"),
+      ("stale_sources", "\(statistics.staleSources)"), ("failures", "\(statistics.failures)"),
+      ("thumbnails", "\(statistics.thumbnails)"), ("thumbnail_bytes", "\(statistics.thumbnailBytes)"),
+      ("used_bytes", "\(statistics.usedBytes)"), ("database_bytes", "\(statistics.databaseBytes)"),
+      ("log_bytes", "\(statistics.logBytes)"), ("oldest_use", statistics.oldestUse.map(CacheText.time) ?? ""),
+    ]
+    return [columns.map(\.0), columns.map(\.1)].map { $0.joined(separator: "\t") }.joined(separator: "\n")
+  }
+}

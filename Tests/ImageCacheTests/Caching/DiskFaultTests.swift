@@ -1,0 +1,169 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ImageCache
+
+@Suite("Faults of the disk level: the right bytes or a miss, and the cache goes on")
+struct DiskFaultTests {
+  private typealias Fixtures = CacheFixtures
+  private let directory = TemporaryDirectory()
+  private static let count = 40
+
+  private var database: String { directory.path + "/g000001/cache.db" }
+
+  private func fill(_ numbers: Range<Int> = 0..<count) {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(numbers, in: cache)
+    cache.flush()
+  }
+
+  private func store(_ numbers: Range<Int>, in cache: ThumbnailCache) {
+    for number in numbers {
+      cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
+    }
+  }
+
+  /// How many of the entries are there; each must be what was stored.
+  private func checkedHits(in cache: ThumbnailCache, _ numbers: Range<Int> = 0..<count) -> Int {
+    numbers.count { number in
+      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
+      guard let entry else { return false }
+      #expect(entry.source == Fixtures.source(number))
+      guard let thumbnail = entry.thumbnails[Fixtures.spec] else { return false }
+      #expect(thumbnail == Fixtures.thumbnail(number))
+      return true
+    }
+  }
+
+  /// Looks everything up, stores everything again, and expects a cache that works.
+  private func expectRecovery(_ comment: Comment) {
+    do {
+      let cache = ThumbnailCache(diskAt: directory.path)
+      _ = checkedHits(in: cache)
+      cache.flush()
+      store(0..<Self.count, in: cache)
+      cache.flush()
+    }
+    let cache = ThumbnailCache(diskAt: directory.path)
+    #expect(checkedHits(in: cache) == Self.count, comment)
+  }
+
+  @Test("Files cut short", arguments: ["cache.db", "cache.db-wal", "cache.db-shm"], [0, 1, 100, 4095, 6000])
+  func truncation(file: String, length: Int) throws {
+    fill()
+    #expect(truncate(directory.path + "/g000001/" + file, length) == 0)
+    expectRecovery("\(file) cut to \(length)")
+  }
+
+  @Test("Flipped bits", arguments: 0..<60)
+  func bitFlips(seed: Int) throws {
+    fill()
+    var generator = SplitMix(state: UInt64(seed))
+    let file = database + (seed % 3 == 0 ? "-wal" : "")
+    var bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
+    if bytes.isEmpty { return }
+    for _ in 0..<[1, 8, 64][seed % 3] {
+      bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+    }
+    try Data(bytes).write(to: URL(filePath: file))
+    let cache = ThumbnailCache(diskAt: directory.path)
+    _ = checkedHits(in: cache)
+    // What a flipped bit leaves is right or gone; what is stored from now on is kept.
+    store(1000..<1010, in: cache)
+    cache.flush()
+    #expect(checkedHits(in: cache, 1000..<1010) == 10)
+  }
+
+  @Test("A flipped bit in each part of a row makes it a miss, once", arguments: ["blob", "thumbnail", "source"])
+  func damagedRows(table: String) throws {
+    fill(0..<1)
+    let change = [
+      "blob": "UPDATE blob SET data = zeroblob(length(data))", "thumbnail": "UPDATE thumbnail SET width = width + 1",
+      "source": "UPDATE source SET etag = 'other'",
+    ]
+    let sql = try #require(change[table])
+    try DatabaseQueue(path: database).write { try $0.execute(sql: sql) }
+    let cache = ThumbnailCache(diskAt: directory.path)
+    #expect(checkedHits(in: cache, 0..<1) == 0)
+    cache.flush()
+    #expect(checkedHits(in: cache, 0..<1) == 0)
+    #expect(cache.counters.unusable == 1)
+  }
+
+  @Test("Failures of an older renderer are tried again")
+  func olderRenderer() throws {
+    do {
+      let cache = ThumbnailCache(diskAt: directory.path)
+      cache.store(Fixtures.failure(1, code: "decode_error"), thumbnails: [], for: Fixtures.key(1))
+      cache.flush()
+      #expect(cache.entry(for: Fixtures.key(1), url: Fixtures.url(1), specs: []) != nil)
+    }
+    try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET renderer = renderer - 1") }
+    let cache = ThumbnailCache(diskAt: directory.path)
+    #expect(cache.entry(for: Fixtures.key(1), url: Fixtures.url(1), specs: []) == nil)
+  }
+
+  @Test("The directory vanishes while in use")
+  func vanishedDirectory() throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(0..<10, in: cache)
+    cache.flush()
+    try FileManager.default.removeItem(atPath: directory.path)
+    _ = checkedHits(in: cache, 0..<10)
+    store(10..<20, in: cache)
+    cache.flush()
+    #expect(checkedHits(in: cache, 10..<20) == 10)
+    #expect(checkedHits(in: ThumbnailCache(diskAt: directory.path), 10..<20) == 10)
+  }
+
+  @Test("A garbled CURRENT gives a new generation")
+  func garbledCurrent() throws {
+    fill()
+    try "what\n".write(toFile: directory.path + "/CURRENT", atomically: false, encoding: .utf8)
+    expectRecovery("CURRENT garbled")
+  }
+
+  @Test("A newer schema is left alone, counted, and costs nothing but the disk level")
+  func newerSchema() throws {
+    fill(0..<1)
+    try DatabaseQueue(path: database).write { try $0.execute(sql: "PRAGMA user_version = 99") }
+    let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
+    #expect(checkedHits(in: cache, 0..<1) == 0)
+    store(0..<3, in: cache)
+    cache.flush()
+    #expect(checkedHits(in: cache, 0..<3) == 3)
+    #expect(cache.counters.errors[.newerSchema, default: 0] > 0)
+    #expect(cache.counters.dropped == 3)
+    #expect(try String(contentsOfFile: directory.path + "/CURRENT", encoding: .utf8) == "g1\n")
+  }
+
+  @Test("An older schema is replaced by a new generation")
+  func foreignDatabase() throws {
+    fill(0..<1)
+    try DatabaseQueue(path: database).write { try $0.execute(sql: "PRAGMA application_id = 1") }
+    expectRecovery("another program's database")
+  }
+
+  @Test("A directory that cannot be made costs nothing but the disk level")
+  func impossibleDirectory() {
+    let cache = ThumbnailCache(.init(directory: "/dev/null/cache"), logger: .silent)
+    store(0..<3, in: cache)
+    cache.flush()
+    #expect(checkedHits(in: cache, 0..<3) == 3)
+    #expect(cache.counters.errors == [.io: 1])
+    #expect(cache.counters.dropped == 3)
+  }
+
+  @Test("Directories are 0700, files 0600, and the tag is there")
+  func permissions() throws {
+    fill()
+    for file in directory.files + [""] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: directory.path + "/" + file)
+      let isDirectory = attributes[.type] as? FileAttributeType == .typeDirectory
+      #expect(attributes[.posixPermissions] as? Int == (isDirectory ? 0o700 : 0o600), "\(file)")
+    }
+    let tag = try String(contentsOfFile: directory.path + "/CACHEDIR.TAG", encoding: .utf8)
+    #expect(tag.hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
+  }
+}

@@ -1,0 +1,89 @@
+import Testing
+
+@testable import ImageCache
+
+@Suite("Staging: writes on their way")
+struct StagingTests {
+  private typealias Fixtures = CacheFixtures
+  private let large = ThumbnailSpec(width: 256)
+
+  private func change(_ number: Int, body: String = "body", spec: ThumbnailSpec = CacheFixtures.spec) -> Staging.Change
+  {
+    Staging.Change(
+      source: Fixtures.source(number, body: body), thumbnails: [spec: Fixtures.thumbnail(number, spec: spec)])
+  }
+
+  @Test("Thumbnails of one picture melt together")
+  func sameBody() {
+    let both = change(1).followed(by: change(1, spec: large))
+    #expect(Set(both.thumbnails.keys) == [Fixtures.spec, large])
+    #expect(!both.replacesAll)
+  }
+
+  @Test("A new picture retires the thumbnails of the old one, also those on disk")
+  func newBody() {
+    let later = change(1).followed(by: change(1, body: "new", spec: large))
+    #expect(Set(later.thumbnails.keys) == [large])
+    #expect(later.replacesAll)
+  }
+
+  @Test("What is stored after a removal starts afresh")
+  func removalFirst() {
+    let later = Staging.Change(source: nil).followed(by: change(1))
+    #expect(later.source != nil)
+    #expect(later.replacesAll)
+    #expect(change(1).followed(by: Staging.Change(source: nil)).source == nil)
+  }
+
+  @Test("A batch is bounded in entries and stays visible until it is written")
+  func batches() throws {
+    var staging = Staging(byteLimit: 10 << 20)
+    for number in 0..<100 { _ = staging.stage(change(number), for: Fixtures.key(number)) }
+    #expect(staging.isBatchFull)
+    let taken = staging.takeBatch()
+    let batch = try #require(taken)
+    #expect(batch.changes.map(\.key) == (0..<64).map(Fixtures.key))
+    #expect(staging.change(for: Fixtures.key(0)) != nil)
+    #expect(staging.change(for: Fixtures.key(99)) != nil)
+    staging.finishBatch()
+    #expect(staging.change(for: Fixtures.key(0)) == nil)
+    let rest = staging.takeBatch()
+    #expect(rest?.changes.count == 36)
+    staging.finishBatch()
+    let nothing = staging.takeBatch()
+    #expect(nothing == nil)
+    #expect(staging.bytes == 0)
+  }
+
+  @Test("A batch is bounded in bytes")
+  func batchBytes() {
+    var staging = Staging(byteLimit: 10 << 20)
+    for number in 0..<5 {
+      let picture = Fixtures.thumbnail(number, bytes: 500_000)
+      let change = Staging.Change(source: Fixtures.source(number), thumbnails: [Fixtures.spec: picture])
+      _ = staging.stage(change, for: Fixtures.key(number))
+    }
+    let batch = staging.takeBatch()
+    #expect(batch?.changes.count == 3)
+  }
+
+  @Test("Beyond the limit writes are refused, removals are not")
+  func limit() {
+    var staging = Staging(byteLimit: 6000)
+    let isStaged = (1...3).map { staging.stage(change($0), for: Fixtures.key($0)) }
+    #expect(isStaged == [true, true, false])
+    let isRemovalStaged = staging.stage(Staging.Change(source: nil), for: Fixtures.key(3))
+    #expect(isRemovalStaged)
+    #expect(staging.change(for: Fixtures.key(1)) != nil)
+  }
+
+  @Test("A write made while an older one of its key is being written is seen on top of it")
+  func overWriting() throws {
+    var staging = Staging(byteLimit: 10 << 20)
+    _ = staging.stage(change(1), for: Fixtures.key(1))
+    _ = staging.takeBatch()
+    _ = staging.stage(change(1, spec: large), for: Fixtures.key(1))
+    let seen = try #require(staging.change(for: Fixtures.key(1)))
+    #expect(Set(seen.thumbnails.keys) == [Fixtures.spec, large])
+  }
+}

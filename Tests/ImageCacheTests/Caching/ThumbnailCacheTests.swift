@@ -1,0 +1,167 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ImageCache
+
+@Suite("ThumbnailCache: two levels as one")
+struct ThumbnailCacheTests {
+  private typealias Fixtures = CacheFixtures
+  private let directory = TemporaryDirectory()
+  private let large = ThumbnailSpec(width: 256, fit: .cover, format: .png, background: .init(red: 1, green: 2, blue: 3))
+  private let spec = Fixtures.spec
+
+  private func lookUp(_ number: Int, in cache: ThumbnailCache, specs: [ThumbnailSpec] = [Fixtures.spec]) -> CacheEntry?
+  {
+    cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: specs)
+  }
+
+  @Test("What was stored is found in memory at once, without the disk")
+  func memory() throws {
+    let cache = ThumbnailCache(.init(), logger: .silent)
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    let entry = try #require(cache.memoryEntry(for: Fixtures.key(1), url: Fixtures.url(1), specs: [spec, large]))
+    #expect(entry.source == Fixtures.source(1))
+    #expect(entry.thumbnails == [spec: Fixtures.thumbnail(1)])
+    #expect(entry.origin == .memory)
+    #expect(cache.memoryEntry(for: Fixtures.key(1), url: Fixtures.url(2), specs: [spec]) == nil)
+    #expect(cache.memoryEntry(for: Fixtures.key(2), url: Fixtures.url(2), specs: [spec]) == nil)
+    #expect(cache.counters.memoryHits == 1)
+  }
+
+  @Test("Only the thumbnails asked for are returned")
+  func onlyAskedFor() {
+    let cache = ThumbnailCache(.init(), logger: .silent)
+    let both = [Fixtures.thumbnail(1), Fixtures.thumbnail(1, spec: large)]
+    cache.store(Fixtures.source(1), thumbnails: both, for: Fixtures.key(1))
+    #expect(lookUp(1, in: cache, specs: [large])?.thumbnails == [large: both[1]])
+    #expect(lookUp(1, in: cache, specs: [])?.thumbnails.isEmpty == true)
+  }
+
+  @Test("A staged write is found before it is on disk")
+  func readYourWrites() {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    #expect(lookUp(1, in: cache)?.thumbnails == [spec: Fixtures.thumbnail(1)])
+  }
+
+  @Test("What was flushed is found by the next cache on the directory, bit for bit")
+  func persistence() throws {
+    var source = Fixtures.source(1)
+    source.finalURL = "https://cdn.example/1.jpg"
+    do {
+      let cache = ThumbnailCache(diskAt: directory.path)
+      let both = [Fixtures.thumbnail(1), Fixtures.thumbnail(1, spec: large)]
+      cache.store(source, thumbnails: both, for: Fixtures.key(1))
+      cache.store(Fixtures.failure(2), thumbnails: [], for: Fixtures.key(2))
+      cache.flush()
+    }
+    let cache = ThumbnailCache(diskAt: directory.path)
+    let entry = try #require(lookUp(1, in: cache, specs: [large, spec]))
+    #expect(entry.source == source)
+    #expect(entry.origin == .disk)
+    #expect(entry.thumbnails == [spec: Fixtures.thumbnail(1), large: Fixtures.thumbnail(1, spec: large)])
+    #expect(lookUp(2, in: cache)?.source == Fixtures.failure(2))
+    #expect(lookUp(3, in: cache) == nil)
+    #expect(cache.counters.errors.isEmpty)
+    #expect((cache.counters.diskHits, cache.counters.misses) == (2, 1))
+  }
+
+  @Test("A hit on disk is promoted to memory")
+  func promotion() throws {
+    do {
+      let cache = ThumbnailCache(diskAt: directory.path)
+      cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+      cache.flush()
+    }
+    let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent, now: { Fixtures.start })
+    #expect(lookUp(1, in: cache)?.origin == .disk)
+    let entry = try #require(cache.memoryEntry(for: Fixtures.key(1), url: Fixtures.url(1), specs: [spec]))
+    #expect(entry.thumbnails == [spec: Fixtures.thumbnail(1)])
+  }
+
+  @Test("Another URL under the same key is a miss, and is removed")
+  func otherURL() {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    cache.flush()
+    #expect(cache.entry(for: Fixtures.key(1), url: Fixtures.url(2), specs: [spec]) == nil)
+    #expect(cache.counters.unusable == 1)
+    cache.flush()
+    #expect(lookUp(1, in: cache) == nil)
+  }
+
+  @Test("A 304 renews the source and keeps every thumbnail", arguments: [0, 32 << 20])
+  func renewal(memory: Int) throws {
+    let cache = ThumbnailCache(
+      .init(directory: directory.path, memoryByteLimit: memory), logger: .silent, now: { Fixtures.start })
+    let both = [Fixtures.thumbnail(1), Fixtures.thumbnail(1, spec: large)]
+    cache.store(Fixtures.source(1), thumbnails: both, for: Fixtures.key(1))
+    cache.flush()
+    let renewed = Fixtures.source(1, policy: Fixtures.policy("max-age=9", at: Fixtures.start + 5000))
+    cache.renew(renewed, for: Fixtures.key(1))
+    for _ in 0..<2 {
+      let entry = try #require(lookUp(1, in: cache, specs: [spec, large]))
+      #expect(entry.source == renewed)
+      #expect(entry.thumbnails.count == 2)
+      cache.flush()
+    }
+  }
+
+  @Test(
+    "A 200 with the same bytes keeps the other thumbnails, one with new bytes retires them", arguments: [0, 32 << 20])
+  func newBytes(memory: Int) throws {
+    let cache = ThumbnailCache(
+      .init(directory: directory.path, memoryByteLimit: memory), logger: .silent, now: { Fixtures.start })
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    cache.flush()
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1, spec: large)], for: Fixtures.key(1))
+    #expect(lookUp(1, in: cache, specs: [spec, large])?.thumbnails.count == 2)
+    cache.flush()
+    #expect(lookUp(1, in: cache, specs: [spec, large])?.thumbnails.count == 2)
+    cache.store(Fixtures.source(1, body: "new"), thumbnails: [Fixtures.thumbnail(9, spec: large)], for: Fixtures.key(1))
+    for _ in 0..<2 {
+      #expect(lookUp(1, in: cache, specs: [spec, large])?.thumbnails == [large: Fixtures.thumbnail(9, spec: large)])
+      cache.flush()
+    }
+  }
+
+  @Test("What was removed is gone from both levels", arguments: [0, 32 << 20])
+  func removal(memory: Int) {
+    let cache = ThumbnailCache(
+      .init(directory: directory.path, memoryByteLimit: memory), logger: .silent, now: { Fixtures.start })
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    cache.flush()
+    cache.remove(Fixtures.key(1))
+    #expect(lookUp(1, in: cache) == nil)
+    cache.flush()
+    #expect(lookUp(1, in: cache) == nil)
+  }
+
+  @Test("Stale entries are returned: judging them is the caller's")
+  func staleEntries() throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    cache.store(Fixtures.source(1), thumbnails: [], for: Fixtures.key(1))
+    cache.flush()
+    #expect(try #require(lookUp(1, in: cache)).source.policy.state(at: Fixtures.start + 1_000_000) == .stale)
+  }
+
+  @Test("A run of hits alone writes nothing; after an hour the use is noted with the next flush")
+  func hitsDoNotWrite() throws {
+    let time = Mutex(Fixtures.start)
+    let cache = ThumbnailCache(diskAt: directory.path, now: { time.withLock { $0 } })
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    cache.flush()
+    let wal = directory.path + "/g000001/cache.db-wal"
+    func size() throws -> Int { try Data(contentsOf: URL(filePath: wal)).count }
+    let before = try size()
+    for _ in 0..<100 { #expect(lookUp(1, in: cache) != nil) }
+    cache.flush()
+    #expect(try size() == before)
+    time.withLock { $0 += 3600 }
+    #expect(lookUp(1, in: cache) != nil)
+    #expect(try size() == before)
+    cache.flush()
+    #expect(try size() > before)
+  }
+}
