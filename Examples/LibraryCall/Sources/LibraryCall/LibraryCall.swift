@@ -25,7 +25,8 @@ import ImageCache
     }
 
     await withCheckedContinuation { done in
-      Batch(requests, over: pipeline).start { _ in } completion: { summary in
+      Batch(requests, over: pipeline).start { _ in
+      } completion: { summary in
         print("batch:", summary.finished, "finished,", summary.failed, "failed")
         done.resume()
       }
