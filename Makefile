@@ -8,8 +8,9 @@ RELEASE := $(SWIFT) build -c release
 .PHONY: run test test-thread format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
-run: build
-	@python3 Examples/serve.py sh Examples/run.sh "$$($(RELEASE) --show-bin-path)/thumbs" .build/example-cache
+run: setup
+	$(SWIFT) build --product thumbs
+	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
 ## All tests, and the example of a library call.
 test: setup
