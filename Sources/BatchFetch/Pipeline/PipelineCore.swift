@@ -35,6 +35,8 @@ final class PipelineCore: Sendable {
   let renders = OperationQueue()
   /// Decodes so far.
   let decodeCount = Atomic(0)
+  /// Bytes of the bodies downloaded so far.
+  let downloadedBytes = Atomic(0)
   private let jobs = Mutex(InFlight<SourceKey, SourceJob, Caller>())
 
   init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {

@@ -42,6 +42,9 @@ public final class ThumbnailPipeline: Sendable {
   /// The number of pictures decoded so far. A picture that is wanted in several sizes is decoded once.
   public var decodeCount: Int { core.decodeCount.load(ordering: .relaxed) }
 
+  /// The bytes of all bodies downloaded so far. A body that many share counts once.
+  public var downloadedBytes: Int { core.downloadedBytes.load(ordering: .relaxed) }
+
   /// Asks for thumbnails.
   ///
   /// - Parameters:
