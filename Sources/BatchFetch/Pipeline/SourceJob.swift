@@ -8,7 +8,7 @@ internal import Synchronization
 /// served by a further round over the same bytes.
 final class SourceJob: Sendable {
   private struct State {
-    var download: DownloadToken?
+    var download: FetchToken?
     var isCancelled = false
   }
 

@@ -50,11 +50,11 @@ public final class ThumbnailPipeline: Sendable {
   /// - Parameters:
   ///   - request: what is wanted.
   ///   - queue: where `completion` is called; by default a queue of the pipeline.
-  ///   - completion: called exactly once, never before this returns; with `cancelled` after ``ThumbnailTask/cancel()``.
+  ///   - completion: called exactly once, never before this returns; with `cancelled` after ``FetchToken/cancel()``.
   @discardableResult
   public func load(
     _ request: ThumbnailRequest, on queue: DispatchQueue? = nil, completion: @escaping Completion
-  ) -> ThumbnailTask {
+  ) -> FetchToken {
     let queue = queue ?? callbacks
     do throws(FetchFailure) {
       let source = try source(of: request)
