@@ -68,7 +68,8 @@ import Testing
     BadManifest(name: "missing.plist", content: nil, message: "there is no such file"),
     BadManifest(name: "empty.plist", content: "", message: "is empty"),
     BadManifest(name: "empty.txt", content: "", message: "is empty"),
-    BadManifest(name: "notes.plist", content: "milk\neggs\n", message: "not a plist"),
+    BadManifest(name: "notes.plist", content: "milk\neggs\n", message: ", line 1: not a valid plist"),
+    BadManifest(name: "word.plist", content: "milk", message: "not a plist in XML or binary form"),
     BadManifest(
       name: "torn.plist", content: "<?xml version=\"1.0\"?>\n<plist version=\"1.0\">\n<array>\n<dict>\n",
       message: "line 4: the plist ends in the middle"),
