@@ -29,9 +29,11 @@ import Testing
     gate.open()
 
     #expect(result.ending == .exit(code))
-    #expect(result.errors.contains("30 items: 5 ok, 0 failed, 25 cancelled"))
+    #expect(result.errors.contains("5 ok, 0 failed, "))
     let rows = try ReportedRow.all(in: result.output)
-    #expect(rows.map(\.status) == Array(repeating: "ok", count: 5) + Array(repeating: "cancelled", count: 25))
+    // Rows that were not yet read from the manifest are not told of.
+    #expect(rows.prefix(5).map(\.status) == Array(repeating: "ok", count: 5))
+    #expect(rows.count > 5 && rows.dropFirst(5).allSatisfy { $0.status == "cancelled" && $0.code == "cancelled" })
     #expect(try fixture.outputs() == Self.paths(5).map { String($0.dropFirst()) })
     for row in rows.prefix(5) {
       let bytes = try fixture.output(row.paths[0])
