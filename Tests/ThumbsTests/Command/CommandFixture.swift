@@ -27,9 +27,13 @@ struct CommandFixture {
     try await start(arguments, environment: environment).result()
   }
 
-  /// The arguments of a `fetch` without retries, into this fixture's cache and output directory.
+  /// The arguments of a `fetch` without retries, into this fixture's cache and output directory. Every download has a
+  /// place at once: one that a test holds back keeps no other waiting.
   func fetchArguments(_ arguments: [String], report: String = "report.jsonl") -> [String] {
-    ["fetch", "--cache-dir", cache, "-o", "out", "--retries", "0", "--report", report] + arguments
+    [
+      "fetch", "--cache-dir", cache, "-o", "out", "--retries", "0", "--concurrency", "64", "--per-host", "64",
+      "--report", report,
+    ] + arguments
   }
 
   /// Runs such a `fetch`.

@@ -36,8 +36,8 @@ import Testing
     #expect(rows.count > 5 && rows.dropFirst(5).allSatisfy { $0.status == "cancelled" && $0.code == "cancelled" })
     #expect(try fixture.outputs() == Self.paths(5).map { String($0.dropFirst()) })
     for row in rows.prefix(5) {
-      let bytes = try fixture.output(row.paths[0])
-      #expect(PictureFile(bytes) != nil && bytes.count == row.lengths[0])
+      let bytes = try fixture.output(try #require(row.paths.first))
+      #expect(PictureFile(bytes) != nil && bytes.count == row.lengths.first)
     }
   }
 
