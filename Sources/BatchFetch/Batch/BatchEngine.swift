@@ -113,9 +113,10 @@ final class BatchEngine<Element: Sendable>: Sendable {
     }
     let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)
     handler(item) { [self] in
-      state.withLock { $0.batch.release() }
+      if state.withLock({ $0.batch.release() }) {
+        pulling.async { [self] in pull() }
+      }
       group.leave()
-      pulling.async { [self] in pull() }
     }
   }
 }
