@@ -23,14 +23,26 @@ enum FileDescriptor {
 
   /// Whether `descriptor` gives exactly `bytes` until its end.
   static func reads(_ bytes: [UInt8], from descriptor: Int32) -> Bool {
-    var rest = bytes[...]
     var chunk = [UInt8](repeating: 0, count: min(bytes.count + 1, 64 << 10))
-    while true {
-      let count = read(descriptor, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return count == 0 && rest.isEmpty }
-      guard rest.starts(with: chunk[..<count]) else { return false }
-      rest = rest.dropFirst(count)
+    return bytes.withUnsafeBytes { expected in
+      var position = 0
+      while true {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return count == 0 && position == expected.count }
+        guard count <= expected.count - position else { return false }
+        guard isEqual(chunk, expected[position..<(position + count)]) else { return false }
+        position += count
+      }
+    }
+  }
+
+  /// Whether `chunk` begins with `bytes`, which are not more.
+  private static func isEqual(_ chunk: [UInt8], _ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+    let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+    return chunk.withUnsafeBytes { chunk in
+      guard let left = chunk.baseAddress, let right = bytes.baseAddress else { return bytes.isEmpty }
+      return memcmp(left, right, bytes.count) == 0
     }
   }
 

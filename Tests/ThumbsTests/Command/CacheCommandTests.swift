@@ -100,7 +100,8 @@ import Testing
       ["cache"] + arguments + ["--cache-dir", fixture.cache], output: .reader(lines: 0))
     let result = await command.result()
     // As with every other tool in a pipeline: the signal is the quiet end.
-    #expect(result.ending == .signal(SIGPIPE))
+    // By the signal, or, where whoever started the tests has it ignored, as if everything had been read.
+    #expect([.signal(SIGPIPE), .exit(0)].contains(result.ending))
     #expect(result.errors.isEmpty)
   }
 }
