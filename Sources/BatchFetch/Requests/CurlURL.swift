@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// The parts of an address as libcurl reads it.
 struct CurlURL {
@@ -34,7 +35,7 @@ struct CurlURL {
   /// The host in ASCII; empty for a file.
   private static func host(of handle: OpaquePointer, shown: String) throws(FetchFailure) -> String {
     var value: UnsafeMutablePointer<CChar>?
-    let result = curl_url_get(handle, CURLUPART_HOST, &value, UInt32(CURLU_PUNYCODE))
+    let result = withUTF8 { curl_url_get(handle, CURLUPART_HOST, &value, UInt32(CURLU_PUNYCODE)) }
     defer { curl_free(value) }
     if result == CURLUE_NO_HOST { return "" }
     guard result == CURLUE_OK, let value else {
@@ -42,6 +43,16 @@ struct CurlURL {
     }
     return String(cString: value).lowercased()
   }
+
+  /// libcurl reads names in the character set of the thread's locale. Changes that for the call, on this thread only.
+  private static func withUTF8<T>(_ body: () -> T) -> T {
+    let previous = uselocale(utf8)
+    defer { uselocale(previous) }
+    return body()
+  }
+
+  /// Made once and never freed. Nil where the system has no such locale; then the thread's own stays.
+  private nonisolated(unsafe) static let utf8 = newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
 
   private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32 = 0) -> String? {
     var value: UnsafeMutablePointer<CChar>?

@@ -20,7 +20,7 @@ struct HeadParser {
 
   /// `HTTP/1.1 404 Not Found`: the number is what counts (RFC 9112, 4).
   private static func status(in line: String) -> HTTPResponse.Status {
-    let code = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    let code = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
     return HTTPResponse.Status(code: (100...999).contains(code) ? code : 999)
   }
 

@@ -14,6 +14,13 @@ public struct CacheEntry: Sendable {
   public var thumbnails: [ThumbnailSpec: Thumbnail]
   /// Where it came from.
   public var origin: Tier
+
+  /// An entry from its parts.
+  public init(source: StoredSource, thumbnails: [ThumbnailSpec: Thumbnail], origin: Tier) {
+    self.source = source
+    self.thumbnails = thumbnails
+    self.origin = origin
+  }
 }
 
 extension CacheEntry {
