@@ -136,8 +136,8 @@ CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDe
   Decoder self;
   memset(&self, 0, sizeof self);
   self.cinfo.err = cimage_jpeg_errors(&self.errors, messages);
-  self.bytes = bytes;
-  self.count = count;
+  self.bytes = bytes + options.start;
+  self.count = count - options.start;
   self.options = options;
   self.bitmap = bitmap;
   CImageStatus status = decode(&self);

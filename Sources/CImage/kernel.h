@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "CImage.h"
+
 /// Weights are fixed-point numbers with this many binary places; those of one sample add up to exactly 1.
 enum { weightBits = 14 };
 
@@ -20,9 +22,10 @@ typedef struct Kernel {
   int16_t *_Nullable weights;
 } Kernel;
 
-/// Weights of Lanczos3 for `targetCount` samples that cover `start` to `end` of `sourceCount` samples.
+/// Weights of `filter` for `targetCount` samples that cover `start` to `end` of `sourceCount` samples.
 /// Returns 0 when there is no memory. The caller frees the kernel in any case.
-int cimage_kernel_create(Kernel *_Nonnull kernel, int32_t sourceCount, double start, double end, int32_t targetCount);
+int cimage_kernel_create(Kernel *_Nonnull kernel, CImageFilter filter, int32_t sourceCount, double start, double end,
+                         int32_t targetCount);
 
 /// Frees the tables.
 void cimage_kernel_free(Kernel kernel);

@@ -9,13 +9,7 @@
 
 #include "CImage.h"
 #include "kernel.h"
-
-// The same C, compiled twice where the system can choose at load time: the wider vectors halve the time.
-#if defined(__x86_64__) && defined(__linux__) && !defined(__AVX2__)
-#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
-#else
-#define WITH_AVX2
-#endif
+#include "simd.h"
 
 enum {
   /// Target rows worked on together.
@@ -107,9 +101,9 @@ static void find_needed_columns(Resize *self) {
   self->byteCount = (size_t)(end - first) * (size_t)self->source.channels;
 }
 
-static CImageStatus run(Resize *self, CImageBox box) {
-  if (!cimage_kernel_create(&self->columns, self->source.height, box.top, box.bottom, self->target.height) ||
-      !cimage_kernel_create(&self->rows, self->source.width, box.left, box.right, self->target.width)) {
+static CImageStatus run(Resize *self, CImageBox box, CImageFilter filter) {
+  if (!cimage_kernel_create(&self->columns, filter, self->source.height, box.top, box.bottom, self->target.height) ||
+      !cimage_kernel_create(&self->rows, filter, self->source.width, box.left, box.right, self->target.width)) {
     return CImageStatusOutOfMemory;
   }
   find_needed_columns(self);
@@ -124,12 +118,12 @@ static CImageStatus run(Resize *self, CImageBox box) {
   return CImageStatusOK;
 }
 
-CImageStatus cimage_resize(CImageBitmap source, CImageBox box, CImageBitmap target) {
+CImageStatus cimage_resize(CImageBitmap source, CImageBox box, CImageFilter filter, CImageBitmap target) {
   Resize self;
   memset(&self, 0, sizeof self);
   self.source = source;
   self.target = target;
-  CImageStatus status = run(&self, box);
+  CImageStatus status = run(&self, box, filter);
   cimage_kernel_free(self.columns);
   cimage_kernel_free(self.rows);
   free(self.middle);

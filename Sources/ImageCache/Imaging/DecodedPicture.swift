@@ -6,6 +6,7 @@ struct DecodedPicture: ~Copyable {
   private let shrink: Int
   private let transform: ColorTransform?
   private var isPremultiplied = false
+  private var isConverted = false
 
   /// Decodes `bytes`, a JPEG made `shrink` times smaller.
   init(_ bytes: [UInt8], header: ImageHeader, shrink: Int, warnings: inout [String]) throws(ImageError) {
@@ -35,19 +36,43 @@ struct DecodedPicture: ~Copyable {
 
   /// The part a thumbnail shows, scaled, upright and in sRGB, with straight alpha.
   ///
-  /// Geometries that scale must come after those that do not.
-  mutating func content(for geometry: FittedGeometry) throws(ImageError) -> Bitmap {
-    let mixesAlpha = header.layout.hasAlpha && geometry.scales
-    if mixesAlpha && !isPremultiplied {
+  /// Must be called in the order of ``Mixing``: each step changes the pixels for the next.
+  mutating func content(for geometry: FittedGeometry, of spec: ThumbnailSpec) throws(ImageError) -> Bitmap {
+    prepare(for: Mixing(geometry, spec.light))
+    let box = header.orientation.stored(geometry.crop, in: header.storedSize).shrunk(by: shrink)
+    let content = try bitmap.scaled(
+      box, readable: readable, to: header.orientation.applied(to: geometry.content), by: spec.filter,
+      in: geometry.scales ? spec.light : .perceptual)
+    if isPremultiplied { content.unpremultiply() }
+    if !isConverted { transform?.apply(to: content) }
+    return content.oriented(header.orientation)
+  }
+
+  /// What a thumbnail does with its source's pixels.
+  enum Mixing: Int, Comparable {
+    /// Copies them.
+    case none
+    /// Mixes their light. That is only known of sRGB, so colours are converted before.
+    case light
+    /// Mixes their numbers, which must be premultiplied; that is not undone exactly.
+    case numbers
+
+    init(_ geometry: FittedGeometry, _ light: ThumbnailSpec.Light) {
+      self = geometry.scales ? (light == .linear ? .light : .numbers) : .none
+    }
+
+    static func < (lhs: Mixing, rhs: Mixing) -> Bool { lhs.rawValue < rhs.rawValue }
+  }
+
+  private mutating func prepare(for mixing: Mixing) {
+    if mixing == .light && !isConverted {
+      transform?.apply(to: bitmap)
+      isConverted = true
+    }
+    if mixing == .numbers && header.layout.hasAlpha && !isPremultiplied {
       bitmap.premultiply()
       isPremultiplied = true
     }
-    let box = header.orientation.stored(geometry.crop, in: header.storedSize).shrunk(by: shrink)
-    let content = try bitmap.scaled(
-      box, readable: readable, to: header.orientation.applied(to: geometry.content))
-    if isPremultiplied { content.unpremultiply() }
-    transform?.apply(to: content)
-    return content.oriented(header.orientation)
   }
 
   /// The last row and column of a shrunk JPEG may be made in part of what its encoder padded it with: left out.

@@ -12,15 +12,14 @@ extension Renderer {
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     let header = try header(of: bytes)
     let geometries = specs.map { FittedGeometry(source: header.source.size, spec: $0) }
-    let shrink = shrink(for: geometries, of: header)
+    let mixings = specs.indices.map { DecodedPicture.Mixing(geometries[$0], specs[$0].light) }
+    let shrink = mixings.contains(.light) ? 1 : shrink(for: geometries, of: header)
     var warnings = header.warnings
     var picture = try DecodedPicture(bytes, header: header, shrink: shrink, warnings: &warnings)
 
     var thumbnails: [Int: Thumbnail] = [:]
-    // Pixels that are only copied come first: scaling needs them premultiplied, which is not undone exactly.
-    let order = specs.indices.sorted { !geometries[$0].scales && geometries[$1].scales }
-    for index in order {
-      let content = try picture.content(for: geometries[index])
+    for index in specs.indices.sorted(by: { mixings[$0] < mixings[$1] }) {
+      let content = try picture.content(for: geometries[index], of: specs[index])
       thumbnails[index] = try specs[index].thumbnail(
         of: content, geometry: geometries[index], sourceFormat: header.format)
     }
@@ -38,7 +37,9 @@ extension Renderer {
   }
 
   private func header(of bytes: [UInt8]) throws(ImageError) -> ImageHeader {
-    if let header = try ImageHeader.read(bytes.span, maxPixels: maxPixels) { return header }
+    if let header = try ImageHeader.read(bytes.span, maxPixels: maxPixels) {
+      return header.completed(by: bytes.span)
+    }
     if case .undecided = try FileSignature.recognize(bytes.span) { throw TextContent.description(of: bytes.span) }
     throw ImageError(.truncated, "The file ends before its picture begins.")
   }

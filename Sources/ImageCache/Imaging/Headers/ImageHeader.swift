@@ -2,6 +2,8 @@
 struct ImageHeader: Sendable {
   /// The file's format.
   var format: ImageFormat
+  /// Where the picture's file begins in the bytes: behind the garbage some servers put before it.
+  var start = 0
   /// Rows and columns as stored, before the orientation.
   var storedSize: PixelSize
   /// The samples of a decoded pixel.
@@ -27,9 +29,15 @@ struct ImageHeader: Sendable {
   static func read(_ prefix: Span<UInt8>, maxPixels: Int) throws(ImageError) -> ImageHeader? {
     switch try FileSignature.recognize(prefix) {
     case .undecided: nil
-    case .jpeg: try JPEGHeaderReader(maxPixels: maxPixels).read(prefix)
+    case .jpeg(let start): try JPEGHeaderReader(maxPixels: maxPixels, start: start).read(prefix)
     case .png: try PNGHeaderReader(maxPixels: maxPixels).read(prefix)
     }
+  }
+
+  /// This header and what stands behind the picture, now that the whole file is there.
+  consuming func completed(by bytes: Span<UInt8>) -> ImageHeader {
+    if format == .png { PNGHeaderReader(maxPixels: .max).readTrailer(bytes, into: &self) }
+    return self
   }
 
   /// Most segments or chunks before the picture data. Real files have a few dozen at most.
