@@ -13,7 +13,9 @@ extension Downloader {
     /// How long and how far one attempt may go.
     public var limits = TransferLimits()
     /// The fields of every request. Default: `User-Agent: thumbs/VERSION`, and an `Accept` of what is decoded.
-    public var headerFields: HTTPFields = [.userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1"]
+    public var headerFields: HTTPFields = [
+      .userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1",
+    ]
     /// The clock of pauses. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock, for dates of the protocol.

@@ -6,13 +6,8 @@ public final class Downloader: Sendable {
   /// Is told what a download came to, exactly once.
   public typealias Completion = @Sendable (Result<Download, FetchFailure>) -> Void
 
-  private struct Caller {
-    var priority: ThumbnailRequest.Priority
-    let completion: Completion
-  }
-
   private let environment: DownloadEnvironment
-  private let running = Mutex(InFlight<DownloadRequest.Key, DownloadOperation, Caller>())
+  private let running = Mutex(InFlight<DownloadRequest.Key, DownloadOperation, Completion>())
   /// Completions are never called on the transport's thread, nor inside `cancel`.
   private let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
 
@@ -38,12 +33,12 @@ public final class Downloader: Sendable {
   public func download(_ request: DownloadRequest, completion: @escaping Completion) -> DownloadToken {
     let key = request.key
     let joined = running.withLock { running in
-      let joined = running.join(key, Caller(priority: request.priority, completion: completion)) { generation in
+      let joined = running.join(key, completion, priority: request.priority) { generation in
         DownloadOperation(request, in: environment) { [weak self] result in
           self?.ended(key, generation, result)
         }
       }
-      setPriority(of: joined.work, from: running.callers(of: key))
+      joined.work.setPriority(joined.priority)
       return joined
     }
     if joined.isNew { environment.hosts.add(joined.work, host: request.source.host) }
@@ -60,32 +55,33 @@ public final class Downloader: Sendable {
   }
 
   private func ended(_ key: DownloadRequest.Key, _ generation: UInt64, _ result: Result<Download, FetchFailure>) {
-    let callers = running.withLock { $0.settle(key, generation: generation).served }
-    for caller in callers { callbacks.async { caller.completion(result) } }
+    let completions = running.withLock { $0.settle(key, generation: generation).served }
+    for completion in completions { callbacks.async { completion(result) } }
   }
 
   private func leave(_ key: DownloadRequest.Key, _ id: UInt64) {
     let left = running.withLock { running in
       let left = running.leave(key, id)
-      if let operation = running.work(of: key) { setPriority(of: operation, from: running.callers(of: key)) }
+      if let (operation, priority) = left?.remaining { operation.setPriority(priority) }
       return left
     }
     guard let left else { return }
     left.abandoned?.cancel()
-    callbacks.async { left.caller.completion(.failure(.cancelled)) }
+    let completion = left.caller
+    callbacks.async { completion(.failure(.cancelled)) }
   }
 
   private func setPriority(_ priority: ThumbnailRequest.Priority, _ key: DownloadRequest.Key, _ id: UInt64) {
     running.withLock { running in
-      guard let operation = running.update(key, id, { $0.priority = priority }) else { return }
-      setPriority(of: operation, from: running.callers(of: key))
+      if let (operation, priority) = running.setPriority(priority, key, id) { operation.setPriority(priority) }
     }
   }
+}
 
-  /// The highest of the callers counts. Set inside the lock: two changes must arrive in their order.
-  private func setPriority(of operation: DownloadOperation, from callers: [Caller]) {
-    let priority = (callers.map(\.priority).max() ?? .normal).queuePriority
-    if operation.queuePriority != priority { operation.queuePriority = priority }
+extension DownloadOperation {
+  /// Set under the downloader's lock: two changes must arrive in their order.
+  fileprivate func setPriority(_ priority: ThumbnailRequest.Priority) {
+    if queuePriority != priority.queuePriority { queuePriority = priority.queuePriority }
   }
 }
 

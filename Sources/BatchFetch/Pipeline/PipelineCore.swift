@@ -11,7 +11,6 @@ final class PipelineCore: Sendable {
   struct Caller: Sendable {
     let specs: [ThumbnailSpec]
     let since: ContinuousClock.Instant?
-    var priority: ThumbnailRequest.Priority
     let queue: DispatchQueue
     let completion: Completion
   }
@@ -68,13 +67,12 @@ final class PipelineCore: Sendable {
 
   /// Joins the job of `key`, or starts it. The result leaves it again.
   func join(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, as caller: Caller) -> ThumbnailTask {
-    let (joined, priority) = jobs.withLock { jobs in
-      let joined = jobs.join(key, caller) { generation in
+    let joined = jobs.withLock { jobs in
+      jobs.join(key, caller, priority: request.priority) { generation in
         SourceJob(request, of: source, key: key, generation: generation, in: self)
       }
-      return (joined, jobs.callers(of: key).priority)
     }
-    if joined.isNew { joined.work.start() } else { joined.work.setPriority(priority) }
+    if joined.isNew { joined.work.start() } else { joined.work.setPriority(joined.priority) }
     let id = joined.id
     return ThumbnailTask(
       cancel: { [weak self] in self?.leave(key, id) },
@@ -83,12 +81,13 @@ final class PipelineCore: Sendable {
 
   /// What is wanted of a job now; nil when nobody waits for it.
   func wish(for job: SourceJob, _ generation: UInt64) -> Wish? {
-    let callers = jobs.withLock { $0.callers(job.key, generation: generation) }
-    guard !callers.isEmpty else { return nil }
+    guard let (callers, priority) = jobs.withLock({ $0.waiting(for: job.key, generation: generation) }) else {
+      return nil
+    }
     var known: Set<ThumbnailSpec> = []
     let specs = callers.flatMap(\.specs).filter { known.insert($0).inserted }
     let since = callers.allSatisfy { $0.since != nil } ? callers.compactMap(\.since).max() : nil
-    return Wish(specs: specs, since: since, priority: callers.priority)
+    return Wish(specs: specs, since: since, priority: priority)
   }
 
   /// Tells an outcome to everyone whom it serves. True when nobody waits any more.
@@ -108,14 +107,13 @@ final class PipelineCore: Sendable {
   private func leave(_ key: SourceKey, _ id: UInt64) {
     guard let left = jobs.withLock({ $0.leave(key, id) }) else { return }
     left.abandoned?.cancel()
-    left.caller.queue.async { left.caller.completion(.failure(.cancelled)) }
+    if let (job, priority) = left.remaining { job.setPriority(priority) }
+    let caller = left.caller
+    caller.queue.async { caller.completion(.failure(.cancelled)) }
   }
 
   private func setPriority(_ priority: ThumbnailRequest.Priority, _ key: SourceKey, _ id: UInt64) {
-    let (job, highest) = jobs.withLock { jobs in
-      (jobs.update(key, id) { $0.priority = priority }, jobs.callers(of: key).priority)
-    }
-    job?.setPriority(highest)
+    if let (job, highest) = jobs.withLock({ $0.setPriority(priority, key, id) }) { job.setPriority(highest) }
   }
 }
 
@@ -127,9 +125,4 @@ extension Result<ServedSource, FetchFailure> {
     case .failure(let failure): .failure(failure)
     }
   }
-}
-
-extension [PipelineCore.Caller] {
-  /// The highest among them.
-  fileprivate var priority: ThumbnailRequest.Priority { map(\.priority).max() ?? .normal }
 }

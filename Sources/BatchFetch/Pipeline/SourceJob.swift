@@ -20,7 +20,8 @@ final class SourceJob: Sendable {
   private let pipeline: PipelineCore
   private let state = Mutex(State())
 
-  init(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, generation: UInt64, in pipeline: PipelineCore) {
+  init(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, generation: UInt64, in pipeline: PipelineCore)
+  {
     self.source = source
     self.key = key
     self.generation = generation

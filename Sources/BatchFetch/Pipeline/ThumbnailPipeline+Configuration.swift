@@ -1,5 +1,5 @@
-public import ImageCache
 internal import Foundation
+public import ImageCache
 
 extension ThumbnailPipeline {
   /// How a pipeline behaves.

@@ -61,7 +61,7 @@ public final class ThumbnailPipeline: Sendable {
         return .finished
       }
       let caller = PipelineCore.Caller(
-        specs: request.specs, since: request.since, priority: request.priority, queue: queue, completion: completion)
+        specs: request.specs, since: request.since, queue: queue, completion: completion)
       return core.join(request, of: source, key: key, as: caller)
     } catch {
       queue.async { completion(.failure(error)) }

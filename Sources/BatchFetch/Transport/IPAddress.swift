@@ -27,7 +27,8 @@ struct IPAddress: Hashable, Sendable {
   /// otherwise the address itself.
   var unwrapped: IPAddress {
     guard bytes.count == 16 else { return self }
-    for (prefix, length, offset) in Self.embeddings where hasPrefix(prefix, length: length) && !isUnspecifiedOrLoopback {
+    for (prefix, length, offset) in Self.embeddings where hasPrefix(prefix, length: length) && !isUnspecifiedOrLoopback
+    {
       return IPAddress(bytes: bytes[offset..<(offset + 4)]) ?? self
     }
     return self

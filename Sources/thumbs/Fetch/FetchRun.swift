@@ -53,7 +53,11 @@ final class FetchRun: Sendable {
     let batch = Batch(rows, over: pipeline, window: window) { [specs, headerFields] row throws(FetchFailure) in
       try row.request(specs: specs, headerFields: headerFields)
     }
-    let run = batch.start { [self] in handle($0) } completion: { _ in done.signal() }
+    let run = batch.start { [self] in
+      handle($0)
+    } completion: { _ in
+      done.signal()
+    }
     state.withLock { $0.run = run }
     let interrupt = InterruptWatch { run.cancel() }
     if state.withLock({ $0.fatal != nil }) { run.cancel() }

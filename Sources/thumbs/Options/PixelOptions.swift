@@ -21,12 +21,13 @@ struct PixelOptions: ParsableArguments {
   var format = ThumbnailSpec.Format.auto
 
   @Option(
-    help: ArgumentHelp("JPEG quality, 1 to 100.", valueName: "number"),
+    help: ArgumentHelp("JPEG quality, 1 to 100. (default: 82)", valueName: "number"),
     transform: { try PixelOptions.quality($0) })
   var quality = 82
 
   @Option(
-    help: ArgumentHelp("Colour behind transparent pictures in JPEG, and of padding there.", valueName: "rrggbb"),
+    help: ArgumentHelp(
+      "Colour behind transparent pictures in JPEG, and of padding there. (default: ffffff)", valueName: "rrggbb"),
     transform: { try PixelOptions.color($0) })
   var background = ThumbnailSpec.Color.white
 

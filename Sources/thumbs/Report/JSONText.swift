@@ -34,7 +34,7 @@ struct JSONText: Hashable, Sendable {
   mutating func value(_ text: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 { append(escaping: byte) }
+    append(escaping: text)
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -88,16 +88,33 @@ struct JSONText: Hashable, Sendable {
     needsComma = true
   }
 
-  /// Quotes, backslashes and control characters must be escaped (RFC 8259, section 7); nothing else is.
+  /// Quotes, backslashes and control characters must be escaped (RFC 8259, section 7); nothing else is. Most strings
+  /// have none of them and are copied in one piece.
+  private mutating func append(escaping text: String) {
+    var text = text
+    text.withUTF8 { utf8 in
+      var rest = utf8[...]
+      while let next = rest.firstIndex(where: Self.mustBeEscaped) {
+        bytes.append(contentsOf: rest[..<next])
+        append(escaping: rest[next])
+        rest = rest[(next + 1)...]
+      }
+      bytes.append(contentsOf: rest)
+    }
+  }
+
+  private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
   private mutating func append(escaping byte: UInt8) {
+    bytes.append(UInt8(ascii: "\\"))
     switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-    case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-    case 0x00..<0x20:
-      let digits = Array("0123456789abcdef".utf8)
-      bytes.append(contentsOf: "\\u00".utf8)
-      bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    default: bytes.append(byte)
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    default:
+      bytes.append(contentsOf: (byte < 0x10 ? "u000" : "u00").utf8)
+      bytes.append(contentsOf: String(byte, radix: 16).utf8)
     }
   }
 }

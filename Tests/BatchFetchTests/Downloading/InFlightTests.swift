@@ -76,12 +76,15 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test mutating func `A caller can change what it is, as long as it waits`() {
-    let joined = table.join("k", "a") { _ in 7 }
-    let work = table.update("k", joined.id) { $0 = "z" }
-    #expect(work == 7 && table.callers(of: "k") == ["z"])
-    _ = table.leave("k", joined.id)
-    let late = table.update("k", joined.id) { $0 = "y" }
+  @Test mutating func `The highest priority of those who wait counts`() {
+    let low = table.join("k", "a", priority: .low) { _ in 7 }
+    let high = table.join("k", "b", priority: .high) { _ in 7 }
+    #expect(low.priority == .low && high.priority == .high)
+    let raised = table.setPriority(.normal, "k", low.id)
+    #expect(raised?.priority == .high)
+    let left = table.leave("k", high.id)
+    #expect(left?.remaining?.priority == .normal)
+    let late = table.setPriority(.high, "k", high.id)
     #expect(late == nil)
   }
 }

@@ -115,7 +115,7 @@ import Testing
 
   @Test func `Public only, a redirect to loopback is refused as well`() async throws {
     let fixture = try PipelineFixture { _ in .picture() }
-    let pipeline = fixture.pipeline { $0.downloads.limits.addresses = .publicOnly }
+    let pipeline = fixture.pipeline(change: { $0.downloads.limits.addresses = .publicOnly })
     let failure = await #expect(throws: FetchFailure.self) {
       try await pipeline.thumbnails(for: fixture.request("/a"))
     }

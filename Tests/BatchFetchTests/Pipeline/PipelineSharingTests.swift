@@ -71,7 +71,7 @@ import Testing
     let fixture = try PipelineFixture { request in
       request.target.hasSuffix("3") ? .http(404) : .picture(fields: ["Cache-Control": "no-store"])
     }
-    let pipeline = fixture.pipeline { $0.cache.directory = nil }
+    let pipeline = fixture.pipeline(change: { $0.cache.directory = nil })
     let (ends, heard) = (Recorder<Int>(), (0..<2000).map { _ in Counter() })
     await withTaskGroup(of: Void.self) { group in
       for worker in 0..<4 {

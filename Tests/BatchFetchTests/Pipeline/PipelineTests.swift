@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import ImageCache
 import TestSupport
 import Testing
@@ -139,7 +140,7 @@ import Testing
     let request = ThumbnailRequest(url: "file://\(path)", size: 8)
     let failure = await #expect(throws: FetchFailure.self) { try await fixture.pipeline().thumbnails(for: request) }
     #expect(failure?.code == .blockedScheme)
-    let set = try await fixture.pipeline { $0.files = .allowed }.thumbnails(for: request)
+    let set = try await fixture.pipeline(change: { $0.files = .allowed }).thumbnails(for: request)
     #expect(set.origin == .file && set.thumbnails.first?.size.width == 8)
   }
 

@@ -13,6 +13,7 @@ public final class LoopbackServer: Sendable {
     var closed = 0
     var closeWaiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var lastConnection: UInt64 = 0
+    var isStopped = false
   }
 
   public let port: UInt16
@@ -68,8 +69,14 @@ public final class LoopbackServer: Sendable {
 
   /// Closes the port and every connection.
   public func stop() {
-    LoopbackSocket.shutDown(listener)
-    for connection in state.withLock({ $0.connections.values.map { $0 } }) { LoopbackSocket.shutDown(connection) }
+    state.withLock { state in
+      // A socket that was closed may be somebody else's by now: nothing is shut down twice, and no connection after
+      // it left the table.
+      guard !state.isStopped else { return }
+      state.isStopped = true
+      LoopbackSocket.shutDown(listener)
+      for connection in state.connections.values { LoopbackSocket.shutDown(connection) }
+    }
   }
 
   private func serve(_ connection: Int32) {

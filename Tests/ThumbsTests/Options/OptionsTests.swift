@@ -13,7 +13,7 @@ private struct Command: ParsableCommand {
 private func parse(_ arguments: String...) throws -> Command { try Command.parse(arguments) }
 
 /// The message and the exit code for arguments that are wrong.
-private func failure(_ arguments: [String]) -> (message: String, code: Int32)? {
+private func failure(of arguments: [String]) -> (message: String, code: Int32)? {
   do {
     _ = try Command.parse(arguments)
     return nil
@@ -73,9 +73,9 @@ private func failure(_ arguments: [String]) -> (message: String, code: Int32)? {
       (["-q", "-v"], "--quiet and --verbose exclude each other"),
     ])
   func wrong(arguments: [String], expected: String) throws {
-    let failure = try #require(failure(arguments))
-    #expect(failure.message.contains(expected))
-    #expect(failure.code == 64)
+    let outcome = try #require(failure(of: arguments))
+    #expect(outcome.message.contains(expected))
+    #expect(outcome.code == 64)
   }
 
   @Test func `a pattern without the size is refused for several sizes`() throws {

@@ -72,7 +72,7 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     var screen = ProgressScreen(.bar)
     #expect(screen.draw(some, width: 20, at: .milliseconds(99)) == "")
     let first = screen.draw(some, width: 20, at: .milliseconds(100))
-    #expect(first.hasSuffix("1/2\u{1B}[K") && !first.contains("\n"))
+    #expect(first.hasSuffix("1/2  ETA 0:01\u{1B}[K") && !first.contains("\n"))
     #expect(screen.draw(some, width: 20, at: .milliseconds(150)) == "")
     #expect(screen.draw(some, width: 20, at: .milliseconds(200)).hasPrefix("\r"))
     #expect(screen.end(some, at: .milliseconds(201)) == "\r\u{1B}[K")
@@ -84,7 +84,7 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     _ = screen.draw(some, width: 20, at: .milliseconds(100))
     let text = screen.draw(some, notes: ["hello"], width: 20, at: .milliseconds(101))
     #expect(text.hasPrefix("\r\u{1B}[Khello\n"))
-    #expect(text.hasSuffix("1/2\u{1B}[K"))
+    #expect(text.hasSuffix("1/2  ETA 0:01\u{1B}[K"))
   }
 
   @Test func `plain and JSON progress have no control characters, and their own pace`() {

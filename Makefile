@@ -1,0 +1,45 @@
+# What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures.
+PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev liblcms2-dev libsqlite3-dev libssl-dev libxxhash-dev \
+  pkg-config python3
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+SWIFT := swift
+RELEASE := $(SWIFT) build -c release
+
+.PHONY: run test test-thread format lint build clean setup
+
+## The main job on the example pictures: download, thumbnails, cache, report.
+run: build
+	@python3 Examples/serve.py sh Examples/run.sh "$$($(RELEASE) --show-bin-path)/thumbs" .build/example-cache
+
+## All tests, and the example of a library call.
+test: setup
+	$(SWIFT) test
+	python3 Examples/serve.py $(SWIFT) run --package-path Examples/LibraryCall
+
+## The tests under the thread sanitizer.
+test-thread: setup
+	mkdir -p .build-thread
+	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
+	LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
+	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread
+
+build: setup
+	$(RELEASE) --product thumbs
+
+format:
+	$(SWIFT) format -i --parallel --recursive Package.swift Sources Tests Examples
+
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
+
+clean:
+	rm -rf .build .build-* Examples/LibraryCall/.build thumbs
+
+setup:
+	@missing=$$(for package in $(PACKAGES); do \
+	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
+	if [ -n "$$missing" ]; then \
+	  echo "Installing what is missing:" $$missing; \
+	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; \
+	fi
