@@ -17,11 +17,13 @@ import Testing
   /// A cut file may lack its end mark only; these are the last bytes that hold none of the picture.
   private static let tails = ["jpg": 2, "png": 12]
 
-  @Test(arguments: Fixtures.names)
+  /// These end with something that does not belong to the picture.
+  private static let longer = ["multi-picture.jpg", "exif-behind.png"]
+
+  @Test(arguments: Fixtures.names.filter { !longer.contains($0) })
   func `cut anywhere are truncated`(name: String) throws {
     let bytes = try Fixtures.picture(name)
-    let tail = try #require(Self.tails[String(name.suffix(3))])
-    let tail = Fixtures.flaws[name]?.contains("end") == true ? 0 : tail
+    let tail = name.hasPrefix("no-end-") ? 0 : try #require(Self.tails[String(name.suffix(3))])
     let step = max(1, bytes.count / 150)
     for count in [Int](stride(from: 20, to: bytes.count - tail, by: step)) + [bytes.count - tail - 1] {
       #expect(code(Array(bytes.prefix(count))) == .truncated, "cut to \(count) of \(bytes.count)")

@@ -30,7 +30,7 @@ enum Fixtures {
   static let flaws = [
     "garbage-before.jpg": "6 bytes before the picture", "no-end-mark.jpg": "Premature end", "odd-sos.jpg": "SOS",
     "broken-exif.jpg": "EXIF ignored", "bad-text-crc.png": "CRC", "broken-profile.png": "iCCP",
-    "no-end-chunk.png": "ends before",
+    "no-end-chunk.png": "ends before", "srgb-and-gamma.png": "gamma",
   ]
 
   private static func list(_ kind: String) -> [String] {

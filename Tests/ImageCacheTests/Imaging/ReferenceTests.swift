@@ -17,7 +17,7 @@ import Testing
     if let expected { #expect(rendering.warnings.contains { $0.contains(expected) }, "\(rendering.warnings)") }
   }
 
-  @Test func `cover every fixture there is`() { #expect(Fixtures.names.count == 65) }
+  @Test func `cover every fixture there is`() { #expect(Fixtures.names.count == 64) }
 
   @Test(arguments: [ThumbnailSpec.Filter.cubic, .box])
   func `agree for other filters`(filter: ThumbnailSpec.Filter) throws {
