@@ -77,11 +77,10 @@ static void fill_weights(Window window, CImageFilter filter, double *exact, int1
   }
 }
 
-int cimage_kernel_create(Kernel *kernel, CImageFilter filter, int32_t sourceCount, double start, double end,
-                         int32_t targetCount) {
-  double scale = (end - start) / targetCount;
-  kernel->weights = NULL;
-  kernel->taps = calloc((size_t)targetCount, sizeof(Taps));
+/// Finds the windows, and returns how many weights the widest has; 0 when there is no memory.
+static size_t fill_taps(CImageKernel *kernel, CImageFilter filter, int32_t sourceCount, double start, double scale,
+                        int32_t targetCount) {
+  kernel->taps = malloc((size_t)targetCount * sizeof(Taps));
   if (kernel->taps == NULL) return 0;
   size_t total = 0, most = 0;
   for (int32_t i = 0; i < targetCount; i++) {
@@ -91,19 +90,31 @@ int cimage_kernel_create(Kernel *kernel, CImageFilter filter, int32_t sourceCoun
     if ((size_t)window.count > most) most = (size_t)window.count;
   }
   kernel->weights = malloc(total * sizeof(int16_t));
-  double *exact = malloc(most * sizeof(double));
-  if (kernel->weights != NULL && exact != NULL) {
-    for (int32_t i = 0; i < targetCount; i++) {
-      Window window = window_of(i, filter, start, scale, sourceCount);
-      fill_weights(window, filter, exact, kernel->weights + kernel->taps[i].offset);
-    }
-  }
-  int created = kernel->weights != NULL && exact != NULL;
-  free(exact);
-  return created;
+  return kernel->weights != NULL ? most : 0;
 }
 
-void cimage_kernel_free(Kernel kernel) {
-  free(kernel.taps);
-  free(kernel.weights);
+CImageKernel *cimage_kernel_create(CImageFilter filter, int32_t sourceCount, double start, double end,
+                                   int32_t targetCount) {
+  double scale = (end - start) / targetCount;
+  CImageKernel *kernel = calloc(1, sizeof *kernel);
+  if (kernel == NULL) return NULL;
+  size_t most = fill_taps(kernel, filter, sourceCount, start, scale, targetCount);
+  double *exact = most > 0 ? malloc(most * sizeof(double)) : NULL;
+  if (exact == NULL) {
+    cimage_kernel_destroy(kernel);
+    return NULL;
+  }
+  for (int32_t i = 0; i < targetCount; i++) {
+    Window window = window_of(i, filter, start, scale, sourceCount);
+    fill_weights(window, filter, exact, kernel->weights + kernel->taps[i].offset);
+  }
+  free(exact);
+  return kernel;
+}
+
+void cimage_kernel_destroy(CImageKernel *kernel) {
+  if (kernel == NULL) return;
+  free(kernel->taps);
+  free(kernel->weights);
+  free(kernel);
 }

@@ -17,7 +17,7 @@ enum { lightSteps = 16384 };
 /// What both passes share.
 typedef struct Linear {
   CImageBitmap source, target;
-  Kernel columns, rows;
+  const CImageKernel *down, *across;
   /// The light of each sRGB sample, and the sample of each light.
   float *light;
   uint8_t *samples;
@@ -53,12 +53,12 @@ static void read_row(const Linear *self, int32_t y) {
 
 /// First pass: one target row, still as wide as the source.
 static void sum_rows(const Linear *self, int32_t y) {
-  Taps taps = self->columns.taps[y];
+  Taps taps = self->down->taps[y];
   size_t count = (size_t)self->source.width * (size_t)self->source.channels;
   memset(self->sums, 0, count * sizeof(float));
   for (int32_t k = 0; k < taps.count; k++) {
     read_row(self, taps.first + k);
-    float weight = self->columns.weights[taps.offset + (size_t)k] / (float)(1 << weightBits);
+    float weight = self->down->weights[taps.offset + (size_t)k] / (float)(1 << weightBits);
     for (size_t i = 0; i < count; i++) self->sums[i] += weight * self->row[i];
   }
 }
@@ -80,22 +80,20 @@ static void sum_columns(const Linear *self, int32_t y) {
   int channels = self->target.channels;
   uint8_t *out = self->target.pixels + (size_t)y * self->target.stride;
   for (int32_t x = 0; x < self->target.width; x++, out += channels) {
-    Taps taps = self->rows.taps[x];
+    Taps taps = self->across->taps[x];
     float sums[4] = {0};
     const float *in = self->sums + (size_t)taps.first * (size_t)channels;
     for (int32_t k = 0; k < taps.count; k++, in += channels) {
-      float weight = self->rows.weights[taps.offset + (size_t)k] / (float)(1 << weightBits);
+      float weight = self->across->weights[taps.offset + (size_t)k] / (float)(1 << weightBits);
       for (int i = 0; i < channels; i++) sums[i] += weight * in[i];
     }
     write_pixel(self, sums, out);
   }
 }
 
-static CImageStatus run(Linear *self, CImageBox box, CImageFilter filter) {
+static CImageStatus run(Linear *self) {
   size_t count = (size_t)self->source.width * (size_t)self->source.channels;
-  if (!cimage_kernel_create(&self->columns, filter, self->source.height, box.top, box.bottom, self->target.height) ||
-      !cimage_kernel_create(&self->rows, filter, self->source.width, box.left, box.right, self->target.width) ||
-      (self->light = malloc(256 * sizeof(float))) == NULL || (self->samples = malloc(lightSteps + 1)) == NULL ||
+  if ((self->light = malloc(256 * sizeof(float))) == NULL || (self->samples = malloc(lightSteps + 1)) == NULL ||
       (self->row = malloc(count * sizeof(float))) == NULL || (self->sums = malloc(count * sizeof(float))) == NULL) {
     return CImageStatusOutOfMemory;
   }
@@ -107,14 +105,10 @@ static CImageStatus run(Linear *self, CImageBox box, CImageFilter filter) {
   return CImageStatusOK;
 }
 
-CImageStatus cimage_resize_linear(CImageBitmap source, CImageBox box, CImageFilter filter, CImageBitmap target) {
-  Linear self;
-  memset(&self, 0, sizeof self);
-  self.source = source;
-  self.target = target;
-  CImageStatus status = run(&self, box, filter);
-  cimage_kernel_free(self.columns);
-  cimage_kernel_free(self.rows);
+CImageStatus cimage_resize_linear(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
+                                  CImageBitmap target) {
+  Linear self = {.source = source, .target = target, .across = across, .down = down};
+  CImageStatus status = run(&self);
   free(self.light);
   free(self.samples);
   free(self.row);

@@ -41,9 +41,13 @@ static void encode_and_compare(CImageBitmap bitmap) {
 
 static void resize(CImageBitmap bitmap, uint8_t choice) {
   CImageBitmap target = bitmap_of(1 + choice % 40, 1 + choice / 8, bitmap.channels);
-  CImageBox box = {0, 0, bitmap.width, bitmap.height};
-  if (choice & 1) cimage_resize_linear(bitmap, box, (CImageFilter)(choice / 2 % 4), target);
-  else cimage_resize(bitmap, box, (CImageFilter)(choice / 2 % 4), target);
+  CImageFilter filter = (CImageFilter)(choice / 2 % 4);
+  CImageKernel *across = cimage_kernel_create(filter, bitmap.width, 0, bitmap.width, target.width);
+  CImageKernel *down = cimage_kernel_create(filter, bitmap.height, 0, bitmap.height, target.height);
+  if (choice & 1) cimage_resize_linear(bitmap, across, down, target);
+  else cimage_resize(bitmap, across, down, target);
+  cimage_kernel_destroy(across);
+  cimage_kernel_destroy(down);
   free(target.pixels);
 }
 

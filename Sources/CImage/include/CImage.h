@@ -118,11 +118,6 @@ CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap 
 
 // MARK: Pixels
 
-/// A part of a bitmap, in pixels and fractions of them.
-typedef struct CImageBox {
-  double left, top, right, bottom;
-} CImageBox;
-
 /// How neighbouring pixels are weighed when a picture is scaled.
 typedef enum CIMAGE_CLOSED CImageFilter {
   /// Lanczos, three lobes: the sharpest.
@@ -135,13 +130,26 @@ typedef enum CIMAGE_CLOSED CImageFilter {
   CImageFilterBox,
 } CImageFilter;
 
-/// Fills `target` with the part `box` of `source`, through `filter` in both directions.
-/// Channels must be equal; alpha, if any, must be premultiplied. `box` may reach past the edge by part of a pixel.
-CImageStatus cimage_resize(CImageBitmap source, CImageBox box, CImageFilter filter, CImageBitmap target);
+/// The weights of a resize in one direction. Never changes: any number of threads may use one at once.
+typedef struct CImageKernel CImageKernel;
+
+/// Weights of `filter` for `targetCount` samples that cover `start` to `end` of `sourceCount` samples; both may reach
+/// past the edge by part of a sample. NULL when there is no memory. The caller destroys it.
+CImageKernel *_Nullable cimage_kernel_create(CImageFilter filter, int32_t sourceCount, double start, double end,
+                                             int32_t targetCount);
+
+/// Frees a kernel.
+void cimage_kernel_destroy(CImageKernel *_Nullable kernel);
+
+/// Fills `target` from `source`. `across` is made for their widths, `down` for their heights. Channels must be equal;
+/// alpha, if any, must be premultiplied.
+CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
+                           CImageBitmap target);
 
 /// The same in linear light: sRGB samples are mixed as the light they stand for. Alpha, if any, must be straight, and
 /// is so in `target`.
-CImageStatus cimage_resize_linear(CImageBitmap source, CImageBox box, CImageFilter filter, CImageBitmap target);
+CImageStatus cimage_resize_linear(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
+                                  CImageBitmap target);
 
 /// Fills `target` with `source` as an EXIF orientation (1 to 8) wants it seen. For 5 to 8 `target` has width and
 /// height exchanged.

@@ -34,20 +34,18 @@ extension Bitmap {
     return bitmap
   }
 
-  /// A part of this bitmap, scaled to `size`. Alpha must be premultiplied where perceptual numbers are mixed, and
-  /// straight where light is. Of the bitmap only `readable` is looked at.
+  /// This bitmap scaled to `size`; of it, only `readable` is looked at. Alpha must be premultiplied where perceptual
+  /// numbers are mixed, and straight where light is.
   func scaled(
-    _ box: PixelBox, readable: PixelSize, to size: PixelSize, by filter: ThumbnailSpec.Filter,
-    in light: ThumbnailSpec.Light
+    across: Kernel, down: Kernel, readable: PixelSize, to size: PixelSize, in light: ThumbnailSpec.Light
   ) throws(ImageError) -> Bitmap {
     let target = Bitmap(size: size, layout: layout)
     var source = view
     source.width = Int32(readable.width)
     source.height = Int32(readable.height)
-    let part = CImageBox(left: box.left, top: box.top, right: box.right, bottom: box.bottom)
     var warnings: [String] = []
     let resize = light == .linear ? cimage_resize_linear : cimage_resize
-    try call(&warnings) { _ in resize(source, part, filter.handle, target.view) }
+    try call(&warnings) { _ in resize(source, across.handle, down.handle, target.view) }
     return target
   }
 
@@ -145,17 +143,6 @@ private func call(
   let status = body(&messages)
   messages.appendWarnings(to: &warnings)
   if let code = status.errorCode { throw ImageError(code, messages.sentence(for: code)) }
-}
-
-extension ThumbnailSpec.Filter {
-  fileprivate var handle: CImageFilter {
-    switch self {
-    case .lanczos3: .lanczos3
-    case .mitchell: .mitchell
-    case .cubic: .cubic
-    case .box: .box
-    }
-  }
 }
 
 extension CImageStatus {

@@ -5,12 +5,16 @@ struct DecodedPicture: ~Copyable {
   /// How much smaller than the file's header the bitmap is.
   private let shrink: Int
   private let transform: ColorTransform?
+  private let kernels: KernelCache
   private var isPremultiplied = false
   private var isConverted = false
 
   /// Decodes `bytes`, a JPEG made `shrink` times smaller.
-  init(_ bytes: [UInt8], header: ImageHeader, shrink: Int, warnings: inout [String]) throws(ImageError) {
+  init(
+    _ bytes: [UInt8], header: ImageHeader, shrink: Int, kernels: KernelCache, warnings: inout [String]
+  ) throws(ImageError) {
     self.header = header
+    self.kernels = kernels
     self.shrink = shrink
     var profile: [UInt8]?
     switch header.format {
@@ -30,7 +34,7 @@ struct DecodedPicture: ~Copyable {
   }
 
   /// What libjpeg may hold: the coefficients of a progressive picture, two bytes each, and some rows.
-  private static func memoryLimit(_ header: ImageHeader) -> Int {
+  static func memoryLimit(_ header: ImageHeader) -> Int {
     (32 << 20) + header.storedSize.area * 2 * (header.isCMYK ? 4 : header.layout.channels) * 2
   }
 
@@ -40,8 +44,13 @@ struct DecodedPicture: ~Copyable {
   mutating func content(for geometry: FittedGeometry, of spec: ThumbnailSpec) throws(ImageError) -> Bitmap {
     prepare(for: Mixing(geometry, spec.light))
     let box = header.orientation.stored(geometry.crop, in: header.storedSize).shrunk(by: shrink)
+    let size = header.orientation.applied(to: geometry.content)
+    let across = Kernel.Key(
+      filter: spec.filter, sourceCount: readable.width, start: box.left, end: box.right, targetCount: size.width)
+    let down = Kernel.Key(
+      filter: spec.filter, sourceCount: readable.height, start: box.top, end: box.bottom, targetCount: size.height)
     let content = try bitmap.scaled(
-      box, readable: readable, to: header.orientation.applied(to: geometry.content), by: spec.filter,
+      across: kernels.kernel(for: across), down: kernels.kernel(for: down), readable: readable, to: size,
       in: geometry.scales ? spec.light : .perceptual)
     if isPremultiplied { content.unpremultiply() }
     if !isConverted { transform?.apply(to: content) }

@@ -1,7 +1,8 @@
 extension Renderer {
   /// Makes thumbnails of a picture that is decoded once.
   ///
-  /// Synchronous, for any thread. Deterministic: the same bytes and specs give the same files.
+  /// Synchronous, for threads that may block: it waits while other threads hold the memory it needs, first come, first
+  /// served. Deterministic: the same bytes and specs give the same files.
   ///
   /// - Parameters:
   ///   - bytes: a whole JPEG or PNG file.
@@ -14,8 +15,12 @@ extension Renderer {
     let geometries = specs.map { FittedGeometry(source: header.source.size, spec: $0) }
     let mixings = specs.indices.map { DecodedPicture.Mixing(geometries[$0], specs[$0].light) }
     let shrink = mixings.contains(.light) ? 1 : shrink(for: geometries, of: header)
+    let cost = DecodingCost(header: header, shrink: shrink, canvases: geometries.map(\.canvas)).bytes
+    memory.enter(cost)
+    defer { memory.leave(cost) }
     var warnings = header.warnings
-    var picture = try DecodedPicture(bytes, header: header, shrink: shrink, warnings: &warnings)
+    var picture = try DecodedPicture(
+      bytes, header: header, shrink: shrink, kernels: kernels, warnings: &warnings)
 
     var thumbnails: [Int: Thumbnail] = [:]
     for index in specs.indices.sorted(by: { mixings[$0] < mixings[$1] }) {

@@ -46,6 +46,11 @@ import Testing
     #expect(failure(bytes.prefix(33))?.message.contains("60000x60000") == true)
   }
 
+  @Test func `sizes whose product no number holds are too many pixels`() {
+    let bytes = SampleImage.pngHeader(width: 0xFFFF_FFFF, height: 0xFFFF_FF15)
+    #expect(failure(bytes.prefix(33))?.code == .tooManyPixels)
+  }
+
   @Test func `a JPEG of 65500 pixels a side is refused by its few bytes`() {
     let frame: [UInt8] = [0xFF, 0xC0, 0, 17, 8, 0xFF, 0xDC, 0xFF, 0xDC, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1]
     #expect(failure([0xFF, 0xD8] + frame)?.code == .tooManyPixels)

@@ -11,10 +11,11 @@ enum BenchPixels {
     let sides = arguments[2].split(separator: ",").compactMap { Int($0) }
     let format = ThumbnailSpec.Format(rawValue: ProcessInfo.processInfo.environment["FORMAT"] ?? "auto") ?? .auto
     let specs = sides.map { ThumbnailSpec(width: $0, format: format) }
+    let renderer = Renderer()
     for file in arguments.dropFirst(4) {
       let bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
       let thumbnail =
-        arguments[1] == "bare" ? bare(bytes, side: sides[0]) : try Renderer().render(bytes, specs: specs).thumbnails[0].bytes
+        arguments[1] == "bare" ? bare(bytes, side: sides[0]) : try renderer.render(bytes, specs: specs).thumbnails[0].bytes
       if arguments[3] != "-" {
         let name = URL(filePath: file).deletingPathExtension().lastPathComponent
         try Data(thumbnail).write(to: URL(filePath: "\(arguments[3])/\(name).\(thumbnail[0] == 0x89 ? "png" : "jpg")"))

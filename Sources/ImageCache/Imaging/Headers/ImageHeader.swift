@@ -10,6 +10,8 @@ struct ImageHeader: Sendable {
   var layout: PixelLayout
   /// How the stored picture is to be seen.
   var orientation = Orientation.upright
+  /// A JPEG that comes in several passes from coarse to fine.
+  var isProgressive = false
   /// Four inks instead of three lights; decoded as RGB.
   var isCMYK = false
   /// How many times further apart the colour samples of a JPEG are in one direction than in the other: 1 for 4:4:4 and
@@ -59,7 +61,8 @@ extension PixelSize {
     guard width > 0, height > 0 else {
       throw ImageError(.decodeError, "The picture's header says it has no pixels (\(self)).")
     }
-    guard area <= maxPixels else {
+    // A product of two 32-bit numbers can be too large for Int.
+    guard width <= maxPixels / height else {
       throw ImageError(.tooManyPixels, "The picture has \(self) pixels; at most \(maxPixels) are allowed.")
     }
   }

@@ -77,6 +77,7 @@ struct JPEGHeaderReader {
     case 4: header.isCMYK = true
     default: throw ImageError(.unsupportedFormat, "JPEG with \(frame[5]) components is not supported.")
     }
+    header.isProgressive = code == 0xC2 || code == 0xCA
     header.chromaStretch = chromaStretch(frame)
   }
 
