@@ -106,7 +106,8 @@ def reference(path, image=None):
     scale = min(BOX[0] / width, BOX[1] / height)
     size = max(1, math.floor(width * scale + 0.5)), max(1, math.floor(height * scale + 0.5))
     result = image.resize(size, Image.Resampling.LANCZOS)
-    result.save(REFERENCES / f"{path.name}-{size[0]}x{size[1]}.png", optimize=True)
+    # A profile of Pillow's own making holds the time of day.
+    result.save(REFERENCES / f"{path.name}-{size[0]}x{size[1]}.png", optimize=True, icc_profile=None)
 
 
 def filters():
@@ -117,6 +118,7 @@ def filters():
     size = (48, 35)
     for name, resampling in (("cubic", Image.Resampling.BICUBIC), ("box", Image.Resampling.BOX)):
         scene.resize(size, resampling).save(REFERENCES / f"filter-{name}.png", optimize=True)
+    mitchell(scene, size).save(REFERENCES / "filter-mitchell.png", optimize=True)
     # Pillow's floating-point mode mixes light where its eight bits could not.
     to_light = lambda s: s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4
     to_sample = lambda l: l * 12.92 if l <= 0.0031308 else 1.055 * l ** (1 / 2.4) - 0.055
@@ -129,6 +131,35 @@ def filters():
         result.putdata([round(255 * to_sample(min(1, max(0, l)))) for l in small.getdata()])
         bands.append(result)
     Image.merge("RGB", bands).save(REFERENCES / "filter-linear.png", optimize=True)
+
+
+def mitchell(image, size):
+    """Mitchell and Netravali's cubic, B = C = 1/3, which Pillow does not have: in plain numbers, one axis at a time."""
+    def weight(x):
+        x = abs(x)
+        if x < 1:
+            return (7 * x ** 3 - 12 * x ** 2 + 16 / 3) / 6
+        return (-7 / 3 * x ** 3 + 12 * x ** 2 - 20 * x + 32 / 3) / 6 if x < 2 else 0
+
+    def scaled(lines, count):
+        scale = len(lines) / count
+        result = []
+        for i in range(count):
+            center = (i + 0.5) * scale
+            near = [(k, weight((k + 0.5 - center) / scale)) for k in range(len(lines)) if abs(k + 0.5 - center) < 2 * scale]
+            total = sum(w for _, w in near)
+            result.append([sum(lines[k][j] * w for k, w in near) / total for j in range(len(lines[0]))])
+        return result
+
+    bands = []
+    for band in image.split():
+        data, width = list(band.getdata()), image.width
+        rows = scaled([data[y * width:(y + 1) * width] for y in range(image.height)], size[1])
+        columns = scaled([list(column) for column in zip(*rows)], size[0])
+        result = Image.new("L", size)
+        result.putdata([max(0, min(255, round(columns[x][y]))) for y in range(size[1]) for x in range(size[0])])
+        bands.append(result)
+    return Image.merge("RGB", bands)
 
 
 def jpegs():

@@ -64,6 +64,18 @@ import Testing
     #expect(outcomes[.decodeError, default: 0] > 0)
   }
 
+  @Test(arguments: Fixtures.names)
+  func `of every kind with a bit wrong are a picture or an error`(name: String) throws {
+    let bytes = try Fixtures.picture(name)
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<60 {
+      var flipped = bytes
+      flipped[Int.random(in: bytes.indices, using: &random)] ^= 1 << Int.random(in: 0..<8, using: &random)
+      // Returning at all is what is asked for.
+      _ = code(flipped)
+    }
+  }
+
   @Test func `a bad checksum is a warning beside the picture, an error in it`() throws {
     let picture = SampleImage.png(width: 8, height: 8)
     var comment = SampleImage.pngChunk("tEXt", Array("Title\0x".utf8))

@@ -19,7 +19,7 @@ import Testing
 
   @Test func `cover every fixture there is`() { #expect(Fixtures.names.count == 64) }
 
-  @Test(arguments: [ThumbnailSpec.Filter.cubic, .box])
+  @Test(arguments: [ThumbnailSpec.Filter.cubic, .box, .mitchell])
   func `agree for other filters`(filter: ThumbnailSpec.Filter) throws {
     let spec = ThumbnailSpec(width: 48, format: .png, filter: filter)
     let ours = try Pixels(Renderer().render(Fixtures.picture("scene.png"), specs: [spec]).thumbnails[0])

@@ -79,6 +79,16 @@ import Testing
     #expect(bytes[frame + 9] == 1)
   }
 
+  @Test(arguments: [(ThumbnailSpec.Scans.baseline, UInt8(0xC0)), (.progressive, 0xC2)])
+  func `writes the scans asked for`(scans: ThumbnailSpec.Scans, marker: UInt8) throws {
+    let specs = [ThumbnailSpec.Scans.baseline, scans].map { ThumbnailSpec(width: 64, scans: $0) }
+    let files = try Renderer().render(SampleImage.jpeg(width: 300, height: 200), specs: specs).thumbnails
+    // Start of frame: marker, length 17, 8 bits a sample.
+    let frame: [UInt8] = [0xFF, marker, 0, 17, 8]
+    #expect(files[1].bytes.indices.contains { files[1].bytes[$0...].starts(with: frame) })
+    #expect(try Pixels(files[0]) == Pixels(files[1]))
+  }
+
   @Test func `gives no fringe of colour that nobody sees`() throws {
     let spec = ThumbnailSpec(width: 48, format: .png)
     let pixels = try Pixels(Renderer().render(Fixtures.picture("rgba.png"), specs: [spec]).thumbnails[0])

@@ -15,7 +15,8 @@ enum BenchPixels {
     for file in arguments.dropFirst(4) {
       let bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
       let thumbnail =
-        arguments[1] == "bare" ? bare(bytes, side: sides[0]) : try renderer.render(bytes, specs: specs).thumbnails[0].bytes
+        try arguments[1] == "bare"
+        ? bare(bytes, side: sides[0]) : renderer.render(bytes, specs: specs).thumbnails[0].bytes
       if arguments[3] != "-" {
         let name = URL(filePath: file).deletingPathExtension().lastPathComponent
         try Data(thumbnail).write(to: URL(filePath: "\(arguments[3])/\(name).\(thumbnail[0] == 0x89 ? "png" : "jpg")"))
