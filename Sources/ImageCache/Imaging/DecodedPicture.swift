@@ -45,10 +45,12 @@ struct DecodedPicture: ~Copyable {
     prepare(for: Mixing(geometry, spec.light))
     let box = header.orientation.stored(geometry.crop, in: header.storedSize).shrunk(by: shrink)
     let size = header.orientation.applied(to: geometry.content)
+    // Mitchell's filter would soften what is only copied.
+    let filter = geometry.scales ? spec.filter : .box
     let across = Kernel.Key(
-      filter: spec.filter, sourceCount: readable.width, start: box.left, end: box.right, targetCount: size.width)
+      filter: filter, sourceCount: readable.width, start: box.left, end: box.right, targetCount: size.width)
     let down = Kernel.Key(
-      filter: spec.filter, sourceCount: readable.height, start: box.top, end: box.bottom, targetCount: size.height)
+      filter: filter, sourceCount: readable.height, start: box.top, end: box.bottom, targetCount: size.height)
     let content = try bitmap.scaled(
       across: kernels.kernel(for: across), down: kernels.kernel(for: down), readable: readable, to: size,
       in: geometry.scales ? spec.light : .perceptual)

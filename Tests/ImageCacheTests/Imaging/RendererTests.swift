@@ -43,9 +43,13 @@ import Testing
     }
   }
 
-  @Test func `keeps the pixels of a picture that may not grow`() throws {
+  @Test(arguments: ThumbnailSpec.Filter.allCases, ThumbnailSpec.Light.allCases)
+  func `keeps the pixels of a picture that may not grow`(
+    filter: ThumbnailSpec.Filter, light: ThumbnailSpec.Light
+  ) throws {
     let picture = SampleImage.png(width: 20, height: 10)
-    let rendering = try Renderer().render(picture, specs: [ThumbnailSpec(width: 8), ThumbnailSpec(width: 64)])
+    let specs = [8, 64].map { ThumbnailSpec(width: $0, filter: filter, light: light) }
+    let rendering = try Renderer().render(picture, specs: specs)
     #expect(try Pixels(rendering.thumbnails[1]) == Pixels(png: picture))
   }
 
