@@ -1,6 +1,6 @@
 # What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures.
-PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev liblcms2-dev libsqlite3-dev libssl-dev libxxhash-dev \
-  pkg-config python3
+PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
+  libxxhash-dev pkg-config python3
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
@@ -8,8 +8,9 @@ RELEASE := $(SWIFT) build -c release
 .PHONY: run test test-thread format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
-run: build
-	@python3 Examples/serve.py sh Examples/run.sh "$$($(RELEASE) --show-bin-path)/thumbs" .build/example-cache
+run: setup
+	$(SWIFT) build --product thumbs
+	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
 ## All tests, and the example of a library call.
 test: setup

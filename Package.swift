@@ -67,6 +67,7 @@ let package = Package(
       dependencies: [
         "thumbs", "BatchFetch", "ImageCache", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],
   swiftLanguageModes: [.v6],

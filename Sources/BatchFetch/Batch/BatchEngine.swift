@@ -10,7 +10,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
   private struct State {
     var batch: BatchState
     /// What to cancel, by index. A place is taken before its request is made: nil until then.
-    var tasks: [Int: ThumbnailTask?] = [:]
+    var tasks: [Int: FetchToken?] = [:]
   }
 
   /// Entered once for the pulling, and once for every element until it is acknowledged.
@@ -53,7 +53,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
 
   func cancel() {
     let tasks = state.withLock { state in
-      guard state.batch.cancel() else { return [ThumbnailTask]() }
+      guard state.batch.cancel() else { return [FetchToken]() }
       return state.tasks.values.compactMap { $0 }
     }
     close()
@@ -113,9 +113,10 @@ final class BatchEngine<Element: Sendable>: Sendable {
     }
     let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)
     handler(item) { [self] in
-      state.withLock { $0.batch.release() }
+      if state.withLock({ $0.batch.release() }) {
+        pulling.async { [self] in pull() }
+      }
       group.leave()
-      pulling.async { [self] in pull() }
     }
   }
 }

@@ -8,12 +8,17 @@ struct BatchState {
   private(set) var failed = 0
   private var isClosed = false
   private(set) var isCancelled = false
+  /// Whether the pulling stopped for want of room.
+  private var isStalled = false
 
   init(window: Int) { self.window = window }
 
   /// A place for one more element, by its index; nil when the window is full, or nothing more is to be pulled.
   mutating func reserve() -> Int? {
-    guard !isClosed, inHand < window else { return nil }
+    guard !isClosed, inHand < window else {
+      isStalled = !isClosed
+      return nil
+    }
     inHand += 1
     defer { begun += 1 }
     return begun
@@ -36,8 +41,13 @@ struct BatchState {
     return finished
   }
 
-  /// An outcome was handled: its place is free.
-  mutating func release() { inHand -= 1 }
+  /// An outcome was handled: its place is free. True when the pulling waits for that: one that has not stopped, and
+  /// may be blocked by its source for long, finds the place by itself.
+  mutating func release() -> Bool {
+    inHand -= 1
+    defer { isStalled = false }
+    return isStalled
+  }
 
   /// Nothing more is pulled, and what is on its way is not wanted. True for the first call only.
   mutating func cancel() -> Bool {

@@ -28,9 +28,9 @@ public final class Downloader: Sendable {
   /// Joins the download of `request`, or starts it.
   ///
   /// - Parameter completion: called exactly once, on a queue of the downloader; with `cancelled` after
-  ///   ``DownloadToken/cancel()``.
+  ///   ``FetchToken/cancel()``.
   @discardableResult
-  public func download(_ request: DownloadRequest, completion: @escaping Completion) -> DownloadToken {
+  public func download(_ request: DownloadRequest, completion: @escaping Completion) -> FetchToken {
     let key = request.key
     let joined = running.withLock { running in
       let joined = running.join(key, completion, priority: request.priority) { generation in
@@ -43,7 +43,7 @@ public final class Downloader: Sendable {
     }
     if joined.isNew { environment.hosts.add(joined.work, host: request.source.host) }
     let id = joined.id
-    return DownloadToken(
+    return FetchToken(
       cancel: { [weak self] in self?.leave(key, id) },
       setPriority: { [weak self] in self?.setPriority($0, key, id) })
   }

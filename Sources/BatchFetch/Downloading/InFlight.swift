@@ -66,7 +66,8 @@ struct InFlight<Key: Hashable, Work, Caller> {
     lastID += 1
     let isNew = entries[key] == nil
     let work = entries[key]?.work ?? make(lastID)
-    entries[key, default: Entry(generation: lastID, work: work)].add(Waiting(caller: caller, priority: priority), lastID)
+    let waiting = Waiting(caller: caller, priority: priority)
+    entries[key, default: Entry(generation: lastID, work: work)].add(waiting, lastID)
     return Joined(id: lastID, work: work, isNew: isNew, priority: entries[key]?.priority ?? priority)
   }
 

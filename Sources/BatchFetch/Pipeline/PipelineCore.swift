@@ -35,6 +35,8 @@ final class PipelineCore: Sendable {
   let renders = OperationQueue()
   /// Decodes so far.
   let decodeCount = Atomic(0)
+  /// Bytes of the bodies downloaded so far.
+  let downloadedBytes = Atomic(0)
   private let jobs = Mutex(InFlight<SourceKey, SourceJob, Caller>())
 
   init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {
@@ -66,7 +68,7 @@ final class PipelineCore: Sendable {
   }
 
   /// Joins the job of `key`, or starts it. The result leaves it again.
-  func join(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, as caller: Caller) -> ThumbnailTask {
+  func join(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, as caller: Caller) -> FetchToken {
     let joined = jobs.withLock { jobs in
       jobs.join(key, caller, priority: request.priority) { generation in
         SourceJob(request, of: source, key: key, generation: generation, in: self)
@@ -74,7 +76,7 @@ final class PipelineCore: Sendable {
     }
     if joined.isNew { joined.work.start() } else { joined.work.setPriority(joined.priority) }
     let id = joined.id
-    return ThumbnailTask(
+    return FetchToken(
       cancel: { [weak self] in self?.leave(key, id) },
       setPriority: { [weak self] in self?.setPriority($0, key, id) })
   }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// served by a further round over the same bytes.
 final class SourceJob: Sendable {
   private struct State {
-    var download: DownloadToken?
+    var download: FetchToken?
     var isCancelled = false
   }
 
@@ -77,6 +77,9 @@ final class SourceJob: Sendable {
 
   private func downloaded(_ result: Result<Download, FetchFailure>, confirming picture: CachedPicture?) {
     state.withLock { $0.download = nil }
+    if case .success(let download) = result {
+      pipeline.downloadedBytes.add(download.body.count, ordering: .relaxed)
+    }
     switch Settlement(result, confirming: picture, now: pipeline.now()) {
     case .render(let download): render(download)
     case .confirmed(let picture, let download): renew(picture, download)

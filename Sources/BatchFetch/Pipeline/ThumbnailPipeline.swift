@@ -42,16 +42,19 @@ public final class ThumbnailPipeline: Sendable {
   /// The number of pictures decoded so far. A picture that is wanted in several sizes is decoded once.
   public var decodeCount: Int { core.decodeCount.load(ordering: .relaxed) }
 
+  /// The bytes of all bodies downloaded so far. A body that many share counts once.
+  public var downloadedBytes: Int { core.downloadedBytes.load(ordering: .relaxed) }
+
   /// Asks for thumbnails.
   ///
   /// - Parameters:
   ///   - request: what is wanted.
   ///   - queue: where `completion` is called; by default a queue of the pipeline.
-  ///   - completion: called exactly once, never before this returns; with `cancelled` after ``ThumbnailTask/cancel()``.
+  ///   - completion: called exactly once, never before this returns; with `cancelled` after ``FetchToken/cancel()``.
   @discardableResult
   public func load(
     _ request: ThumbnailRequest, on queue: DispatchQueue? = nil, completion: @escaping Completion
-  ) -> ThumbnailTask {
+  ) -> FetchToken {
     let queue = queue ?? callbacks
     do throws(FetchFailure) {
       let source = try source(of: request)

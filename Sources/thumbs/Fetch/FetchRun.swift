@@ -13,6 +13,8 @@ final class FetchRun: Sendable {
     /// The first trouble after which going on makes no sense.
     var fatal: OutputError?
     var run: BatchRun?
+    /// Downloaded bytes that the progress knows of.
+    var shownBytes = 0
   }
 
   private let rows: PlannedRows
@@ -71,7 +73,9 @@ final class FetchRun: Sendable {
   private func end(signal: Int32?) throws {
     let (summary, fatal) = state.withLock { ($0.summary, $0.fatal) }
     if !isQuiet {
-      ProgressOutput.standardError.write(summary.text(after: started.duration(to: .now)) + "\n")
+      ProgressOutput.standardError.write(
+        summary.text(
+          after: started.duration(to: .now), downloaded: ByteSize(count: pipeline.downloadedBytes)) + "\n")
     }
     if let signal { throw ExitCode.signal(signal) }
     if let fatal {
@@ -95,7 +99,16 @@ final class FetchRun: Sendable {
       }
     }
     if isVerbose { meter.note(line.note) }
-    meter.finish(line.status, bytes: line.downloadedBytes)
+    meter.finish(line.status, bytes: newlyDownloadedBytes())
+  }
+
+  /// What was downloaded since this was asked last. Rows that share a download do not count it twice.
+  private func newlyDownloadedBytes() -> Int {
+    let bytes = pipeline.downloadedBytes
+    return state.withLock { state in
+      defer { state.shownBytes = bytes }
+      return bytes - state.shownBytes
+    }
   }
 
   private func line(of item: BatchItem<PlannedRow>) -> ReportLine {

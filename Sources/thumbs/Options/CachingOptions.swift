@@ -12,7 +12,7 @@ struct CachingOptions: ParsableArguments {
   var cacheDir: String?
 
   @Option(
-    help: ArgumentHelp("What the cache may take on disk, such as 2GiB.", valueName: "size"),
+    help: ArgumentHelp("What the cache may take on disk, such as 500MiB. (default: 2GiB)", valueName: "size"),
     transform: { try ByteSize($0) })
   var cacheSize = ByteSize(count: 2 << 30)
 
@@ -31,7 +31,7 @@ struct CachingOptions: ParsableArguments {
   var renderThreads: Int?
 
   @Option(
-    help: ArgumentHelp("The largest picture in pixels, such as 100M.", valueName: "n"),
+    help: ArgumentHelp("The largest picture in pixels, such as 50M. (default: 100M)", valueName: "n"),
     transform: { try PixelCount($0) })
   var maxPixels = PixelCount(count: 100_000_000)
 

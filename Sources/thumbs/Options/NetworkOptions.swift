@@ -4,33 +4,36 @@ import HTTPTypes
 
 /// How pictures are downloaded.
 struct NetworkOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Transfers at once.", valueName: "n"), transform: { try Count.positive($0) })
+  @Option(help: ArgumentHelp("Transfers at once. (default: 16)", valueName: "n"), transform: { try Count.positive($0) })
   var concurrency = 16
 
-  @Option(help: ArgumentHelp("Downloads at once from one host.", valueName: "n"), transform: { try Count.positive($0) })
+  @Option(
+    help: ArgumentHelp("Downloads at once from one host. (default: 6)", valueName: "n"),
+    transform: { try Count.positive($0) })
   var perHost = 6
 
   @Option(
-    help: ArgumentHelp("Attempts after a failed one that is worth retrying.", valueName: "n"),
+    help: ArgumentHelp("Attempts after a failed one that is worth retrying. (default: 3)", valueName: "n"),
     transform: { try Count.natural($0) })
   var retries = 3
 
   @Option(
-    help: ArgumentHelp("Seconds for a connection to be made.", valueName: "seconds"),
+    help: ArgumentHelp("Seconds for a connection to be made. (default: 5)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var connectTimeout = Duration.seconds(5)
 
   @Option(
-    help: ArgumentHelp("Seconds for one attempt as a whole.", valueName: "seconds"),
+    help: ArgumentHelp("Seconds for one attempt as a whole. (default: 60)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var timeout = Duration.seconds(60)
 
   @Option(
-    help: ArgumentHelp("The largest download, such as 32MiB.", valueName: "size"), transform: { try ByteSize($0) })
+    help: ArgumentHelp("The largest download, such as 500k. (default: 32MiB)", valueName: "size"),
+    transform: { try ByteSize($0) })
   var maxBytes = ByteSize(count: 32 << 20)
 
   @Option(
-    help: ArgumentHelp("Redirects to follow.", valueName: "n"), transform: { try Count.natural($0) })
+    help: ArgumentHelp("Redirects to follow. (default: 5)", valueName: "n"), transform: { try Count.natural($0) })
   var maxRedirects = 5
 
   @Flag(help: "Connect to addresses of the public Internet only.")

@@ -9,11 +9,6 @@ extension ReportLine {
     case .failed(let failure): return "\(status.rawValue) \(failure.code) \(address) \(failure.message)"
     }
   }
-
-  /// What came over the network for this row.
-  var downloadedBytes: Int {
-    if case .done(let set, _) = outcome, set.origin == .network { set.sourceBytes } else { 0 }
-  }
 }
 
 extension [ReportLine.Output] {

@@ -8,8 +8,6 @@ struct Summary: Hashable, Sendable {
   private(set) var failed: [FailureCode: Int] = [:]
   /// Rows that were given up.
   private(set) var cancelled = 0
-  /// Bytes of the pictures that were downloaded.
-  private(set) var downloadedBytes = 0
 
   /// No rows yet.
   init() {}
@@ -19,9 +17,7 @@ struct Summary: Hashable, Sendable {
     switch (line.outcome, line.status) {
     case (_, .cancelled): cancelled += 1
     case (.failed(let failure), _): failed[failure.code, default: 0] += 1
-    case (.done(let set, _), _):
-      done[set.origin, default: 0] += 1
-      if set.origin == .network { downloadedBytes += set.sourceBytes }
+    case (.done(let set, _), _): done[set.origin, default: 0] += 1
     }
   }
 }
@@ -41,15 +37,15 @@ extension Summary {
     return failed.isEmpty ? 0 : 1
   }
 
-  /// The summary for a person after `elapsed`: one to three lines, without the last line feed.
-  func text(after elapsed: Duration) -> String {
+  /// The summary for a person, after `elapsed` and `downloaded`: one to three lines, without the last line feed.
+  func text(after elapsed: Duration, downloaded: ByteSize) -> String {
     var counts = ["\(doneCount) ok", "\(failedCount) failed"]
     if cancelled > 0 { counts.append("\(cancelled) cancelled") }
     let seconds = elapsed / .seconds(1)
     let items = total == 1 ? "item" : "items"
     var lines = [
       "\(total) \(items): \(counts.joined(separator: ", ")) in \(seconds.text(places: 1)) s;"
-        + " \(ByteSize(count: downloadedBytes)) downloaded"
+        + " \(downloaded) downloaded"
     ]
     if !done.isEmpty { lines.append("  ok: " + Self.list(done.map { ($0.rawValue, $1) })) }
     if !failed.isEmpty {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(2))) struct BatchTests {
+@Suite(.timeLimit(.minutes(10))) struct BatchTests {
   private enum Event: Sendable, Equatable {
     case item(finished: Int)
     case completed(BatchSummary)

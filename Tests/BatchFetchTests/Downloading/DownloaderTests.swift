@@ -5,14 +5,14 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(1))) struct DownloaderTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloaderTests {
   private func request(_ url: String) throws -> DownloadRequest { DownloadRequest(source: try SourceURL(url)) }
 
   @Test func `A download brings body, head and final address`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/old" ? .http(302, ["Location": "/new"]) : .http(200, ["ETag": "\"1\""], Array("bytes".utf8))
     }
-    let download = try await Downloader().download(request(server.url("/old")))
+    let download = try await Downloader(.patient).download(request(server.url("/old")))
     #expect(download.body == Array("bytes".utf8))
     #expect(download.response.headerFields[.eTag] == "\"1\"")
     #expect(download.finalURL == server.url("/new"))
@@ -21,7 +21,7 @@ import Testing
 
   @Test func `The request names its agent and what is decoded`() async throws {
     let server = try LoopbackServer { _ in .http(200, [:], [1]) }
-    _ = try await Downloader().download(request(server.url("/")))
+    _ = try await Downloader(.patient).download(request(server.url("/")))
     let fields = try #require(server.requests.first?.fields)
     #expect(fields["user-agent"] == "thumbs/\(Downloader.version)")
     #expect(fields["accept"]?.contains("image/png") == true)
@@ -30,7 +30,7 @@ import Testing
   @Test func `Callers of one source share one request`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .http(200, [:], [1, 2, 3]).after(gate) }
-    let downloader = Downloader()
+    let downloader = Downloader(.patient)
     let results = Recorder<Result<Download, FetchFailure>>()
     let wanted = try request(server.url("/a"))
     for _ in 0..<100 { downloader.download(wanted) { results.record($0) } }
@@ -44,7 +44,7 @@ import Testing
   @Test func `A caller that leaves is told so, and the other one is served`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .http(200, [:], [7]).after(gate) }
-    let downloader = Downloader()
+    let downloader = Downloader(.patient)
     let (first, second) = (Recorder<Result<Download, FetchFailure>>(), Recorder<Result<Download, FetchFailure>>())
     let wanted = try request(server.url("/a"))
     let token = downloader.download(wanted) { first.record($0) }
@@ -60,7 +60,7 @@ import Testing
 
   @Test func `When the last caller leaves, the connection is closed`() async throws {
     let server = try LoopbackServer { _ in ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) }
-    let downloader = Downloader()
+    let downloader = Downloader(.patient)
     let results = Recorder<Result<Download, FetchFailure>>()
     let wanted = try request(server.url("/a"))
     let tokens = (0..<2).map { _ in downloader.download(wanted) { results.record($0) } }
@@ -74,7 +74,7 @@ import Testing
   @Test func `Cancelled and asked for again, a source is downloaded anew`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .http(200, [:], [7]).after(gate) }
-    let downloader = Downloader()
+    let downloader = Downloader(.patient)
     let results = Recorder<Result<Download, FetchFailure>>()
     let wanted = try request(server.url("/a"))
     let token = downloader.download(wanted) { results.record($0) }
@@ -89,7 +89,7 @@ import Testing
 
   @Test func `A cancelled task cancels its download`() async throws {
     let server = try LoopbackServer { _ in ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) }
-    let downloader = Downloader()
+    let downloader = Downloader(.patient)
     let wanted = try request(server.url("/a"))
     let task = Task { try await downloader.download(wanted) }
     await server.waitForRequests(1)
@@ -104,7 +104,7 @@ import Testing
       count.next() < 3 ? ServerReply([.reset]) : .http(200, [:], [1])
     }
     let clock = ManualClock()
-    var configuration = Downloader.Configuration()
+    var configuration = Downloader.Configuration.patient
     configuration.clock = clock
     let downloader = Downloader(configuration)
     let wanted = try request(server.url("/a"))
@@ -122,7 +122,7 @@ import Testing
       count.next() == 1 ? .http(503, ["Retry-After": "7"]) : .http(200, [:], [1])
     }
     let clock = ManualClock()
-    var configuration = Downloader.Configuration()
+    var configuration = Downloader.Configuration.patient
     configuration.clock = clock
     let downloader = Downloader(configuration)
     let (first, second) = (try request(server.url("/a")), try request(server.url("/b")))
@@ -138,7 +138,7 @@ import Testing
 
   @Test func `A suspended downloader starts nothing`() async throws {
     let server = try LoopbackServer { _ in .http(200, [:], [1]) }
-    let downloader = Downloader()
+    let downloader = Downloader(.patient)
     downloader.isSuspended = true
     let wanted = try request(server.url("/a"))
     let task = Task { try await downloader.download(wanted) }
@@ -155,7 +155,7 @@ import Testing
       gate.wait()
       return .http(200, [:], [1])
     }
-    var configuration = Downloader.Configuration()
+    var configuration = Downloader.Configuration.patient
     configuration.perHost = limit
     let downloader = Downloader(configuration)
     let results = Recorder<Result<Download, FetchFailure>>()
@@ -173,7 +173,7 @@ import Testing
         ? .http(200, [:], Array(repeating: 0, count: 2000))
         : ServerReply([.send(ServerReply.head(200, [:]) + Array(repeating: 0, count: 2000)), .close])
     }
-    var configuration = Downloader.Configuration()
+    var configuration = Downloader.Configuration.patient
     configuration.limits.maxBytes = 1000
     for path in ["/declared", "/endless"] {
       let wanted = try request(server.url(path))
@@ -190,7 +190,7 @@ import Testing
       if bytes.starts(with: Array("<html>".utf8)) { throw FetchFailure(.image(.notAnImage), "A web page.") }
       return true
     }
-    let error = await #expect(throws: FetchFailure.self) { try await Downloader().download(wanted) }
+    let error = await #expect(throws: FetchFailure.self) { try await Downloader(.patient).download(wanted) }
     #expect(error?.code == .image(.notAnImage))
     await server.waitForClosedConnections(1)
   }

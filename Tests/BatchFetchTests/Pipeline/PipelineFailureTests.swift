@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(1))) struct PipelineFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct PipelineFailureTests {
   struct Trouble: Sendable, CustomTestStringConvertible {
     let code: String
     let reply: ServerReply

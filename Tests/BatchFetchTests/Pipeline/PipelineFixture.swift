@@ -23,6 +23,7 @@ struct PipelineFixture {
   ) -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.path("cache"))
     configuration.cacheMode = mode
+    configuration.downloads = .patient
     configuration.downloads.now = now
     configuration.downloads.retry = RetryPolicy(limit: 0)
     change(&configuration)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(2))) struct PipelineSharingTests {
+@Suite(.timeLimit(.minutes(10))) struct PipelineSharingTests {
   private typealias Outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>
 
   @Test func `Cancelling one of two callers leaves the other served`() async throws {

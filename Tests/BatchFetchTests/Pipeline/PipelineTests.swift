@@ -6,7 +6,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(1))) struct PipelineTests {
+@Suite(.timeLimit(.minutes(10))) struct PipelineTests {
   @Test func `A picture comes from the network first, then from memory, and from disk in the next run`() async throws {
     let fixture = try PipelineFixture { _ in .picture() }
     let pipeline = fixture.pipeline()

@@ -7,11 +7,7 @@ public final class LoopbackServer: Sendable {
   public typealias Handler = @Sendable (ServerRequest) -> ServerReply
 
   private struct State {
-    var requests: [ServerRequest] = []
-    var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var connections: [UInt64: Int32] = [:]
-    var closed = 0
-    var closeWaiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     var lastConnection: UInt64 = 0
     var isStopped = false
   }
@@ -19,6 +15,8 @@ public final class LoopbackServer: Sendable {
   public let port: UInt16
   private let listener: Int32
   private let handler: Handler
+  private let log = Recorder<ServerRequest>()
+  private let closings = Recorder<UInt64>()
   private let state = Mutex(State())
 
   /// Starts to listen at once.
@@ -41,31 +39,13 @@ public final class LoopbackServer: Sendable {
   public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
   /// Everything that was asked so far, in order of arrival.
-  public var requests: [ServerRequest] { state.withLock { $0.requests } }
+  public var requests: [ServerRequest] { log.values }
 
   /// Returns when `count` requests have arrived.
-  public func waitForRequests(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.requests.count >= count { return true }
-        state.waiters.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
-  }
+  public func waitForRequests(_ count: Int) async { _ = await log.values(count: count) }
 
-  /// Returns when the clients have closed `count` connections.
-  public func waitForClosedConnections(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.closed >= count { return true }
-        state.closeWaiters.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
-  }
+  /// Returns when `count` connections are closed.
+  public func waitForClosedConnections(_ count: Int) async { _ = await closings.values(count: count) }
 
   /// Closes the port and every connection.
   public func stop() {
@@ -97,24 +77,12 @@ public final class LoopbackServer: Sendable {
   }
 
   private func reply(to request: ServerRequest) -> ServerReply {
-    let ready = state.withLock { state in
-      state.requests.append(request)
-      let ready = state.waiters.filter { $0.count <= state.requests.count }
-      state.waiters.removeAll { $0.count <= state.requests.count }
-      return ready
-    }
-    for waiter in ready { waiter.continuation.resume() }
+    log.record(request)
     return handler(request)
   }
 
   private func didClose(_ id: UInt64) {
-    let ready = state.withLock { state in
-      state.connections[id] = nil
-      state.closed += 1
-      let ready = state.closeWaiters.filter { $0.count <= state.closed }
-      state.closeWaiters.removeAll { $0.count <= state.closed }
-      return ready
-    }
-    for waiter in ready { waiter.continuation.resume() }
+    state.withLock { $0.connections[id] = nil }
+    closings.record(id)
   }
 }

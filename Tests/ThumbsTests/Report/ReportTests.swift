@@ -165,7 +165,8 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
   }
 
   @Test func `the text counts by origin and by cause, the most frequent first`() {
-    let text = summary([.http(404), .tls, .http(404), .stalled, .cancelled], done: 2).text(after: .milliseconds(1250))
+    let text = summary([.http(404), .tls, .http(404), .stalled, .cancelled], done: 2).text(
+      after: .milliseconds(1250), downloaded: ByteSize(count: 288_666))
     #expect(
       text == """
         7 items: 2 ok, 4 failed, 1 cancelled in 1.3 s; 281.9 KiB downloaded

@@ -1,5 +1,5 @@
-/// One caller's hold on a download that others may share.
-public struct DownloadToken: Sendable {
+/// One caller's hold on work that others may share: a download, or a request for thumbnails.
+public struct FetchToken: Sendable {
   private let onCancel: @Sendable () -> Void
   private let onPriority: @Sendable (ThumbnailRequest.Priority) -> Void
 
@@ -8,8 +8,11 @@ public struct DownloadToken: Sendable {
     onPriority = setPriority
   }
 
-  /// Gives up this caller's wish: its completion gets `cancelled`, unless it was called already. The last caller to
-  /// leave cancels the download itself.
+  /// The token of work that is over.
+  static let finished = FetchToken(cancel: {}, setPriority: { _ in })
+
+  /// Gives up this caller's wish: its completion gets `cancelled`, unless the outcome was on its way already. The last
+  /// caller to leave cancels the work itself.
   public func cancel() { onCancel() }
 
   /// Changes how urgent it is for this caller. Among several callers the most urgent one counts.

@@ -1,0 +1,13 @@
+@testable import BatchFetch
+
+extension Downloader.Configuration {
+  /// The defaults, without deadlines that a busy machine could miss: tests own time.
+  static var patient: Downloader.Configuration {
+    var configuration = Downloader.Configuration()
+    configuration.limits.connect = .seconds(600)
+    configuration.limits.firstByte = .seconds(600)
+    configuration.limits.total = .seconds(600)
+    configuration.limits.stallInterval = .seconds(600)
+    return configuration
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Synchronization
+
+/// Collects what a command writes to one descriptor, on a thread of its own, so that the command never waits for the
+/// test.
+final class CommandStream: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var lineCount = 0
+    var isAtEnd = false
+    var lineWaiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var textWaiters: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
+    var endWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// Takes out everyone who waits for what is there now.
+    mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+      var ready: [CheckedContinuation<Void, Never>] = []
+      ready += lineWaiters.filter { isAtEnd || lineCount >= $0.count }.map(\.continuation)
+      lineWaiters.removeAll { isAtEnd || lineCount >= $0.count }
+      ready += textWaiters.filter { isAtEnd || bytes.contains($0.text.utf8) }.map(\.continuation)
+      textWaiters.removeAll { isAtEnd || bytes.contains($0.text.utf8) }
+      if isAtEnd {
+        ready += endWaiters
+        endWaiters = []
+      }
+      return ready
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// Reads `descriptor` to its end, and closes it: or as soon as `lineLimit` lines have come.
+  init(_ descriptor: Int32, lineLimit: Int = .max) {
+    let thread = Thread { [self] in
+      var chunk = [UInt8](repeating: 0, count: 64 << 10)
+      while state.withLock({ $0.lineCount }) < lineLimit {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count < 0, errno == EINTR { continue }
+        // A terminal without a process on it gives EIO: that is its end.
+        guard count > 0 else { break }
+        append(chunk[..<count])
+      }
+      close(descriptor)
+      end()
+    }
+    thread.start()
+  }
+
+  /// Everything so far.
+  var text: String { String(decoding: state.withLock { $0.bytes }, as: UTF8.self) }
+
+  /// Returns when `count` lines have come, or no more will.
+  func waitForLines(_ count: Int) async {
+    await wait { $0.lineWaiters.append((count, $1)) }
+  }
+
+  /// Returns when `text` has come, or nothing more will.
+  func waitForText(_ text: String) async {
+    await wait { $0.textWaiters.append((text, $1)) }
+  }
+
+  /// Returns when nothing more comes.
+  func waitForEnd() async {
+    await wait { $0.endWaiters.append($1) }
+  }
+
+  private func wait(_ enlist: @Sendable (inout State, CheckedContinuation<Void, Never>) -> Void) async {
+    await withCheckedContinuation { continuation in
+      let ready = state.withLock { state in
+        enlist(&state, continuation)
+        return state.takeReady()
+      }
+      for waiter in ready { waiter.resume() }
+    }
+  }
+
+  private func append(_ bytes: ArraySlice<UInt8>) {
+    let ready = state.withLock { state in
+      state.bytes += bytes
+      state.lineCount += bytes.count { $0 == UInt8(ascii: "\n") }
+      return state.takeReady()
+    }
+    for waiter in ready { waiter.resume() }
+  }
+
+  private func end() {
+    let ready = state.withLock { state in
+      state.isAtEnd = true
+      return state.takeReady()
+    }
+    for waiter in ready { waiter.resume() }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("thumbs fetch: files, report, cache", .timeLimit(.minutes(2))) struct FetchCommandTests {
+  enum Manifest: String, CaseIterable, Sendable {
+    case xml = "apps.plist"
+    case binary = "binary.plist"
+    case json = "apps.json"
+    case text = "apps.txt"
+
+    func bytes(_ rows: [(name: String, url: String)]) throws -> Data {
+      let dictionaries = rows.map { ["name": $0.name, "icon": $0.url] }
+      return switch self {
+      case .xml: try PropertyListSerialization.data(fromPropertyList: dictionaries, format: .xml, options: 0)
+      case .binary: try PropertyListSerialization.data(fromPropertyList: dictionaries, format: .binary, options: 0)
+      case .json: try JSONSerialization.data(withJSONObject: dictionaries)
+      case .text: Data(rows.map { $0.url + "\n" }.joined().utf8)
+      }
+    }
+  }
+
+  @Test(arguments: Manifest.allCases)
+  func `Every kind of manifest gives the right files, a report, and a summary beside the data`(
+    manifest: Manifest
+  ) async throws {
+    let fixture = try CommandFixture { request in
+      request.target == "/photo.jpg"
+        ? .http(200, [:], SampleImage.jpeg(width: 320, height: 240))
+        : .http(200, [:], SampleImage.png(width: 300, height: 400))
+    }
+    let rows = [("Photo", fixture.server.url("/photo.jpg")), ("Icon", fixture.server.url("/icon.png"))]
+    try manifest.bytes(rows).write(to: URL(fileURLWithPath: fixture.directory.path(manifest.rawValue)))
+
+    let result = try await fixture.fetch(manifest.rawValue, "--size", "64")
+    #expect(result.ending == .exit(0))
+    #expect(result.output.isEmpty)
+    #expect(result.errors.hasPrefix("2 items: 2 ok, 0 failed in "))
+    #expect(try fixture.outputs() == ["icon.png", "photo.jpg"])
+    #expect(PictureFile(try fixture.output("photo.jpg")) == PictureFile(format: "jpeg", width: 64, height: 48))
+    #expect(PictureFile(try fixture.output("icon.png")) == PictureFile(format: "png", width: 48, height: 64))
+    let report = try fixture.report()
+    #expect(report.map(\.index) == [0, 1])
+    #expect(report.map(\.status) == ["ok", "ok"])
+    #expect(report.map(\.paths) == [["photo.jpg"], ["icon.png"]])
+    #expect(report.map(\.lengths) == [[try fixture.output("photo.jpg").count], [try fixture.output("icon.png").count]])
+  }
+
+  @Test func `Without a subcommand and a manifest, apps.plist of the working directory is fetched`() async throws {
+    let fixture = try CommandFixture()
+    try Manifest.xml.bytes([("Icon", fixture.server.url("/a.png"))])
+      .write(to: URL(fileURLWithPath: fixture.directory.path("apps.plist")))
+    let result = try await fixture.run("--concurrency", "3", "--cache-dir", fixture.cache)
+    #expect(result.ending == .exit(0))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path("thumbs")) == ["a.png"])
+  }
+
+  @Test func `A thousand rows of ten addresses are ten requests`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list((0..<1000).map { "/\($0 % 10).png" })
+    #expect(try await fixture.fetch(list).ending == .exit(0))
+    #expect(fixture.requestCounts == Dictionary(uniqueKeysWithValues: (0..<10).map { ("/\($0).png", 1) }))
+    let report = try fixture.report()
+    #expect(report.map(\.index) == Array(0..<1000))
+    #expect(report.allSatisfy { $0.status == "ok" && $0.paths == ["\($0.index % 10).png"] })
+  }
+
+  @Test func `Two sizes of one address are one request, and each has its file`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png"])
+    #expect(try await fixture.fetch(list, "--size", "16", "--size", "8@2x", "--size", "20x10").ending == .exit(0))
+    #expect(fixture.server.requests.count == 1)
+    let names = ["a-16x16.png", "a-20x10.png", "a-8x8@2x.png"]
+    #expect(try fixture.outputs() == names)
+    #expect(try names.map { PictureFile(try fixture.output($0))?.width } == [16, 13, 16])
+  }
+
+  @Test func `A second run with fresh entries asks nobody and leaves the files alone`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png", "/b.png"])
+    #expect(try await fixture.fetch(list).ending == .exit(0))
+    let files = try ["a.png", "b.png"].map { try FileIdentity(of: fixture.directory.path("out/\($0)")) }
+    #expect(try await fixture.fetch(list).ending == .exit(0))
+    #expect(fixture.server.requests.count == 2)
+    #expect(try fixture.report().map(\.origin) == ["disk", "disk"])
+    #expect(try ["a.png", "b.png"].map { try FileIdentity(of: fixture.directory.path("out/\($0)")) } == files)
+  }
+
+  @Test func `A second run with stale entries is confirmed by the server without a body`() async throws {
+    let fixture = try CommandFixture { request in
+      let fields = ["ETag": "\"1\"", "Cache-Control": "max-age=0"]
+      return request.fields["if-none-match"] == "\"1\"" ? .http(304, fields) : .icon(fields: fields)
+    }
+    let list = try fixture.list(["/a.png"])
+    #expect(try await fixture.fetch(list).ending == .exit(0))
+    let result = try await fixture.fetch(list)
+    #expect(result.ending == .exit(0))
+    #expect(result.errors.contains("; 0 B downloaded\n"))
+    #expect(fixture.server.requests.map { $0.fields["if-none-match"] } == [nil, "\"1\""])
+    #expect(try fixture.report().map(\.origin) == ["revalidated"])
+  }
+}
+
+/// What changes when a file is written anew.
+private struct FileIdentity: Hashable {
+  struct Missing: Error {}
+
+  let inode: UInt
+  let seconds, nanoseconds: Int
+
+  init(of path: String) throws {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw Missing() }
+    inode = UInt(status.st_ino)
+    (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("thumbs fetch: what goes wrong", .timeLimit(.minutes(2))) struct FetchTroubleTests {
+  private static let photo = SampleImage.jpeg(width: 200, height: 150)
+
+  /// What the server answers to everything but `/…good.png`.
+  private static let troubles: [String: ServerReply] = [
+    "/cut.jpg": ServerReply([
+      .send(ServerReply.head(200, ["Content-Length": "\(photo.count)"]) + photo[..<(photo.count / 2)]), .close,
+    ]),
+    "/page.png": .http(200, ["Content-Type": "image/png"], Array("<!doctype html><title>Log in</title>".utf8)),
+    "/gone.png": .http(404),
+    "/huge.png": .http(200, [:], SampleImage.pngHeader(width: 60000, height: 60000)),
+  ]
+
+  private static func fixture() throws -> CommandFixture {
+    try CommandFixture { troubles[$0.target] ?? .icon() }
+  }
+
+  @Test func `Each trouble has its own code, the others are done, and one worth retrying makes 75`() async throws {
+    let fixture = try Self.fixture()
+    var paths = Self.troubles.keys.sorted().flatMap { [$0, "/good\($0.dropFirst())"] }
+    var text = paths.map { fixture.server.url($0) + "\n" }.joined()
+    // Nobody listens on port 1.
+    text += "http://127.0.0.1:1/refused.png\n"
+    paths.append("/refused.png")
+    let list = try fixture.directory.write(text, as: "list.txt")
+
+    let result = try await fixture.fetch(list)
+    #expect(result.ending == .exit(75))
+    let report = try fixture.report()
+    #expect(report.count == paths.count)
+    let codes = zip(paths, report).map { "\($0) \($1.code ?? $1.status) \($1.retryable ?? false)" }
+    #expect(
+      codes == [
+        "/cut.jpg truncated true", "/goodcut.jpg ok false", "/gone.png http_404 false", "/goodgone.png ok false",
+        "/huge.png too_many_pixels false", "/goodhuge.png ok false", "/page.png not_an_image false",
+        "/goodpage.png ok false", "/refused.png connect_failed true",
+      ])
+    #expect(try fixture.outputs() == report.flatMap(\.paths).sorted())
+    for path in report.flatMap(\.paths) { #expect(PictureFile(try fixture.output(path)) != nil) }
+
+    let listing = try await fixture.cacheCommand("ls", "--format", "tsv").output
+    let bad = listing.split(separator: "\n").filter { line in Self.troubles.keys.contains { line.hasSuffix($0) } }
+    #expect(bad.allSatisfy { $0.split(separator: "\t")[1] == "failed" })
+  }
+
+  @Test func `Failures for good make 1`() async throws {
+    let fixture = try Self.fixture()
+    let list = try fixture.list(["/good.png", "/page.png", "/gone.png", "/huge.png"])
+    let result = try await fixture.fetch(list)
+    #expect(result.ending == .exit(1))
+    #expect(result.errors.contains("4 items: 1 ok, 3 failed"))
+  }
+
+  struct BadManifest: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Nil for a file that is not there.
+    let content: String?
+    /// What the message says besides the name.
+    let message: String
+    var testDescription: String { name }
+  }
+
+  static let badManifests = [
+    BadManifest(name: "missing.plist", content: nil, message: "there is no such file"),
+    BadManifest(name: "empty.plist", content: "", message: "is empty"),
+    BadManifest(name: "empty.txt", content: "", message: "is empty"),
+    BadManifest(name: "notes.plist", content: "milk\neggs\n", message: ", line 1: not a valid plist"),
+    BadManifest(name: "word.plist", content: "milk", message: "not a plist in XML or binary form"),
+    BadManifest(
+      name: "torn.plist", content: "<?xml version=\"1.0\"?>\n<plist version=\"1.0\">\n<array>\n<dict>\n",
+      message: "line 4: the plist ends in the middle"),
+    BadManifest(
+      name: "crossed.plist", content: "<?xml version=\"1.0\"?>\n<plist>\n<array>\n<dict></array>\n</plist>",
+      message: "line 4"),
+    BadManifest(name: "damaged.plist", content: "bplist00 and no more", message: "damaged"),
+    BadManifest(name: "object.plist", content: "<plist><dict/></plist>", message: "top level"),
+    BadManifest(name: "list.json", content: "[\n  {\"icon\":\n]\n", message: "line 3, column 1: not valid JSON"),
+    BadManifest(name: "torn.json", content: "[\n  \"http://a/\",\n", message: "line 2: the JSON ends in the middle"),
+    BadManifest(name: "picture.txt", content: "\u{89}PNG\r\n\u{1A}\n\0\0\0", message: "binary data"),
+  ]
+
+  @Test(arguments: badManifests)
+  func `A manifest that cannot be read is named in one line, and nothing is written`(bad: BadManifest) async throws {
+    let fixture = try CommandFixture()
+    if let content = bad.content { _ = try fixture.directory.write(content, as: bad.name) }
+    let before = try fixture.directory.files()
+    let result = try await fixture.fetch(bad.name)
+    #expect(result.ending == .exit(65))
+    #expect(result.output.isEmpty)
+    #expect(result.errorLines.count == 1)
+    #expect(result.errors.hasPrefix("thumbs: \(bad.name)") && result.errors.contains(bad.message))
+    #expect(try fixture.directory.files() == before)
+  }
+
+  @Test(arguments: ["a-file/below", "a-file"])
+  func `An output directory that cannot be made is 73, and nothing is fetched`(path: String) async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("", as: "a-file")
+    let list = try fixture.list(["/a.png"])
+    let result = try await fixture.run("fetch", list, "-o", path, "--cache-dir", fixture.cache)
+    #expect(result.ending == .exit(73))
+    #expect(result.errorLines.count == 1 && result.errors.contains(path))
+    #expect(fixture.server.requests.isEmpty)
+    #expect(try fixture.directory.files() == ["a-file", "list.txt"])
+  }
+
+  @Test func `A report that cannot be made is 73, and nothing is fetched`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png"])
+    let result = try await fixture.start(fixture.fetchArguments([list], report: "list.txt/report")).result()
+    #expect(result.ending == .exit(73))
+    #expect(result.errorLines.count == 1 && result.errors.contains("list.txt/report"))
+    #expect(fixture.server.requests.isEmpty)
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@Suite("thumbs fetch: stopped in the middle", .timeLimit(.minutes(2))) struct InterruptTests {
+  /// `done` paths answer at once, the others of `all` after the gate.
+  private static func fixture(_ gate: Gate, done: Int) throws -> CommandFixture {
+    try CommandFixture { request in
+      let number = Int(request.target.filter(\.isNumber)) ?? 0
+      return number < done ? .icon(number) : .icon(number).after(gate)
+    }
+  }
+
+  private static func paths(_ count: Int) -> [String] { (0..<count).map { "/\($0).png" } }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func `A signal ends the run cleanly: what is finished stays, the rest is cancelled`(
+    signal: Int32, code: Int32
+  ) async throws {
+    let gate = Gate()
+    let fixture = try Self.fixture(gate, done: 5)
+    let list = try fixture.list(Self.paths(30))
+    let command = try fixture.start(fixture.fetchArguments([list], report: "-"))
+    await command.output.waitForLines(5)
+    await fixture.server.waitForRequests(6)
+    command.send(signal)
+    let result = await command.result()
+    gate.open()
+
+    #expect(result.ending == .exit(code))
+    #expect(result.errors.contains("5 ok, 0 failed, "))
+    let rows = try ReportedRow.all(in: result.output)
+    // Rows that were not yet read from the manifest are not told of.
+    #expect(rows.prefix(5).map(\.status) == Array(repeating: "ok", count: 5))
+    #expect(rows.count > 5 && rows.dropFirst(5).allSatisfy { $0.status == "cancelled" && $0.code == "cancelled" })
+    #expect(try fixture.outputs() == Self.paths(5).map { String($0.dropFirst()) })
+    for row in rows.prefix(5) {
+      let bytes = try fixture.output(try #require(row.paths.first))
+      #expect(PictureFile(bytes) != nil && bytes.count == row.lengths.first)
+    }
+  }
+
+  @Test func `A signal ends a run that waits for its standard input`() async throws {
+    let fixture = try CommandFixture()
+    let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+    command.write(fixture.server.url("/a.png") + "\n")
+    await command.output.waitForLines(1)
+    command.send(SIGINT)
+    let result = await command.result()
+    #expect(result.ending == .exit(130))
+    #expect(try ReportedRow.all(in: result.output).map(\.status) == ["ok"])
+  }
+
+  @Test func `After kill -9, the same command finishes and downloads nothing again that was stored`() async throws {
+    let gate = Gate()
+    let fixture = try Self.fixture(gate, done: 20)
+    let list = try fixture.list(Self.paths(40))
+    let command = try fixture.start(fixture.fetchArguments([list], report: "-"))
+    await command.output.waitForLines(20)
+    let stored = try await Self.storedURLs(of: fixture, atLeast: 10)
+    command.send(SIGKILL)
+    #expect(await command.result().ending == .signal(SIGKILL))
+    gate.open()
+
+    let second = try await fixture.fetch(list)
+    #expect(second.ending == .exit(0))
+    #expect(try fixture.report().map(\.status) == Array(repeating: "ok", count: 40))
+    let counts = fixture.requestCounts
+    #expect(stored.filter { counts[String($0.dropFirst(fixture.server.url("").count))] != 1 } == [])
+    #expect(try fixture.outputs() == Self.paths(40).map { String($0.dropFirst()) }.sorted())
+    let verdict = try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").read {
+      try String.fetchAll($0, sql: "PRAGMA integrity_check")
+    }
+    #expect(verdict == ["ok"])
+  }
+
+  /// The addresses in the cache, as soon as there are enough. Another look takes a process of its own, which is pause
+  /// enough for the writer.
+  private static func storedURLs(of fixture: CommandFixture, atLeast count: Int) async throws -> [String] {
+    for _ in 0..<200 {
+      let listing = try await fixture.cacheCommand("ls", "--format", "jsonl", "--full-urls").output
+      let urls = try listing.split(separator: "\n").compactMap { line in
+        (try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["url"] as? String
+      }
+      if urls.count >= count { return urls }
+    }
+    Issue.record("The first items did not reach the disk.")
+    return []
+  }
+}

@@ -1,0 +1,36 @@
+/// What a finished PNG or JPEG file says about itself, read by the letter of its format: no part of the code under test.
+struct PictureFile: Hashable {
+  let format: String
+  let width: Int
+  let height: Int
+
+  /// Nil for what is neither, or is cut off.
+  init?(_ bytes: [UInt8]) {
+    func number(_ offset: Int, _ length: Int) -> Int {
+      bytes.dropFirst(offset).prefix(length).reduce(0) { $0 << 8 | Int($1) }
+    }
+    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+      // IHDR is the first chunk, IEND the last (PNG Specification, section 5.6).
+      guard bytes.suffix(8).prefix(4).elementsEqual("IEND".utf8) else { return nil }
+      self.init(format: "png", width: number(16, 4), height: number(20, 4))
+      return
+    }
+    guard bytes.starts(with: [0xFF, 0xD8]), bytes.suffix(2).elementsEqual([0xFF, 0xD9]) else { return nil }
+    var offset = 2
+    while offset + 9 < bytes.count, bytes[offset] == 0xFF {
+      // SOF0 to SOF2 hold the size (ITU-T T.81, B.2.2).
+      if (0xC0...0xC2).contains(bytes[offset + 1]) {
+        self.init(format: "jpeg", width: number(offset + 7, 2), height: number(offset + 5, 2))
+        return
+      }
+      offset += 2 + number(offset + 2, 2)
+    }
+    return nil
+  }
+
+  init(format: String, width: Int, height: Int) {
+    self.format = format
+    self.width = width
+    self.height = height
+  }
+}

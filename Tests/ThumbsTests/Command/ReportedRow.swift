@@ -1,0 +1,39 @@
+import Foundation
+
+/// A line of the report, read with nothing of the command's own code.
+struct ReportedRow {
+  struct Malformed: Error {
+    let line: String
+  }
+
+  let index: Int
+  let status: String
+  let url: String?
+  let origin: String?
+  let code: String?
+  let retryable: Bool?
+  let paths: [String]
+  /// The lengths of the files, in the order of `paths`.
+  let lengths: [Int]
+
+  init(_ line: Substring) throws {
+    guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+      let index = object["index"] as? Int, let status = object["status"] as? String
+    else { throw Malformed(line: String(line)) }
+    self.index = index
+    self.status = status
+    url = object["url"] as? String
+    origin = object["origin"] as? String
+    code = object["code"] as? String
+    retryable = object["retryable"] as? Bool
+    let outputs = object["outputs"] as? [[String: Any]] ?? []
+    paths = outputs.compactMap { $0["path"] as? String }
+    lengths = outputs.compactMap { $0["bytes"] as? Int }
+  }
+
+  /// The rows of a report, in the order of the manifest.
+  static func all(in text: String) throws -> [ReportedRow] {
+    guard text.isEmpty || text.hasSuffix("\n") else { throw Malformed(line: "The last line has no end.") }
+    return try text.split(separator: "\n").map { try ReportedRow($0) }.sorted { $0.index < $1.index }
+  }
+}

@@ -1,0 +1,83 @@
+import TestSupport
+import Testing
+
+@Suite("thumbs fetch: pipes and terminals", .timeLimit(.minutes(3))) struct StreamTests {
+  @Test func `Standard input is worked on before its end`() async throws {
+    let fixture = try CommandFixture()
+    let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+    command.write(fixture.server.url("/a.png") + "\n")
+    await fixture.server.waitForRequests(1)
+    await command.output.waitForLines(1)
+    command.write(fixture.server.url("/b.png") + "\n" + fixture.server.url("/c.png"))
+    command.closeInput()
+    let result = await command.result()
+    #expect(result.ending == .exit(0))
+    #expect(try ReportedRow.all(in: result.output).map(\.paths) == [["a.png"], ["b.png"], ["c.png"]])
+  }
+
+  @Test func `Progress is drawn on a terminal and gone at the end`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { _ in .icon().after(gate) }
+    let arguments = fixture.fetchArguments([try fixture.list(["/a.png"])], report: "-")
+    let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
+    await command.errors.waitForText("0/1")
+    gate.open()
+    let result = await command.result()
+    #expect(result.ending == .exit(0))
+    #expect(result.errors.contains("] 0/1\u{1B}[K"))
+    // The bar's last sign is that it is cleared; the summary follows on the empty line.
+    #expect(result.errors.contains("\r\u{1B}[K1 item: 1 ok"))
+    #expect(!result.output.contains("\u{1B}"))
+  }
+
+  @Test(arguments: [["-q"], ["--progress", "none"], ["--progress", "plain"], ["-v"]])
+  func `There is no escape code where no bar is wanted`(options: [String]) async throws {
+    let fixture = try CommandFixture()
+    let arguments = fixture.fetchArguments([try fixture.list(["/a.png", "/b.png"])] + options, report: "-")
+    for errors in [RunningCommand.Output.pipe, .terminal] where options != ["-v"] || errors == .pipe {
+      let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: errors)
+      let result = await command.result()
+      #expect(result.ending == .exit(0))
+      #expect(!(result.output + result.errors).contains("\u{1B}"))
+      #expect(result.errors.isEmpty == (options == ["-q"]))
+    }
+  }
+
+  @Test func `A reader of the report that goes away ends the run quietly`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { $0.target == "/0.png" ? .icon() : .icon().after(gate) }
+    let list = try fixture.list((0..<20).map { "/\($0).png" })
+    let command = try fixture.start(
+      fixture.fetchArguments([list, "-q"], report: "-"), output: .reader(lines: 1))
+    await command.output.waitForEnd()
+    gate.open()
+    let result = await command.result()
+    #expect(result.ending == .exit(74))
+    #expect(result.errors.isEmpty)
+    #expect(try fixture.outputs().allSatisfy { !$0.hasSuffix(".tmp") })
+  }
+
+  @Test(.disabled(if: Sanitizer.isOn, "A sanitizer has memory of its own."))
+  func `A hundred thousand rows take no more memory than a thousand`() async throws {
+    let picture = SampleImage.png(width: 4, height: 4)
+    let fixture = try CommandFixture { _ in .http(200, ["Cache-Control": "max-age=3600"], picture) }
+    let url = fixture.server.url("/a.png") + "\n"
+    var peaks: [Int] = []
+    for count in [1000, 100_000] {
+      // With a pool of the allocator for each thread, it would show how many threads happened to meet.
+      let command = try fixture.start(
+        fixture.fetchArguments(["-", "-q"], report: "-"), environment: ["MALLOC_ARENA_MAX": "1"], input: .pipe)
+      command.write(String(repeating: url, count: count))
+      // Its input is still open, so it has done everything and is not gone.
+      await command.output.waitForLines(count)
+      peaks.append(try #require(command.peakMemory))
+      command.closeInput()
+      let result = await command.result()
+      #expect(result.ending == .exit(0))
+      #expect(result.output.utf8.count { $0 == UInt8(ascii: "\n") } == count)
+    }
+    #expect(fixture.server.requests.count == 1)
+    // Two MiB for the stacks and buffers of threads.
+    #expect(peaks[1] <= peaks[0] * 11 / 10 + 2048, "\(peaks) KiB")
+  }
+}
