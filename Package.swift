@@ -18,6 +18,7 @@ let package = Package(
     // The system's libraries. A missing one is named by the build, with the package that has it.
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
     .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -26,7 +27,7 @@ let package = Package(
     .systemLibrary(name: "CStatfs"),
 
     // The four floors, lowest first. Each imports only what is below it.
-    .target(name: "CImage", dependencies: ["CJPEG", "CPNG", "CLCMS"]),
+    .target(name: "CImage", dependencies: ["CJPEG", "CPNG", "CDeflate", "CLCMS"]),
     .target(
       name: "ImageCache",
       dependencies: [

@@ -3,6 +3,7 @@
 
 #include "icc.h"
 #include "jpeg_error.h"
+#include "jpeg_scans.h"
 #include "messages.h"
 
 /// One file on its way into the caller's bitmap. Lives outside the frame that jumps land in.
@@ -10,6 +11,7 @@ typedef struct Decoder {
   struct jpeg_decompress_struct cinfo;
   struct jpeg_progress_mgr progress;
   JPEGErrors errors;
+  ScanSource scans;
   const uint8_t *bytes;
   size_t count;
   CImageJPEGDecoding options;
@@ -18,6 +20,8 @@ typedef struct Decoder {
   uint8_t *ink;
   /// The components that at least one scan holds, one bit each.
   unsigned seen;
+  /// Some scans are not decoded, because the pixels do not depend on them.
+  bool leavesOut;
   /// All rows are read: what is wrong from here on does not concern the picture.
   bool complete;
 } Decoder;
@@ -92,7 +96,8 @@ static bool lacks_scans(const Decoder *self) {
   const struct jpeg_decompress_struct *cinfo = &self->cinfo;
   if (!jpeg_has_multiple_scans((j_decompress_ptr)cinfo)) return false;
   if (self->seen != (1u << cinfo->num_components) - 1) return true;
-  if (!cinfo->progressive_mode) return false;
+  // Only of a file with its end mark are scans left out: it is not cut short.
+  if (!cinfo->progressive_mode || self->leavesOut) return false;
   for (int component = 0; component < cinfo->num_components; component++) {
     for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++) {
       // -1: never sent. Above 0: that many low bits are still to come.
@@ -104,7 +109,9 @@ static bool lacks_scans(const Decoder *self) {
 
 static void judge_damage(Decoder *self) {
   j_common_ptr cinfo = (j_common_ptr)&self->cinfo;
-  bool cutShort = self->errors.reachedEnd && (self->errors.damaged || lacks_scans(self));
+  // Arithmetic decoding reads zeros where there is nothing more, and cannot tell whether they were meant.
+  bool vague = self->cinfo.arith_code;
+  bool cutShort = self->errors.reachedEnd && (self->errors.damaged || vague || lacks_scans(self));
   if (cutShort) cimage_jpeg_fail(cinfo, CImageStatusTruncated, "the JPEG file ends before its picture does");
   if (self->errors.damaged) cimage_jpeg_fail(cinfo, CImageStatusCorrupt, "the JPEG file's picture data is damaged");
 }
@@ -119,6 +126,7 @@ static CImageStatus decode(Decoder *self) {
   }
   read_header(self);
   choose_output(self);
+  self->leavesOut = cimage_leave_out_scans(&self->scans, cinfo, self->options.maxScans);
   jpeg_start_decompress(cinfo);
   if (cinfo->num_components == 4) {
     self->ink = malloc((size_t)cinfo->output_width * 4);
@@ -136,8 +144,8 @@ CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDe
   Decoder self;
   memset(&self, 0, sizeof self);
   self.cinfo.err = cimage_jpeg_errors(&self.errors, messages);
-  self.bytes = bytes;
-  self.count = count;
+  self.bytes = bytes + options.start;
+  self.count = count - options.start;
   self.options = options;
   self.bitmap = bitmap;
   CImageStatus status = decode(&self);

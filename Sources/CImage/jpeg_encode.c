@@ -30,6 +30,7 @@ static void configure(Encoder *encoder) {
   int step = cinfo->num_components == 1 ? 1 : encoder->options.chromaStep;
   cinfo->comp_info[0].h_samp_factor = step;
   cinfo->comp_info[0].v_samp_factor = step;
+  if (encoder->options.scans == CImageJPEGScansProgressive) jpeg_simple_progression(cinfo);
 }
 
 /// The only frame a jump lands in; everything it needs afterwards lives in `encoder`.

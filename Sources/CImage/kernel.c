@@ -4,13 +4,38 @@
 
 #include "kernel.h"
 
-static const double lobes = 3;
-
-static double lanczos(double x) {
+static double lanczos3(double x) {
   if (x == 0) return 1;
-  if (fabs(x) >= lobes) return 0;
+  if (x >= 3) return 0;
   double angle = x * 3.14159265358979323846;
-  return lobes * sin(angle) * sin(angle / lobes) / (angle * angle);
+  return 3 * sin(angle) * sin(angle / 3) / (angle * angle);
+}
+
+/// The cubics of Mitchell and Netravali, "Reconstruction Filters in Computer Graphics" (1988), equation 8.
+static double cubic(double x, double b, double c) {
+  if (x < 1) return ((12 - 9 * b - 6 * c) * x * x * x + (-18 + 12 * b + 6 * c) * x * x + (6 - 2 * b)) / 6;
+  if (x < 2) return ((-b - 6 * c) * x * x * x + (6 * b + 30 * c) * x * x + (-12 * b - 48 * c) * x + 8 * b + 24 * c) / 6;
+  return 0;
+}
+
+static double reach_of(CImageFilter filter) {
+  switch (filter) {
+    case CImageFilterLanczos3: return 3;
+    case CImageFilterMitchell:
+    case CImageFilterCubic: return 2;
+    case CImageFilterBox: return 0.5;
+  }
+}
+
+/// The weight of a sample at distance `x` from the centre, in target samples.
+static double weight_at(double x, CImageFilter filter) {
+  switch (filter) {
+    case CImageFilterLanczos3: return lanczos3(fabs(x));
+    case CImageFilterMitchell: return cubic(fabs(x), 1.0 / 3, 1.0 / 3);
+    case CImageFilterCubic: return cubic(fabs(x), 0, 0.5);
+    // Half open, so that a sample on the border of two windows belongs to one of them.
+    case CImageFilterBox: return x > -0.5 && x <= 0.5 ? 1 : 0;
+  }
 }
 
 /// The reach of one target sample, clipped to the source.
@@ -19,11 +44,11 @@ typedef struct Window {
   int32_t first, count;
 } Window;
 
-static Window window_of(int32_t index, double start, double scale, int32_t sourceCount) {
+static Window window_of(int32_t index, CImageFilter filter, double start, double scale, int32_t sourceCount) {
   Window window;
   window.stretch = scale > 1 ? scale : 1;
   window.center = start + (index + 0.5) * scale;
-  double reach = lobes * window.stretch;
+  double reach = reach_of(filter) * window.stretch;
   double first = floor(window.center - reach + 0.5), last = floor(window.center + reach + 0.5);
   if (first > sourceCount - 1) first = sourceCount - 1;
   if (first < 0) first = 0;
@@ -35,43 +60,61 @@ static Window window_of(int32_t index, double start, double scale, int32_t sourc
 }
 
 /// Fixed-point weights by error diffusion: what rounding takes from one weight goes to the next, so the sum is exact
-/// and a flat picture stays flat, however many and however small the weights are.
-static void fill_weights(Window window, int16_t *weights) {
+/// and a flat picture stays flat, however many and however small the weights are. `exact` is room for `window.count`.
+static void fill_weights(Window window, CImageFilter filter, double *exact, int16_t *weights) {
   double sum = 0;
   for (int32_t i = 0; i < window.count; i++) {
-    sum += lanczos((window.first + i + 0.5 - window.center) / window.stretch);
+    exact[i] = weight_at((window.first + i + 0.5 - window.center) / window.stretch, filter);
+    sum += exact[i];
   }
-  double exact = 0;
+  double wanted = 0;
   int32_t given = 0;
   for (int32_t i = 0; i < window.count; i++) {
-    double weight = lanczos((window.first + i + 0.5 - window.center) / window.stretch);
-    exact += sum != 0 ? weight / sum : 1.0 / window.count;
-    int32_t total = (int32_t)lround(exact * (1 << weightBits));
+    wanted += sum != 0 ? exact[i] / sum : 1.0 / window.count;
+    int32_t total = (int32_t)lround(wanted * (1 << weightBits));
     weights[i] = (int16_t)(total - given);
     given = total;
   }
 }
 
-int cimage_kernel_create(Kernel *kernel, int32_t sourceCount, double start, double end, int32_t targetCount) {
-  double scale = (end - start) / targetCount;
-  kernel->weights = NULL;
-  kernel->taps = calloc((size_t)targetCount, sizeof(Taps));
+/// Finds the windows, and returns how many weights the widest has; 0 when there is no memory.
+static size_t fill_taps(CImageKernel *kernel, CImageFilter filter, int32_t sourceCount, double start, double scale,
+                        int32_t targetCount) {
+  kernel->taps = malloc((size_t)targetCount * sizeof(Taps));
   if (kernel->taps == NULL) return 0;
-  size_t total = 0;
+  size_t total = 0, most = 0;
   for (int32_t i = 0; i < targetCount; i++) {
-    Window window = window_of(i, start, scale, sourceCount);
+    Window window = window_of(i, filter, start, scale, sourceCount);
     kernel->taps[i] = (Taps){window.first, window.count, total};
     total += (size_t)window.count;
+    if ((size_t)window.count > most) most = (size_t)window.count;
   }
   kernel->weights = malloc(total * sizeof(int16_t));
-  if (kernel->weights == NULL) return 0;
-  for (int32_t i = 0; i < targetCount; i++) {
-    fill_weights(window_of(i, start, scale, sourceCount), kernel->weights + kernel->taps[i].offset);
-  }
-  return 1;
+  return kernel->weights != NULL ? most : 0;
 }
 
-void cimage_kernel_free(Kernel kernel) {
-  free(kernel.taps);
-  free(kernel.weights);
+CImageKernel *cimage_kernel_create(CImageFilter filter, int32_t sourceCount, double start, double end,
+                                   int32_t targetCount) {
+  double scale = (end - start) / targetCount;
+  CImageKernel *kernel = calloc(1, sizeof *kernel);
+  if (kernel == NULL) return NULL;
+  size_t most = fill_taps(kernel, filter, sourceCount, start, scale, targetCount);
+  double *exact = most > 0 ? malloc(most * sizeof(double)) : NULL;
+  if (exact == NULL) {
+    cimage_kernel_destroy(kernel);
+    return NULL;
+  }
+  for (int32_t i = 0; i < targetCount; i++) {
+    Window window = window_of(i, filter, start, scale, sourceCount);
+    fill_weights(window, filter, exact, kernel->weights + kernel->taps[i].offset);
+  }
+  free(exact);
+  return kernel;
+}
+
+void cimage_kernel_destroy(CImageKernel *kernel) {
+  if (kernel == NULL) return;
+  free(kernel->taps);
+  free(kernel->weights);
+  free(kernel);
 }

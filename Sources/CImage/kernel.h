@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "CImage.h"
+
 /// Weights are fixed-point numbers with this many binary places; those of one sample add up to exactly 1.
 enum { weightBits = 14 };
 
@@ -14,17 +16,10 @@ typedef struct Taps {
   size_t offset;
 } Taps;
 
-/// One entry for each target sample.
-typedef struct Kernel {
+/// One entry of `taps` for each target sample.
+struct CImageKernel {
   Taps *_Nullable taps;
   int16_t *_Nullable weights;
-} Kernel;
-
-/// Weights of Lanczos3 for `targetCount` samples that cover `start` to `end` of `sourceCount` samples.
-/// Returns 0 when there is no memory. The caller frees the kernel in any case.
-int cimage_kernel_create(Kernel *_Nonnull kernel, int32_t sourceCount, double start, double end, int32_t targetCount);
-
-/// Frees the tables.
-void cimage_kernel_free(Kernel kernel);
+};
 
 #endif

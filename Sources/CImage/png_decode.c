@@ -36,6 +36,9 @@ static void set_limits(Decoder *self) {
   png_set_chunk_malloc_max(self->png, maxChunkBytes);
   png_set_chunk_cache_max(self->png, maxKeptChunks);
   png_set_benign_errors(self->png, 1);
+  // Skipped unread: libpng would ask for as much memory as these claim to need.
+  static const png_byte idle[] = "bKGD\0eXIf\0hIST\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt";
+  png_set_keep_unknown_chunks(self->png, PNG_HANDLE_CHUNK_NEVER, idle, sizeof idle / 5);
 }
 
 static void copy_profile(Decoder *self) {

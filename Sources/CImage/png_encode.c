@@ -1,70 +1,205 @@
-#include "png_error.h"
+// Writes PNG files without libpng: with libdeflate and vectorised filters that takes a fifth of libpng's time, for
+// about 3 % more bytes than zlib's usual level 6.
 
+#include <libdeflate.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "CImage.h"
+#include "messages.h"
+#include "png_filter.h"
+#include "png_palette.h"
 
-/// One file on its way into the caller's buffer.
+/// libdeflate's level. Of oxygen's icons at 64 to 256 pixels, level 2 makes 1 to 2 % more bytes in 0.9 of the time,
+/// level 5 makes 2 % less in 1.4 of it.
+enum { compressionLevel = 3 };
+
+/// Colour types of the PNG Specification, table 9.1.
+enum { typeGray = 0, typeRGB = 2, typePalette = 3, typeGrayAlpha = 4, typeRGBA = 6 };
+
+/// How the pixels are told.
+typedef struct Form {
+  int colorType;
+  /// Bits a sample, and bytes a pixel; fewer than 8 bits only in palettes.
+  int depth;
+  size_t step;
+  size_t rowBytes;
+} Form;
+
+/// One picture on its way into the caller's buffer.
 typedef struct Encoder {
-  PNGErrors errors;
-  png_structp png;
-  png_infop info;
   CImageBitmap bitmap;
-  uint8_t *file;
-  size_t capacity, written;
+  Palette palette;
+  struct libdeflate_compressor *compressor;
+  /// All rows, filtered; two rows with their margins; and one row to try filters on.
+  uint8_t *filtered, *rows, *scratch;
 } Encoder;
 
-static void append(png_structp png, png_bytep bytes, size_t count) {
-  Encoder *encoder = png_get_io_ptr(png);
-  if (count > encoder->capacity - encoder->written) {
-    encoder->errors.status = CImageStatusLimit;
-    png_error(png, "the buffer for the PNG file is too small");
-  }
-  memcpy(encoder->file + encoder->written, bytes, count);
-  encoder->written += count;
+/// A file that grows up to a limit.
+typedef struct File {
+  uint8_t *bytes;
+  size_t count, capacity;
+} File;
+
+static void put32(uint8_t *bytes, uint32_t value) {
+  for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-static void nothing(png_structp png) { (void)png; }
+/// Finishes a chunk whose data of `count` bytes stands where the file will go on after the chunk's length and type.
+static void end_chunk(File *file, const char *type, size_t count) {
+  uint8_t *chunk = file->bytes + file->count;
+  put32(chunk, (uint32_t)count);
+  memcpy(chunk + 4, type, 4);
+  put32(chunk + 8 + count, libdeflate_crc32(0, chunk + 4, count + 4));
+  file->count += count + 12;
+}
 
-static int color_type(int32_t channels) {
-  switch (channels) {
-    case 1: return PNG_COLOR_TYPE_GRAY;
-    case 2: return PNG_COLOR_TYPE_GRAY_ALPHA;
-    case 3: return PNG_COLOR_TYPE_RGB;
-    default: return PNG_COLOR_TYPE_RGB_ALPHA;
+static void put_chunk(File *file, const char *type, const uint8_t *data, size_t count) {
+  if (count > 0) memcpy(file->bytes + file->count + 8, data, count);
+  end_chunk(file, type, count);
+}
+
+static void put_header(File *file, CImageBitmap bitmap, Form form) {
+  static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+  memcpy(file->bytes, signature, sizeof signature);
+  file->count = sizeof signature;
+  uint8_t header[13] = {0};
+  put32(header, (uint32_t)bitmap.width);
+  put32(header + 4, (uint32_t)bitmap.height);
+  header[8] = (uint8_t)form.depth;
+  header[9] = (uint8_t)form.colorType;
+  put_chunk(file, "IHDR", header, sizeof header);
+}
+
+static void put_palette(File *file, const Palette *palette) {
+  uint8_t colors[3 * maxColors], alphas[maxColors];
+  size_t clear = 0;
+  for (int i = 0; i < palette->count; i++) {
+    uint32_t color = palette->colors[i];
+    for (int k = 0; k < 3; k++) colors[3 * i + k] = (uint8_t)(color >> (16 - 8 * k));
+    alphas[i] = (uint8_t)(color >> 24);
+    if (alphas[i] < 255) clear = (size_t)i + 1;
+  }
+  put_chunk(file, "PLTE", colors, 3 * (size_t)palette->count);
+  if (clear > 0) put_chunk(file, "tRNS", alphas, clear);
+}
+
+/// A row of numbers of colours, the first in the highest bits.
+static void pack_indexes(const Encoder *self, const uint8_t *pixel, Form form, uint8_t *row) {
+  memset(row, 0, form.rowBytes);
+  for (size_t x = 0; x < (size_t)self->bitmap.width; x++, pixel += self->bitmap.channels) {
+    unsigned index = (unsigned)cimage_palette_index(&self->palette, color_of(pixel, self->bitmap.channels));
+    size_t bit = x * (size_t)form.depth;
+    row[bit / 8] |= (uint8_t)(index << (8 - (size_t)form.depth - bit % 8));
   }
 }
 
-/// The only frame a jump lands in; everything it needs afterwards lives in `encoder`.
-static CImageStatus encode(Encoder *encoder) {
-  const CImageBitmap *bitmap = &encoder->bitmap;
-  if (setjmp(encoder->errors.jump)) return encoder->errors.status;
-  png_set_write_fn(encoder->png, encoder, append, nothing);
-  png_set_IHDR(encoder->png, encoder->info, (png_uint_32)bitmap->width, (png_uint_32)bitmap->height, 8,
-               color_type(bitmap->channels), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
-  // Against zlib's usual level 6: about 2 % larger, and four times faster at 256 pixels.
-  png_set_compression_level(encoder->png, 4);
-  png_write_info(encoder->png, encoder->info);
-  for (int32_t y = 0; y < bitmap->height; y++) {
-    png_write_row(encoder->png, bitmap->pixels + (size_t)y * bitmap->stride);
+/// A row without the samples that are always the same.
+static void pack_samples(const Encoder *self, const uint8_t *pixel, Form form, uint8_t *row) {
+  size_t channels = (size_t)self->bitmap.channels, colors = form.step > 2 ? 3 : 1;
+  if (form.step == channels) {
+    memcpy(row, pixel, form.rowBytes);
+    return;
   }
-  png_write_end(encoder->png, NULL);
+  for (int32_t x = 0; x < self->bitmap.width; x++, pixel += channels, row += form.step) {
+    for (size_t i = 0; i < colors; i++) row[i] = pixel[i];
+    if (form.step > colors) row[colors] = pixel[channels - 1];
+  }
+}
+
+/// Fills `filtered`. Neighbouring numbers of a palette are not neighbouring colours: those rows stay as they are.
+static void filter_rows(Encoder *self, Form form) {
+  size_t pitch = filterMargin + form.rowBytes;
+  uint8_t *row = self->rows + filterMargin, *above = row + pitch, *out = self->filtered;
+  memset(self->rows, 0, 2 * pitch);
+  for (int32_t y = 0; y < self->bitmap.height; y++, out += form.rowBytes + 1) {
+    const uint8_t *pixel = self->bitmap.pixels + (size_t)y * self->bitmap.stride;
+    if (form.colorType == typePalette) {
+      out[0] = 0;
+      pack_indexes(self, pixel, form, out + 1);
+      continue;
+    }
+    pack_samples(self, pixel, form, row);
+    cimage_filter_row(row, above, form.step, form.rowBytes, self->scratch, out);
+    uint8_t *finished = row;
+    row = above;
+    above = finished;
+  }
+}
+
+/// Writes a file in `form` if it fits into less than `file->capacity` bytes; returns 0 if it does not.
+static int write_file(Encoder *self, Form form, File *file) {
+  size_t overhead = 8 + 25 + (form.colorType == typePalette ? 24 + 4 * (size_t)self->palette.count : 0) + 12 + 12;
+  if (file->capacity <= overhead) return 0;
+  put_header(file, self->bitmap, form);
+  if (form.colorType == typePalette) put_palette(file, &self->palette);
+  filter_rows(self, form);
+  size_t count = (form.rowBytes + 1) * (size_t)self->bitmap.height;
+  size_t written = libdeflate_zlib_compress(self->compressor, self->filtered, count, file->bytes + file->count + 8,
+                                            file->capacity - overhead);
+  if (written == 0) return 0;
+  end_chunk(file, "IDAT", written);
+  put_chunk(file, "IEND", NULL, 0);
+  return 1;
+}
+
+/// The samples that differ between pixels.
+static Form direct_form(const Encoder *self) {
+  bool gray = self->palette.gray || self->bitmap.channels < 3;
+  int type = gray ? (self->palette.opaque ? typeGray : typeGrayAlpha) : (self->palette.opaque ? typeRGB : typeRGBA);
+  size_t step = (gray ? 1 : 3) + (self->palette.opaque ? 0 : 1);
+  return (Form){type, 8, step, step * (size_t)self->bitmap.width};
+}
+
+static Form palette_form(const Encoder *self) {
+  int colors = self->palette.count, depth = colors <= 2 ? 1 : colors <= 4 ? 2 : colors <= 16 ? 4 : 8;
+  return (Form){typePalette, depth, 1, ((size_t)self->bitmap.width * (size_t)depth + 7) / 8};
+}
+
+/// Tries a palette where it is exact, and keeps it where it makes the file smaller.
+static void try_palette(Encoder *self, Form direct, File *file) {
+  Form form = palette_form(self);
+  if (self->palette.count > maxColors || form.rowBytes >= direct.rowBytes) return;
+  File other = {malloc(file->count), 0, file->count};
+  if (other.bytes != NULL && write_file(self, form, &other) && other.count < file->count) {
+    memcpy(file->bytes, other.bytes, other.count);
+    file->count = other.count;
+  }
+  free(other.bytes);
+}
+
+static CImageStatus encode(Encoder *self, File *file, CImageMessages *messages) {
+  cimage_palette_read(&self->palette, self->bitmap);
+  Form form = direct_form(self);
+  self->compressor = libdeflate_alloc_compressor(compressionLevel);
+  self->filtered = malloc((form.rowBytes + 1) * (size_t)self->bitmap.height);
+  self->rows = malloc(2 * (filterMargin + form.rowBytes));
+  self->scratch = malloc(form.rowBytes);
+  if (self->compressor == NULL || self->filtered == NULL || self->rows == NULL || self->scratch == NULL) {
+    cimage_set_error(messages, "out of memory");
+    return CImageStatusOutOfMemory;
+  }
+  if (!write_file(self, form, file)) {
+    cimage_set_error(messages, "the buffer for the PNG file is too small");
+    return CImageStatusLimit;
+  }
+  try_palette(self, form, file);
   return CImageStatusOK;
 }
 
-CImageStatus cimage_png_encode(CImageBitmap bitmap, uint8_t *file, size_t capacity, size_t *written,
+CImageStatus cimage_png_encode(CImageBitmap bitmap, uint8_t *bytes, size_t capacity, size_t *written,
                                CImageMessages *messages) {
-  Encoder encoder;
-  memset(&encoder, 0, sizeof encoder);
-  encoder.errors.messages = messages;
-  encoder.bitmap = bitmap;
-  encoder.file = file;
-  encoder.capacity = capacity;
   *written = 0;
-  encoder.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &encoder.errors, cimage_png_error, cimage_png_warning);
-  encoder.info = encoder.png != NULL ? png_create_info_struct(encoder.png) : NULL;
-  CImageStatus status = CImageStatusOutOfMemory;
-  if (encoder.info != NULL) status = encode(&encoder);
-  png_destroy_write_struct(&encoder.png, &encoder.info);
-  *written = encoder.written;
+  Encoder *self = calloc(1, sizeof *self);
+  if (self == NULL) return CImageStatusOutOfMemory;
+  self->bitmap = bitmap;
+  File file = {bytes, 0, capacity};
+  CImageStatus status = encode(self, &file, messages);
+  if (status == CImageStatusOK) *written = file.count;
+  libdeflate_free_compressor(self->compressor);
+  free(self->filtered);
+  free(self->rows);
+  free(self->scratch);
+  free(self);
   return status;
 }

@@ -9,30 +9,16 @@
 
 #include "CImage.h"
 #include "kernel.h"
+#include "resize_avx2.h"
+#include "simd.h"
 
-// The same C, compiled twice where the system can choose at load time: the wider vectors halve the time. The choice
-// runs before anything else, which the thread sanitizer's instrumentation of it does not survive.
-#if __has_feature(thread_sanitizer)
-#define WITH_AVX2
-#elif defined(__x86_64__) && defined(__linux__) && !defined(__AVX2__)
-#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
-#else
-#define WITH_AVX2
-#endif
-
-enum {
-  /// Target rows worked on together.
-  band = 8,
-  /// Source bytes filtered together in the first pass; their sums stay in registers.
-  block = 16,
-  /// Binary places kept between the passes.
-  middleBits = 6,
-};
+/// Source bytes filtered together in the first pass; their sums stay in registers.
+enum { block = 16 };
 
 /// What both passes share.
 typedef struct Resize {
   CImageBitmap source, target;
-  Kernel columns, rows;
+  const CImageKernel *down, *across;
   /// `band` target rows of filtered source columns, interleaved: sample x of row r is at `x * band + r`.
   int16_t *middle;
   /// The first and the number of the source bytes in a row that any target column needs.
@@ -61,8 +47,8 @@ static inline void filter_block(const uint8_t *top, size_t stride, Taps taps, co
 
 /// First pass: one target row, still as wide as the source.
 WITH_AVX2 static void filter_columns(const Resize *self, int32_t y, int16_t *middle) {
-  Taps taps = self->columns.taps[y];
-  const int16_t *weights = self->columns.weights + taps.offset;
+  Taps taps = self->down->taps[y];
+  const int16_t *weights = self->down->weights + taps.offset;
   const uint8_t *top = self->source.pixels + (size_t)taps.first * self->source.stride + self->firstByte;
   size_t x = 0;
   for (; x + block <= self->byteCount; x += block) {
@@ -71,6 +57,21 @@ WITH_AVX2 static void filter_columns(const Resize *self, int32_t y, int16_t *mid
   if (x < self->byteCount) {
     filter_block(top + x, self->source.stride, taps, weights, self->byteCount - x, middle + x * band);
   }
+}
+
+/// First pass for `count` target rows. A band that is not full repeats its last row.
+static void filter_band(const Resize *self, int32_t y, int32_t count) {
+  if (!cimage_has_avx2() || self->byteCount < avx2Block) {
+    for (int32_t r = 0; r < count; r++) filter_columns(self, y + r, self->middle + r);
+    return;
+  }
+  const uint8_t *rows[band];
+  Taps taps[band];
+  for (int32_t r = 0; r < band; r++) {
+    taps[r] = self->down->taps[y + (r < count ? r : count - 1)];
+    rows[r] = self->source.pixels + (size_t)taps[r].first * self->source.stride + self->firstByte;
+  }
+  cimage_filter_columns_avx2(rows, self->source.stride, taps, self->down->weights, self->byteCount, self->middle);
 }
 
 /// Second pass for one sample of `band` rows.
@@ -88,11 +89,11 @@ WITH_AVX2 static void filter_rows(const Resize *self, int32_t y, int32_t count) 
   size_t channels = (size_t)self->target.channels;
   uint8_t *out = self->target.pixels + (size_t)y * self->target.stride;
   for (int32_t x = 0; x < self->target.width; x++) {
-    Taps taps = self->rows.taps[x];
+    Taps taps = self->across->taps[x];
     const int16_t *middle = self->middle + ((size_t)taps.first * channels - self->firstByte) * band;
     for (size_t channel = 0; channel < channels; channel++, out++) {
       uint8_t bytes[band];
-      filter_sample(middle + channel * band, channels * band, taps, self->rows.weights + taps.offset, bytes);
+      filter_sample(middle + channel * band, channels * band, taps, self->across->weights + taps.offset, bytes);
       for (int32_t r = 0; r < count; r++) out[(size_t)r * self->target.stride] = bytes[r];
     }
   }
@@ -102,7 +103,7 @@ WITH_AVX2 static void filter_rows(const Resize *self, int32_t y, int32_t count) 
 static void find_needed_columns(Resize *self) {
   int32_t first = INT32_MAX, end = 0;
   for (int32_t x = 0; x < self->target.width; x++) {
-    Taps taps = self->rows.taps[x];
+    Taps taps = self->across->taps[x];
     if (taps.first < first) first = taps.first;
     if (taps.first + taps.count > end) end = taps.first + taps.count;
   }
@@ -110,31 +111,18 @@ static void find_needed_columns(Resize *self) {
   self->byteCount = (size_t)(end - first) * (size_t)self->source.channels;
 }
 
-static CImageStatus run(Resize *self, CImageBox box) {
-  if (!cimage_kernel_create(&self->columns, self->source.height, box.top, box.bottom, self->target.height) ||
-      !cimage_kernel_create(&self->rows, self->source.width, box.left, box.right, self->target.width)) {
-    return CImageStatusOutOfMemory;
-  }
-  find_needed_columns(self);
+CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
+                           CImageBitmap target) {
+  Resize self = {.source = source, .target = target, .across = across, .down = down};
+  find_needed_columns(&self);
   // Zeros, so that the rows missing from the last band are defined.
-  self->middle = calloc(self->byteCount * band, sizeof(int16_t));
-  if (self->middle == NULL) return CImageStatusOutOfMemory;
-  for (int32_t y = 0; y < self->target.height; y += band) {
-    int32_t count = self->target.height - y < band ? self->target.height - y : band;
-    for (int32_t r = 0; r < count; r++) filter_columns(self, y + r, self->middle + r);
-    filter_rows(self, y, count);
+  self.middle = calloc(self.byteCount * band, sizeof(int16_t));
+  if (self.middle == NULL) return CImageStatusOutOfMemory;
+  for (int32_t y = 0; y < target.height; y += band) {
+    int32_t count = target.height - y < band ? target.height - y : band;
+    filter_band(&self, y, count);
+    filter_rows(&self, y, count);
   }
-  return CImageStatusOK;
-}
-
-CImageStatus cimage_resize(CImageBitmap source, CImageBox box, CImageBitmap target) {
-  Resize self;
-  memset(&self, 0, sizeof self);
-  self.source = source;
-  self.target = target;
-  CImageStatus status = run(&self, box);
-  cimage_kernel_free(self.columns);
-  cimage_kernel_free(self.rows);
   free(self.middle);
-  return status;
+  return CImageStatusOK;
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Makes the pictures the tests read, and for each the pixels an independent implementation gives.
 
-Needs Pillow (Debian: python3-pil). Run it from anywhere; it writes beside itself:
+Needs Pillow and libjpeg-turbo's tools (Debian: python3-pil, libjpeg-turbo-progs). Run it from anywhere; it writes
+beside itself:
 
   pictures/NAME.jpg|png        the files, one for each kind that the decoder must understand
   references/NAME.EXT-WxH.png  Pillow's rendering: full decode, EXIF applied, ICC to sRGB, LANCZOS to W x H
 
 Nothing here is random from run to run; the same Pillow gives the same bytes.
 """
-import io, math, pathlib, struct, zlib
+import io, math, pathlib, struct, subprocess, zlib
 from PIL import Image, ImageChops, ImageCms, ImageOps
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -89,7 +90,7 @@ def upright_srgb(path):
     image = Image.open(path)
     profile = image.info.get("icc_profile")
     image = ImageOps.exif_transpose(image)
-    if profile and image.mode in ("RGB", "L"):
+    if profile and image.mode in ("RGB", "L", "CMYK"):
         image = ImageCms.profileToProfile(
             image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB"), outputMode="RGB")
     if image.mode == "CMYK":
@@ -105,7 +106,60 @@ def reference(path, image=None):
     scale = min(BOX[0] / width, BOX[1] / height)
     size = max(1, math.floor(width * scale + 0.5)), max(1, math.floor(height * scale + 0.5))
     result = image.resize(size, Image.Resampling.LANCZOS)
-    result.save(REFERENCES / f"{path.name}-{size[0]}x{size[1]}.png", optimize=True)
+    # A profile of Pillow's own making holds the time of day.
+    result.save(REFERENCES / f"{path.name}-{size[0]}x{size[1]}.png", optimize=True, icc_profile=None)
+
+
+def filters():
+    """The other ways to scale, of one picture: `filter-NAME.png`, and `linear.png` in linear light."""
+    scene = photo(203, 149)
+    scene.save(PICTURES / "scene.png", optimize=True)
+    reference(PICTURES / "scene.png")
+    size = (48, 35)
+    for name, resampling in (("cubic", Image.Resampling.BICUBIC), ("box", Image.Resampling.BOX)):
+        scene.resize(size, resampling).save(REFERENCES / f"filter-{name}.png", optimize=True)
+    mitchell(scene, size).save(REFERENCES / "filter-mitchell.png", optimize=True)
+    # Pillow's floating-point mode mixes light where its eight bits could not.
+    to_light = lambda s: s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4
+    to_sample = lambda l: l * 12.92 if l <= 0.0031308 else 1.055 * l ** (1 / 2.4) - 0.055
+    bands = []
+    for band in scene.split():
+        light = Image.new("F", scene.size)
+        light.putdata([to_light(s / 255) for s in band.getdata()])
+        small = light.resize(size, Image.Resampling.LANCZOS)
+        result = Image.new("L", size)
+        result.putdata([round(255 * to_sample(min(1, max(0, l)))) for l in small.getdata()])
+        bands.append(result)
+    Image.merge("RGB", bands).save(REFERENCES / "filter-linear.png", optimize=True)
+
+
+def mitchell(image, size):
+    """Mitchell and Netravali's cubic, B = C = 1/3, which Pillow does not have: in plain numbers, one axis at a time."""
+    def weight(x):
+        x = abs(x)
+        if x < 1:
+            return (7 * x ** 3 - 12 * x ** 2 + 16 / 3) / 6
+        return (-7 / 3 * x ** 3 + 12 * x ** 2 - 20 * x + 32 / 3) / 6 if x < 2 else 0
+
+    def scaled(lines, count):
+        scale = len(lines) / count
+        result = []
+        for i in range(count):
+            center = (i + 0.5) * scale
+            near = [(k, weight((k + 0.5 - center) / scale)) for k in range(len(lines)) if abs(k + 0.5 - center) < 2 * scale]
+            total = sum(w for _, w in near)
+            result.append([sum(lines[k][j] * w for k, w in near) / total for j in range(len(lines[0]))])
+        return result
+
+    bands = []
+    for band in image.split():
+        data, width = list(band.getdata()), image.width
+        rows = scaled([data[y * width:(y + 1) * width] for y in range(image.height)], size[1])
+        columns = scaled([list(column) for column in zip(*rows)], size[0])
+        result = Image.new("L", size)
+        result.putdata([max(0, min(255, round(columns[x][y]))) for y in range(size[1]) for x in range(size[0])])
+        bands.append(result)
+    return Image.merge("RGB", bands)
 
 
 def jpegs():
@@ -125,6 +179,100 @@ def jpegs():
     yield write("adobe-rgb.jpg", scene, quality=92, icc_profile=matrix_profile(
         [(0.6400, 0.3300), (0.2100, 0.7100), (0.1500, 0.0600)], 563 / 256))
     yield write("gray-profile.jpg", scene.convert("L"), quality=92, icc_profile=gray_profile(1.8))
+    yield write("cmyk-profile.jpg", scene.convert("CMYK"), quality=92, icc_profile=ink_profile())
+
+
+def encoded(image, *options):
+    """A JPEG by libjpeg-turbo's own tool, which writes kinds that Pillow does not."""
+    file = io.BytesIO()
+    image.save(file, "PPM")
+    return subprocess.run(["cjpeg", "-quality", "90", *options], input=file.getvalue(), stdout=subprocess.PIPE, check=True).stdout
+
+
+def written(name, data):
+    path = PICTURES / name
+    path.write_bytes(data)
+    return path
+
+
+def segments(data):
+    """Offset, marker and end of each segment up to the first scan."""
+    offset = 2
+    while True:
+        end = offset + 2 + struct.unpack_from(">H", data, offset + 2)[0]
+        yield offset, data[offset + 1], end
+        if data[offset + 1] == 0xDA:
+            return
+        offset = end
+
+
+def odd_jpegs():
+    """Kinds that Pillow reads but does not write."""
+    scene = photo(203, 149)
+    yield written("rgb-411.jpg", encoded(scene, "-sample", "4x1"))
+    yield written("rgb-440.jpg", encoded(scene, "-sample", "1x2"))
+    yield written("rgb-transform-0.jpg", encoded(scene, "-rgb"))
+    yield written("arithmetic.jpg", encoded(scene, "-arithmetic"))
+    yield written("arithmetic-progressive.jpg", encoded(scene, "-arithmetic", "-progressive"))
+    yield written("restarts.jpg", encoded(scene, "-restart", "1"))
+    for name in ("large-shrunk", "large-444", "large-gray"):
+        if name != "large-shrunk":
+            image = photo(811, 605)
+            yield written(f"{name}.jpg", encoded(image.convert("L") if name == "large-gray" else image, "-sample", "1x1"))
+        # The same coefficients in another order: the thumbnails must be the same to the last bit.
+        again = subprocess.run(["jpegtran", "-progressive", PICTURES / f"{name}.jpg"], stdout=subprocess.PIPE, check=True).stdout
+        yield written(f"{name}-progressive.jpg", again)
+    yield write("multi-picture.jpg", scene, format="MPO", save_all=True, append_images=[photo(60, 40)], quality=90)
+    yield ycck("ycck.jpg", scene)
+
+    # A profile in two segments, the later one first.
+    whole = PICTURES.joinpath("adobe-rgb.jpg").read_bytes()
+    start, end = next((start, end) for start, marker, end in segments(whole) if marker == 0xE2)
+    profile = whole[start + 18:end]
+    parts = [b"ICC_PROFILE\0\2\2" + profile[200:], b"ICC_PROFILE\0\1\2" + profile[:200]]
+    both = b"".join(b"\xff\xe2" + struct.pack(">H", 2 + len(part)) + part for part in parts)
+    yield written("adobe-rgb-split.jpg", whole[:start] + both + whole[end:])
+
+
+def ycck(name, scene):
+    """Photoshop's kind of CMYK: the three inks as YCbCr, black beside them, everything inverted."""
+    inks = scene.convert("CMYK")
+    # A fourth plane that matters.
+    cyan, magenta, yellow, _ = inks.split()
+    black = ImageChops.invert(scene.convert("L")).point(lambda v: v // 3)
+    inks = Image.merge("CMYK", (cyan, magenta, yellow, black))
+    # libjpeg reads C as 255 - R; inverted, R is the ink itself (libjpeg's jdcolor.c, ycck_cmyk_convert).
+    y, cb, cr = Image.merge("RGB", (cyan, magenta, yellow)).convert("YCbCr").split()
+    # Pillow inverts what it writes as CMYK.
+    planes = [ImageChops.invert(plane) for plane in (y, cb, cr)] + [black]
+    file = io.BytesIO()
+    Image.merge("CMYK", planes).save(file, "JPEG", quality=95)
+    data = bytearray(file.getvalue())
+    start = next(start for start, marker, _ in segments(data) if marker == 0xEE)
+    assert data[start + 4:start + 9] == b"Adobe" and data[start + 15] == 0
+    data[start + 15] = 2
+    path = written(name, bytes(data))
+    difference = ImageChops.difference(Image.open(path).convert("RGB"), inks.convert("RGB"))
+    assert max(sum(v * n for v, n in enumerate(band.histogram())) / (203 * 149) for band in difference.split()) < 3
+    return path
+
+
+def flawed():
+    """Files with a flaw that does no harm, each with the sound file it must look like."""
+    sound = PICTURES / "rgb-420.jpg"
+    data = sound.read_bytes()
+    yield written("garbage-before.jpg", b"\r\n\xef\xbb\xbf\n" + data), sound
+    yield written("no-end-mark.jpg", data[:-2]), sound
+    # Some cameras write Ss, Se, Ah, Al as zeros, which says "nothing but DC".
+    end = next(end for _, marker, end in segments(data) if marker == 0xDA)
+    yield written("odd-sos.jpg", data[:end - 3] + b"\0\0\0" + data[end:]), sound
+    yield written("broken-exif.jpg", data[:2] + b"\xff\xe1" + struct.pack(">H", 18) + b"Exif\0\0II*\0\xff\xff\xff\x7f\0\0" + data[2:]), sound
+    sound = PICTURES / "rgb.png"
+    data = sound.read_bytes()
+    text = chunk(b"tEXt", b"Title\0text")
+    yield written("bad-text-crc.png", data[:33] + text[:-1] + bytes([text[-1] ^ 1]) + data[33:]), sound
+    yield written("broken-profile.png", data[:33] + chunk(b"iCCP", b"p\0\0" + zlib.compress(b"nonsense" * 20)) + data[33:]), sound
+    yield written("no-end-chunk.png", data[:-12]), sound
 
 
 def matrix_profile(primaries, gamma):
@@ -160,14 +308,30 @@ def curve_tag(gamma):
     return b"curv\0\0\0\0" + struct.pack(">IH", 1, round(gamma * 256)) + b"\0\0"
 
 
-def icc_file(space, tags):
+def ink_profile():
+    """A printer's profile of two grid points an ink: paper, four inks and their mixtures, in Lab."""
+    def lab(c, m, y, k):
+        light = [(1 - 0.9 * ink) * (1 - 0.85 * k) for ink in (c, m, y)]
+        lightness = 95 * (0.25 * light[0] + 0.6 * light[1] + 0.15 * light[2])
+        return lightness, 60 * (light[0] - light[1]), 50 * (light[1] - light[2])
+
+    table = b"".join(
+        bytes((round(l * 255 / 100), round(a + 128), round(b + 128)))
+        for l, a, b in (lab(c, m, y, k) for c in (0, 1) for m in (0, 1) for y in (0, 1) for k in (0, 1)))
+    ramp = bytes(range(256))
+    identity = struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 65536)
+    lut = b"mft1\0\0\0\0" + bytes((4, 3, 2, 0)) + identity + ramp * 4 + table + ramp * 3
+    return icc_file(b"CMYK", [(b"wtpt", xyz_tag([0.9642, 1, 0.8249])), (b"A2B0", lut)], kind=b"prtr", connection=b"Lab ")
+
+
+def icc_file(space, tags, kind=b"mntr", connection=b"XYZ "):
     described = b"desc\0\0\0\0" + struct.pack(">I", 5) + b"test\0" + b"\0" * 79
     tags = [(b"desc", described + b"\0" * (-len(described) % 4)), (b"cprt", b"text\0\0\0\0none\0\0\0\0")] + tags
     offset, table, body = 128 + 4 + 12 * len(tags), b"", b""
     for name, data in tags:
         table += name + struct.pack(">II", offset + len(body), len(data))
         body += data
-    head = struct.pack(">I4s4s4s4s4s12s4s", offset + len(body), b"\0\0\0\0", b"\x02\x10\0\0", b"mntr", space, b"XYZ ",
+    head = struct.pack(">I4s4s4s4s4s12s4s", offset + len(body), b"\0\0\0\0", b"\x02\x10\0\0", kind, space, connection,
                        struct.pack(">6H", 2024, 1, 1, 0, 0, 0), b"acsp")
     head += b"\0" * 28 + struct.pack(">iii", 63190, 65536, 54061)
     return head.ljust(128, b"\0") + struct.pack(">I", len(tags)) + table + body
@@ -242,6 +406,29 @@ def odd_pngs():
     image.putdata([(p[0], 0 if p[0] == 0x80 else 255) for row in rows for p in row])
     yield PICTURES / "gray-trns.png", image
 
+    png("gray-alpha-16bit.png", width, height, 16, 4,
+        [[(p[0] * 257, (255 - p[0] // 2) * 257) for p in row] for row in gray_rows])
+    image = Image.new("LA", (width, height))
+    image.putdata([(p[0], 255 - p[0] // 2) for row in gray_rows for p in row])
+    yield PICTURES / "gray-alpha-16bit.png", image
+    png("rgba-16bit.png", width, height, 16, 6, [[(*(s * 257 for s in p), 257 * (255 - p[2] // 2)) for p in row] for row in rgb_rows])
+    image = Image.new("RGBA", (width, height))
+    image.putdata([(*p, 255 - p[2] // 2) for row in rgb_rows for p in row])
+    yield PICTURES / "rgba-16bit.png", image
+    png("palette-interlaced.png", width, height, 4, 3, four, extra=chunk(b"PLTE", bytes(s for p in ramp for s in p)), interlace=True)
+    image = Image.new("RGB", (width, height))
+    image.putdata([ramp[p[0]] for row in four for p in row])
+    yield PICTURES / "palette-interlaced.png", image
+    # sRGB says more than gAMA does, whatever that claims.
+    png("srgb-and-gamma.png", width, height, 8, 2, rgb_rows,
+        extra=chunk(b"gAMA", struct.pack(">I", 100000)) + chunk(b"sRGB", b"\0"))
+    yield PICTURES / "srgb-and-gamma.png", scene
+    # The orientation behind the picture, where the specification allows it too.
+    plain = (PICTURES / "rgb.png").read_bytes()
+    (PICTURES / "exif-behind.png").write_bytes(
+        plain[:-12] + chunk(b"eXIf", b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHHI", 0x112, 3, 1, 8, 0, 0)) + plain[-12:])
+    yield PICTURES / "exif-behind.png", ImageOps.exif_transpose(Image.open(PICTURES / "exif-behind.png"))
+
     # A file made for gamma 1.0 (linear light): its numbers are not sRGB's.
     linear = [[tuple(round(255 * (s / 255) ** 2.2) for s in p) for p in row] for row in rgb_rows]
     png("gamma.png", width, height, 8, 2, linear, extra=chunk(b"gAMA", struct.pack(">I", 100000)))
@@ -255,10 +442,13 @@ def main():
         folder.mkdir(exist_ok=True)
         for old in folder.iterdir():
             old.unlink()
-    for path in [*jpegs(), *pngs()]:
+    for path in [*jpegs(), *odd_jpegs(), *pngs()]:
         reference(path)
+    for path, sound in flawed():
+        reference(path, upright_srgb(sound))
     for path, image in odd_pngs():
         reference(path, image)
+    filters()
 
 
 if __name__ == "__main__":

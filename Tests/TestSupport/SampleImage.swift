@@ -7,7 +7,8 @@ public enum SampleImage {
   /// A colour JPEG of quality 85.
   public static func jpeg(width: Int, height: Int, seed: Int = 0) -> [UInt8] {
     encoded(width: width, height: height, channels: 3, seed: seed) { bitmap, file, capacity, written, messages in
-      cimage_jpeg_encode(bitmap, CImageJPEGEncoding(quality: 85, chromaStep: 2), file, capacity, written, messages)
+      let options = CImageJPEGEncoding(quality: 85, chromaStep: 2, scans: .baseline)
+      return cimage_jpeg_encode(bitmap, options, file, capacity, written, messages)
     }
   }
 

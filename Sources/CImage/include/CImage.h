@@ -86,6 +86,8 @@ void cimage_transform_destroy(CImageTransform *_Nullable transform);
 typedef struct CImageJPEGDecoding {
   /// 1, 2, 4 or 8: the picture is made this much smaller while its DCT blocks are decoded.
   int32_t shrink;
+  /// Where the file begins in the bytes.
+  size_t start;
   /// The most scans a progressive file may have.
   int32_t maxScans;
   /// The most bytes the library may hold for coefficients and rows.
@@ -116,14 +118,38 @@ CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap 
 
 // MARK: Pixels
 
-/// A part of a bitmap, in pixels and fractions of them.
-typedef struct CImageBox {
-  double left, top, right, bottom;
-} CImageBox;
+/// How neighbouring pixels are weighed when a picture is scaled.
+typedef enum CIMAGE_CLOSED CImageFilter {
+  /// Lanczos, three lobes: the sharpest.
+  CImageFilterLanczos3,
+  /// Mitchell and Netravali's cubic, B = C = 1/3: softer, with hardly any ringing.
+  CImageFilterMitchell,
+  /// Catmull-Rom's cubic, B = 0, C = 1/2: between the two.
+  CImageFilterCubic,
+  /// The plain mean of the pixels covered.
+  CImageFilterBox,
+} CImageFilter;
 
-/// Fills `target` with the part `box` of `source`, through a Lanczos filter of three lobes in both directions.
-/// Channels must be equal; alpha, if any, must be premultiplied. `box` may reach past the edge by part of a pixel.
-CImageStatus cimage_resize(CImageBitmap source, CImageBox box, CImageBitmap target);
+/// The weights of a resize in one direction. Never changes: any number of threads may use one at once.
+typedef struct CImageKernel CImageKernel;
+
+/// Weights of `filter` for `targetCount` samples that cover `start` to `end` of `sourceCount` samples; both may reach
+/// past the edge by part of a sample. NULL when there is no memory. The caller destroys it.
+CImageKernel *_Nullable cimage_kernel_create(CImageFilter filter, int32_t sourceCount, double start, double end,
+                                             int32_t targetCount);
+
+/// Frees a kernel.
+void cimage_kernel_destroy(CImageKernel *_Nullable kernel);
+
+/// Fills `target` from `source`. `across` is made for their widths, `down` for their heights. Channels must be equal;
+/// alpha, if any, must be premultiplied.
+CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
+                           CImageBitmap target);
+
+/// The same in linear light: sRGB samples are mixed as the light they stand for. Alpha, if any, must be straight, and
+/// is so in `target`.
+CImageStatus cimage_resize_linear(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
+                                  CImageBitmap target);
 
 /// Fills `target` with `source` as an EXIF orientation (1 to 8) wants it seen. For 5 to 8 `target` has width and
 /// height exchanged.
@@ -144,23 +170,33 @@ void cimage_fill(CImageBitmap bitmap, const uint8_t *sample);
 
 // MARK: Encoding
 
+/// The order in which a JPEG file tells its picture.
+typedef enum CIMAGE_CLOSED CImageJPEGScans {
+  /// From top to bottom.
+  CImageJPEGScansBaseline,
+  /// From coarse to fine.
+  CImageJPEGScansProgressive,
+} CImageJPEGScans;
+
 /// How a JPEG is to be encoded.
 typedef struct CImageJPEGEncoding {
   /// 1 to 100.
   int32_t quality;
   /// Colour samples a pixel side: 1 keeps all of them (4:4:4), 2 keeps one for each 2x2 pixels (4:2:0).
   int32_t chromaStep;
+  CImageJPEGScans scans;
 } CImageJPEGEncoding;
 
 /// Bytes that hold any JPEG or PNG file made of such a bitmap here.
 size_t cimage_encoded_bound(CImageBitmap bitmap);
 
-/// Encodes 1 or 3 channels as a baseline JPEG with optimised Huffman tables and no metadata.
+/// Encodes 1 or 3 channels as a JPEG with optimised Huffman tables and no metadata.
 /// `*written` is the size of the file; `capacity` is at least `cimage_encoded_bound`.
 CImageStatus cimage_jpeg_encode(CImageBitmap bitmap, CImageJPEGEncoding options, uint8_t *file, size_t capacity,
                                 size_t *written, CImageMessages *messages);
 
-/// Encodes 1 to 4 channels as PNG, without metadata.
+/// Encodes 1 to 4 channels as PNG, without metadata, in the smallest form that is exact: as gray where all pixels are,
+/// without alpha where all are opaque, with a palette where there are at most 256 colours and it makes the file smaller.
 CImageStatus cimage_png_encode(CImageBitmap bitmap, uint8_t *file, size_t capacity, size_t *written,
                                CImageMessages *messages);
 

@@ -15,7 +15,7 @@ extension Bitmap {
     var inks: ColorTransform?
     if header.isCMYK, let profile { inks = ColorTransform(profile, model: .CMYK, warnings: &warnings) }
     let options = CImageJPEGDecoding(
-      shrink: Int32(shrink), maxScans: 100, maxMemory: memoryLimit, cmyk: inks?.handle)
+      shrink: Int32(shrink), start: header.start, maxScans: 100, maxMemory: memoryLimit, cmyk: inks?.handle)
     try call(&warnings) { cimage_jpeg_decode(bytes, bytes.count, options, bitmap.view, $0) }
     return bitmap
   }
@@ -34,16 +34,18 @@ extension Bitmap {
     return bitmap
   }
 
-  /// A part of this bitmap, scaled to `size`. Alpha must be premultiplied where pixels are mixed. Of the bitmap only
-  /// `readable` is looked at.
-  func scaled(_ box: PixelBox, readable: PixelSize, to size: PixelSize) throws(ImageError) -> Bitmap {
+  /// This bitmap scaled to `size`; of it, only `readable` is looked at. Alpha must be premultiplied where perceptual
+  /// numbers are mixed, and straight where light is.
+  func scaled(
+    across: Kernel, down: Kernel, readable: PixelSize, to size: PixelSize, in light: ThumbnailSpec.Light
+  ) throws(ImageError) -> Bitmap {
     let target = Bitmap(size: size, layout: layout)
     var source = view
     source.width = Int32(readable.width)
     source.height = Int32(readable.height)
-    let part = CImageBox(left: box.left, top: box.top, right: box.right, bottom: box.bottom)
     var warnings: [String] = []
-    try call(&warnings) { _ in cimage_resize(source, part, target.view) }
+    let resize = light == .linear ? cimage_resize_linear : cimage_resize
+    try call(&warnings) { _ in resize(source, across.handle, down.handle, target.view) }
     return target
   }
 
@@ -68,9 +70,11 @@ extension Bitmap {
   func draw(_ other: borrowing Bitmap, left: Int, top: Int) { cimage_draw(other.view, view, Int32(left), Int32(top)) }
 
   /// The file of a bitmap without alpha. `quality` is 1 to 100.
-  func encodedJPEG(quality: Int) throws(ImageError) -> [UInt8] {
+  func encodedJPEG(quality: Int, scans: ThumbnailSpec.Scans) throws(ImageError) -> [UInt8] {
     let quality = min(max(quality, 1), 100)
-    let options = CImageJPEGEncoding(quality: Int32(quality), chromaStep: quality < 90 ? 2 : 1)
+    let options = CImageJPEGEncoding(
+      quality: Int32(quality), chromaStep: quality < 90 ? 2 : 1, scans: scans == .progressive ? .progressive : .baseline
+    )
     return try encoded { cimage_jpeg_encode(view, options, $0, $1, $2, $3) }
   }
 

@@ -1,7 +1,8 @@
 extension Renderer {
   /// Makes thumbnails of a picture that is decoded once.
   ///
-  /// Synchronous, for any thread. Deterministic: the same bytes and specs give the same files.
+  /// Synchronous, for threads that may block: it waits while other threads hold the memory it needs, first come, first
+  /// served. Deterministic: the same bytes and specs give the same files.
   ///
   /// - Parameters:
   ///   - bytes: a whole JPEG or PNG file.
@@ -12,15 +13,18 @@ extension Renderer {
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     let header = try header(of: bytes)
     let geometries = specs.map { FittedGeometry(source: header.source.size, spec: $0) }
-    let shrink = shrink(for: geometries, of: header)
+    let mixings = specs.indices.map { DecodedPicture.Mixing(geometries[$0], specs[$0].light) }
+    let shrink = mixings.contains(.light) ? 1 : shrink(for: geometries, of: header)
+    let cost = DecodingCost(header: header, shrink: shrink, canvases: geometries.map(\.canvas)).bytes
+    memory.enter(cost)
+    defer { memory.leave(cost) }
     var warnings = header.warnings
-    var picture = try DecodedPicture(bytes, header: header, shrink: shrink, warnings: &warnings)
+    var picture = try DecodedPicture(
+      bytes, header: header, shrink: shrink, kernels: kernels, warnings: &warnings)
 
     var thumbnails: [Int: Thumbnail] = [:]
-    // Pixels that are only copied come first: scaling needs them premultiplied, which is not undone exactly.
-    let order = specs.indices.sorted { !geometries[$0].scales && geometries[$1].scales }
-    for index in order {
-      let content = try picture.content(for: geometries[index])
+    for index in specs.indices.sorted(by: { mixings[$0] < mixings[$1] }) {
+      let content = try picture.content(for: geometries[index], of: specs[index])
       thumbnails[index] = try specs[index].thumbnail(
         of: content, geometry: geometries[index], sourceFormat: header.format)
     }
@@ -38,7 +42,9 @@ extension Renderer {
   }
 
   private func header(of bytes: [UInt8]) throws(ImageError) -> ImageHeader {
-    if let header = try ImageHeader.read(bytes.span, maxPixels: maxPixels) { return header }
+    if let header = try ImageHeader.read(bytes.span, maxPixels: maxPixels) {
+      return header.completed(by: bytes.span)
+    }
     if case .undecided = try FileSignature.recognize(bytes.span) { throw TextContent.description(of: bytes.span) }
     throw ImageError(.truncated, "The file ends before its picture begins.")
   }

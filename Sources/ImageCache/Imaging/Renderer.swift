@@ -6,9 +6,16 @@ public struct Renderer: Sendable {
   /// The most pixels a header may declare. Default 100 million.
   public var maxPixels: Int
 
-  /// A renderer that refuses pictures of more than `maxPixels`.
-  public init(maxPixels: Int = 100_000_000) {
+  /// Shared by all copies of this renderer.
+  let memory: MemoryGate
+  /// Shared by all copies of this renderer.
+  let kernels = KernelCache()
+
+  /// A renderer that refuses pictures of more than `maxPixels`, and holds at most about `maxMemory` bytes of pixels and
+  /// coefficients at once over all threads. A picture that needs more than that is rendered alone. Default 512 MiB.
+  public init(maxPixels: Int = 100_000_000, maxMemory: Int = 512 << 20) {
     self.maxPixels = maxPixels
+    memory = MemoryGate(limit: maxMemory)
   }
 
   /// The thumbnails of one picture.

@@ -7,7 +7,7 @@ extension ThumbnailSpec {
     let canvas = onCanvas(content, geometry: geometry, format: format)
     let bytes =
       switch format {
-      case .jpeg: try canvas.encodedJPEG(quality: quality)
+      case .jpeg: try canvas.encodedJPEG(quality: quality, scans: scans)
       case .png: try canvas.encodedPNG()
       }
     return Thumbnail(spec: self, size: geometry.canvas, format: format, bytes: bytes)

@@ -5,4 +5,6 @@ extension ThumbnailSpec.Fit: ExpressibleByArgument {}
 
 extension ThumbnailSpec.Format: ExpressibleByArgument {}
 
+extension ThumbnailSpec.Filter: ExpressibleByArgument {}
+
 extension ProgressMode: ExpressibleByArgument {}

@@ -31,6 +31,15 @@ struct PixelOptions: ParsableArguments {
     transform: { try PixelOptions.color($0) })
   var background = ThumbnailSpec.Color.white
 
+  @Option(help: "How pixels are weighed when scaling; lanczos3 is the sharpest, box the plain mean.")
+  var filter = ThumbnailSpec.Filter.lanczos3
+
+  @Flag(help: "Scale in linear light: fine bright detail keeps its brightness; several times slower.")
+  var linear = false
+
+  @Flag(help: "Write progressive JPEG.")
+  var progressive = false
+
   /// One spec a distinct size, in the order of the command line.
   var specs: [ThumbnailSpec] {
     var specs: [ThumbnailSpec] = []
@@ -44,7 +53,8 @@ struct PixelOptions: ParsableArguments {
   private func spec(_ size: SizeOption) -> ThumbnailSpec {
     ThumbnailSpec(
       width: size.box.width, height: size.box.height, scale: size.scale, fit: fit,
-      enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background)
+      enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background,
+      filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline)
   }
 
   private static func quality(_ text: String) throws -> Int {

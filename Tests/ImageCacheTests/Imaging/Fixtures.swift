@@ -18,8 +18,20 @@ enum Fixtures {
   /// Pillow's rendering of a picture, whose size is part of its file's name.
   static func reference(for name: String) throws -> Pixels {
     let file = try #require(list("references").first { $0.hasPrefix("\(name)-") })
-    return try Pixels(png: [UInt8](Data(contentsOf: folder.appending(path: "references/\(file)"))))
+    return try reference(file)
   }
+
+  /// A reference by its file's name.
+  static func reference(_ file: String) throws -> Pixels {
+    try Pixels(png: [UInt8](Data(contentsOf: folder.appending(path: "references/\(file)"))))
+  }
+
+  /// Pictures with a flaw that does no harm, and a word of the warning it gives.
+  static let flaws = [
+    "garbage-before.jpg": "6 bytes before the picture", "no-end-mark.jpg": "Premature end", "odd-sos.jpg": "SOS",
+    "broken-exif.jpg": "EXIF ignored", "bad-text-crc.png": "CRC", "broken-profile.png": "iCCP",
+    "no-end-chunk.png": "ends before", "srgb-and-gamma.png": "gamma",
+  ]
 
   private static func list(_ kind: String) -> [String] {
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: kind).path)

@@ -12,8 +12,36 @@ import Testing
     try #require(ours.size == reference.size)
     let error = ours.meanError(to: reference)
     #expect(error.allSatisfy { $0 <= 2 }, "mean error \(error)")
-    #expect(rendering.warnings.isEmpty, "\(rendering.warnings)")
+    let expected = Fixtures.flaws[name]
+    #expect(rendering.warnings.isEmpty == (expected == nil), "\(rendering.warnings)")
+    if let expected { #expect(rendering.warnings.contains { $0.contains(expected) }, "\(rendering.warnings)") }
   }
 
-  @Test func `cover every fixture there is`() { #expect(Fixtures.names.count == 36) }
+  @Test func `cover every fixture there is`() { #expect(Fixtures.names.count == 64) }
+
+  @Test(arguments: [ThumbnailSpec.Filter.cubic, .box, .mitchell])
+  func `agree for other filters`(filter: ThumbnailSpec.Filter) throws {
+    let spec = ThumbnailSpec(width: 48, format: .png, filter: filter)
+    let ours = try Pixels(Renderer().render(Fixtures.picture("scene.png"), specs: [spec]).thumbnails[0])
+    let reference = try Fixtures.reference("filter-\(filter.rawValue).png")
+    #expect(ours.meanError(to: reference).allSatisfy { $0 <= 1 }, "\(ours.meanError(to: reference))")
+  }
+
+  @Test func `agree in linear light`() throws {
+    let specs = [ThumbnailSpec.Light.linear, .perceptual].map { ThumbnailSpec(width: 48, format: .png, light: $0) }
+    let thumbnails = try Renderer().render(Fixtures.picture("scene.png"), specs: specs).thumbnails
+    let reference = try Fixtures.reference("filter-linear.png")
+    let (linear, perceptual) = (try Pixels(thumbnails[0]), try Pixels(thumbnails[1]))
+    #expect(linear.meanError(to: reference).allSatisfy { $0 <= 0.6 }, "\(linear.meanError(to: reference))")
+    #expect(perceptual.meanError(to: reference).contains { $0 > 0.6 })
+  }
+
+  /// The same coefficients in other scans, of which the renderer leaves out those that cannot matter.
+  @Test(arguments: ["large-shrunk", "large-444", "large-gray"], [48, 90, 180, 700])
+  func `of a progressive JPEG are those of the same baseline JPEG`(name: String, width: Int) throws {
+    let spec = ThumbnailSpec(width: width, format: .png)
+    let baseline = try Renderer().render(Fixtures.picture("\(name).jpg"), specs: [spec])
+    let progressive = try Renderer().render(Fixtures.picture("\(name)-progressive.jpg"), specs: [spec])
+    #expect(baseline.thumbnails == progressive.thumbnails)
+  }
 }

@@ -43,9 +43,13 @@ import Testing
     }
   }
 
-  @Test func `keeps the pixels of a picture that may not grow`() throws {
+  @Test(arguments: ThumbnailSpec.Filter.allCases, ThumbnailSpec.Light.allCases)
+  func `keeps the pixels of a picture that may not grow`(
+    filter: ThumbnailSpec.Filter, light: ThumbnailSpec.Light
+  ) throws {
     let picture = SampleImage.png(width: 20, height: 10)
-    let rendering = try Renderer().render(picture, specs: [ThumbnailSpec(width: 8), ThumbnailSpec(width: 64)])
+    let specs = [8, 64].map { ThumbnailSpec(width: $0, filter: filter, light: light) }
+    let rendering = try Renderer().render(picture, specs: specs)
     #expect(try Pixels(rendering.thumbnails[1]) == Pixels(png: picture))
   }
 
@@ -77,6 +81,16 @@ import Testing
     // Start of frame, baseline: length, precision, height, width, and one component.
     let frame = try #require(bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC0 })
     #expect(bytes[frame + 9] == 1)
+  }
+
+  @Test(arguments: [(ThumbnailSpec.Scans.baseline, UInt8(0xC0)), (.progressive, 0xC2)])
+  func `writes the scans asked for`(scans: ThumbnailSpec.Scans, marker: UInt8) throws {
+    let specs = [ThumbnailSpec.Scans.baseline, scans].map { ThumbnailSpec(width: 64, scans: $0) }
+    let files = try Renderer().render(SampleImage.jpeg(width: 300, height: 200), specs: specs).thumbnails
+    // Start of frame: marker, length 17, 8 bits a sample.
+    let frame: [UInt8] = [0xFF, marker, 0, 17, 8]
+    #expect(files[1].bytes.indices.contains { files[1].bytes[$0...].starts(with: frame) })
+    #expect(try Pixels(files[0]) == Pixels(files[1]))
   }
 
   @Test func `gives no fringe of colour that nobody sees`() throws {

@@ -5,7 +5,8 @@ import Testing
   private static let base = ThumbnailSpec(width: 256)
 
   @Test func `is a stable text with the renderer's version`() {
-    #expect(Self.base.fingerprint == "v\(Renderer.version)-256x256@1-inside-never-auto-q82-ffffff")
+    let look = "256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline"
+    #expect(Self.base.fingerprint == "v\(Renderer.version)-\(look)")
   }
 
   @Test func `differs wherever specs differ`() {
@@ -14,6 +15,8 @@ import Testing
       { $0.box.width = 255 }, { $0.box.height = 255 }, { $0.scale = 2 }, { $0.fit = .cover }, { $0.fit = .pad },
       { $0.fit = .stretch }, { $0.enlargement = .allowed }, { $0.format = .png }, { $0.format = .jpeg },
       { $0.quality = 83 }, { $0.background.red = 0 }, { $0.background.green = 0 }, { $0.background.blue = 0 },
+      { $0.filter = .mitchell }, { $0.filter = .cubic }, { $0.filter = .box }, { $0.light = .linear },
+      { $0.scans = .progressive },
     ] {
       var spec = Self.base
       change(&spec)

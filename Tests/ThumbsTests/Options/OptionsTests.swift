@@ -49,6 +49,8 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
         ThumbnailSpec(
           width: 200, height: 100, fit: .pad, enlargement: .allowed, format: .png, quality: 90, background: color),
       ])
+    let look = try parse("a", "--filter", "mitchell", "--linear", "--progressive").pixels.specs
+    #expect(look == [ThumbnailSpec(width: 256, filter: .mitchell, light: .linear, scans: .progressive)])
     #expect(command.output.directory == "out")
     #expect(try command.output.template(sizeCount: 2).description == "{index}-{spec}.{ext}")
     #expect(command.output.report == "-" && command.output.progressMode == .json && command.output.verbose)
@@ -65,6 +67,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
       (["--fit", "fill"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),
       (["--format", "gif"], "Please provide one of 'auto', 'jpeg' or 'png'"),
+      (["--filter", "sinc"], "Please provide one of 'lanczos3', 'mitchell', 'cubic' or 'box'"),
       (["--progress", "loud"], "'--progress <progress>'"),
       (["--name", "{nmae}.{ext}"], "'--name <pattern>': there is no field {nmae}; the fields are {name} {index}"),
       (["-q", "-v"], "--quiet and --verbose exclude each other"),

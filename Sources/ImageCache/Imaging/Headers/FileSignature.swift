@@ -2,18 +2,35 @@
 enum FileSignature: Sendable {
   /// Too few bytes to tell.
   case undecided
-  case jpeg
+  /// A JPEG file that begins at an offset.
+  case jpeg(start: Int)
   case png
 
   /// Recognises a file. Throws `unsupportedFormat` for pictures that are not decoded here, by their name, and
   /// `notAnImage` for everything else.
   static func recognize(_ prefix: Span<UInt8>) throws(ImageError) -> FileSignature {
-    if matches(prefix, [0xFF, 0xD8, 0xFF]) { return .jpeg }
+    if startsJPEG(prefix, at: 0) { return .jpeg(start: 0) }
     if matches(prefix, pngSignature) { return .png }
     for (name, signature) in others where matches(prefix, signature) { throw unsupported(name) }
     if let name = containerName(prefix) { throw unsupported(name) }
+    for start in 1..<max(2, min(prefix.count, TextContent.window)) where startsJPEG(prefix, at: start) {
+      return .jpeg(start: start)
+    }
     if prefix.count < longest && couldBecomeKnown(prefix) { return .undecided }
     return try TextContent.judge(prefix)
+  }
+
+  /// SOI and the first byte of another marker. Behind garbage, that marker must be one that JPEG files begin with.
+  private static func startsJPEG(_ prefix: Span<UInt8>, at start: Int) -> Bool {
+    guard start + 2 < prefix.count, prefix[start] == 0xFF, prefix[start + 1] == 0xD8, prefix[start + 2] == 0xFF else {
+      return false
+    }
+    return start == 0 || start + 3 < prefix.count && isFirst(prefix[start + 3])
+  }
+
+  /// DQT, DHT, APP0 to APP15, COM, SOF0, SOF2.
+  private static func isFirst(_ marker: UInt8) -> Bool {
+    [0xDB, 0xC4, 0xFE, 0xC0, 0xC2].contains(marker) || (0xE0...0xEF).contains(marker)
   }
 
   private static let pngSignature: [UInt8?] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -47,7 +64,8 @@ enum FileSignature: Sendable {
     return prefix.has("crx ", at: 8) ? "Canon raw (CR3)" : "Video (MP4 or QuickTime)"
   }
 
-  private static func couldBecomeKnown(_ prefix: Span<UInt8>) -> Bool {
+  /// Whether a longer file could begin like this and be a picture.
+  static func couldBecomeKnown(_ prefix: Span<UInt8>) -> Bool {
     let container = any(4) + ascii("ftyp") + any(4)
     let known: [[UInt8?]] = others.map(\.signature) + [pngSignature, [0xFF, 0xD8, 0xFF], container]
     return known.contains { signature in

@@ -2,12 +2,16 @@
 struct ImageHeader: Sendable {
   /// The file's format.
   var format: ImageFormat
+  /// Where the picture's file begins in the bytes: behind the garbage some servers put before it.
+  var start = 0
   /// Rows and columns as stored, before the orientation.
   var storedSize: PixelSize
   /// The samples of a decoded pixel.
   var layout: PixelLayout
   /// How the stored picture is to be seen.
   var orientation = Orientation.upright
+  /// A JPEG that comes in several passes from coarse to fine.
+  var isProgressive = false
   /// Four inks instead of three lights; decoded as RGB.
   var isCMYK = false
   /// How many times further apart the colour samples of a JPEG are in one direction than in the other: 1 for 4:4:4 and
@@ -27,9 +31,15 @@ struct ImageHeader: Sendable {
   static func read(_ prefix: Span<UInt8>, maxPixels: Int) throws(ImageError) -> ImageHeader? {
     switch try FileSignature.recognize(prefix) {
     case .undecided: nil
-    case .jpeg: try JPEGHeaderReader(maxPixels: maxPixels).read(prefix)
+    case .jpeg(let start): try JPEGHeaderReader(maxPixels: maxPixels, start: start).read(prefix)
     case .png: try PNGHeaderReader(maxPixels: maxPixels).read(prefix)
     }
+  }
+
+  /// This header and what stands behind the picture, now that the whole file is there.
+  consuming func completed(by bytes: Span<UInt8>) -> ImageHeader {
+    if format == .png { PNGHeaderReader(maxPixels: .max).readTrailer(bytes, into: &self) }
+    return self
   }
 
   /// Most segments or chunks before the picture data. Real files have a few dozen at most.
@@ -51,7 +61,8 @@ extension PixelSize {
     guard width > 0, height > 0 else {
       throw ImageError(.decodeError, "The picture's header says it has no pixels (\(self)).")
     }
-    guard area <= maxPixels else {
+    // A product of two 32-bit numbers can be too large for Int.
+    guard width <= maxPixels / height else {
       throw ImageError(.tooManyPixels, "The picture has \(self) pixels; at most \(maxPixels) are allowed.")
     }
   }

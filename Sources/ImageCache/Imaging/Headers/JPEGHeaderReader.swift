@@ -1,37 +1,41 @@
 /// Walks the segments of a JPEG file up to its first scan (ITU-T T.81, annex B).
 struct JPEGHeaderReader {
   let maxPixels: Int
+  /// Where the file begins in the bytes.
+  var start = 0
 
   /// The header, or nil when `bytes` end before the first scan begins.
   func read(_ bytes: Span<UInt8>) throws(ImageError) -> ImageHeader? {
     var header = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 0, height: 0), layout: .rgb)
+    header.start = start
+    if start > 0 { header.warnings.append("\(start) bytes before the picture ignored") }
     var hasFrame = false
-    var offset = 2
+    var offset = start + 2
     for _ in 0..<ImageHeader.maxSegments {
-      guard let start = marker(in: bytes, from: offset) else {
+      guard let mark = marker(in: bytes, from: offset) else {
         if bytes.count - offset > maxFill { break }
         return nil
       }
-      let code = bytes[start + 1]
+      let code = bytes[mark + 1]
       if isAlone(code) {
-        offset = start + 2
+        offset = mark + 2
         continue
       }
       if code == 0xD9 { throw ImageError(.decodeError, "The JPEG file ends without a picture.") }
-      guard let length = bytes.uint16(at: start + 2) else { return nil }
+      guard let length = bytes.uint16(at: mark + 2) else { return nil }
       guard length >= 2 else { throw ImageError(.decodeError, "A segment of the JPEG file has an impossible length.") }
-      let end = start + 2 + length
+      let end = mark + 2 + length
       if code == 0xDA {
         guard hasFrame else { throw ImageError(.decodeError, "The JPEG file has picture data without a header.") }
         return header
       }
       guard end <= bytes.count else { return nil }
-      let content = bytes.extracting(start + 4..<end)
+      let content = bytes.extracting(mark + 4..<end)
       if isFrame(code) {
         try readFrame(content, code, into: &header)
         hasFrame = true
       } else {
-        readApplication(code, content, at: start + 4, into: &header)
+        readApplication(code, content, at: mark + 4, into: &header)
       }
       offset = end
     }
@@ -73,6 +77,7 @@ struct JPEGHeaderReader {
     case 4: header.isCMYK = true
     default: throw ImageError(.unsupportedFormat, "JPEG with \(frame[5]) components is not supported.")
     }
+    header.isProgressive = code == 0xC2 || code == 0xCA
     header.chromaStretch = chromaStretch(frame)
   }
 

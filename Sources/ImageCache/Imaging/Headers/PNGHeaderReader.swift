@@ -30,6 +30,20 @@ struct PNGHeaderReader {
     throw ImageError(.decodeLimit, "The PNG file has too many chunks before its picture.")
   }
 
+  /// Reads the chunks behind the first one of picture data, of which only `eXIf` matters. What is odd there is for the
+  /// decoder to find.
+  func readTrailer(_ bytes: Span<UInt8>, into header: inout ImageHeader) {
+    var offset = 33
+    var isBehind = false
+    while let length = bytes.uint32(at: offset), offset + 12 + length <= bytes.count {
+      isBehind = isBehind || bytes.has("IDAT", at: offset + 4)
+      if isBehind && bytes.has("eXIf", at: offset + 4) {
+        header.readOrientation(exif: bytes.extracting(offset + 8..<offset + 8 + length))
+      }
+      offset += 12 + length
+    }
+  }
+
   private func readHeader(_ content: Span<UInt8>) throws(ImageError) -> ImageHeader {
     let size = PixelSize(width: content.uint32(at: 0) ?? 0, height: content.uint32(at: 4) ?? 0)
     let (depth, colorType) = (content[8], content[9])

@@ -1,12 +1,15 @@
 /// Bytes without the signature of a picture: usually a web page or an error message where a picture was expected.
 enum TextContent {
-  /// How many bytes are looked at, at most.
-  private static let window = 2048
+  /// How many bytes are looked at, at most; a picture may begin anywhere in them.
+  static let window = 2048
 
   /// Says what the bytes look like, as an error. Undecided while they are text that may still turn out to be SVG or
   /// to have a title.
   static func judge(_ prefix: Span<UInt8>) throws(ImageError) -> FileSignature {
-    guard isText(prefix) else { throw ImageError(.notAnImage, "Not a picture: the bytes have no known signature.") }
+    guard isText(prefix) else {
+      if prefix.count < window { return .undecided }
+      throw unknown
+    }
     let text = decoded(prefix)
     let lowercased = text.lowercased()
     if isMarkup(lowercased), let start = lowercased.range(ofFirst: "<svg"), !lowercased[..<start].contains("<html") {
@@ -19,7 +22,10 @@ enum TextContent {
   /// What complete bytes look like that are not a picture.
   static func description(of bytes: Span<UInt8>) -> ImageError {
     guard !bytes.isEmpty else { return ImageError(.notAnImage, "Not a picture: there are no bytes.") }
-    guard isText(bytes) else { return ImageError(.truncated, "The file ends before its format can be told.") }
+    guard isText(bytes) else {
+      return FileSignature.couldBecomeKnown(bytes)
+        ? ImageError(.truncated, "The file ends before its format can be told.") : unknown
+    }
     let text = decoded(bytes)
     let lowercased = text.lowercased()
     if isPage(lowercased) {
@@ -31,6 +37,10 @@ enum TextContent {
     }
     let kind = isMarkup(lowercased) ? "XML" : "text"
     return ImageError(.notAnImage, "Not a picture: it looks like \(kind), beginning \"\(excerpt(text))\".")
+  }
+
+  private static var unknown: ImageError {
+    ImageError(.notAnImage, "Not a picture: the bytes have no known signature.")
   }
 
   /// No control characters but white space.

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""corpus.py DIR: cuts real photos and icons to the sizes the web has. Needs Pillow and the packages run.sh names."""
+import pathlib, subprocess, sys
+from PIL import Image
+
+DIR = pathlib.Path(sys.argv[1])
+SIZES = [(1280, 960), (1600, 1067), (1200, 1600), (1920, 1080), (1080, 1350), (1440, 810)]
+
+
+def photos(count=60):
+    """Photos of 1 to 2 megapixels, quality 85; a baseline and a progressive file of each."""
+    sources = sorted(p for p in pathlib.Path("/usr/share/backgrounds").rglob("*.jpg") if p.stat().st_size > 200_000)
+    made = 0
+    for number in range(count * 4):
+        source = sources[number % len(sources)]
+        width, height = SIZES[number % len(SIZES)]
+        image = Image.open(source).convert("RGB")
+        # Halves first: sharp detail at web size, as a camera's picture has after the site has scaled it.
+        image = image.reduce(2) if min(image.size) > 2400 else image
+        if image.width < width or image.height < height:
+            continue
+        left = (image.width - width) * (number // len(sources) % 3) // 2
+        top = (image.height - height) * (number % 3) // 2
+        path = DIR / "photos" / f"{made:03}.jpg"
+        image.crop((left, top, left + width, top + height)).save(path, quality=85)
+        again = subprocess.run(["jpegtran", "-progressive", path], stdout=subprocess.PIPE, check=True).stdout
+        (DIR / "progressive" / path.name).write_bytes(again)
+        made += 1
+        if made == count:
+            return
+
+
+def icons(count=200):
+    files = sorted(pathlib.Path("/usr/share/icons/oxygen/base/256x256").rglob("*.png"))
+    files = [file for file in files if not file.is_symlink()][:count]
+    for number, file in enumerate(files):
+        (DIR / "icons" / f"{number:03}.png").write_bytes(file.read_bytes())
+
+
+for folder in ("photos", "progressive", "icons"):
+    (DIR / folder).mkdir(parents=True, exist_ok=True)
+if not any((DIR / "photos").iterdir()):
+    photos()
+    icons()

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""measure.py BINARY CORPUS: times four programs on the same files, one core each, and compares their pixels.
+
+Times are CPU seconds (user and system) of a whole process, the best of three runs in turn, without what the same
+process needs for no file at all.
+"""
+import io, math, os, pathlib, resource, shutil, subprocess, sys, tempfile
+from PIL import Image, ImageChops
+
+BINARY, CORPUS = sys.argv[1], pathlib.Path(sys.argv[2])
+ENVIRONMENT = dict(os.environ, VIPS_CONCURRENCY="1", OMP_NUM_THREADS="1")
+PILLOW = """
+import io, sys
+from PIL import Image
+for path in sys.argv[3:]:
+    image = Image.open(path)
+    image.thumbnail((int(sys.argv[1]),) * 2, Image.Resampling.LANCZOS)
+    image.save(f"{sys.argv[2]}/{path.split('/')[-1]}", **({"quality": 82} if path.endswith("jpg") else {}))
+"""
+
+
+def commands(side, out):
+    return {
+        "bare loop": [BINARY, "bare", str(side), out],
+        "ours": [BINARY, "ours", str(side), out],
+        "vipsthumbnail": ["vipsthumbnail", "--size", f"{side}x{side}", "-o", f"{out}/%s.EXT"],
+        "Pillow": ["/usr/bin/python3", "-c", PILLOW, str(side), out],
+    }
+
+
+def cpu(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def row(title, folder, side):
+    files = sorted(str(path) for path in (CORPUS / folder).iterdir())
+    ext = "png" if folder == "icons" else "jpg[Q=82,strip]"
+    best, sizes = {}, {}
+    with tempfile.TemporaryDirectory() as out:
+        for _ in range(3):
+            for name, command in commands(side, out).items():
+                command = [word.replace("EXT", ext) for word in command]
+                seconds = cpu(command + files) - (cpu(command) if name != "vipsthumbnail" else cpu(["vipsthumbnail", "--version"]))
+                best[name] = min(best.get(name, math.inf), seconds)
+                sizes[name] = sum(path.stat().st_size for path in pathlib.Path(out).iterdir()) / len(files)
+                for path in pathlib.Path(out).iterdir():
+                    path.unlink()
+    ours = best["ours"]
+    print(f"\n{title}: {len(files)} files to {side} px")
+    for name, seconds in best.items():
+        print(f"  {name:14} {1000 * seconds / len(files):7.2f} ms  {sizes[name]:8.0f} bytes   ours is {seconds / ours:.2f} times as fast")
+
+
+def psnr(path, reference):
+    image = Image.open(path)
+    image = image.convert(reference.mode)
+    if image.size != reference.size:
+        return None
+    squares = sum(n * v * v for band in ImageChops.difference(image, reference).split() for v, n in enumerate(band.histogram()))
+    mean = squares / (image.width * image.height * len(reference.getbands()))
+    return 99 if mean == 0 else 10 * math.log10(255 * 255 / mean)
+
+
+def quality(folder, side):
+    files = sorted((CORPUS / folder).iterdir())
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        ENVIRONMENT["FORMAT"] = "png"
+        cpu([BINARY, "ours", str(side), first] + [str(file) for file in files])
+        cpu(["vipsthumbnail", "--size", f"{side}x{side}", "-o", f"{second}/%s.png"] + [str(file) for file in files])
+        del ENVIRONMENT["FORMAT"]
+        results = {"ours": [], "vipsthumbnail": []}
+        for file in files:
+            name = file.stem + ".png"
+            size = Image.open(f"{first}/{name}").size
+            reference = Image.open(file).convert("RGB").resize(size, Image.Resampling.LANCZOS)
+            pair = psnr(f"{first}/{name}", reference), psnr(f"{second}/{name}", reference)
+            if None not in pair:
+                results["ours"].append(pair[0])
+                results["vipsthumbnail"].append(pair[1])
+    print(f"\nPSNR against Pillow's full decode and Lanczos, {folder} to {side} px, {len(results['ours'])} files")
+    for name, values in results.items():
+        print(f"  {name:14} mean {sum(values) / len(values):.2f} dB, least {min(values):.2f} dB")
+
+
+row("Photos of 1-2 megapixels", "photos", 256)
+row("The same, progressive", "progressive", 256)
+row("The same, progressive", "progressive", 64)
+row("Icons of 256 px", "icons", 64)
+quality("photos", 256)

@@ -1,0 +1,84 @@
+#include "jpeg_scans.h"
+
+#include <string.h>
+
+enum { markerEOI = 0xD9, markerSOS = 0xDA };
+
+/// The next marker that is not part of entropy-coded data: not FF00, RST0 to RST7, or fill. NULL at the end.
+static const uint8_t *next_marker(const uint8_t *bytes, const uint8_t *end) {
+  while (bytes < end && (bytes = memchr(bytes, 0xFF, (size_t)(end - bytes))) != NULL && bytes + 1 < end) {
+    if (bytes[1] != 0 && bytes[1] != 0xFF && (bytes[1] < 0xD0 || bytes[1] > 0xD7)) return bytes;
+    bytes += bytes[1] == 0xFF ? 1 : 2;
+  }
+  return NULL;
+}
+
+/// The bytes behind the segment of a marker; NULL where the file ends before.
+static const uint8_t *behind_segment(const uint8_t *marker, const uint8_t *end) {
+  if (end - marker < 4) return NULL;
+  size_t length = (size_t)marker[2] << 8 | marker[3];
+  return length >= 2 && length + 2 <= (size_t)(end - marker) ? marker + 2 + length : NULL;
+}
+
+/// Whether the scan that begins at a marker holds nothing that shows. A scan of AC coefficients has one component
+/// (ITU-T T.81, G.1.1.1.1): its header is 8 bytes long, its number stands in the third, its first coefficient in the
+/// fifth of them.
+static bool is_idle(j_decompress_ptr cinfo, const uint8_t *marker, const uint8_t *end) {
+  if (marker[1] != markerSOS || end - marker < 10 || marker[4] != 1 || marker[7] == 0) return false;
+  for (int i = 0; i < cinfo->num_components; i++) {
+    const jpeg_component_info *component = &cinfo->comp_info[i];
+    if (component->component_id == marker[5]) return component->DCT_scaled_size == 1;
+  }
+  return false;
+}
+
+/// The marker behind the segment at `marker` and the entropy-coded data behind that, if any.
+static const uint8_t *following(const uint8_t *marker, const uint8_t *end) {
+  const uint8_t *bytes = behind_segment(marker, end);
+  return bytes != NULL ? next_marker(bytes, end) : NULL;
+}
+
+/// libjpeg wants more: what stands between this idle scan and the next one.
+static boolean next_piece(j_decompress_ptr cinfo) {
+  ScanSource *self = (ScanSource *)cinfo->src;
+  const uint8_t *start = self->next;
+  while (start != NULL && is_idle(cinfo, start, self->end)) start = following(start, self->end);
+  const uint8_t *stop = start;
+  while (stop != NULL && stop[1] != markerEOI && !is_idle(cinfo, stop, self->end)) stop = following(stop, self->end);
+  if (start == NULL) return self->atEnd(cinfo);
+  // What follows the end mark is left to the decoder to ignore.
+  bool isLast = stop == NULL || stop[1] == markerEOI;
+  self->next = isLast ? NULL : stop;
+  self->manager.next_input_byte = start;
+  self->manager.bytes_in_buffer = (size_t)((isLast ? self->end : stop) - start);
+  return TRUE;
+}
+
+/// Whether the file is complete, has few enough scans, and idle ones among them.
+static bool is_worth_while(j_decompress_ptr cinfo, const uint8_t *first, const uint8_t *end, int maxScans) {
+  int scans = 1, idle = 0;
+  const uint8_t *marker = first;
+  for (; marker != NULL && marker[1] != markerEOI; marker = following(marker, end)) {
+    if (marker[1] == markerSOS && ++scans > maxScans) return false;
+    idle += is_idle(cinfo, marker, end);
+  }
+  return marker != NULL && idle > 0;
+}
+
+bool cimage_leave_out_scans(ScanSource *source, j_decompress_ptr cinfo, int maxScans) {
+  const uint8_t *rest = cinfo->src->next_input_byte, *end = rest + cinfo->src->bytes_in_buffer;
+  if (!cinfo->progressive_mode) return false;
+  // The header of the first scan is read; its data comes next.
+  const uint8_t *marker = next_marker(rest, end);
+  if (!is_worth_while(cinfo, marker, end, maxScans)) return false;
+  source->manager = *cinfo->src;
+  source->atEnd = cinfo->src->fill_input_buffer;
+  source->manager.fill_input_buffer = next_piece;
+  source->manager.bytes_in_buffer = (size_t)(marker - rest);
+  source->next = marker;
+  source->end = end;
+  cinfo->src = &source->manager;
+  // Smoothing guesses the coefficients that are left out.
+  cinfo->do_block_smoothing = FALSE;
+  return true;
+}

@@ -1,0 +1,38 @@
+import CImage
+
+/// The weights of a resize in one direction, made once and then only read.
+final class Kernel: Sendable {
+  /// Everything that decides the weights.
+  struct Key: Hashable, Sendable {
+    var filter: ThumbnailSpec.Filter
+    /// How many samples there are, and which part of them is shown.
+    var sourceCount: Int
+    var start, end: Double
+    /// How many samples they become.
+    var targetCount: Int
+  }
+
+  /// Its memory never changes after `init`, so every thread may read it.
+  nonisolated(unsafe) let handle: OpaquePointer
+
+  /// Computes the weights. Throws `decodeLimit` when there is no memory for them.
+  init(_ key: Key) throws(ImageError) {
+    let handle = cimage_kernel_create(
+      key.filter.handle, Int32(key.sourceCount), key.start, key.end, Int32(key.targetCount))
+    guard let handle else { throw ImageError(.decodeLimit, "There is no memory left to scale the picture.") }
+    self.handle = handle
+  }
+
+  deinit { cimage_kernel_destroy(handle) }
+}
+
+extension ThumbnailSpec.Filter {
+  fileprivate var handle: CImageFilter {
+    switch self {
+    case .lanczos3: .lanczos3
+    case .mitchell: .mitchell
+    case .cubic: .cubic
+    case .box: .box
+    }
+  }
+}

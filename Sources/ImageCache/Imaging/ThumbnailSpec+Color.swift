@@ -1,0 +1,33 @@
+extension ThumbnailSpec {
+  /// An opaque sRGB colour.
+  public struct Color: Hashable, Sendable {
+    /// The three components, 0 to 255.
+    public var red, green, blue: UInt8
+
+    /// A colour from its components.
+    public init(red: UInt8, green: UInt8, blue: UInt8) {
+      (self.red, self.green, self.blue) = (red, green, blue)
+    }
+
+    /// `ffffff`.
+    public static let white = Color(red: 255, green: 255, blue: 255)
+  }
+}
+
+extension ThumbnailSpec.Color: CustomStringConvertible {
+  /// Six lower-case hexadecimal digits, `rrggbb`.
+  public var description: String {
+    [red, green, blue].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  /// A colour from six hexadecimal digits, with or without a leading `#`.
+  public init?(_ text: String) {
+    let digits = text.hasPrefix("#") ? text.dropFirst() : Substring(text)
+    guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
+      return nil
+    }
+    self.init(
+      red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
+      blue: UInt8(truncatingIfNeeded: value))
+  }
+}

@@ -1,0 +1,48 @@
+// Decodes anything as JPEG, at every shrink, once with profiles of inks and once without.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "CImage.h"
+
+enum { maxPixels = 1 << 17 };
+
+/// Width, height and number of components of the first frame; 0 where there is none.
+static int read_frame(const uint8_t *bytes, size_t count, int32_t *width, int32_t *height) {
+  for (size_t i = 2; i + 10 < count; i++) {
+    if (bytes[i] == 0xFF && bytes[i + 1] >= 0xC0 && bytes[i + 1] <= 0xCF && bytes[i + 1] != 0xC4 &&
+        bytes[i + 1] != 0xC8 && bytes[i + 1] != 0xCC) {
+      *height = bytes[i + 5] << 8 | bytes[i + 6];
+      *width = bytes[i + 7] << 8 | bytes[i + 8];
+      return bytes[i + 9];
+    }
+  }
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+  int32_t width = 0, height = 0;
+  int components = read_frame(bytes, count, &width, &height);
+  if (components == 0 || width == 0 || height == 0 || (int64_t)width * height > maxPixels) return 0;
+  int32_t channels = components == 1 ? 1 : 3;
+  for (int32_t shrink = 1; shrink <= 8; shrink *= 2) {
+    CImageBitmap bitmap = {NULL, (width + shrink - 1) / shrink, (height + shrink - 1) / shrink, channels, 0};
+    bitmap.stride = (size_t)bitmap.width * (size_t)channels;
+    bitmap.pixels = malloc(bitmap.stride * (size_t)bitmap.height);
+    CImageMessages messages = {0};
+    CImageJPEGDecoding options = {.shrink = shrink, .maxScans = 20, .maxMemory = 64 << 20};
+    CImageTransform *inks = components == 4 ? cimage_transform_create(bytes, count, CImageColorModelCMYK, &messages) : NULL;
+    options.cmyk = inks;
+    if (cimage_jpeg_decode(bytes, count, options, bitmap, &messages) == CImageStatusOK && shrink == 8) {
+      // What an encoder makes of it must be a picture again.
+      size_t capacity = cimage_encoded_bound(bitmap), written;
+      uint8_t *file = malloc(capacity);
+      CImageJPEGEncoding encoding = {.quality = 82, .chromaStep = 2, .scans = CImageJPEGScansProgressive};
+      if (cimage_jpeg_encode(bitmap, encoding, file, capacity, &written, &messages) != CImageStatusOK) abort();
+      free(file);
+    }
+    cimage_transform_destroy(inks);
+    free(bitmap.pixels);
+  }
+  return 0;
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Fuzzes the readers of foreign bytes, each for SECONDS (default 60), with address and undefined-behaviour sanitizers.
+#
+#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png icc header
+#
+# Uses the Swift toolchain's clang and libFuzzer. Seeds are the fixtures. A crash leaves its input beside the binary in
+# .build/fuzzing and ends the script with an error.
+set -eu
+seconds=${1:-60}
+[ $# -gt 0 ] && shift
+root=$(cd "$(dirname "$0")/../.." && pwd)
+out=$root/.build/fuzzing
+toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
+mkdir -p "$out"
+fixtures=$root/Tests/Fixtures/pictures
+
+build() {
+  case $1 in
+  header)
+    (cd "$root/Sources/ImageCache/Imaging" &&
+      "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers -swift-version 6 \
+        -o "$out/header" "$root/Tests/Fuzzing/header.swift" Headers/*.swift ImageError.swift ImageFormat.swift \
+        Orientation.swift PixelBox.swift PixelLayout.swift PixelSize.swift SourceImage.swift)
+    ;;
+  *)
+    "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+      -I "$root/Sources/CImage/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/CImage/*.c \
+      $(pkg-config --cflags --libs libjpeg libpng libdeflate lcms2) -lm
+    ;;
+  esac
+}
+
+seeds() {
+  mkdir -p "$out/$1-corpus"
+  case $1 in
+  jpeg) cp "$fixtures"/*.jpg "$out/$1-corpus" && rm "$out/$1-corpus"/large-* ;;
+  png) cp "$fixtures"/*.png "$out/$1-corpus" ;;
+  header | icc) cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png "$out/$1-corpus" ;;
+  esac
+  # Profiles as they stand in the fixtures' APP2 segments.
+  [ "$1" != icc ] || /usr/bin/python3 - "$fixtures" "$out/$1-corpus" <<'PROFILES'
+import pathlib, sys
+for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
+    data = path.read_bytes()
+    at = data.find(b"ICC_PROFILE\0\1\1")
+    if at >= 0:
+        pathlib.Path(sys.argv[2], path.stem + ".icc").write_bytes(data[at + 14:at - 2 + int.from_bytes(data[at - 2:at], "big")])
+PROFILES
+}
+
+for target in ${*:-jpeg png icc header}; do
+  build "$target"
+  seeds "$target"
+  echo "== $target, $seconds s"
+  # Ten seconds for one file are a hang; a gigabyte is a leak.
+  (cd "$out" && "./$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
+    -print_final_stats=1 "$target-corpus" >"$target.log" 2>&1) || { tail -40 "$out/$target.log"; exit 1; }
+  grep -E "number_of_executed_units|Done" "$out/$target.log"
+done

@@ -1,0 +1,98 @@
+import CImage
+import TestSupport
+import Testing
+
+@testable import ImageCache
+
+@Suite struct `PNG files` {
+  /// A file whose every byte is written out here: zlib's stored blocks hold the pixels as they are.
+  private static func file(colorType: UInt8, size: (Int, Int), rows: [[UInt8]]) -> [UInt8] {
+    let data: [UInt8] = Array(rows.map { [0] + $0 }.joined())
+    let (length, check) = (UInt16(data.count), adler32(data))
+    let stored: [UInt8] = [0x78, 0x01, 0x01] + bytes(length) + bytes(~length) + data + bytes(check).reversed()
+    let header: [UInt8] = [0, 0, 0, UInt8(size.0), 0, 0, 0, UInt8(size.1), 8, colorType, 0, 0, 0]
+    return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + SampleImage.pngChunk("IHDR", header)
+      + SampleImage.pngChunk("IDAT", stored) + SampleImage.pngChunk("IEND", [])
+  }
+
+  /// Little-endian.
+  private static func bytes<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
+    (0..<Integer.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+
+  private static func adler32(_ data: [UInt8]) -> UInt32 {
+    let (low, high) = data.reduce((UInt32(1), UInt32(0))) { sums, byte in
+      let low = (sums.0 + UInt32(byte)) % 65521
+      return (low, (sums.1 + low) % 65521)
+    }
+    return high << 16 | low
+  }
+
+  @Test func `written by hand give just the pixels written`() throws {
+    let rows: [[UInt8]] = [
+      [255, 0, 0, 255, 0, 255, 0, 128], [0, 0, 255, 1, 9, 8, 7, 0], [1, 2, 3, 255, 250, 251, 252, 254],
+    ]
+    let color = try Pixels(png: Self.file(colorType: 6, size: (2, 3), rows: rows))
+    #expect(color.samples == Array(rows.joined()) && color.size == PixelSize(width: 2, height: 3))
+    let gray = try Pixels(png: Self.file(colorType: 0, size: (3, 1), rows: [[0, 127, 255]]))
+    #expect(gray.samples == [0, 0, 0, 255, 127, 127, 127, 255, 255, 255, 255, 255])
+  }
+
+  /// How a picture's pixels come about, and the colour type and depth its file must have.
+  struct Sample: CustomTestStringConvertible {
+    var name: String
+    var layout: PixelLayout
+    var colorType: UInt8
+    var depth: UInt8 = 8
+    var pixel: @Sendable (_ x: Int, _ y: Int) -> [UInt8]
+    var testDescription: String { name }
+  }
+
+  private static let samples = [
+    Sample(name: "colour", layout: .rgb, colorType: 2) { [UInt8($0 * 3 & 255), UInt8($1 * 5 & 255), UInt8($0 ^ $1)] },
+    Sample(name: "opaque", layout: .rgba, colorType: 2) { [UInt8($0 * 3 & 255), UInt8($1 * 5 & 255), 7, 255] },
+    Sample(name: "clear", layout: .rgba, colorType: 6) { [UInt8($0), UInt8($1), 7, UInt8($0 * 2)] },
+    Sample(name: "gray in colour", layout: .rgb, colorType: 0) { Array(repeating: UInt8($0 * 2 ^ $1), count: 3) },
+    Sample(name: "gray and clear in colour", layout: .rgba, colorType: 4) {
+      Array(repeating: UInt8($0 * 2), count: 3) + [UInt8($1 * 2)]
+    },
+    Sample(name: "opaque gray", layout: .grayAlpha, colorType: 0) { [UInt8($0 * 2 ^ $1), 255] },
+    Sample(name: "one colour", layout: .rgb, colorType: 3, depth: 1) { _, _ in [9, 8, 7] },
+    Sample(name: "two colours", layout: .rgb, colorType: 3, depth: 1) { $0 * $1 % 7 < 3 ? [255, 0, 0] : [0, 0, 255] },
+    Sample(name: "four colours", layout: .rgba, colorType: 3, depth: 2) { [UInt8($0 * $1 % 4) * 60, 0, 0, 255] },
+    Sample(name: "sixteen colours", layout: .rgba, colorType: 3, depth: 4) {
+      let value = UInt8($0 * $1 % 16)
+      return [value * 10, 255 - value, 0, value * 17]
+    },
+    Sample(name: "250 colours", layout: .rgb, colorType: 3) {
+      let value = UInt8(($0 * 7919 + $1 * $1 * 104729) % 250)
+      return [value, value &* 7, value &* 31]
+    },
+  ]
+
+  private static func bitmap(_ sample: Sample, width: Int, height: Int) -> Bitmap {
+    let bitmap = Bitmap(size: PixelSize(width: width, height: height), layout: sample.layout)
+    for index in 0..<width * height {
+      let pixel = sample.pixel(index % width, index / width)
+      for (channel, value) in pixel.enumerated() { bitmap.pixels[index * pixel.count + channel] = value }
+    }
+    return bitmap
+  }
+
+  @Test(arguments: samples)
+  func `are written in the smallest form that is exact`(sample: Sample) throws {
+    let bitmap = Self.bitmap(sample, width: 101, height: 90)
+    let file = try bitmap.encodedPNG()
+    #expect(file[25] == sample.colorType && file[24] == sample.depth)
+    #expect(try Pixels(png: file) == Pixels(bitmap))
+  }
+
+  @Test(arguments: samples, [(1, 1), (3, 2), (16, 16), (17, 40), (101, 90)])
+  func `are never larger than the plain form`(sample: Sample, size: (Int, Int)) throws {
+    let bitmap = Self.bitmap(sample, width: size.0, height: size.1)
+    let file = try bitmap.encodedPNG()
+    #expect(try Pixels(png: file) == Pixels(bitmap))
+    // Stored without any compression: a bound that needs no second encoder.
+    #expect(file.count <= size.1 * (1 + size.0 * sample.layout.channels) + 57 + 11)
+  }
+}
