@@ -5,7 +5,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread format lint build clean setup
+.PHONY: run test test-thread fuzz bench-pixels format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -24,6 +24,15 @@ test-thread: setup
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
 	LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread
+
+## The decoders against damaged input, under the address and undefined-behaviour sanitizers, some seconds each.
+FUZZ_SECONDS := 60
+fuzz: setup
+	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
+
+## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
+bench-pixels: setup
+	Benchmarks/pixels/run.sh
 
 build: setup
 	$(RELEASE) --product thumbs

@@ -69,10 +69,20 @@ struct DiskFaultTests {
     try Data(bytes).write(to: URL(filePath: file))
     let cache = ThumbnailCache(diskAt: directory.path)
     _ = checkedHits(in: cache)
-    // What a flipped bit leaves is right or gone; what is stored from now on is kept.
+    // What a flipped bit leaves is right or gone, which `checkedHits` sees to. What is stored from now on is kept,
+    // unless the damage is in an index: then SQLite may file an entry where it does not look for it, and it is a miss.
     store(1000..<1010, in: cache)
     cache.flush()
-    #expect(checkedHits(in: cache, 1000..<1010) == 10)
+    let hits = checkedHits(in: cache, 1000..<1010)
+    #expect(try hits == 10 || !isSound(database))
+  }
+
+  private func isSound(_ database: String) throws -> Bool {
+    do {
+      return try DatabaseQueue(path: database).read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok"
+    } catch is DatabaseError {
+      return false
+    }
   }
 
   @Test("A flipped bit in each part of a row makes it a miss, once", arguments: ["blob", "thumbnail", "source"])
