@@ -103,7 +103,7 @@ final class RunningCommand: Sendable {
   }
 
   private static let baseEnvironment = ProcessInfo.processInfo.environment.filter { name, _ in
-    ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "ASAN_OPTIONS"].contains(name)
+    ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"].contains(name)
   }
 
   /// One command is started at a time: none may hold an end of another's pipes.
