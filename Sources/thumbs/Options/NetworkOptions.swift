@@ -23,7 +23,8 @@ struct NetworkOptions: ParsableArguments {
   var connectTimeout = Duration.seconds(5)
 
   @Option(
-    help: ArgumentHelp("Seconds for one attempt as a whole. (default: 60)", valueName: "seconds"),
+    help: ArgumentHelp(
+      "Seconds for one attempt as a whole, a quarter of them for its first byte. (default: 60)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var timeout = Duration.seconds(60)
 
@@ -56,7 +57,7 @@ struct NetworkOptions: ParsableArguments {
     configuration.retry = RetryPolicy(limit: retries)
     configuration.limits.connect = connectTimeout
     configuration.limits.total = timeout
-    configuration.limits.firstByte = min(configuration.limits.firstByte, timeout)
+    configuration.limits.firstByte = timeout / 4
     configuration.limits.maxBytes = maxBytes.count
     configuration.limits.maxRedirects = maxRedirects
     configuration.limits.addresses = publicOnly ? .publicOnly : .noLinkLocal

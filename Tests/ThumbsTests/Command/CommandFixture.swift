@@ -32,6 +32,7 @@ struct CommandFixture {
   func fetchArguments(_ arguments: [String], report: String = "report.jsonl") -> [String] {
     [
       "fetch", "--cache-dir", cache, "-o", "out", "--retries", "0", "--concurrency", "64", "--per-host", "64",
+      "--timeout", "2400",
       "--report", report,
     ] + arguments
   }
