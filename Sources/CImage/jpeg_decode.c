@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,10 @@ typedef struct Decoder {
   const uint8_t *bytes;
   size_t count;
   CImageJPEGDecoding options;
+  /// What to fill: pixels, or where these are not wanted three planes that lie in `room`.
   CImageBitmap bitmap;
+  CImagePlane *planes;
+  uint8_t *room;
   /// One row of CMYK samples.
   uint8_t *ink;
   /// The components that at least one scan holds, one bit each.
@@ -47,22 +51,41 @@ static void read_header(Decoder *self) {
   jpeg_read_header(cinfo, TRUE);
 }
 
-/// Chooses the output, and refuses what differs from the header the caller saw.
-static void choose_output(Decoder *self) {
+static void choose_pixels(Decoder *self) {
   j_decompress_ptr cinfo = &self->cinfo;
   switch (cinfo->num_components) {
     case 1: cinfo->out_color_space = JCS_GRAYSCALE; break;
     case 4: cinfo->out_color_space = JCS_CMYK; break;
     default: cinfo->out_color_space = JCS_RGB; break;
   }
-  cinfo->scale_num = 1;
-  cinfo->scale_denom = (unsigned)self->options.shrink;
-  jpeg_calc_output_dimensions(cinfo);
-  if (cinfo->output_width != (JDIMENSION)self->bitmap.width ||
-      cinfo->output_height != (JDIMENSION)self->bitmap.height ||
-      (cinfo->num_components == 1) != (self->bitmap.channels == 1)) {
+  if ((cinfo->num_components == 1) != (self->bitmap.channels == 1)) {
     cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has two headers that differ");
   }
+}
+
+static void choose_planes(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  if (cinfo->jpeg_color_space != JCS_YCbCr || cinfo->num_components != 3) {
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusUnsupported, "the JPEG file's colours are not luma and chroma");
+  }
+  cinfo->out_color_space = JCS_YCbCr;
+  cinfo->raw_data_out = TRUE;
+}
+
+/// Chooses the output, and refuses what differs from the header the caller saw.
+static void choose_output(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  if (cinfo->image_width != (JDIMENSION)self->options.width ||
+      cinfo->image_height != (JDIMENSION)self->options.height) {
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has two headers that differ");
+  }
+  if (self->planes != NULL) {
+    choose_planes(self);
+  } else {
+    choose_pixels(self);
+  }
+  cinfo->scale_num = 1;
+  cinfo->scale_denom = (unsigned)self->options.shrink;
 }
 
 /// Ideal inks: each takes away its own part of the light. Samples are inverted, so 255 is no ink.
@@ -88,6 +111,62 @@ static void read_rows(Decoder *self) {
     } else {
       ideal_inks(self->ink, row, cinfo->output_width);
     }
+  }
+}
+
+/// Bytes from one row of a plane to the next: libjpeg writes whole blocks.
+static size_t plane_stride(const jpeg_component_info *component) {
+  return (size_t)component->width_in_blocks * (size_t)component->DCT_scaled_size;
+}
+
+static size_t plane_rows(const jpeg_component_info *component) {
+  return (size_t)component->height_in_blocks * (size_t)component->DCT_scaled_size;
+}
+
+/// How many samples of `step` pixels show `size` pixels. A block that was made smaller mixes the last pixels with what
+/// the encoder padded them with: such samples do not count, as long as there are others.
+static int32_t sample_count(int32_t size, double step, const jpeg_component_info *component) {
+  double count = size / step;
+  if (component->DCT_scaled_size == DCTSIZE) return (int32_t)ceil(count);
+  return count >= 1 ? (int32_t)count : 1;
+}
+
+static void lay_out_planes(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  uint8_t *next = self->room;
+  for (int i = 0; i < 3; i++) {
+    const jpeg_component_info *component = &cinfo->comp_info[i];
+    CImagePlane *plane = &self->planes[i];
+    plane->stepAcross = (double)cinfo->max_h_samp_factor * DCTSIZE / (component->h_samp_factor * component->DCT_scaled_size);
+    plane->stepDown = (double)cinfo->max_v_samp_factor * DCTSIZE / (component->v_samp_factor * component->DCT_scaled_size);
+    plane->samples = (CImageBitmap){.pixels = next,
+                                    .width = sample_count(self->options.width, plane->stepAcross, component),
+                                    .height = sample_count(self->options.height, plane->stepDown, component),
+                                    .channels = 1,
+                                    .stride = plane_stride(component)};
+    next += plane_stride(component) * plane_rows(component);
+  }
+  if ((size_t)(next - self->room) > cimage_jpeg_planes_bound(self->options)) {
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusLimit, "the JPEG file's planes are too large");
+  }
+}
+
+/// Reads as many rows of blocks at a time as are interleaved in the file.
+static void read_planes(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
+  JSAMPARRAY strip[3] = {rows[0], rows[1], rows[2]};
+  for (size_t number = 0; cinfo->output_scanline < cinfo->output_height; number++) {
+    for (int i = 0; i < 3; i++) {
+      const jpeg_component_info *component = &cinfo->comp_info[i];
+      size_t count = (size_t)(component->v_samp_factor * component->DCT_scaled_size), last = plane_rows(component) - 1;
+      for (size_t row = 0; row < count; row++) {
+        size_t y = number * count + row;
+        // Rows of blocks that only fill the last strip are not written.
+        rows[i][row] = self->planes[i].samples.pixels + (y < last ? y : last) * plane_stride(component);
+      }
+    }
+    jpeg_read_raw_data(cinfo, strip, (JDIMENSION)(cinfo->max_v_samp_factor * cinfo->min_DCT_scaled_size));
   }
 }
 
@@ -132,24 +211,50 @@ static CImageStatus decode(Decoder *self) {
     self->ink = malloc((size_t)cinfo->output_width * 4);
     if (self->ink == NULL) cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusOutOfMemory, "out of memory");
   }
-  read_rows(self);
+  if (self->planes != NULL) {
+    lay_out_planes(self);
+    read_planes(self);
+  } else {
+    read_rows(self);
+  }
   judge_damage(self);
   self->complete = true;
   jpeg_finish_decompress(cinfo);
   return CImageStatusOK;
 }
 
+/// Decodes into what `self` names.
+static CImageStatus decode_file(Decoder *self, const uint8_t *bytes, size_t count, CImageJPEGDecoding options,
+                                CImageMessages *messages) {
+  self->cinfo.err = cimage_jpeg_errors(&self->errors, messages);
+  self->bytes = bytes + options.start;
+  self->count = count - options.start;
+  self->options = options;
+  CImageStatus status = decode(self);
+  jpeg_destroy_decompress(&self->cinfo);
+  free(self->ink);
+  return status;
+}
+
 CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageBitmap bitmap,
                                 CImageMessages *messages) {
   Decoder self;
   memset(&self, 0, sizeof self);
-  self.cinfo.err = cimage_jpeg_errors(&self.errors, messages);
-  self.bytes = bytes + options.start;
-  self.count = count - options.start;
-  self.options = options;
   self.bitmap = bitmap;
-  CImageStatus status = decode(&self);
-  jpeg_destroy_decompress(&self.cinfo);
-  free(self.ink);
-  return status;
+  return decode_file(&self, bytes, count, options, messages);
+}
+
+size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options) {
+  // No plane is denser than the picture divided by `shrink`; each ends with a whole block.
+  size_t shrink = (size_t)options.shrink;
+  return 3 * ((size_t)options.width / shrink + 2 * DCTSIZE) * ((size_t)options.height / shrink + 2 * DCTSIZE);
+}
+
+CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, uint8_t *room,
+                                       CImagePlane planes[3], CImageMessages *messages) {
+  Decoder self;
+  memset(&self, 0, sizeof self);
+  self.planes = planes;
+  self.room = room;
+  return decode_file(&self, bytes, count, options, messages);
 }

@@ -19,8 +19,8 @@ build() {
   header)
     (cd "$root/Sources/ImageCache/Imaging" &&
       "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers -swift-version 6 \
-        -o "$out/header" "$root/Tests/Fuzzing/header.swift" Headers/*.swift ImageError.swift ImageFormat.swift \
-        Orientation.swift PixelBox.swift PixelLayout.swift PixelSize.swift SourceImage.swift)
+        -o "$out/header" "$root/Tests/Fuzzing/header.swift" Headers/*.swift Specs/ImageError.swift Specs/ImageFormat.swift \
+        Geometry/Orientation.swift Geometry/PixelBox.swift Geometry/PixelSize.swift Pixels/PixelLayout.swift Specs/SourceImage.swift)
     ;;
   *)
     "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \

@@ -16,6 +16,7 @@
 #else
 #define CIMAGE_CLOSED
 #define _Nullable
+#define _Nonnull
 #endif
 
 /// How a call ended.
@@ -84,6 +85,8 @@ void cimage_transform_destroy(CImageTransform *_Nullable transform);
 
 /// How a JPEG is to be decoded.
 typedef struct CImageJPEGDecoding {
+  /// The size that the caller read in the file's header, in pixels.
+  int32_t width, height;
   /// 1, 2, 4 or 8: the picture is made this much smaller while its DCT blocks are decoded.
   int32_t shrink;
   /// Where the file begins in the bytes.
@@ -96,10 +99,27 @@ typedef struct CImageJPEGDecoding {
   CImageTransform *_Nullable cmyk;
 } CImageJPEGDecoding;
 
-/// Decodes the first picture of a JPEG file into `bitmap`, which must be as large as the file's header says, divided
-/// by `shrink` and rounded up, with 1 channel for gray files and 3 for all others (CMYK and YCCK become RGB).
+/// Decodes the first picture of a JPEG file into `bitmap`, which must be as large as the options say, divided by
+/// `shrink` and rounded up, with 1 channel for gray files and 3 for all others (CMYK and YCCK become RGB).
 CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageBitmap bitmap,
                                 CImageMessages *messages);
+
+/// One component of a picture that is kept in planes: luma, or one of two of chroma.
+typedef struct CImagePlane {
+  /// One channel. Rows may be longer than the picture: padding is not counted in the size.
+  CImageBitmap samples;
+  /// Pixels of the whole picture from one sample to the next.
+  double stepAcross, stepDown;
+} CImagePlane;
+
+/// Bytes that hold the planes of any JPEG file decoded with such options.
+size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options);
+
+/// Decodes the first picture of a JPEG file as it is kept there, into luma and two planes of chroma, each as dense as
+/// the file has it, divided by `shrink`; chroma that is sparser than luma is made less small. `planes` point into
+/// `room`, which has at least `cimage_jpeg_planes_bound` bytes. Unsupported where the file keeps its colours otherwise.
+CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, uint8_t *room,
+                                       CImagePlane planes[_Nonnull 3], CImageMessages *messages);
 
 /// Room for an ICC profile found while decoding.
 typedef struct CImageProfileRoom {
@@ -194,6 +214,10 @@ size_t cimage_encoded_bound(CImageBitmap bitmap);
 /// `*written` is the size of the file; `capacity` is at least `cimage_encoded_bound`.
 CImageStatus cimage_jpeg_encode(CImageBitmap bitmap, CImageJPEGEncoding options, uint8_t *file, size_t capacity,
                                 size_t *written, CImageMessages *messages);
+
+/// The same for a picture in planes: luma, and two of chroma that are as large, divided by `chromaStep` and rounded up.
+CImageStatus cimage_jpeg_encode_planes(const CImageBitmap planes[_Nonnull 3], CImageJPEGEncoding options, uint8_t *file,
+                                       size_t capacity, size_t *written, CImageMessages *messages);
 
 /// Encodes 1 to 4 channels as PNG, without metadata, in the smallest form that is exact: as gray where all pixels are,
 /// without alpha where all are opaque, with a palette where there are at most 256 colours and it makes the file smaller.

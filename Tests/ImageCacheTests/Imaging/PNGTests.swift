@@ -74,7 +74,7 @@ import Testing
     let bitmap = Bitmap(size: PixelSize(width: width, height: height), layout: sample.layout)
     for index in 0..<width * height {
       let pixel = sample.pixel(index % width, index / width)
-      for (channel, value) in pixel.enumerated() { bitmap.pixels[index * pixel.count + channel] = value }
+      for (channel, value) in pixel.enumerated() { bitmap.planes[0].samples[index * pixel.count + channel] = value }
     }
     return bitmap
   }

@@ -21,7 +21,7 @@ struct Pixels: Equatable {
     var warnings: [String] = []
     self.init(
       try Bitmap.decodingJPEG(
-        bytes, header: header, shrink: 1, profile: nil, memoryLimit: 1 << 28, warnings: &warnings))
+        bytes, Bitmap.JPEGDecoding(header: header, shrink: 1, memoryLimit: 1 << 28, profile: nil), warnings: &warnings))
   }
 
   init(_ thumbnail: Thumbnail) throws {
@@ -36,10 +36,19 @@ struct Pixels: Equatable {
     samples = []
     let layout = bitmap.layout
     for index in 0..<bitmap.size.area {
-      let pixel = (0..<layout.channels).map { bitmap.pixels[index * layout.channels + $0] }
+      let pixel = (0..<layout.channels).map { bitmap.planes[0].samples[index * layout.channels + $0] }
       samples += layout.isGray ? [pixel[0], pixel[0], pixel[0]] : Array(pixel[..<3])
       samples.append(layout.hasAlpha ? pixel[layout.channels - 1] : 255)
     }
+  }
+
+  /// The file that these pixels become without any scaling; they must be opaque.
+  func jpeg(quality: Int) throws -> [UInt8] {
+    let bitmap = Bitmap(size: size, layout: .rgb)
+    for index in 0..<size.area {
+      for channel in 0..<3 { bitmap.planes[0].samples[index * 3 + channel] = samples[index * 4 + channel] }
+    }
+    return try bitmap.encodedJPEG(quality: quality, scans: .baseline)
   }
 
   /// The four samples at a place.

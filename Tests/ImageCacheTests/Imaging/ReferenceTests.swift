@@ -17,6 +17,17 @@ import Testing
     if let expected { #expect(rendering.warnings.contains { $0.contains(expected) }, "\(rendering.warnings)") }
   }
 
+  @Test(arguments: Fixtures.names.filter { $0.hasSuffix(".jpg") }, [100, 89])
+  func `lose no more as JPEG files than the reference does`(name: String, quality: Int) throws {
+    let spec = ThumbnailSpec(width: 48, format: .jpeg, quality: quality)
+    let ours = try Pixels(Renderer().render(Fixtures.picture(name), specs: [spec]).thumbnails[0])
+    let reference = try Fixtures.reference(for: name)
+    try #require(ours.size == reference.size)
+    let inevitable = try Pixels(jpeg: reference.jpeg(quality: quality)).meanError(to: reference)
+    let error = ours.meanError(to: reference)
+    #expect(zip(error, inevitable).allSatisfy { $0 <= $1 + 2 }, "mean error \(error), \(inevitable) of them inevitable")
+  }
+
   @Test func `cover every fixture there is`() { #expect(Fixtures.names.count == 64) }
 
   @Test(arguments: [ThumbnailSpec.Filter.cubic, .box, .mitchell])

@@ -12,33 +12,20 @@ extension Renderer {
   ///   of its picture.
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     let header = try header(of: bytes)
-    let geometries = specs.map { FittedGeometry(source: header.source.size, spec: $0) }
-    let mixings = specs.indices.map { DecodedPicture.Mixing(geometries[$0], specs[$0].light) }
-    let shrink = mixings.contains(.light) ? 1 : shrink(for: geometries, of: header)
-    let cost = DecodingCost(header: header, shrink: shrink, canvases: geometries.map(\.canvas)).bytes
+    let plan = RenderPlan(header: header, specs: specs)
+    let cost = DecodingCost(
+      header: header, shrink: plan.shrink,
+      canvases: specs.map { FittedGeometry(source: header.source.size, spec: $0).canvas }
+    ).bytes
     memory.enter(cost)
     defer { memory.leave(cost) }
     var warnings = header.warnings
-    var picture = try DecodedPicture(
-      bytes, header: header, shrink: shrink, kernels: kernels, warnings: &warnings)
-
+    var picture = try DecodedPicture.decoding(
+      bytes, header: header, plan: plan, kernels: kernels, warnings: &warnings)
     var thumbnails: [Int: Thumbnail] = [:]
-    for index in specs.indices.sorted(by: { mixings[$0] < mixings[$1] }) {
-      let content = try picture.content(for: geometries[index], of: specs[index])
-      thumbnails[index] = try specs[index].thumbnail(
-        of: content, geometry: geometries[index], sourceFormat: header.format)
-    }
+    for step in plan.steps { try picture.render(step, into: &thumbnails) }
     return Rendering(
       source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings)
-  }
-
-  private func shrink(for geometries: [FittedGeometry], of header: ImageHeader) -> Int {
-    switch header.format {
-    case .jpeg:
-      DCTShrink.factor(
-        for: geometries.map(\.reduction), of: header.storedSize, chromaStretch: header.chromaStretch)
-    case .png: 1
-    }
   }
 
   private func header(of bytes: [UInt8]) throws(ImageError) -> ImageHeader {

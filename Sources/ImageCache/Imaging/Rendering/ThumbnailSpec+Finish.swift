@@ -13,13 +13,20 @@ extension ThumbnailSpec {
     return Thumbnail(spec: self, size: geometry.canvas, format: format, bytes: bytes)
   }
 
-  private func outputFormat(for source: ImageFormat) -> ImageFormat {
+  /// The format of the file.
+  func outputFormat(for source: ImageFormat) -> ImageFormat {
     switch format {
     case .auto: source
     case .jpeg: .jpeg
     case .png: .png
     }
   }
+
+  /// How much sparser the chroma of a JPEG file is than its luma, in each direction.
+  var chromaStep: Int { Self.chromaStep(quality: quality) }
+
+  /// Below a quality of 90 all of the chroma would cost more than it shows.
+  static func chromaStep(quality: Int) -> Int { quality < 90 ? 2 : 1 }
 
   /// The content itself where it fills the canvas and the format can hold it; else drawn on a new canvas.
   private func onCanvas(_ content: consuming Bitmap, geometry: FittedGeometry, format: ImageFormat) -> Bitmap {

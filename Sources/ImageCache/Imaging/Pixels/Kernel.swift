@@ -5,11 +5,21 @@ final class Kernel: Sendable {
   /// Everything that decides the weights.
   struct Key: Hashable, Sendable {
     var filter: ThumbnailSpec.Filter
-    /// How many samples there are, and which part of them is shown.
+    /// How many samples there are, and which part of them is shown; that may reach past them by part of a sample.
     var sourceCount: Int
     var start, end: Double
     /// How many samples they become.
     var targetCount: Int
+
+    /// The weights for `part` of `sourceCount` samples, seen as `targetCount`.
+    init(_ filter: ThumbnailSpec.Filter, of sourceCount: Int, _ part: ClosedRange<Double>, to targetCount: Int) {
+      // What is only copied shall not be softened: no other filter leaves all samples as they are.
+      let copies = part.upperBound - part.lowerBound == Double(targetCount) && part.lowerBound.rounded() == part.lowerBound
+      self.filter = copies ? .box : filter
+      self.sourceCount = sourceCount
+      (start, end) = (part.lowerBound, part.upperBound)
+      self.targetCount = targetCount
+    }
   }
 
   /// Its memory never changes after `init`, so every thread may read it.

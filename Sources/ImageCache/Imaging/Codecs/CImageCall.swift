@@ -1,0 +1,81 @@
+import CImage
+
+/// A call into C: its status becomes an error, its words become warnings and sentences.
+enum CImageCall {
+  /// Runs one call; passes on its warnings, and throws what it failed with.
+  static func run(
+    _ warnings: inout [String], _ body: (UnsafeMutablePointer<CImageMessages>) -> CImageStatus
+  ) throws(ImageError) {
+    var messages = CImageMessages()
+    let status = body(&messages)
+    messages.appendWarnings(to: &warnings)
+    if let code = status.errorCode { throw ImageError(code, messages.sentence(for: code)) }
+  }
+
+  /// Runs one call that has nothing to warn of.
+  static func run(_ body: (UnsafeMutablePointer<CImageMessages>) -> CImageStatus) throws(ImageError) {
+    var warnings: [String] = []
+    try run(&warnings, body)
+  }
+
+  /// Runs an encoder into room for the worst case, and keeps an array of just the file's size.
+  static func encode(
+    capacity: Int,
+    _ body: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<Int>, UnsafeMutablePointer<CImageMessages>)
+      -> CImageStatus
+  ) throws(ImageError) -> [UInt8] {
+    let room = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    defer { room.deallocate() }
+    var count = 0
+    try run { body(room, &count, $0) }
+    return Array(UnsafeBufferPointer(start: room, count: count))
+  }
+}
+
+extension Plane {
+  /// The same, as C sees it.
+  var view: CImageBitmap {
+    CImageBitmap(
+      pixels: samples, width: Int32(size.width), height: Int32(size.height), channels: Int32(channels), stride: stride)
+  }
+}
+
+extension CImageStatus {
+  /// The cause as callers know it; nil for success.
+  fileprivate var errorCode: ImageError.Code? {
+    switch self {
+    case .OK: nil
+    case .truncated: .truncated
+    case .corrupt: .decodeError
+    case .unsupported: .unsupportedFormat
+    case .limit, .outOfMemory: .decodeLimit
+    }
+  }
+}
+
+extension CImageMessages {
+  /// Adds what is not in the list yet.
+  func appendWarnings(to list: inout [String]) {
+    for line in Self.text(warnings).split(separator: "\n") where !list.contains(String(line)) {
+      list.append(String(line))
+    }
+  }
+
+  /// The library's own words behind a sentence of ours.
+  fileprivate func sentence(for code: ImageError.Code) -> String {
+    let reason = Self.text(error)
+    let sentence =
+      switch code {
+      case .truncated: "The picture's data is cut off"
+      case .unsupportedFormat: "This variant of the format is not supported"
+      case .decodeLimit: "The picture asks for too much work or memory"
+      default: "The picture is damaged"
+      }
+    return reason.isEmpty ? "\(sentence)." : "\(sentence): \(reason)."
+  }
+
+  /// A C array of characters, up to its NUL.
+  private static func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}
