@@ -82,14 +82,14 @@ static size_t fill_taps(CImageKernel *kernel, CImageFilter filter, int32_t sourc
                         int32_t targetCount) {
   kernel->taps = malloc((size_t)targetCount * sizeof(Taps));
   if (kernel->taps == NULL) return 0;
-  size_t total = 0, most = 0;
+  size_t total = 1, most = 0;
   for (int32_t i = 0; i < targetCount; i++) {
     Window window = window_of(i, filter, start, scale, sourceCount);
     kernel->taps[i] = (Taps){window.first, window.count, total};
-    total += (size_t)window.count;
+    total += (size_t)window.count + 1;
     if ((size_t)window.count > most) most = (size_t)window.count;
   }
-  kernel->weights = malloc(total * sizeof(int16_t));
+  kernel->weights = calloc(total, sizeof(int16_t));
   return kernel->weights != NULL ? most : 0;
 }
 

@@ -10,7 +10,8 @@
 /// Weights are fixed-point numbers with this many binary places; those of one sample add up to exactly 1.
 enum { weightBits = 14 };
 
-/// The source samples that make one target sample: `count` of them from `first`, weighed from `weights[offset]`.
+/// The source samples that make one target sample: `count` of them from `first`, weighed from `weights[offset]`. Before
+/// and behind its weights stands a zero, so that they can be taken two by two from an even sample on.
 typedef struct Taps {
   int32_t first, count;
   size_t offset;

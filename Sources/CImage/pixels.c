@@ -1,8 +1,9 @@
-// Loops over whole bitmaps: alpha, orientation, drawing.
+// Loops over whole bitmaps: alpha, halving, orientation, drawing.
 
 #include <string.h>
 
 #include "CImage.h"
+#include "simd.h"
 
 static uint8_t *row_of(CImageBitmap bitmap, int32_t y) { return bitmap.pixels + (size_t)y * bitmap.stride; }
 
@@ -42,6 +43,20 @@ void cimage_unpremultiply(CImageBitmap bitmap) {
   for (int32_t y = 0; y < bitmap.height; y++) {
     uint8_t *pixel = row_of(bitmap, y), *end = pixel + (size_t)bitmap.width * (size_t)channels;
     for (; pixel < end; pixel += channels) unpremultiply_pixel(pixel, channels - 1);
+  }
+}
+
+WITH_AVX2 static void halve_rows(const uint8_t *upper, const uint8_t *lower, uint8_t *target, int32_t count) {
+  for (int32_t x = 0; x < count; x++) {
+    int sum = upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1];
+    target[x] = (uint8_t)((sum + 2) >> 2);
+  }
+}
+
+void cimage_halve(CImageBitmap source, CImageBitmap target) {
+  for (int32_t y = 0; y < target.height; y++) {
+    const uint8_t *upper = row_of(source, 2 * y);
+    halve_rows(upper, upper + source.stride, row_of(target, y), target.width);
   }
 }
 

@@ -4,6 +4,7 @@
 // nothing of channels. Its results are interleaved for `band` rows, so that the second pass works on `band` rows at
 // once with the same few instructions for any number of channels.
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +25,6 @@ typedef struct Resize {
   /// The first and the number of the source bytes in a row that any target column needs.
   size_t firstByte, byteCount;
 } Resize;
-
-static inline int16_t to_middle(int32_t sum) {
-  int32_t value = (sum + (1 << (weightBits - middleBits - 1))) >> (weightBits - middleBits);
-  return (int16_t)(value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value);
-}
 
 static inline uint8_t to_byte(int32_t sum) {
   int32_t value = (sum + (1 << (weightBits + middleBits - 1))) >> (weightBits + middleBits);
@@ -59,19 +55,16 @@ WITH_AVX2 static void filter_columns(const Resize *self, int32_t y, int16_t *mid
   }
 }
 
-/// First pass for `count` target rows. A band that is not full repeats its last row.
-static void filter_band(const Resize *self, int32_t y, int32_t count) {
-  if (!cimage_has_avx2() || self->byteCount < avx2Block) {
-    for (int32_t r = 0; r < count; r++) filter_columns(self, y + r, self->middle + r);
-    return;
-  }
+/// First pass for `count` target rows with AVX2. A band that is not full repeats its last row.
+static void filter_band_avx2(const Resize *self, int32_t y, int32_t count) {
   const uint8_t *rows[band];
   Taps taps[band];
   for (int32_t r = 0; r < band; r++) {
     taps[r] = self->down->taps[y + (r < count ? r : count - 1)];
     rows[r] = self->source.pixels + (size_t)taps[r].first * self->source.stride + self->firstByte;
   }
-  cimage_filter_columns_avx2(rows, self->source.stride, taps, self->down->weights, self->byteCount, self->middle);
+  (self->target.channels == 1 ? cimage_filter_gray_columns_avx2 : cimage_filter_columns_avx2)(
+      rows, self->source.stride, taps, self->down->weights, self->byteCount, self->middle);
 }
 
 /// Second pass for one sample of `band` rows.
@@ -99,6 +92,24 @@ WITH_AVX2 static void filter_rows(const Resize *self, int32_t y, int32_t count) 
   }
 }
 
+/// Both passes for `count` target rows.
+static void resize_band(const Resize *self, int32_t y, int32_t count) {
+  bool isWide = self->byteCount >= avx2Block && self->target.width >= avx2Columns;
+  if (!isWide || !cimage_has_avx2()) {
+    for (int32_t r = 0; r < count; r++) filter_columns(self, y + r, self->middle + r);
+    filter_rows(self, y, count);
+    return;
+  }
+  filter_band_avx2(self, y, count);
+  if (self->target.channels != 1) {
+    filter_rows(self, y, count);
+    return;
+  }
+  uint8_t *target = self->target.pixels + (size_t)y * self->target.stride;
+  cimage_filter_gray_rows_avx2(self->middle, (int32_t)self->firstByte, self->across, target, self->target.stride,
+                               self->target.width, count);
+}
+
 /// A cropped picture needs only some of the source's columns.
 static void find_needed_columns(Resize *self) {
   int32_t first = INT32_MAX, end = 0;
@@ -107,6 +118,8 @@ static void find_needed_columns(Resize *self) {
     if (taps.first < first) first = taps.first;
     if (taps.first + taps.count > end) end = taps.first + taps.count;
   }
+  // An even column, so that they can be taken two by two.
+  first -= first & 1;
   self->firstByte = (size_t)first * (size_t)self->source.channels;
   self->byteCount = (size_t)(end - first) * (size_t)self->source.channels;
 }
@@ -115,13 +128,12 @@ CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, cons
                            CImageBitmap target) {
   Resize self = {.source = source, .target = target, .across = across, .down = down};
   find_needed_columns(&self);
-  // Zeros, so that the rows missing from the last band are defined.
-  self.middle = calloc(self.byteCount * band, sizeof(int16_t));
+  // Zeros, so that the rows missing from the last band are defined, and the last column's missing neighbour.
+  self.middle = calloc((self.byteCount + 1) * band, sizeof(int16_t));
   if (self.middle == NULL) return CImageStatusOutOfMemory;
   for (int32_t y = 0; y < target.height; y += band) {
     int32_t count = target.height - y < band ? target.height - y : band;
-    filter_band(&self, y, count);
-    filter_rows(&self, y, count);
+    resize_band(&self, y, count);
   }
   free(self.middle);
   return CImageStatusOK;

@@ -6,6 +6,7 @@ beside itself:
 
   pictures/NAME.jpg|png        the files, one for each kind that the decoder must understand
   references/NAME.EXT-WxH.png  Pillow's rendering: full decode, EXIF applied, ICC to sRGB, LANCZOS to W x H
+  tiny/NAME.jpg|png            one file of each kind that is small enough to be damaged everywhere
 
 Nothing here is random from run to run; the same Pillow gives the same bytes.
 """
@@ -13,7 +14,7 @@ import io, math, pathlib, struct, subprocess, zlib
 from PIL import Image, ImageChops, ImageCms, ImageOps
 
 HERE = pathlib.Path(__file__).resolve().parent
-PICTURES, REFERENCES = HERE / "pictures", HERE / "references"
+PICTURES, REFERENCES, TINY = HERE / "pictures", HERE / "references", HERE / "tiny"
 BOX = (48, 48)
 
 
@@ -437,8 +438,41 @@ def odd_pngs():
     yield PICTURES / "gamma.png", image
 
 
+def tiny():
+    scene, exif = photo(11, 9), Image.Exif()
+    exif[0x0112] = 6
+    kinds = {"420": ("-sample", "2x2"), "444": ("-sample", "1x1"), "411": ("-sample", "4x1"), "progressive": ("-progressive",),
+             "arithmetic": ("-arithmetic",), "arithmetic-progressive": ("-arithmetic", "-progressive"),
+             "restarts": ("-restart", "1B"), "rgb": ("-rgb",), "gray": ("-grayscale",)}
+    for name, options in kinds.items():
+        written(TINY / f"{name}.jpg", encoded(scene, *options))
+    write(TINY / "exif.jpg", scene, quality=60, exif=exif)
+    write(TINY / "profile.jpg", scene, quality=60, icc_profile=gray_profile(2.2))
+    write(TINY / "cmyk.jpg", scene.convert("CMYK"), quality=60)
+    (TINY / "ycck.jpg").write_bytes(ycck_marked(TINY / "cmyk.jpg"))
+
+    width, height = 6, 5
+    samples = lambda count, depth: [[tuple((x * 37 + y * 11 + c * 5) % (1 << depth) for c in range(count))
+                                     for x in range(width)] for y in range(height)]
+    palette = chunk(b"PLTE", bytes(range(48)))
+    for color, count, depths, extra in ((0, 1, (1, 2, 4, 8, 16), chunk(b"tRNS", b"\0\1")), (2, 3, (8, 16), b""),
+                                        (3, 1, (1, 2, 4), palette + chunk(b"tRNS", b"\0\x80")),
+                                        (4, 2, (8, 16), chunk(b"gAMA", struct.pack(">I", 100000))), (6, 4, (8, 16), b"")):
+        for depth in depths:
+            for interlace in (False, True):
+                name = f"color-{color}-{depth}bit{'-interlaced' if interlace else ''}.png"
+                png(TINY / name, width, height, depth, color, samples(count, depth), extra=extra, interlace=interlace)
+
+
+def ycck_marked(path):
+    """A CMYK file whose inks are said to be YCbCr."""
+    data = bytearray(path.read_bytes())
+    data[next(start for start, marker, _ in segments(data) if marker == 0xEE) + 15] = 2
+    return bytes(data)
+
+
 def main():
-    for folder in (PICTURES, REFERENCES):
+    for folder in (PICTURES, REFERENCES, TINY):
         folder.mkdir(exist_ok=True)
         for old in folder.iterdir():
             old.unlink()
@@ -449,6 +483,7 @@ def main():
     for path, image in odd_pngs():
         reference(path, image)
     filters()
+    tiny()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Decodes anything as JPEG, at every shrink, once with profiles of inks and once without.
+// Decodes anything as JPEG, at every shrink: into pixels, and into planes, of which it makes a file again.
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,34 @@ static int read_frame(const uint8_t *bytes, size_t count, int32_t *width, int32_
   return 0;
 }
 
+/// What an encoder makes of planes must be a picture again.
+static void encode_planes(const CImagePlane planes[3]) {
+  CImageBitmap views[3] = {planes[0].samples, planes[1].samples, planes[2].samples};
+  // As an encoder wants them: chroma of half the size.
+  views[0].width = views[0].width / 2 * 2;
+  views[0].height = views[0].height / 2 * 2;
+  for (int i = 1; i < 3; i++) {
+    if (views[i].width < views[0].width / 2 || views[i].height < views[0].height / 2) return;
+    views[i].width = views[0].width / 2;
+    views[i].height = views[0].height / 2;
+  }
+  if (views[0].width == 0 || views[0].height == 0) return;
+  size_t capacity = 3 * cimage_encoded_bound(views[0]), written;
+  uint8_t *file = malloc(capacity);
+  CImageMessages messages = {0};
+  CImageJPEGEncoding encoding = {.quality = 82, .chromaStep = 2, .scans = CImageJPEGScansBaseline};
+  if (cimage_jpeg_encode_planes(views, encoding, file, capacity, &written, &messages) != CImageStatusOK) abort();
+  free(file);
+}
+
+static void decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options) {
+  uint8_t *room = malloc(cimage_jpeg_planes_bound(options));
+  CImagePlane planes[3];
+  CImageMessages messages = {0};
+  if (cimage_jpeg_decode_planes(bytes, count, options, room, planes, &messages) == CImageStatusOK) encode_planes(planes);
+  free(room);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   int32_t width = 0, height = 0;
   int components = read_frame(bytes, count, &width, &height);
@@ -30,7 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     bitmap.stride = (size_t)bitmap.width * (size_t)channels;
     bitmap.pixels = malloc(bitmap.stride * (size_t)bitmap.height);
     CImageMessages messages = {0};
-    CImageJPEGDecoding options = {.shrink = shrink, .maxScans = 20, .maxMemory = 64 << 20};
+    CImageJPEGDecoding options = {
+        .width = width, .height = height, .shrink = shrink, .maxScans = 20, .maxMemory = 64 << 20};
     CImageTransform *inks = components == 4 ? cimage_transform_create(bytes, count, CImageColorModelCMYK, &messages) : NULL;
     options.cmyk = inks;
     if (cimage_jpeg_decode(bytes, count, options, bitmap, &messages) == CImageStatusOK && shrink == 8) {
@@ -43,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     }
     cimage_transform_destroy(inks);
     free(bitmap.pixels);
+    decode_planes(bytes, count, options);
   }
   return 0;
 }

@@ -171,6 +171,10 @@ CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, cons
 CImageStatus cimage_resize_linear(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
                                   CImageBitmap target);
 
+/// Fills `target` with the means of two by two samples of `source`, of one channel. Its sides are half as long, rounded
+/// down; nothing happens where one of them is none.
+void cimage_halve(CImageBitmap source, CImageBitmap target);
+
 /// Fills `target` with `source` as an EXIF orientation (1 to 8) wants it seen. For 5 to 8 `target` has width and
 /// height exchanged.
 void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target);

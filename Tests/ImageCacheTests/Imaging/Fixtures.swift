@@ -10,9 +10,13 @@ enum Fixtures {
   /// The file names of all pictures.
   static let names: [String] = list("pictures")
 
+  /// Small files of every kind, by name.
+  static let tiny: [String: [UInt8]] = Dictionary(
+    uniqueKeysWithValues: list("tiny").map { ($0, (try? read("tiny/\($0)")) ?? []) })
+
   /// The bytes of a picture.
   static func picture(_ name: String) throws -> [UInt8] {
-    try [UInt8](Data(contentsOf: folder.appending(path: "pictures/\(name)")))
+    try read("pictures/\(name)")
   }
 
   /// Pillow's rendering of a picture, whose size is part of its file's name.
@@ -23,7 +27,7 @@ enum Fixtures {
 
   /// A reference by its file's name.
   static func reference(_ file: String) throws -> Pixels {
-    try Pixels(png: [UInt8](Data(contentsOf: folder.appending(path: "references/\(file)"))))
+    try Pixels(png: read("references/\(file)"))
   }
 
   /// Pictures with a flaw that does no harm, and a word of the warning it gives.
@@ -32,6 +36,10 @@ enum Fixtures {
     "broken-exif.jpg": "EXIF ignored", "bad-text-crc.png": "CRC", "broken-profile.png": "iCCP",
     "no-end-chunk.png": "ends before", "srgb-and-gamma.png": "gamma",
   ]
+
+  private static func read(_ path: String) throws -> [UInt8] {
+    try [UInt8](Data(contentsOf: folder.appending(path: path)))
+  }
 
   private static func list(_ kind: String) -> [String] {
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: kind).path)

@@ -50,7 +50,7 @@ extension Bitmap {
         try CImageCall.run(&warnings) { cimage_jpeg_decode_planes(bytes, bytes.count, options, memory, &planes, $0) }
         return planes.map(Plane.init)
       }
-    } catch where error.code == .unsupportedFormat {
+    } catch  where error.code == .unsupportedFormat {
       return nil
     }
   }

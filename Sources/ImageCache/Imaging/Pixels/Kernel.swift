@@ -14,7 +14,8 @@ final class Kernel: Sendable {
     /// The weights for `part` of `sourceCount` samples, seen as `targetCount`.
     init(_ filter: ThumbnailSpec.Filter, of sourceCount: Int, _ part: ClosedRange<Double>, to targetCount: Int) {
       // What is only copied shall not be softened: no other filter leaves all samples as they are.
-      let copies = part.upperBound - part.lowerBound == Double(targetCount) && part.lowerBound.rounded() == part.lowerBound
+      let copies =
+        part.upperBound - part.lowerBound == Double(targetCount) && part.lowerBound.rounded() == part.lowerBound
       self.filter = copies ? .box : filter
       self.sourceCount = sourceCount
       (start, end) = (part.lowerBound, part.upperBound)

@@ -77,9 +77,9 @@ struct DecodedPicture: ~Copyable {
   private func render(
     _ step: RenderPlan.Step, from source: borrowing Bitmap, into thumbnails: inout [Int: Thumbnail]
   ) throws(ImageError) {
-    let light = step.mixing == .light ? ThumbnailSpec.Light.linear : .perceptual
-    let content = try source.scaled(
-      to: shapes(of: step, in: source.layout), filter: step.spec.filter, in: light, kernels: kernels)
+    let scaling = Bitmap.Scaling(
+      filter: step.spec.filter, light: step.mixing == .light ? .linear : .perceptual, kernels: kernels)
+    let content = try source.scaled(to: shapes(of: step, in: source.layout), by: scaling)
     for smaller in step.smaller { try render(smaller, from: content, into: &thumbnails) }
     thumbnails[step.index] = try step.spec.thumbnail(
       of: finished(content), geometry: step.geometry, sourceFormat: header.format)

@@ -50,7 +50,7 @@ struct RenderPlan {
 
   /// Puts `step` under the smallest one it can be made of.
   private static func insert(_ step: Step, into steps: inout [Step]) {
-    if let index = steps.firstIndex(where: { $0.canYield(step) }) {
+    if let index = steps.lastIndex(where: { $0.canYield(step) }) {
       insert(step, into: &steps[index].smaller)
     } else {
       steps.append(step)
@@ -60,12 +60,12 @@ struct RenderPlan {
 
 extension RenderPlan.Step {
   /// Whether `other` can be made of this step's scaled pixels and looks as if made of the decoded ones: they show the
-  /// same part, filtered alike, with at least twice as many pixels in each direction.
+  /// same part, filtered alike, with twice as many pixels in each direction, but for rounding.
   func canYield(_ other: Self) -> Bool {
     mixing == .numbers && other.mixing == .numbers && geometry.crop == other.geometry.crop
       && spec.filter == other.spec.filter && spec.chromaStep <= other.spec.chromaStep
-      && geometry.content.width >= 2 * other.geometry.content.width
-      && geometry.content.height >= 2 * other.geometry.content.height
+      && geometry.content.width + 1 >= 2 * other.geometry.content.width
+      && geometry.content.height + 1 >= 2 * other.geometry.content.height
   }
 }
 

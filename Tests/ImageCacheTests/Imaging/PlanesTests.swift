@@ -1,0 +1,45 @@
+import ImageCache
+import Testing
+
+/// Thumbnails that stay in luma and chroma, beside those that were pixels on the way.
+@Suite struct `JPEG thumbnails of JPEG files` {
+  private func thumbnail(_ name: String, _ spec: ThumbnailSpec) throws -> Pixels {
+    try Pixels(Renderer().render(Fixtures.picture(name), specs: [spec]).thumbnails[0])
+  }
+
+  /// Odd sizes, in which the last samples of chroma stand for less than others do.
+  @Test(
+    arguments: (1...8).map { "orientation-\($0).jpg" } + ["rgb-420.jpg", "rgb-422.jpg", "rgb-440.jpg", "rgb-411.jpg"],
+    [17, 26, 31])
+  func `look as if they had been pixels`(name: String, width: Int) throws {
+    for fit in [ThumbnailSpec.Fit.inside, .cover, .stretch] {
+      let ours = try thumbnail(name, ThumbnailSpec(width: width, height: 21, fit: fit, quality: 89))
+      let pixels = try thumbnail(name, ThumbnailSpec(width: width, height: 21, fit: fit, format: .png))
+      try #require(ours.size == pixels.size)
+      let inevitable = try Pixels(jpeg: pixels.jpeg(quality: 89)).meanError(to: pixels)
+      let error = ours.meanError(to: pixels)
+      #expect(
+        zip(error, inevitable).allSatisfy { $0 <= $1 + 2 }, "mean error \(error), \(inevitable) of them inevitable")
+    }
+  }
+
+  @Test func `are themselves at any size down to one pixel`() throws {
+    for side in [1, 2, 3, 5, 8, 16, 17] {
+      for name in ["tall.jpg", "rgb-411.jpg", "large-shrunk.jpg"] {
+        let spec = ThumbnailSpec(width: side, fit: .stretch)
+        #expect(try thumbnail(name, spec).size == PixelSize(width: side, height: side))
+      }
+    }
+  }
+
+  @Test(arguments: ["large-shrunk.jpg", "large-444.jpg", "large-gray.jpg", "scene.png"])
+  func `made of larger ones look as if made of the whole picture`(name: String) throws {
+    let specs = [144, 64, 31].map { ThumbnailSpec(width: $0, format: .png) }
+    let together = try Renderer().render(Fixtures.picture(name), specs: specs).thumbnails
+    for (spec, thumbnail) in zip(specs, together) {
+      let alone = try self.thumbnail(name, spec)
+      let error = try Pixels(thumbnail).meanError(to: alone)
+      #expect(error.allSatisfy { $0 <= 0.75 }, "\(spec.label): \(error)")
+    }
+  }
+}
