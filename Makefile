@@ -5,7 +5,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread fuzz bench-pixels format lint build clean setup
+.PHONY: run test test-thread test-address fuzz bench-pixels format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -26,6 +26,12 @@ test-thread: setup
 	  LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" || exit 1; \
 	done
+
+## The tests of pixels and caches under the address sanitizer.
+test-address: setup
+	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
+	ASAN_OPTIONS=detect_leaks=1 $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
+	  --filter ImageCacheTests
 
 ## The decoders against damaged input, under the address and undefined-behaviour sanitizers, some seconds each.
 FUZZ_SECONDS := 60

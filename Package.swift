@@ -56,7 +56,7 @@ let package = Package(
     .testTarget(
       name: "ImageCacheTests",
       dependencies: [
-        "ImageCache", "CImage", "TestSupport",
+        "ImageCache", "CImage", "CPNG", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,5 @@
 #include <lcms2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,26 @@ static void open_transform(CImageTransform *self, const uint8_t *profile, size_t
   cmsCloseProfile(source);
 }
 
+/// Whether the profile is sRGB in all but name, as those of many pictures of the web are: no colour of a grid moves by
+/// more than one level.
+static bool changes_nothing(CImageTransform *self, CImageColorModel model) {
+  if (model != CImageColorModelRGB) return false;
+  enum { steps = 9 };
+  uint8_t before[steps * 3], after[steps * 3];
+  for (int rg = 0; rg < steps * steps; rg++) {
+    for (int b = 0; b < steps; b++) {
+      before[3 * b] = (uint8_t)(rg / steps * 255 / (steps - 1));
+      before[3 * b + 1] = (uint8_t)(rg % steps * 255 / (steps - 1));
+      before[3 * b + 2] = (uint8_t)(b * 255 / (steps - 1));
+    }
+    cimage_transform_row(self, before, after, steps);
+    for (int i = 0; i < steps * 3; i++) {
+      if (abs(before[i] - after[i]) > 1) return false;
+    }
+  }
+  return true;
+}
+
 CImageTransform *cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
                                          CImageMessages *messages) {
   CImageTransform *self = calloc(1, sizeof *self);
@@ -79,7 +100,11 @@ CImageTransform *cimage_transform_create(const uint8_t *profile, size_t count, C
     cmsSetLogErrorHandlerTHR(self->context, remember);
     open_transform(self, profile, count, model);
   }
-  if (self->transform != NULL) return self;
+  if (self->transform != NULL && !changes_nothing(self, model)) return self;
+  if (self->transform != NULL) {
+    cimage_transform_destroy(self);
+    return NULL;
+  }
   char line[256] = "ICC profile ignored: ";
   strncat(line, self->said[0] != '\0' ? self->said : "it is damaged", sizeof line - strlen(line) - 1);
   cimage_add_warning(messages, line);

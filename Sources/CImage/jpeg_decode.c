@@ -86,6 +86,7 @@ static void choose_output(Decoder *self) {
   }
   cinfo->scale_num = 1;
   cinfo->scale_denom = (unsigned)self->options.shrink;
+  jpeg_calc_output_dimensions(cinfo);
 }
 
 /// Ideal inks: each takes away its own part of the light. Samples are inverted, so 255 is no ink.

@@ -179,6 +179,9 @@ def jpegs():
         yield write(f"orientation-{orientation}.jpg", photo(120, 80), quality=88, exif=exif)
     yield write("adobe-rgb.jpg", scene, quality=92, icc_profile=matrix_profile(
         [(0.6400, 0.3300), (0.2100, 0.7100), (0.1500, 0.0600)], 563 / 256))
+    # What most of the web's pictures with a profile carry: sRGB, as primaries and a curve of its own.
+    yield write("srgb-profile.jpg", scene, quality=92, icc_profile=matrix_profile(
+        [(0.6400, 0.3300), (0.3000, 0.6000), (0.1500, 0.0600)], None))
     yield write("gray-profile.jpg", scene.convert("L"), quality=92, icc_profile=gray_profile(1.8))
     yield write("cmyk-profile.jpg", scene.convert("CMYK"), quality=92, icc_profile=ink_profile())
 
@@ -306,6 +309,10 @@ def xyz_tag(values):
 
 
 def curve_tag(gamma):
+    """One gamma, or for None the curve of sRGB (IEC 61966-2-1) as a table."""
+    if gamma is None:
+        light = lambda s: s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4
+        return b"curv\0\0\0\0" + struct.pack(">I1024H", 1024, *(round(65535 * light(i / 1023)) for i in range(1024)))
     return b"curv\0\0\0\0" + struct.pack(">IH", 1, round(gamma * 256)) + b"\0\0"
 
 

@@ -70,8 +70,8 @@ typedef enum CIMAGE_CLOSED CImageColorModel {
 /// A conversion from an ICC profile's colours to sRGB. One thread at a time.
 typedef struct CImageTransform CImageTransform;
 
-/// A conversion from `profile`; gray stays gray. NULL, with a warning, when the profile is broken or describes
-/// another colour model. The caller destroys it.
+/// A conversion from `profile`; gray stays gray. NULL, with a warning, when the profile is broken or describes another
+/// colour model; NULL without one when there is nothing to convert, because it is sRGB's. The caller destroys it.
 CImageTransform *_Nullable cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
                                                    CImageMessages *messages);
 

@@ -99,6 +99,30 @@ import Testing
     #expect(code(damaged) == .decodeError)
   }
 
+  @Test func `a text chunk that claims a gigabyte is not given one`() throws {
+    let picture = SampleImage.png(width: 8, height: 8)
+    let claim: [UInt8] = [0x40, 0, 0, 0] + Array("tEXtTitle".utf8)
+    let peak = MemoryPeak.ofProcess()
+    #expect(code(picture.prefix(33) + claim + picture.dropFirst(33)) == .truncated)
+    #expect(MemoryPeak.ofProcess() - peak < 256 << 20)
+  }
+
+  @Test(arguments: ["large-gray-progressive.jpg", "large-444-progressive.jpg"])
+  func `where no thumbnail looks are sound`(name: String) throws {
+    var bytes = try Fixtures.picture(name)
+    let whole = try Renderer().render(bytes, specs: [ThumbnailSpec(width: 48)])
+    // The last scan refines coefficients that a picture an eighth as large does not have.
+    let scan = try #require(bytes.indices.dropLast().last { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })
+    for index in (scan + 40)..<(bytes.count - 40) where bytes[index] != 0xFF && bytes[index - 1] != 0xFF {
+      bytes[index] = bytes[index] ^ 0x11 == 0xFF ? 0 : bytes[index] ^ 0x11
+    }
+    #expect(try Renderer().render(bytes, specs: [ThumbnailSpec(width: 48)]).thumbnails == whole.thumbnails)
+    let large = [ThumbnailSpec(width: 700)]
+    #expect(
+      (try? Renderer().render(bytes, specs: large))?.thumbnails
+        != (try? Renderer().render(Fixtures.picture(name), specs: large))?.thumbnails)
+  }
+
   @Test func `a broken profile or EXIF block is ignored with a warning`() throws {
     let picture = SampleImage.jpeg(width: 40, height: 30)
     let plain = try Renderer().render(picture, specs: Self.specs)

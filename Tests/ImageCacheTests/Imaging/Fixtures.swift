@@ -19,6 +19,14 @@ enum Fixtures {
     try read("pictures/\(name)")
   }
 
+  /// The bytes of a JPEG picture whose profile was in one segment, which is left out.
+  static func pictureWithoutProfile(_ name: String) throws -> [UInt8] {
+    let bytes = try picture(name)
+    let start = try #require(bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xE2 })
+    let length = Int(bytes[start + 2]) << 8 | Int(bytes[start + 3])
+    return Array(bytes[..<start] + bytes[(start + 2 + length)...])
+  }
+
   /// Pillow's rendering of a picture, whose size is part of its file's name.
   static func reference(for name: String) throws -> Pixels {
     let file = try #require(list("references").first { $0.hasPrefix("\(name)-") })

@@ -1,4 +1,5 @@
 import CImage
+import CPNG
 import TestSupport
 import Testing
 
@@ -94,5 +95,31 @@ import Testing
     #expect(try Pixels(png: file) == Pixels(bitmap))
     // Stored without any compression: a bound that needs no second encoder.
     #expect(file.count <= size.1 * (1 + size.0 * sample.layout.channels) + 57 + 11)
+  }
+
+  /// The size of the file that libpng makes of these pixels by itself.
+  private static func libpngCount(_ pixels: Pixels, flags: Int = 0) -> Int {
+    var image = png_image()
+    image.version = UInt32(PNG_IMAGE_VERSION)
+    image.width = UInt32(pixels.size.width)
+    image.height = UInt32(pixels.size.height)
+    image.format = UInt32(PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_COLOR)
+    image.flags = UInt32(flags)
+    var count = 0
+    let isWritten = png_image_write_to_memory(&image, nil, &count, 0, pixels.samples, 0, nil)
+    #expect(isWritten != 0)
+    return count
+  }
+
+  @Test(arguments: Fixtures.names.filter { $0.hasSuffix(".png") }, [16, 33, 64])
+  func `of thumbnails are never larger than without filters, and hardly than libpng's best`(
+    name: String, width: Int
+  ) throws {
+    let spec = ThumbnailSpec(width: width)
+    let file = try Renderer().render(Fixtures.picture(name), specs: [spec]).thumbnails[0].bytes
+    let pixels = try Pixels(png: file)
+    let (plain, best) = (Self.libpngCount(pixels, flags: Int(PNG_IMAGE_FLAG_FAST)), Self.libpngCount(pixels))
+    #expect(file.count <= plain, "\(file.count) bytes, libpng \(plain)")
+    #expect(Double(file.count) <= Double(best) * 1.05, "\(file.count) bytes, libpng \(best)")
   }
 }

@@ -23,6 +23,16 @@ import Testing
     }
   }
 
+  @Test func `ignore a profile that is sRGB, and no other`() throws {
+    for (name, isSame) in [("srgb-profile.jpg", true), ("adobe-rgb.jpg", false)] {
+      let specs = [ThumbnailSpec(width: 48)]
+      let whole = try Renderer().render(Fixtures.picture(name), specs: specs)
+      let bare = try Renderer().render(Fixtures.pictureWithoutProfile(name), specs: specs)
+      #expect((whole.thumbnails == bare.thumbnails) == isSame, "\(name)")
+      #expect(whole.warnings.isEmpty)
+    }
+  }
+
   @Test func `are themselves at any size down to one pixel`() throws {
     for side in [1, 2, 3, 5, 8, 16, 17] {
       for name in ["tall.jpg", "rgb-411.jpg", "large-shrunk.jpg"] {
