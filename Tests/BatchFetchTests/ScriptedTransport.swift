@@ -41,11 +41,15 @@ final class ScriptedTransport: Transport {
 
 /// One exchange of a scripted transport.
 final class ScriptedExchange: Transfer {
+  fileprivate struct Script {
+    var steps: [ScriptedTransport.Step]
+    let receiver: any TransferReceiver
+  }
+
   let request: TransferRequest
-  private let receiver: any TransferReceiver
   private let load: LoadMeter
-  /// The steps that are left; nil when the exchange is over.
-  private let steps: Mutex<[ScriptedTransport.Step]?>
+  /// What is left to do; nil when the exchange is over. Nobody is kept alive by an exchange that is.
+  private let script: Mutex<Script?>
   /// A receiver is told everything from one thread at a time.
   private let queue = DispatchQueue(label: "scripted-exchange")
 
@@ -53,9 +57,8 @@ final class ScriptedExchange: Transfer {
     _ request: TransferRequest, _ steps: [ScriptedTransport.Step], to receiver: any TransferReceiver, _ load: LoadMeter
   ) {
     self.request = request
-    self.receiver = receiver
     self.load = load
-    self.steps = Mutex(steps)
+    script = Mutex(Script(steps: steps, receiver: receiver))
     load.enter()
   }
 
@@ -65,13 +68,16 @@ final class ScriptedExchange: Transfer {
   func cancel() { queue.async { self.end(.cancelled) } }
 
   private func play() {
-    while let step = steps.withLock({ $0?.isEmpty == false ? $0?.removeFirst() : nil }) {
+    while let (step, receiver) = script.withLock({ $0?.next() }) {
       do throws(FetchFailure) {
         switch step {
         case .head(let status, let fields):
           try receiver.receive(
             head: TransferHead(response: HTTPResponse(status: .init(code: status), headerFields: fields)))
-        case .bytes(let bytes): try receive(bytes)
+        case .bytes(let bytes):
+          try bytes.withUnsafeBytes { bytes in
+            Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
+          }.get()
         case .fail(let code): end(FetchFailure(code, "As the script says."))
         case .end: end(nil)
         case .hold: return
@@ -82,20 +88,16 @@ final class ScriptedExchange: Transfer {
     }
   }
 
-  private func receive(_ bytes: [UInt8]) throws(FetchFailure) {
-    try bytes.withUnsafeBytes { bytes in
-      Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
-    }.get()
-  }
-
   private func end(_ failure: FetchFailure?) {
-    let isFirst = steps.withLock { steps in
-      defer { steps = nil }
-      return steps != nil
-    }
-    guard isFirst else { return }
+    guard let receiver = script.withLock({ $0.take()?.receiver }) else { return }
     load.leave()
     receiver.receiveEnd(failure)
+  }
+}
+
+extension ScriptedExchange.Script {
+  fileprivate mutating func next() -> (ScriptedTransport.Step, any TransferReceiver)? {
+    steps.isEmpty ? nil : (steps.removeFirst(), receiver)
   }
 }
 

@@ -76,9 +76,12 @@ final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
 
   /// Changes its place among those that wait, for the host or for a transfer.
   func setPriority(_ priority: ThumbnailRequest.Priority) {
-    guard queuePriority != priority.queuePriority else { return }
-    queuePriority = priority.queuePriority
-    state.withLock { $0.attempt }?.queuePriority = priority.queuePriority
+    // Inside the lock: an attempt that begins meanwhile must not miss it.
+    state.withLock { state in
+      guard queuePriority != priority.queuePriority else { return }
+      queuePriority = priority.queuePriority
+      state.attempt?.queuePriority = priority.queuePriority
+    }
   }
 
   private func cancelWork() {
@@ -95,12 +98,12 @@ final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
   private func attemptNow() {
     let attempt = state.withLock { state -> TransferOperation? in
       guard let begun = state.download.beginAttempt() else { return nil }
-      state.attempt = transfer(begun)
-      return state.attempt
+      let attempt = transfer(begun)
+      attempt.queuePriority = queuePriority
+      state.attempt = attempt
+      return attempt
     }
-    guard let attempt else { return }
-    attempt.queuePriority = queuePriority
-    environment.transfers.addOperation(attempt)
+    if let attempt { environment.transfers.addOperation(attempt) }
   }
 
   private func transfer(_ attempt: DownloadState.Attempt) -> TransferOperation {
