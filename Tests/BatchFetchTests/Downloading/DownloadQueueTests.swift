@@ -37,7 +37,7 @@ import Testing
     await held.exchanges.values(count: 4)[3].resume()
     #expect(await again.outcome.only().failure == nil)
     await downloader.waitUntilFinished()
-    #expect(downloader.hostCount == 0)
+    await eventually { downloader.hostCount == 0 }
   }
 
   @Test func `Waiting for the end means that every completion has returned`() async throws {
