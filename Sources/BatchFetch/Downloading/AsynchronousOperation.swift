@@ -1,11 +1,11 @@
-public import Foundation
+internal import Foundation
 internal import Synchronization
 
 /// An operation that is done when ``finish()`` says so, not when `start` returns.
 ///
 /// Foundation's `Operation` is `@unchecked Sendable`, and its subclasses must repeat that; everything added here and
 /// in the subclasses is constant or inside a `Mutex`.
-public class AsynchronousOperation: Operation, @unchecked Sendable {
+class AsynchronousOperation: Operation, @unchecked Sendable {
   enum Phase: Comparable {
     case waiting, executing, finishing, finished
   }
@@ -13,14 +13,14 @@ public class AsynchronousOperation: Operation, @unchecked Sendable {
   private let phase = Mutex(Phase.waiting)
 
   /// Always true: `start` returns before the work is done.
-  public final override var isAsynchronous: Bool { true }
+  final override var isAsynchronous: Bool { true }
   /// True from the start to the end of the work.
-  public final override var isExecuting: Bool { [.executing, .finishing].contains(phase.withLock { $0 }) }
+  final override var isExecuting: Bool { [.executing, .finishing].contains(phase.withLock { $0 }) }
   /// True after the work.
-  public final override var isFinished: Bool { phase.withLock { $0 == .finished } }
+  final override var isFinished: Bool { phase.withLock { $0 == .finished } }
 
   /// Called by the queue. A queue starts cancelled operations too: they must finish to leave it.
-  public final override func start() {
+  final override func start() {
     willChangeValue(for: \.isExecuting)
     let isFirst = advance(from: .waiting, to: .executing)
     didChangeValue(for: \.isExecuting)

@@ -8,7 +8,11 @@ final class DownloadEnvironment: Sendable {
   let transfers: OperationQueue
   let hosts: HostQueues
   let retry: RetryPolicy
+  let progressInterval: Duration
+  /// The wall clock.
   let now: @Sendable () -> Date
+  /// The injected clock, since the downloader was made.
+  let elapsed: @Sendable () -> Duration
   private let fileTransport = FileTransport()
   private let limits: TransferLimits
   private let headerFields: HTTPFields
@@ -19,23 +23,30 @@ final class DownloadEnvironment: Sendable {
     transfers = OperationQueue()
     transfers.name = "thumbs.transfers"
     transfers.maxConcurrentOperationCount = configuration.concurrency
-    hosts = HostQueues(limit: configuration.perHost, cap: configuration.retry.cap, clock: configuration.clock)
+    elapsed = configuration.clock.stopwatch()
+    hosts = HostQueues(
+      limit: configuration.perHost, retry: configuration.retry, clock: configuration.clock, now: elapsed)
     retry = configuration.retry
+    progressInterval = configuration.progressInterval
     now = configuration.now
     limits = configuration.limits
     headerFields = configuration.headerFields
     clock = configuration.clock
   }
 
-  /// One attempt at `request`.
-  func transfer(_ request: DownloadRequest, ending: @escaping TransferOperation.Ending) -> TransferOperation {
+  /// One attempt at `request`, from the bytes that are there already.
+  func transfer(
+    _ request: DownloadRequest, continuing partial: PartialDownload?,
+    progress: @escaping TransferOperation.Progress, ending: @escaping TransferOperation.Ending
+  ) -> TransferOperation {
     var fields = headerFields
-    for field in request.headerFields { fields[field.name] = nil }
-    for field in request.headerFields { fields.append(field) }
+    let own = [request.headerFields, partial?.requestFields ?? [:]].joined()
+    for field in own { fields[field.name] = nil }
+    for field in own { fields.append(field) }
     return TransferOperation(
-      TransferRequest(source: request.source, headerFields: fields, limits: limits),
+      TransferRequest(source: request.source, headerFields: fields, limits: limits), continuing: partial,
       over: request.source.scheme == .file ? fileTransport : transport,
-      inspection: request.inspection, now: now, ending: ending)
+      inspection: request.inspection, now: now, progress: progress, ending: ending)
   }
 
   /// A random number in 0..<1.
@@ -48,6 +59,12 @@ final class DownloadEnvironment: Sendable {
 }
 
 extension Clock<Duration> {
+  /// Tells the time since now.
+  func stopwatch() -> @Sendable () -> Duration {
+    let start = now
+    return { start.duration(to: now) }
+  }
+
   /// Runs `body` after a pause, unless the task is cancelled.
   func run(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
     Task {

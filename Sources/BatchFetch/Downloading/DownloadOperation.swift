@@ -3,35 +3,47 @@ internal import HTTPTypes
 internal import Synchronization
 
 /// One download with all its attempts. Waits in the queue of its host, whose width is the limit of that host.
-public final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
-  typealias Ending = @Sendable (Result<Download, FetchFailure>) -> Void
+final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
+  /// How an operation ends.
+  enum Ending: Sendable {
+    case finished(Result<Download, FetchFailure>)
+    /// The download is paused. Another operation goes on from here: a paused download takes nobody's place.
+    case paused(DownloadState)
+  }
 
   private struct State {
-    var download = DownloadState()
+    var download: DownloadState
     /// What has to be cancelled if the download is.
     var attempt: TransferOperation?
     var pause: Task<Void, Never>?
-    var firstAttempt: ContinuousClock.Instant?
-    var result: Result<Download, FetchFailure>?
   }
 
   private let request: DownloadRequest
   private let environment: DownloadEnvironment
-  private let ending: Ending
-  private let created = ContinuousClock.now
-  private let state = Mutex(State())
+  private let progress: DownloadProgress.Handler
+  private let ending: @Sendable (Ending) -> Void
+  private let created: ContinuousClock.Instant
+  private let state: Mutex<State>
 
-  /// - Parameter ending: called exactly once, also when the operation is cancelled before it starts.
-  init(_ request: DownloadRequest, in environment: DownloadEnvironment, ending: @escaping Ending) {
+  /// - Parameters:
+  ///   - download: what earlier operations left of it.
+  ///   - created: since when the download is wanted.
+  ///   - progress: called for each piece of the body, on the transport's thread.
+  ///   - ending: called exactly once, also when the operation is cancelled before it starts.
+  init(
+    _ request: DownloadRequest, from download: DownloadState, created: ContinuousClock.Instant,
+    in environment: DownloadEnvironment, progress: @escaping DownloadProgress.Handler,
+    ending: @escaping @Sendable (Ending) -> Void
+  ) {
     self.request = request
     self.environment = environment
+    self.created = created
+    self.progress = progress
     self.ending = ending
+    state = Mutex(State(download: download))
     super.init()
     name = request.source.description
   }
-
-  /// What the download came to; nil while it is not finished.
-  public var result: Result<Download, FetchFailure>? { state.withLock { $0.result } }
 
   override func execute() { attempt() }
 
@@ -43,53 +55,97 @@ public final class DownloadOperation: AsynchronousOperation, @unchecked Sendable
   override func didFinish() { environment.hosts.didLeave(host: request.source.host) }
 
   /// Ends the download with `cancelled` and closes its connection.
-  public override func cancel() {
+  override func cancel() {
+    // First of all: a queue that starts it right now must see that, or find it finished.
     super.cancel()
-    let (attempt, pause) = state.withLock { ($0.attempt, $0.pause) }
     conclude(.failure(.cancelled))
+    cancelWork()
+  }
+
+  /// Ends the operation with what there is so far, and closes its connection.
+  func pause() {
+    switch state.withLock({ $0.download.stop() }) {
+    case .ignore: break
+    case .cancelAttempt: state.withLock { $0.attempt }?.cancel()
+    case .rest:
+      super.cancel()
+      cancelWork()
+      rest()
+    }
+  }
+
+  /// Changes its place among those that wait, for the host or for a transfer.
+  func setPriority(_ priority: ThumbnailRequest.Priority) {
+    // Inside the lock: an attempt that begins meanwhile must not miss it.
+    state.withLock { state in
+      guard queuePriority != priority.queuePriority else { return }
+      queuePriority = priority.queuePriority
+      state.attempt?.queuePriority = priority.queuePriority
+    }
+  }
+
+  private func cancelWork() {
+    let (attempt, pause) = state.withLock { ($0.attempt, $0.pause) }
     attempt?.cancel()
     pause?.cancel()
   }
 
-  /// Makes one attempt, through the queue that limits the transfers at once.
+  /// Makes one attempt, as soon as the host may be asked, through the queue that limits the transfers at once.
   private func attempt() {
-    let attempt = environment.transfer(request) { [weak self] result in self?.attemptEnded(result) }
-    attempt.queuePriority = queuePriority
-    let isWanted = state.withLock { state in
-      guard state.download.beginAttempt() else { return false }
-      state.attempt = attempt
-      state.firstAttempt = state.firstAttempt ?? .now
-      return true
-    }
-    if isWanted { environment.transfers.addOperation(attempt) }
+    environment.hosts.whenOpen(host: request.source.host) { [weak self] in self?.attemptNow() }
   }
 
-  private func attemptEnded(_ result: Result<TransferOperation.Answer, FetchFailure>) {
-    let retryAfter = result.retryAfter(now: environment.now())
-    if let retryAfter { environment.hosts.pause(host: request.source.host, for: retryAfter) }
+  private func attemptNow() {
+    let attempt = state.withLock { state -> TransferOperation? in
+      guard let begun = state.download.beginAttempt() else { return nil }
+      let attempt = transfer(begun)
+      attempt.queuePriority = queuePriority
+      state.attempt = attempt
+      return attempt
+    }
+    if let attempt { environment.transfers.addOperation(attempt) }
+  }
+
+  private func transfer(_ attempt: DownloadState.Attempt) -> TransferOperation {
+    environment.transfer(
+      request, continuing: attempt.partial,
+      progress: { [progress] received, total in
+        progress(DownloadProgress(attempt: attempt.number, received: received, total: total))
+      }, ending: { [weak self] in self?.attemptEnded($0) })
+  }
+
+  private func attemptEnded(_ outcome: TransferReception.Outcome) {
+    let retryAfter = outcome.retryAfter(now: environment.now())
+    if let status = outcome.status {
+      environment.hosts.didAnswer(host: request.source.host, isRefusal: status.isRefusal, retryAfter: retryAfter)
+    }
     let jitter = environment.jitter()
+    let ending = outcome.ending(isKept: request.isResumable)
     let step = state.withLock { state in
       state.attempt = nil
-      return state.download.endAttempt(
-        result.failureCode, retryAfter: retryAfter, policy: environment.retry, jitter: jitter)
+      return state.download.endAttempt(ending, retryAfter: retryAfter, policy: environment.retry, jitter: jitter)
     }
     switch step {
     case .ignore: break
-    case .conclude: conclude(self.result(of: result))
-    case .pause(let pause): wait(pause)
+    case .conclude: if case .ended(let result, _) = outcome { conclude(self.result(of: result)) }
+    case .retry(let pause): retry(after: pause)
+    case .rest: rest()
     }
   }
 
   /// Makes the next attempt after a pause. The operation keeps its place among those of its host meanwhile.
-  private func wait(_ pause: Duration) {
+  private func retry(after pause: Duration) {
+    guard pause > .zero else { return attempt() }
     let task = environment.after(pause) { [weak self] in self?.attempt() }
     state.withLock { $0.pause = task }
     // A cancel that came before the task was known has cancelled nothing yet.
     if isCancelled { task.cancel() }
   }
 
-  private func result(of result: Result<TransferOperation.Answer, FetchFailure>) -> Result<Download, FetchFailure> {
-    let (attempts, first) = state.withLock { ($0.download.attempts, $0.firstAttempt ?? created) }
+  private func result(
+    of result: Result<TransferReception.Answer, FetchFailure>
+  ) -> Result<Download, FetchFailure> {
+    let (attempts, first) = state.withLock { ($0.download.attempts, $0.download.firstAttempt ?? created) }
     return result.map { answer in
       Download(
         response: answer.head.response, body: answer.body, finalURL: answer.head.finalURL,
@@ -104,33 +160,14 @@ public final class DownloadOperation: AsynchronousOperation, @unchecked Sendable
 
   /// Ends the download, once.
   private func conclude(_ result: Result<Download, FetchFailure>) {
-    let isFirst = state.withLock { state in
-      guard state.download.end() else { return false }
-      state.result = result
-      return true
-    }
-    guard isFirst else { return }
-    // The result is there before the operation is finished: whoever depends on it finds it.
+    guard state.withLock({ $0.download.end() }) else { return }
     finish()
-    ending(result)
-  }
-}
-
-extension Result<TransferOperation.Answer, FetchFailure> {
-  /// Why the attempt is not what was hoped for; nil where it is.
-  fileprivate var failureCode: FailureCode? {
-    switch self {
-    case .failure(let failure): failure.code
-    case .success(let answer):
-      answer.head.response.status.kind == .serverError || answer.head.response.status.kind == .clientError
-        ? .http(answer.head.response.status.code) : nil
-    }
+    ending(.finished(result))
   }
 
-  fileprivate func retryAfter(now: Date) -> Duration? {
-    guard case .success(let answer) = self, [429, 503].contains(answer.head.response.status.code),
-      let value = answer.head.response.headerFields[.retryAfter]
-    else { return nil }
-    return RetryAfter.duration(of: value, now: now)
+  /// Ends the operation, and not the download.
+  private func rest() {
+    finish()
+    ending(.paused(state.withLock { $0.download.resumed() }))
   }
 }

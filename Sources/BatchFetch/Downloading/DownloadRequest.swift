@@ -33,4 +33,12 @@ public struct DownloadRequest: Sendable {
   }
 
   var key: Key { Key(source: source, headerFields: headerFields) }
+
+  /// Whether an interrupted download may ask for the rest: not where the caller has conditions of its own, or asks for
+  /// a range itself. They would contradict those by which the rest is asked for.
+  var isResumable: Bool { Self.conditions.allSatisfy { headerFields[$0] == nil } }
+
+  private static let conditions: [HTTPField.Name] = [
+    .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+  ]
 }

@@ -7,7 +7,13 @@ extension Downloader {
     /// Transfers at once, over all hosts. Default 16.
     public var concurrency = 16
     /// Downloads at once from one host. Default 6.
+    ///
+    /// A host that hangs holds so many transfers until their deadlines: below ``concurrency``, one such host never
+    /// stops the others. Where several together hold all transfers, each that comes free goes to who waits longest,
+    /// so that a host with much work has no more of them than one with little.
     public var perHost = 6
+    /// The shortest time between two reports of a download's progress. Default 100 ms.
+    public var progressInterval: Duration = .milliseconds(100)
     /// When failed attempts are made again.
     public var retry = RetryPolicy()
     /// How long and how far one attempt may go.
@@ -16,7 +22,7 @@ extension Downloader {
     public var headerFields: HTTPFields = [
       .userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1",
     ]
-    /// The clock of pauses. Default: the continuous clock.
+    /// The clock of pauses and of progress. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock, for dates of the protocol.
     public var now: @Sendable () -> Date = { Date() }

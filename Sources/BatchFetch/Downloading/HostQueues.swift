@@ -4,42 +4,38 @@ internal import Synchronization
 /// One operation queue a host: its width is the limit of that host, and one host that is asked to wait does not hold
 /// back another. A queue goes when its last operation left it.
 final class HostQueues: Sendable {
-  private struct Host {
+  typealias Work = @Sendable () -> Void
+
+  fileprivate struct Host {
     let queue: OperationQueue
     var operations = 0
-    /// The pause that counts; an older one, ending, must not resume the queue.
-    var pause: UInt64?
-  }
-
-  private struct State {
-    var hosts: [String: Host] = [:]
-    var lastPause: UInt64 = 0
-
-    mutating func removeIfIdle(_ host: String) {
-      if let entry = hosts[host], entry.operations == 0, entry.pause == nil { hosts[host] = nil }
-    }
+    var pace = HostPace()
+    /// Attempts of running operations that came during a pause.
+    var held: [Work] = []
   }
 
   private let limit: Int
-  private let cap: Duration
+  private let retry: RetryPolicy
   private let clock: any Clock<Duration>
-  private let state = Mutex(State())
+  private let now: @Sendable () -> Duration
+  private let hosts = Mutex<[String: Host]>([:])
 
-  init(limit: Int, cap: Duration, clock: any Clock<Duration>) {
+  init(limit: Int, retry: RetryPolicy, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration) {
     self.limit = limit
-    self.cap = cap
+    self.retry = retry
     self.clock = clock
+    self.now = now
   }
 
   /// The number of hosts with operations, or with a pause.
-  var count: Int { state.withLock { $0.hosts.count } }
+  var count: Int { hosts.withLock { $0.count } }
 
   /// Enqueues an operation, which reports its end by ``didLeave(host:)``.
   func add(_ operation: DownloadOperation, host: String) {
-    let queue = state.withLock { state in
-      var entry = state.hosts[host] ?? Host(queue: makeQueue(host))
+    let queue = hosts.withLock { hosts in
+      var entry = hosts[host] ?? Host(queue: makeQueue(host))
       entry.operations += 1
-      state.hosts[host] = entry
+      hosts[host] = entry
       return entry.queue
     }
     queue.addOperation(operation)
@@ -47,31 +43,48 @@ final class HostQueues: Sendable {
 
   /// An operation is finished and has left its queue.
   func didLeave(host: String) {
-    state.withLock { state in
-      state.hosts[host]?.operations -= 1
-      state.removeIfIdle(host)
+    hosts.withLock { hosts in
+      hosts[host]?.operations -= 1
+      hosts.removeIfIdle(host)
     }
   }
 
-  /// Starts nothing new on `host` for this long, at most the cap.
-  func pause(host: String, for duration: Duration) {
-    let (pause, queue) = state.withLock { state in
-      state.lastPause += 1
-      state.hosts[host]?.pause = state.lastPause
-      return (state.lastPause, state.hosts[host]?.queue)
+  /// Does `work` when the host may be asked: now, or at the end of its pause.
+  func whenOpen(host: String, _ work: @escaping Work) {
+    let isOpen = hosts.withLock { hosts in
+      guard hosts[host]?.pace.closedUntil != nil else { return true }
+      hosts[host]?.held.append(work)
+      return false
     }
-    queue?.isSuspended = true
-    _ = clock.run(after: min(duration, cap)) { [weak self] in self?.resume(host: host, from: pause) }
+    if isOpen { work() }
   }
 
-  private func resume(host: String, from pause: UInt64) {
-    let queue = state.withLock { state -> OperationQueue? in
-      guard let entry = state.hosts[host], entry.pause == pause else { return nil }
-      state.hosts[host]?.pause = nil
-      state.removeIfIdle(host)
-      return entry.queue
+  /// The host answered one of its operations. Refusals, when repeated, or where the server says for how long, pause
+  /// the host.
+  func didAnswer(host: String, isRefusal: Bool, retryAfter: Duration?) {
+    let now = now()
+    let end = hosts.withLock { hosts -> Duration? in
+      guard isRefusal else {
+        hosts[host]?.pace.accept()
+        return nil
+      }
+      let end = hosts[host]?.pace.refuse(retryAfter: retryAfter, policy: retry, now: now)
+      // Inside the lock: a pause and its end must arrive in their order.
+      if end != nil { hosts[host]?.queue.isSuspended = true }
+      return end
     }
-    queue?.isSuspended = false
+    guard let end else { return }
+    _ = clock.run(after: end - now) { [weak self] in self?.reopen(host, at: end) }
+  }
+
+  private func reopen(_ host: String, at end: Duration) {
+    let held = hosts.withLock { hosts -> [Work] in
+      guard hosts[host]?.pace.open(at: end) == true else { return [] }
+      hosts[host]?.queue.isSuspended = false
+      defer { hosts.removeIfIdle(host) }
+      return hosts[host]?.takeHeld() ?? []
+    }
+    for work in held { work() }
   }
 
   private func makeQueue(_ host: String) -> OperationQueue {
@@ -79,5 +92,18 @@ final class HostQueues: Sendable {
     queue.name = "thumbs.host.\(host)"
     queue.maxConcurrentOperationCount = limit
     return queue
+  }
+}
+
+extension HostQueues.Host {
+  fileprivate mutating func takeHeld() -> [HostQueues.Work] {
+    defer { held = [] }
+    return held
+  }
+}
+
+extension [String: HostQueues.Host] {
+  fileprivate mutating func removeIfIdle(_ host: String) {
+    if let entry = self[host], entry.operations == 0, entry.pace.closedUntil == nil { self[host] = nil }
   }
 }

@@ -3,39 +3,69 @@
 ///
 /// A caller is in the table exactly as long as it has to be told something. Whoever takes it out tells it. So each
 /// caller hears exactly one end, whatever races with what.
-struct InFlight<Key: Hashable, Work, Caller> {
+struct InFlight<Key: Hashable & Sendable, Work: Sendable, Caller: Sendable>: Sendable {
   /// Names a caller as long as the table lives.
   typealias CallerID = UInt64
 
+  /// How one caller wants its work.
+  struct Wish {
+    var priority = ThumbnailRequest.Priority.normal
+    /// Whether it can do without for now.
+    var isPaused = false
+  }
+
+  /// How all callers of one piece of work want it together.
+  struct CommonWish: Equatable {
+    /// The highest priority of all.
+    var priority: ThumbnailRequest.Priority
+    /// Whether all of them can do without for now.
+    var isPaused: Bool
+    /// Grows with each change: of two wishes that arrive in the wrong order, the later one counts.
+    var revision: UInt64
+  }
+
   private struct Waiting {
     let caller: Caller
-    var priority: ThumbnailRequest.Priority
+    var wish: Wish
   }
 
   private struct Entry {
     let generation: UInt64
     let work: Work
     var callers: [CallerID: Waiting] = [:]
+    private var paused = 0
     /// How many callers there are of each priority: the highest is known without looking at all of them.
-    var tally = Array(repeating: 0, count: ThumbnailRequest.Priority.allCases.count)
+    private var tally = Array(repeating: 0, count: ThumbnailRequest.Priority.allCases.count)
+
+    init(generation: UInt64, work: Work) {
+      self.generation = generation
+      self.work = work
+    }
 
     var priority: ThumbnailRequest.Priority {
       ThumbnailRequest.Priority.allCases.last { tally[$0.rawValue] > 0 } ?? .normal
     }
 
+    func wish(revision: UInt64) -> CommonWish {
+      CommonWish(priority: priority, isPaused: paused == callers.count, revision: revision)
+    }
+
     mutating func add(_ waiting: Waiting, _ id: CallerID) {
       callers[id] = waiting
-      tally[waiting.priority.rawValue] += 1
+      tally[waiting.wish.priority.rawValue] += 1
+      if waiting.wish.isPaused { paused += 1 }
     }
 
     mutating func remove(_ id: CallerID) -> Waiting? {
       guard let waiting = callers.removeValue(forKey: id) else { return nil }
-      tally[waiting.priority.rawValue] -= 1
+      tally[waiting.wish.priority.rawValue] -= 1
+      if waiting.wish.isPaused { paused -= 1 }
       return waiting
     }
   }
 
   private var entries: [Key: Entry] = [:]
+  /// Names callers, generations and revisions.
   private var lastID: UInt64 = 0
 
   /// Whether nothing runs and nobody waits.
@@ -45,6 +75,9 @@ struct InFlight<Key: Hashable, Work, Caller> {
   /// All running work, in no order.
   var works: [Work] { entries.values.map(\.work) }
 
+  /// All who wait, in no order.
+  var callers: [Caller] { entries.values.flatMap { $0.callers.values.map(\.caller) } }
+
   /// A place in the table.
   struct Joined {
     /// The caller's name, for ``leave(_:_:)``.
@@ -53,22 +86,23 @@ struct InFlight<Key: Hashable, Work, Caller> {
     let work: Work
     /// Whether the work was made for this caller, and has to be started.
     let isNew: Bool
-    /// The highest priority of those who wait.
-    let priority: ThumbnailRequest.Priority
+    /// What those who wait want together.
+    let wish: CommonWish
   }
 
   /// Joins the work of `key`, or makes it. `make` gets the generation by which the work names itself later on, so that
   /// an abandoned piece of work, ending late, never answers for its successor.
   mutating func join(
-    _ key: Key, _ caller: Caller, priority: ThumbnailRequest.Priority = .normal,
-    make: (_ generation: UInt64) -> Work
+    _ key: Key, _ caller: Caller, wish: Wish = Wish(), make: (_ generation: UInt64) -> Work
   ) -> Joined {
     lastID += 1
     let isNew = entries[key] == nil
     let work = entries[key]?.work ?? make(lastID)
-    let waiting = Waiting(caller: caller, priority: priority)
-    entries[key, default: Entry(generation: lastID, work: work)].add(waiting, lastID)
-    return Joined(id: lastID, work: work, isNew: isNew, priority: entries[key]?.priority ?? priority)
+    entries[key, default: Entry(generation: lastID, work: work)].add(Waiting(caller: caller, wish: wish), lastID)
+    let common = entries[key]?.wish(revision: lastID)
+    return Joined(
+      id: lastID, work: work, isNew: isNew,
+      wish: common ?? CommonWish(priority: wish.priority, isPaused: wish.isPaused, revision: lastID))
   }
 
   /// What is left when a caller went.
@@ -76,29 +110,31 @@ struct InFlight<Key: Hashable, Work, Caller> {
     let caller: Caller
     /// The work, where nobody wants it any more: it left the table, and is to be cancelled.
     let abandoned: Work?
-    /// The work that others still wait for, and the highest of their priorities.
-    let remaining: (work: Work, priority: ThumbnailRequest.Priority)?
+    /// The work that others still wait for, and how they want it.
+    let remaining: (work: Work, wish: CommonWish)?
   }
 
   /// Takes one caller out. Nil when it was told already.
   mutating func leave(_ key: Key, _ id: CallerID) -> Left? {
     guard let waiting = entries[key]?.remove(id), let entry = entries[key] else { return nil }
     guard entry.callers.isEmpty else {
-      return Left(caller: waiting.caller, abandoned: nil, remaining: (entry.work, entry.priority))
+      lastID += 1
+      return Left(caller: waiting.caller, abandoned: nil, remaining: (entry.work, entry.wish(revision: lastID)))
     }
     entries[key] = nil
     return Left(caller: waiting.caller, abandoned: entry.work, remaining: nil)
   }
 
-  /// Changes how urgent it is for one caller. The result is its work with the highest priority of all who wait for it;
-  /// nil when it was told already.
-  mutating func setPriority(
-    _ priority: ThumbnailRequest.Priority, _ key: Key, _ id: CallerID
-  ) -> (work: Work, priority: ThumbnailRequest.Priority)? {
+  /// Changes how one caller wants its work. The result is the work, and how all who wait for it want it; nil when the
+  /// caller was told already.
+  mutating func change(
+    _ key: Key, _ id: CallerID, _ change: (inout Wish) -> Void
+  ) -> (work: Work, wish: CommonWish)? {
     guard var waiting = entries[key]?.remove(id) else { return nil }
-    waiting.priority = priority
+    change(&waiting.wish)
     entries[key]?.add(waiting, id)
-    return entries[key].map { ($0.work, $0.priority) }
+    lastID += 1
+    return entries[key].map { ($0.work, $0.wish(revision: lastID)) }
   }
 
   /// Those who wait for this generation of the work, in the order they came, and the highest of their priorities.

@@ -26,7 +26,9 @@ public struct RetryPolicy: Hashable, Sendable {
     // An empty answer is hardly ever a passing fault: it is tried once more, not more often.
     if code == .emptyBody, attempts > 1 { return nil }
     if let retryAfter { return min(retryAfter, cap) }
-    let ceiling = min(base * (1 << min(attempts - 1, 20)), cap)
-    return ceiling * jitter
+    return ceiling(attempts: attempts) * jitter
   }
+
+  /// The longest pause after so many attempts, at least 1.
+  func ceiling(attempts: Int) -> Duration { min(base * (1 << min(attempts - 1, 20)), cap) }
 }

@@ -1,23 +1,15 @@
 internal import Foundation
-internal import HTTPTypes
 internal import Synchronization
 
 /// One attempt at a download. Runs in the queue whose width is the number of transfers at once.
 final class TransferOperation: AsynchronousOperation, TransferReceiver, @unchecked Sendable {
-  /// What an attempt brought: a whole answer.
-  struct Answer: Sendable {
-    var head: TransferHead
-    var body: [UInt8] = []
-    var requestedAt: Date
-    var respondedAt: Date
-  }
-
-  typealias Ending = @Sendable (Result<Answer, FetchFailure>) -> Void
+  typealias Ending = @Sendable (TransferReception.Outcome) -> Void
+  /// Is told the length of the body so far, and of the whole where it is known.
+  typealias Progress = @Sendable (_ received: Int, _ total: Int?) -> Void
 
   private struct State {
     var transfer: (any Transfer)?
-    var requestedAt = Date.distantPast
-    var answer: Answer?
+    var reception: TransferReception
     var isJudged = false
     var isOver = false
   }
@@ -26,23 +18,32 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
   private let transport: any Transport
   private let inspection: DownloadRequest.Inspection?
   private let now: @Sendable () -> Date
+  private let progress: Progress
   private let ending: Ending
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
+  /// - Parameters:
+  ///   - partial: what `request` asks to continue.
+  ///   - progress: called for each piece of the body, on the transport's thread.
+  ///   - ending: called exactly once.
   init(
-    _ request: TransferRequest, over transport: any Transport, inspection: DownloadRequest.Inspection?,
-    now: @escaping @Sendable () -> Date, ending: @escaping Ending
+    _ request: TransferRequest, continuing partial: PartialDownload?, over transport: any Transport,
+    inspection: DownloadRequest.Inspection?, now: @escaping @Sendable () -> Date, progress: @escaping Progress,
+    ending: @escaping Ending
   ) {
     self.request = request
     self.transport = transport
     self.inspection = inspection
     self.now = now
+    self.progress = progress
     self.ending = ending
+    state = Mutex(
+      State(reception: TransferReception(maxBytes: request.limits.maxBytes, continuing: partial)))
   }
 
   override func execute() {
     let requestedAt = now()
-    state.withLock { $0.requestedAt = requestedAt }
+    state.withLock { $0.reception.begin(at: requestedAt) }
     let transfer = transport.start(request, receiver: self)
     state.withLock { $0.transfer = $0.isOver ? nil : transfer }
     // A cancel that came before the transfer was known has cancelled nothing yet.
@@ -57,55 +58,30 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
   }
 
   func receive(head: TransferHead) throws(FetchFailure) {
-    if let length = head.declaredLength, length > request.limits.maxBytes { throw tooLarge }
     let respondedAt = now()
-    state.withLock { state in
-      state.answer = Answer(head: head, requestedAt: state.requestedAt, respondedAt: respondedAt)
-      if head.response.status == .ok { state.answer?.body.reserveCapacity(head.declaredLength ?? 0) }
-    }
+    try state.withLock { state throws(FetchFailure) in try state.reception.receive(head: head, at: respondedAt) }
   }
 
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
-    // The body of an error page is of no use, but reading a little of it keeps the connection.
-    guard let body = state.withLock({ $0.answer?.keep(bytes) }) else { return }
-    if body.count > request.limits.maxBytes { throw tooLarge }
-    guard let inspection, !state.withLock({ $0.isJudged }) else { return }
-    let isJudged = try inspection(body)
-    state.withLock { $0.isJudged = isJudged }
+    let (isKept, received, total, isJudged) = try state.withLock { state throws(FetchFailure) in
+      let isKept = try state.reception.receive(bytes: bytes)
+      return (isKept, state.reception.body.count, state.reception.total, state.isJudged)
+    }
+    guard isKept else { return }
+    if let inspection, !isJudged {
+      let isJudged = try inspection(state.withLock { $0.reception.body })
+      state.withLock { $0.isJudged = isJudged }
+    }
+    progress(received, total)
   }
 
   func receiveEnd(_ failure: FetchFailure?) {
-    let answer = state.withLock { state in
+    let outcome = state.withLock { state in
       state.isOver = true
       state.transfer = nil
-      return state.answer.take()
+      return state.reception.finish(failure)
     }
     finish()
-    ending(Self.result(answer, failure))
-  }
-
-  private static func result(_ answer: Answer?, _ failure: FetchFailure?) -> Result<Answer, FetchFailure> {
-    if var failure {
-      failure.response = answer?.head.response
-      return .failure(failure)
-    }
-    guard let answer else { return .failure(FetchFailure(.connectionLost, "The server gave no answer.")) }
-    guard answer.head.response.status != .ok || !answer.body.isEmpty else {
-      return .failure(FetchFailure(.emptyBody, "The answer has no body.", httpStatus: 200))
-    }
-    return .success(answer)
-  }
-
-  private var tooLarge: FetchFailure {
-    FetchFailure(.tooLargeBytes, "The body is larger than the limit of \(request.limits.maxBytes) bytes.")
-  }
-}
-
-extension TransferOperation.Answer {
-  /// Adds to the body of a 200; nil where the answer is another.
-  fileprivate mutating func keep(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
-    guard head.response.status == .ok else { return nil }
-    body.append(contentsOf: bytes)
-    return body
+    ending(outcome)
   }
 }

@@ -70,11 +70,11 @@ final class PipelineCore: Sendable {
   /// Joins the job of `key`, or starts it. The result leaves it again.
   func join(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, as caller: Caller) -> FetchToken {
     let joined = jobs.withLock { jobs in
-      jobs.join(key, caller, priority: request.priority) { generation in
+      jobs.join(key, caller, wish: .init(priority: request.priority)) { generation in
         SourceJob(request, of: source, key: key, generation: generation, in: self)
       }
     }
-    if joined.isNew { joined.work.start() } else { joined.work.setPriority(joined.priority) }
+    if joined.isNew { joined.work.start() } else { joined.work.setPriority(joined.wish.priority) }
     let id = joined.id
     return FetchToken(
       cancel: { [weak self] in self?.leave(key, id) },
@@ -109,13 +109,14 @@ final class PipelineCore: Sendable {
   private func leave(_ key: SourceKey, _ id: UInt64) {
     guard let left = jobs.withLock({ $0.leave(key, id) }) else { return }
     left.abandoned?.cancel()
-    if let (job, priority) = left.remaining { job.setPriority(priority) }
+    if let (job, wish) = left.remaining { job.setPriority(wish.priority) }
     let caller = left.caller
     caller.queue.async { caller.completion(.failure(.cancelled)) }
   }
 
   private func setPriority(_ priority: ThumbnailRequest.Priority, _ key: SourceKey, _ id: UInt64) {
-    if let (job, highest) = jobs.withLock({ $0.setPriority(priority, key, id) }) { job.setPriority(highest) }
+    let changed = jobs.withLock { $0.change(key, id) { $0.priority = priority } }
+    if let (job, wish) = changed { job.setPriority(wish.priority) }
   }
 }
 

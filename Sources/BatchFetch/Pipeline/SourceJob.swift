@@ -8,7 +8,7 @@ internal import Synchronization
 /// served by a further round over the same bytes.
 final class SourceJob: Sendable {
   private struct State {
-    var download: FetchToken?
+    var download: DownloadToken?
     var isCancelled = false
   }
 

@@ -77,14 +77,28 @@ import Testing
   }
 
   @Test mutating func `The highest priority of those who wait counts`() {
-    let low = table.join("k", "a", priority: .low) { _ in 7 }
-    let high = table.join("k", "b", priority: .high) { _ in 7 }
-    #expect(low.priority == .low && high.priority == .high)
-    let raised = table.setPriority(.normal, "k", low.id)
-    #expect(raised?.priority == .high)
+    let low = table.join("k", "a", wish: .init(priority: .low)) { _ in 7 }
+    let high = table.join("k", "b", wish: .init(priority: .high)) { _ in 7 }
+    #expect(low.wish.priority == .low && high.wish.priority == .high)
+    let raised = table.change("k", low.id) { $0.priority = .normal }
+    #expect(raised?.wish.priority == .high)
     let left = table.leave("k", high.id)
-    #expect(left?.remaining?.priority == .normal)
-    let late = table.setPriority(.high, "k", high.id)
+    #expect(left?.remaining?.wish.priority == .normal)
+    let late = table.change("k", high.id) { $0.priority = .high }
     #expect(late == nil)
+  }
+
+  @Test mutating func `The work is paused while all who wait for it have paused`() {
+    let first = table.join("k", "a") { _ in 7 }
+    let alone = table.change("k", first.id) { $0.isPaused = true }?.wish
+    let second = table.join("k", "b") { _ in 8 }
+    let both = table.change("k", second.id) { $0.isPaused = true }?.wish
+    let third = table.join("k", "c") { _ in 9 }
+    let left = table.leave("k", third.id)?.remaining?.wish
+    let resumed = table.change("k", first.id) { $0.isPaused = false }?.wish
+    let wishes = [alone, second.wish, both, third.wish, left, resumed].compactMap { $0 }
+    #expect(wishes.map(\.isPaused) == [true, false, true, false, true, false])
+    #expect(wishes.map(\.revision) == wishes.map(\.revision).sorted())
+    #expect(Set(wishes.map(\.revision)).count == wishes.count)
   }
 }

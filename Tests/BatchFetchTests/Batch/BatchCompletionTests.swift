@@ -1,0 +1,166 @@
+import Foundation
+import ImageCache
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+/// When and where a batch tells what: the rules that make its completion something to rely on.
+@Suite(.timeLimit(.minutes(10))) struct BatchCompletionTests {
+  private let fixture: PipelineFixture
+
+  init() throws {
+    fixture = try PipelineFixture { request in
+      request.target.contains("bad") ? .http(404) : .picture()
+    }
+  }
+
+  private func requests(_ count: Int, _ prefix: String = "") -> [ThumbnailRequest] {
+    (0..<count).map { fixture.request("/\(prefix)\($0)") }
+  }
+
+  /// The summary of a batch that is started and let go.
+  private func summary<Elements>(of batch: Batch<Elements>) async -> BatchSummary {
+    await withCheckedContinuation { continuation in
+      batch.start { _ in
+      } completion: {
+        continuation.resume(returning: $0)
+      }
+    }
+  }
+
+  @Test func `Let go at once, a batch still tells everything`() async throws {
+    let summary = await summary(of: Batch(requests(30), over: fixture.pipeline()))
+    #expect(summary == BatchSummary(finished: 30, failed: 0, isCancelled: false))
+  }
+
+  @Test func `Everything is told on the queue that was given, one at a time`() async throws {
+    let queue = DispatchQueue(label: "mine", attributes: .concurrent)
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    let load = LoadMeter()
+    let elsewhere = Counter()
+    await withCheckedContinuation { continuation in
+      Batch(requests(50), over: fixture.pipeline()).start(on: queue) { _ in
+        load.enter()
+        if DispatchQueue.getSpecific(key: key) != true { elsewhere.next() }
+        load.leave()
+      } completion: { _ in
+        if DispatchQueue.getSpecific(key: key) != true { elsewhere.next() }
+        continuation.resume()
+      }
+    }
+    #expect(elsewhere.value == 0 && load.peak == 1)
+  }
+
+  @Test func `The completion waits for the handler of the last item to return`() async throws {
+    let (handled, atCompletion) = (Counter(), Recorder<Int>())
+    Batch(requests(20), over: fixture.pipeline()).start { _ in
+      // The next item is not told before this one is done with: no counter is seen twice, none is left out.
+      handled.next()
+    } completion: { _ in
+      atCompletion.record(handled.value)
+    }
+    #expect(await atCompletion.values(count: 1) == [20])
+  }
+
+  @Test func `What was finished before the batch began counts`() async throws {
+    let pipeline = fixture.pipeline()
+    for request in requests(5) { _ = try await pipeline.thumbnails(for: request) }
+    let summary = await summary(of: Batch(requests(10), over: pipeline))
+    #expect(summary.finished == 10)
+    #expect(fixture.server.requests.count == 10)
+  }
+
+  @Test func `One request in two batches completes both`() async throws {
+    let pipeline = fixture.pipeline()
+    async let first = summary(of: Batch(requests(40), over: pipeline))
+    async let second = summary(of: Batch(requests(40), over: pipeline))
+    let finished = await [first.finished, second.finished]
+    #expect(finished == [40, 40])
+    #expect(fixture.server.requests.count == 40)
+  }
+
+  @Test func `Many more items than may run at once are all told`() async throws {
+    let pipeline = fixture.pipeline(change: { $0.downloads.concurrency = 2 })
+    let summary = await summary(of: Batch(requests(300), over: pipeline, window: 3))
+    #expect(summary.finished == 300)
+  }
+
+  @Test func `All failing, it completes, also the second time`() async throws {
+    let pipeline = fixture.pipeline()
+    for _ in 0..<2 {
+      let summary = await summary(of: Batch(requests(20, "bad"), over: pipeline))
+      #expect(summary == BatchSummary(finished: 20, failed: 20, isCancelled: false))
+    }
+    #expect(fixture.server.requests.count == 20)
+  }
+
+  @Test func `Cancelled twice, and after its end, it completes once`() async throws {
+    let completions = Counter()
+    let done = Recorder<Void>()
+    let run = Batch(requests(20), over: fixture.pipeline()).start { _ in
+    } completion: { _ in
+      completions.next()
+      done.record(())
+    }
+    run.cancel()
+    run.cancel()
+    _ = await done.values(count: 1)
+    run.cancel()
+    _ = await summary(of: Batch(requests(1), over: fixture.pipeline()))
+    #expect(completions.value == 1)
+  }
+
+  @Test func `A handler may start another batch, and wait for nothing`() async throws {
+    let pipeline = fixture.pipeline()
+    let inner = Recorder<BatchSummary>()
+    let again = requests(5, "inner")
+    let outer = await withCheckedContinuation { continuation in
+      Batch(requests(5), over: pipeline).start { _ in
+        Batch(again, over: pipeline).start { _ in
+        } completion: {
+          inner.record($0)
+        }
+      } completion: {
+        continuation.resume(returning: $0)
+      }
+    }
+    #expect(outer.finished == 5)
+    #expect(await inner.values(count: 5).map(\.finished) == [5, 5, 5, 5, 5])
+  }
+
+  @Test func `Completed, it keeps nothing of its handlers alive`() async throws {
+    final class Owner: Sendable {}
+    var owner: Owner? = Owner()
+    weak let released = owner
+    await withCheckedContinuation { continuation in
+      Batch(requests(10), over: fixture.pipeline()).start { [owner] _ in
+        withExtendedLifetime(owner) {}
+      } completion: { [owner] _ in
+        withExtendedLifetime(owner) {}
+        continuation.resume()
+      }
+    }
+    owner = nil
+    await eventually { released == nil }
+  }
+
+  @Test func `A thousand short batches at once each complete`() async throws {
+    let pipeline = fixture.pipeline()
+    let wanted = requests(10)
+    let summaries = Recorder<BatchSummary>()
+    DispatchQueue.concurrentPerform(iterations: 1000) { index in
+      let run = Batch(wanted.prefix(index % 4), over: pipeline).start { _ in
+      } completion: {
+        summaries.record($0)
+      }
+      if index % 5 == 0 { run.cancel() }
+    }
+    let all = await summaries.values(count: 1000)
+    #expect(all.count == 1000)
+    #expect(all.allSatisfy { $0.isCancelled || $0.failed == 0 })
+    await eventually { pipeline.runningCount == 0 }
+  }
+}

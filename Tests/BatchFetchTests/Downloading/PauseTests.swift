@@ -1,0 +1,173 @@
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite(.timeLimit(.minutes(10))) struct PauseTests {
+  private let whole: [UInt8] = Array(0..<100)
+
+  /// Sends half of what is asked for, holds, and sends the rest.
+  private func transport() -> ScriptedTransport {
+    ScriptedTransport { [whole] request, _ in
+      let first = request.firstByte ?? 0
+      let middle = (first + whole.count) / 2
+      let head: ScriptedTransport.Step =
+        first == 0
+        ? .head(200, [.eTag: "\"1\"", .contentLength: "100"]) : .head(206, [.contentRange: "bytes \(first)-99/100"])
+      return [head, .bytes(Array(whole[first..<middle])), .hold, .bytes(Array(whole[middle...])), .end]
+    }
+  }
+
+  /// A downloader of one transfer a host, with a download that has half of its bytes.
+  private func half(
+    _ transport: ScriptedTransport
+  ) async throws -> (downloader: Downloader, token: DownloadToken, outcome: Recorder<Outcome>) {
+    let downloader = Downloader(.prompt.with { $0.perHost = 1 }, transport: transport)
+    let progress = Recorder<DownloadProgress>()
+    let (token, outcome) = downloader.start(try DownloadRequest("x")) { progress.record($0) }
+    _ = await progress.values(count: 1)
+    return (downloader, token, outcome)
+  }
+
+  /// Finishes everything that is held now and later.
+  private func finish(_ transport: ScriptedTransport, _ exchange: Int) async {
+    await transport.exchanges.values(count: exchange)[exchange - 1].resume()
+  }
+
+  @Test func `Paused, it gives its place to others; resumed, it goes on where it was`() async throws {
+    let transport = transport()
+    let (downloader, token, outcome) = try await half(transport)
+    token.pause()
+    let other = downloader.start(try DownloadRequest("other"))
+    await finish(transport, 2)
+    #expect(await other.outcome.only().body == whole)
+    #expect(outcome.values.isEmpty && downloader.runningCount == 1)
+    token.resume()
+    await finish(transport, 3)
+    #expect(await outcome.only().body == whole)
+    #expect(transport.requests[2].headerFields[.range] == "bytes=50-")
+    #expect(try outcome.values[0].get().attempts == 2)
+    #expect(downloader.runningCount == 0)
+    await eventually { downloader.hostCount == 0 }
+  }
+
+  @Test func `It bears any number of pauses`() async throws {
+    let transport = transport()
+    let (downloader, token, outcome) = try await half(transport)
+    let progress = Recorder<DownloadProgress>()
+    let watcher = downloader.start(try DownloadRequest("x")) { progress.record($0) }
+    for (count, received) in [(1, 50), (2, 75), (3, 87)] {
+      #expect(await progress.values(count: count)[count - 1].received == received)
+      token.pause()
+      watcher.token.pause()
+      token.resume()
+    }
+    _ = await progress.values(count: 4)
+    await finish(transport, 4)
+    #expect(await outcome.only().body == whole)
+    #expect(transport.requests.map { $0.headerFields[.range] } == [nil, "bytes=50-", "bytes=75-", "bytes=87-"])
+  }
+
+  @Test func `It goes on as long as one of its callers has not paused`() async throws {
+    let transport = transport()
+    let (downloader, token, outcome) = try await half(transport)
+    let other = downloader.start(try DownloadRequest("x"))
+    token.pause()
+    await finish(transport, 1)
+    #expect(await outcome.only().body == whole)
+    #expect(await other.outcome.only().body == whole)
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test func `It stops when the last caller that had not paused leaves, and goes on when one joins`() async throws {
+    let transport = transport()
+    let (downloader, token, outcome) = try await half(transport)
+    let other = downloader.start(try DownloadRequest("x"))
+    token.pause()
+    other.token.cancel()
+    #expect(await other.outcome.only().failure == .cancelled)
+    let third = downloader.start(try DownloadRequest("x"))
+    await finish(transport, 2)
+    #expect(await third.outcome.only().body == whole)
+    #expect(await outcome.only().body == whole)
+    #expect(transport.requests.last?.headerFields[.range] == "bytes=50-")
+  }
+
+  @Test func `Paused before its turn it leaves the queue, and comes back at its end`() async throws {
+    let transport = transport()
+    let (downloader, _, outcome) = try await half(transport)
+    let second = downloader.start(try DownloadRequest("second"))
+    let third = downloader.start(try DownloadRequest("third"))
+    second.token.pause()
+    await finish(transport, 1)
+    _ = await outcome.only()
+    await finish(transport, 2)
+    #expect(await third.outcome.only().body == whole)
+    #expect(second.outcome.values.isEmpty)
+    second.token.resume()
+    await finish(transport, 3)
+    #expect(await second.outcome.only().body == whole)
+    #expect(transport.requests.map(\.source.description).last == "http://a.test/second")
+  }
+
+  @Test func `A download that rests can be cancelled, by its caller and with all others`() async throws {
+    let transport = transport()
+    let (downloader, token, outcome) = try await half(transport)
+    let second = downloader.start(try DownloadRequest("second"))
+    token.pause()
+    second.token.pause()
+    token.cancel()
+    #expect(await outcome.only().failure == .cancelled)
+    downloader.cancelAll()
+    #expect(await second.outcome.only().failure == .cancelled)
+    #expect(downloader.runningCount == 0)
+  }
+
+  @Test func `Let go with its last token, a download that rests ends with cancelled`() async throws {
+    let transport = transport()
+    let outcome = try await {
+      let (_, token, outcome) = try await half(transport)
+      token.pause()
+      return outcome
+    }()
+    #expect(await outcome.only().failure == .cancelled)
+  }
+
+  @Test func `Between two attempts it pauses without a connection`() async throws {
+    let clock = ManualClock()
+    let transport = ScriptedTransport { _, number in number == 1 ? [.fail(.connectFailed)] : .answer([1]) }
+    let configuration = Downloader.Configuration.prompt.with {
+      $0.clock = clock
+      $0.retry.base = .seconds(1000)
+      $0.retry.cap = .seconds(1000)
+    }
+    let downloader = Downloader(configuration, transport: transport)
+    let (token, outcome) = downloader.start(try DownloadRequest("x"))
+    await clock.waitForSleepers(1)
+    token.pause()
+    token.resume()
+    #expect(await outcome.only().body == [1])
+    #expect(try outcome.values[0].get().attempts == 2)
+  }
+
+  @Test func `Over a real connection, a pause closes it and resuming asks for the rest`() async throws {
+    let server = try LoopbackServer { [whole] request in
+      if request.fields["range"] == nil {
+        let head = ServerReply.head(200, ["Content-Length": "100", "ETag": "\"1\""])
+        return ServerReply([.send(head + whole[..<40])])
+      }
+      return .http(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"1\""], Array(whole[40...]))
+    }
+    let downloader = Downloader(.prompt)
+    let progress = Recorder<DownloadProgress>()
+    let (token, outcome) = downloader.start(DownloadRequest(source: try SourceURL(server.url("/x")))) {
+      progress.record($0)
+    }
+    #expect(await progress.values(count: 1).last == DownloadProgress(attempt: 1, received: 40, total: 100))
+    token.pause()
+    token.resume()
+    #expect(await outcome.only().body == whole)
+    #expect(server.requests.last?.fields["range"] == "bytes=40-")
+  }
+}

@@ -1,0 +1,157 @@
+import HTTPTypes
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+/// How a download goes on after an interruption.
+@Suite(.timeLimit(.minutes(10))) struct ResumeTests {
+  private let whole: [UInt8] = Array(0..<100)
+  private let tagged: HTTPFields = [.eTag: "\"1\"", .contentLength: "100"]
+
+  /// Answers a request with the bytes it asks for, and breaks the connection after so many of each answer.
+  private func transport(breakingAfter counts: [Int], fields: HTTPFields? = nil) -> ScriptedTransport {
+    ScriptedTransport { [whole, tagged] request, number in
+      let first = request.firstByte ?? 0
+      let count = number <= counts.count ? counts[number - 1] : whole.count - first
+      let part = ScriptedTransport.Step.bytes(Array(whole[first..<first + count]))
+      let head: ScriptedTransport.Step =
+        first == 0
+        ? .head(200, fields ?? tagged)
+        : .head(206, [.contentRange: "bytes \(first)-99/100", .contentLength: "\(whole.count - first)"])
+      return [head] + (count > 0 ? [part] : []) + [number <= counts.count ? .fail(.connectionLost) : .end]
+    }
+  }
+
+  private func ranges(_ transport: ScriptedTransport) -> [String?] {
+    transport.requests.map { $0.headerFields[.range] }
+  }
+
+  @Test func `A broken transfer goes on where it was`() async throws {
+    let transport = transport(breakingAfter: [30])
+    let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("x"))
+    #expect(download.body == whole)
+    #expect(download.attempts == 2)
+    #expect(download.response.status == .ok)
+    #expect(download.response.headerFields == [.eTag: "\"1\"", .contentLength: "100"])
+    #expect(ranges(transport) == [nil, "bytes=30-"])
+    #expect(transport.requests[1].headerFields[.ifRange] == "\"1\"")
+  }
+
+  @Test func `It does so after a second interruption, and after one before the first byte`() async throws {
+    let transport = transport(breakingAfter: [30, 0, 20])
+    let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("x"))
+    #expect(download.body == whole)
+    #expect(ranges(transport) == [nil, "bytes=30-", "bytes=30-", "bytes=50-"])
+  }
+
+  @Test(arguments: [FailureCode.connectionLost, .stalled, .timeoutTotal, .image(.truncated)])
+  func `It does so after every passing fault`(code: FailureCode) async throws {
+    let transport = ScriptedTransport { [whole, tagged] _, number in
+      number == 1
+        ? [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(code)]
+        : [.head(206, [.contentRange: "bytes 30-99/100"]), .bytes(Array(whole[30...])), .end]
+    }
+    #expect(try await Downloader(.prompt, transport: transport).download(DownloadRequest("x")).body == whole)
+  }
+
+  @Test(
+    arguments: [
+      [.contentLength: "100"], [.eTag: "W/\"1\"", .contentLength: "100"],
+      [.eTag: "\"1\"", .contentEncoding: "gzip"], [.eTag: "\"1\"", .acceptRanges: "none"],
+    ] as [HTTPFields])
+  func `Without a strong validator, or of a coded body, it starts over`(fields: HTTPFields) async throws {
+    let transport = transport(breakingAfter: [30], fields: fields)
+    #expect(try await Downloader(.prompt, transport: transport).download(DownloadRequest("x")).body == whole)
+    #expect(ranges(transport) == [nil, nil])
+  }
+
+  @Test(
+    arguments: [
+      [.range: "bytes=0-"], [.ifNoneMatch: "\"0\""], [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"],
+    ] as [HTTPFields])
+  func `A request with conditions of its own is not continued`(fields: HTTPFields) async throws {
+    let transport = transport(breakingAfter: [30])
+    let name = try #require(fields.first?.name)
+    let retried = Downloader(.prompt, transport: transport).start(try DownloadRequest("x", headerFields: fields))
+    _ = await retried.outcome.only()
+    #expect(transport.requests.allSatisfy { $0.headerFields[.ifRange] == nil })
+    #expect(transport.requests.allSatisfy { $0.headerFields[values: name] == [fields[name]] })
+  }
+
+  @Test(
+    arguments: [
+      (206, [.contentRange: "bytes 29-99/100"]), (206, [.contentRange: "bytes 30-98/99"]), (206, [:]),
+      (206, [.contentRange: "bytes 30-99/100", .eTag: "\"2\""]), (416, [.contentRange: "bytes */100"]),
+    ] as [(Int, HTTPFields)])
+  func `A server that does not continue it is asked for the whole, once`(
+    status: Int, fields: HTTPFields
+  ) async throws {
+    let transport = ScriptedTransport { [whole, tagged] _, number in
+      switch number {
+      case 1: [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(.connectionLost)]
+      case 2: [.head(status, fields), .bytes(Array(repeating: 0, count: 70)), .end]
+      default: .answer(whole, fields: tagged)
+      }
+    }
+    let configuration = Downloader.Configuration.prompt.with { $0.retry.limit = 1 }
+    let download = try await Downloader(configuration, transport: transport).download(DownloadRequest("x"))
+    #expect(download.body == whole)
+    #expect(ranges(transport) == [nil, "bytes=30-", nil])
+  }
+
+  @Test func `Bytes that have changed come whole, and take the place of the old ones`() async throws {
+    let changed = [UInt8](repeating: 7, count: 50)
+    let transport = ScriptedTransport { [whole, tagged] _, number in
+      number == 1
+        ? [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(.connectionLost)]
+        : .answer(changed, fields: [.eTag: "\"2\"", .contentLength: "50"])
+    }
+    let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("x"))
+    #expect(download.body == changed)
+    #expect(download.response.headerFields[.eTag] == "\"2\"")
+  }
+
+  @Test func `A server in trouble is asked again for the rest`() async throws {
+    let transport = ScriptedTransport { [whole, tagged] _, number in
+      switch number {
+      case 1: [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(.connectionLost)]
+      case 2: [.head(502, [:]), .bytes([1, 2, 3]), .end]
+      default: [.head(206, [.contentRange: "bytes 30-99/100"]), .bytes(Array(whole[30...])), .end]
+      }
+    }
+    #expect(try await Downloader(.prompt, transport: transport).download(DownloadRequest("x")).body == whole)
+    #expect(ranges(transport) == [nil, "bytes=30-", "bytes=30-"])
+  }
+
+  @Test func `The limit of a body holds for all its parts together`() async throws {
+    let transport = transport(breakingAfter: [30], fields: [.eTag: "\"1\""])
+    let configuration = Downloader.Configuration.prompt.with { $0.limits.maxBytes = 99 }
+    let error = await #expect(throws: FetchFailure.self) {
+      try await Downloader(configuration, transport: transport).download(DownloadRequest("x"))
+    }
+    #expect(error?.code == .tooLargeBytes)
+  }
+
+  @Test func `Over a real connection, a reset in the middle costs only the rest`() async throws {
+    let server = try LoopbackServer { [whole] request in
+      guard let range = request.fields["range"] else {
+        let head = ServerReply.head(200, ["Content-Length": "100", "ETag": "\"1\""])
+        return ServerReply([.send(head + whole[..<40]), .close])
+      }
+      #expect(range == "bytes=40-" && request.fields["if-range"] == "\"1\"")
+      return .http(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"1\""], Array(whole[40...]))
+    }
+    let download = try await Downloader(.prompt).download(DownloadRequest(source: SourceURL(server.url("/x"))))
+    #expect(download.body == whole)
+    #expect(server.requests.count == 2)
+  }
+}
+
+extension TransferRequest {
+  /// The first byte that a `Range` asks for.
+  var firstByte: Int? {
+    headerFields[.range].flatMap { Int($0.drop { !$0.isNumber }.prefix { $0.isNumber }) }
+  }
+}

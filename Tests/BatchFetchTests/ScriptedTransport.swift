@@ -1,0 +1,109 @@
+import Dispatch
+import HTTPTypes
+import Synchronization
+import TestSupport
+
+@testable import BatchFetch
+
+/// A transport without sockets: each request is answered by the steps a test gives.
+final class ScriptedTransport: Transport {
+  enum Step: Sendable {
+    case head(Int, HTTPFields)
+    case bytes([UInt8])
+    case fail(FailureCode)
+    case end
+    /// Nothing, until the test calls ``ScriptedExchange/resume()``.
+    case hold
+  }
+
+  typealias Script = @Sendable (_ request: TransferRequest, _ number: Int) -> [Step]
+
+  /// All exchanges, in the order they began.
+  let exchanges = Recorder<ScriptedExchange>()
+  /// How many were on their way at the same time.
+  let load = LoadMeter()
+  private let script: Script
+  private let count = Counter()
+
+  /// - Parameter script: answers a request; `number` is 1 for the first one.
+  init(_ script: @escaping Script) { self.script = script }
+
+  /// The requests so far.
+  var requests: [TransferRequest] { exchanges.values.map(\.request) }
+
+  func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
+    let exchange = ScriptedExchange(request, script(request, count.next()), to: receiver, load)
+    exchanges.record(exchange)
+    exchange.resume()
+    return exchange
+  }
+}
+
+/// One exchange of a scripted transport.
+final class ScriptedExchange: Transfer {
+  fileprivate struct Script {
+    var steps: [ScriptedTransport.Step]
+    let receiver: any TransferReceiver
+  }
+
+  let request: TransferRequest
+  private let load: LoadMeter
+  /// What is left to do; nil when the exchange is over. Nobody is kept alive by an exchange that is.
+  private let script: Mutex<Script?>
+  /// A receiver is told everything from one thread at a time.
+  private let queue = DispatchQueue(label: "scripted-exchange")
+
+  init(
+    _ request: TransferRequest, _ steps: [ScriptedTransport.Step], to receiver: any TransferReceiver, _ load: LoadMeter
+  ) {
+    self.request = request
+    self.load = load
+    script = Mutex(Script(steps: steps, receiver: receiver))
+    load.enter()
+  }
+
+  /// Goes on with the steps, up to the next hold.
+  func resume() { queue.async { self.play() } }
+
+  func cancel() { queue.async { self.end(.cancelled) } }
+
+  private func play() {
+    while let (step, receiver) = script.withLock({ $0?.next() }) {
+      do throws(FetchFailure) {
+        switch step {
+        case .head(let status, let fields):
+          try receiver.receive(
+            head: TransferHead(response: HTTPResponse(status: .init(code: status), headerFields: fields)))
+        case .bytes(let bytes):
+          try bytes.withUnsafeBytes { bytes in
+            Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
+          }.get()
+        case .fail(let code): end(FetchFailure(code, "As the script says."))
+        case .end: end(nil)
+        case .hold: return
+        }
+      } catch {
+        end(error)
+      }
+    }
+  }
+
+  private func end(_ failure: FetchFailure?) {
+    guard let receiver = script.withLock({ $0.take()?.receiver }) else { return }
+    load.leave()
+    receiver.receiveEnd(failure)
+  }
+}
+
+extension ScriptedExchange.Script {
+  fileprivate mutating func next() -> (ScriptedTransport.Step, any TransferReceiver)? {
+    steps.isEmpty ? nil : (steps.removeFirst(), receiver)
+  }
+}
+
+extension [ScriptedTransport.Step] {
+  /// A whole answer.
+  static func answer(_ body: [UInt8], status: Int = 200, fields: HTTPFields = [:]) -> Self {
+    [.head(status, fields), .bytes(body), .end]
+  }
+}
