@@ -22,21 +22,49 @@ public struct SourceURL: Hashable, Sendable {
   /// The canonical address without credentials, for caches, reports and people.
   public let description: String
   /// `user` or `user:password`, percent-encoded; nil where the address holds none.
-  public let credentials: String?
+  public internal(set) var credentials: String?
 
   /// The canonical form of `text`, which may hold spaces and any letters.
   ///
   /// - Throws: `bad_url` for what is not an absolute address, `blocked_scheme` for any scheme but http, https and file.
   public init(_ text: String) throws(FetchFailure) {
-    let scheme = try Self.scheme(of: text)
-    let parts = try CurlURL(Self.encodingIllegalBytes(of: text), shown: text)
+    try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text))
+  }
+
+  /// What the reference `text` of an answer from `base` means (RFC 3986, 5.2): an address, or a part of one.
+  init(_ text: String, relativeTo base: SourceURL) throws(FetchFailure) {
+    if text.prefix(while: { !"/?#".contains($0) }).contains(":") {
+      try self.init(text)
+    } else {
+      let reference = Self.encodingIllegalBytes(of: text)
+      try self.init(base.scheme, CurlURL(reference, relativeTo: base.description, shown: text))
+    }
+  }
+
+  private init(_ scheme: Scheme, _ read: CurlURL) throws(FetchFailure) {
+    var parts = read
+    if parts.isInternational {
+      // In ASCII, a name may turn out to be a number that stands for an address: that is read anew.
+      let ascii = Self.text(scheme, parts)
+      parts = try CurlURL(ascii, shown: ascii)
+    }
     self.scheme = scheme
-    self.credentials = parts.credentials
-    self.host = parts.authority
-    self.description =
-      scheme == .file
+    credentials = read.credentials
+    host = parts.authority
+    description = Self.text(scheme, parts)
+  }
+
+  private static func text(_ scheme: Scheme, _ parts: CurlURL) -> String {
+    scheme == .file
       ? "file://\(parts.path)"
       : "\(scheme.rawValue)://\(parts.authority)\(parts.path)\(parts.query.map { "?\($0)" } ?? "")"
+  }
+
+  /// The host without its port and final dot, and an IPv6 address without its brackets.
+  var hostName: String {
+    guard !host.hasPrefix("[") else { return String(host.dropFirst().prefix { $0 != "]" }) }
+    let name = host.prefix { $0 != ":" }
+    return String(name.hasSuffix(".") ? name.dropLast() : name)
   }
 
   /// The address as it is asked for: with its credentials.
@@ -72,8 +100,7 @@ extension SourceURL {
   /// `text` with every byte that may not stand in an address percent-encoded; `%` stays where it encodes something.
   /// The authority is left alone: its letters are libcurl's to turn into ASCII (UTS 46).
   private static func encodingIllegalBytes(of text: String) -> String {
-    guard let start = text.firstRange(of: "://")?.upperBound else { return text }
-    let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+    let end = Self.authority(of: text)?.endIndex ?? text.startIndex
     let tail = Array(text[end...].utf8)
     var encoded: [UInt8] = []
     encoded.reserveCapacity(tail.count)
@@ -88,6 +115,14 @@ extension SourceURL {
       }
     }
     return text[..<end] + String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// What stands between `//` and the path (RFC 3986, 3.2); nil for a reference without it.
+  private static func authority(of text: String) -> Substring? {
+    guard let slashes = text.firstRange(of: "//") else { return nil }
+    let scheme = text[..<slashes.lowerBound]
+    guard scheme.isEmpty || (scheme.last == ":" && scheme.dropLast().isSchemeName) else { return nil }
+    return text[slashes.upperBound...].prefix { !"/?#".contains($0) }
   }
 
   private static let hexDigits = Array("0123456789ABCDEF".utf8)

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Foundation
 internal import Synchronization
 
 /// The thread that owns libcurl's multi handle and every exchange on it. Others only leave commands, and wake it.
@@ -8,18 +9,28 @@ final class CurlEventLoop: Sendable {
   enum Command: Sendable {
     case start(TransferID, TransferRequest, any TransferReceiver)
     case cancel(TransferID)
+    case resolved(TransferID, HostResolution)
     case stop
   }
 
   /// libcurl documents `curl_multi_wakeup` as the one call that any thread may make; the others are made by `run`.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
+  private let configuration: CurlTransport.Configuration
+  private let resolve: @Sendable (String) -> HostResolution
+  /// Asking the name service blocks. There are never more questions than transfers at once.
+  private let resolving = DispatchQueue(label: "thumbs.names", attributes: .concurrent)
   private let commands = Mutex<[Command]>([])
   private let lastID = Atomic<TransferID>(0)
 
   /// libcurl sets up its global state once a process.
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-  init() { multi = Self.isReady ? curl_multi_init() : nil }
+  init(_ configuration: CurlTransport.Configuration, resolve: @escaping @Sendable (String) -> HostResolution) {
+    self.configuration = configuration
+    self.resolve = resolve
+    multi = Self.isReady ? curl_multi_init() : nil
+    if let multi { ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxConnections) }
+  }
 
   deinit { curl_multi_cleanup(multi) }
 
@@ -36,11 +47,13 @@ final class CurlEventLoop: Sendable {
 
   /// Runs until a `stop`. Everything that touches libcurl happens here, on one thread.
   func run() {
-    var transfers = CurlTransferTable(multi: multi)
+    var transfers = CurlTransferTable(multi: multi, configuration: configuration) { [weak self] id, host in
+      self?.resolve(host, for: id)
+    }
     while obey(takeCommands(), on: &transfers) {
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
-      transfers.endFinished()
+      transfers.goOnFinished()
       let wait = transfers.expire(at: .now)
       curl_multi_poll(multi, nil, 0, Int32(clamping: wait.milliseconds), nil)
     }
@@ -60,10 +73,19 @@ final class CurlEventLoop: Sendable {
       switch command {
       case .start(let id, let request, let receiver): transfers.start(id, request, receiver)
       case .cancel(let id): transfers.end(id, .cancelled)
+      case .resolved(let id, let resolution): transfers.goOn(id, resolution)
       case .stop: return false
       }
     }
     return true
+  }
+
+  /// Asks the name service, and leaves its answer for the loop.
+  private func resolve(_ host: String, for id: TransferID) {
+    resolving.async { [weak self, resolve] in
+      let resolution = resolve(host)
+      self?.post(.resolved(id, resolution))
+    }
   }
 }
 

@@ -4,16 +4,32 @@ internal import HTTPTypes
 struct HeadParser {
   /// Whether nothing came yet.
   private(set) var isEmpty = true
+  /// Whether the head is whole, up to its empty line.
+  private(set) var isComplete = false
   /// The head as far as it came.
   private(set) var response = HTTPResponse(status: .init(code: 500))
+  private var length = 0
+
+  /// More than any honest server sends, also where it sends one head after the other.
+  private static let maxLength = 256 << 10
 
   /// Adds one line, with or without its line end.
-  mutating func add(line: some Collection<UInt8>) {
+  ///
+  /// - Throws: `too_large_bytes` for a head that does not end.
+  mutating func add(line: some Collection<UInt8>) throws(FetchFailure) {
     isEmpty = false
-    let text = String(decoding: line, as: UTF8.self)
-    if text.hasPrefix("HTTP/") {
-      response = HTTPResponse(status: Self.status(in: text))
-    } else if let field = Self.field(in: text) {
+    length += line.count
+    guard length <= Self.maxLength else {
+      throw FetchFailure(.tooLargeBytes, "The head of the answer is larger than \(Self.maxLength) bytes.")
+    }
+    if line.starts(with: "HTTP/".utf8) {
+      response = HTTPResponse(status: Self.status(in: String(decoding: line, as: UTF8.self)))
+      isComplete = false
+    } else if isComplete {
+      // The trailers of a chunked body come like lines of a head, and are none.
+    } else if line.allSatisfy({ $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+      isComplete = true
+    } else if let field = Self.field(in: String(decoding: line, as: UTF8.self)) {
       response.headerFields.append(field)
     }
   }
@@ -24,7 +40,7 @@ struct HeadParser {
     return HTTPResponse.Status(code: (100...999).contains(code) ? code : 999)
   }
 
-  /// `Name: value`; nil for the empty line and for what is not a field.
+  /// `Name: value`; nil for what is not a field.
   private static func field(in line: String) -> HTTPField? {
     guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else { return nil }
     return HTTPField(name: name, value: line[line.index(after: colon)...].trimmed)
