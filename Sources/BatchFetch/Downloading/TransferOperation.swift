@@ -90,8 +90,9 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
       return .failure(failure)
     }
     guard let answer else { return .failure(FetchFailure(.connectionLost, "The server gave no answer.")) }
-    guard answer.head.response.status != .ok || !answer.body.isEmpty else {
-      return .failure(FetchFailure(.emptyBody, "The answer has no body.", httpStatus: 200))
+    let status = answer.head.response.status
+    guard status != .noContent, status != .ok || !answer.body.isEmpty else {
+      return .failure(FetchFailure(.emptyBody, "The answer has no body.", httpStatus: status.code))
     }
     return .success(answer)
   }

@@ -16,6 +16,10 @@ struct CurlURL {
 
   /// The parts of `text`, where that is relative completed by `base`; `shown` is what a message may quote.
   init(_ text: String, relativeTo base: String? = nil, shown: String) throws(FetchFailure) {
+    // For C, the address would end there.
+    guard !text.utf8.contains(0) else {
+      throw FetchFailure(.badURL, "The address holds a zero byte: \(shown.quotedForMessage)")
+    }
     guard let handle = curl_url() else { throw FetchFailure(.badURL, "Out of memory.") }
     defer { curl_url_cleanup(handle) }
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
@@ -45,7 +49,19 @@ struct CurlURL {
     guard result == CURLUE_OK, let value else {
       throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
     }
-    return String(cString: value).lowercased()
+    let host = String(cString: value).lowercased()
+    guard host.hasPrefix("[") || isName(host) else {
+      throw FetchFailure(.badURL, "No host can be called so: \(shown.quotedForMessage)")
+    }
+    return host
+  }
+
+  /// Whether `host` is a name as hosts have them (RFC 1123, 2.1), with the underscores that some of them have too.
+  private static func isName(_ host: String) -> Bool {
+    let name = host.hasSuffix(".") ? host.dropLast() : host[...]
+    return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+      !label.isEmpty && label.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
+    }
   }
 
   /// libcurl reads names in the character set of the thread's locale. Changes that for the call, on this thread only.

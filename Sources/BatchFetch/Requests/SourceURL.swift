@@ -138,7 +138,7 @@ extension Substring {
 
 extension UInt8 {
   fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
-  fileprivate var isASCIIAlphanumeric: Bool { isASCIILetter || (0x30...0x39).contains(self) }
+  var isASCIIAlphanumeric: Bool { isASCIILetter || (0x30...0x39).contains(self) }
   fileprivate var isHexDigit: Bool {
     (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
   }

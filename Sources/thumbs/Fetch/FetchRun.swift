@@ -45,7 +45,8 @@ final class FetchRun: Sendable {
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     window = max(64, 4 * command.network.concurrency)
-    let transport = CurlTransport(command.network.transportConfiguration(home: NSHomeDirectory()))
+    let home = environment["HOME"] ?? NSHomeDirectory()
+    let transport = CurlTransport(command.network.transportConfiguration(home: home))
     pipeline = ThumbnailPipeline(command.pipelineConfiguration, transport: transport, logger: Self.logger(meter))
   }
 
