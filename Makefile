@@ -7,7 +7,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread fuzz bench-pixels format lint build clean setup
+.PHONY: run test test-thread fuzz bench-pixels bench-fetch format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -37,6 +37,10 @@ fuzz: setup
 ## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
+
+## Downloads beside a bare libcurl loop, curl --parallel and aria2c, and 100,000 of them.
+bench-fetch: setup
+	Benchmarks/fetch/run.sh
 
 build: setup
 	$(RELEASE) --product thumbs

@@ -11,11 +11,8 @@ enum HostResolution: Hashable, Sendable {
 
   /// Asks the system. Blocks for as long as the name service takes.
   @Sendable static func system(_ host: String) -> HostResolution {
-    var hints = addrinfo()
-    // Without a type, each address would come once for every one of them.
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
-    let status = getaddrinfo(host, nil, &hints, &list)
+    let status = getaddrinfo(host, nil, nil, &list)
     guard status == 0 else { return HostResolution(status: status) }
     defer { freeaddrinfo(list) }
     return .addresses(sequence(first: list, next: { $0?.pointee.ai_next }).compactMap { $0?.ipAddress })
