@@ -58,10 +58,14 @@ struct CurlURL {
 
   /// Whether `host` is a name as hosts have them (RFC 1123, 2.1), with the underscores that some of them have too.
   private static func isName(_ host: String) -> Bool {
-    let name = host.hasSuffix(".") ? host.dropLast() : host[...]
-    return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-      !label.isEmpty && label.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
+    // A dot is needed between two names, allowed behind the last, and nowhere else.
+    var isAfterName = false
+    for byte in host.utf8 {
+      let isDot = byte == UInt8(ascii: ".")
+      guard isDot ? isAfterName : (byte.isASCIIAlphanumeric || "-_".utf8.contains(byte)) else { return false }
+      isAfterName = !isDot
     }
+    return !host.isEmpty
   }
 
   /// libcurl reads names in the character set of the thread's locale. Changes that for the call, on this thread only.

@@ -77,16 +77,30 @@ public struct SourceURL: Hashable, Sendable {
 extension SourceURL: CustomStringConvertible {}
 
 extension SourceURL {
+  /// Scheme and host are parts of the canonical form.
+  public static func == (a: SourceURL, b: SourceURL) -> Bool {
+    a.description == b.description && a.credentials == b.credentials
+  }
+
+  /// By the canonical form and the credentials.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(description)
+    hasher.combine(credentials)
+  }
+}
+
+extension SourceURL {
   /// Schemes that stand before a plain colon, and would pass for `host:port` otherwise.
   private static let opaqueSchemes: Set<String> = ["data", "javascript", "blob", "about", "mailto", "file", "ftp"]
 
   /// The scheme, or the reason why there is none to use.
   private static func scheme(of text: String) throws(FetchFailure) -> Scheme {
-    guard let colon = text.firstIndex(of: ":"), text[..<colon].isSchemeName else {
+    let bytes = text.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), text[..<colon].isSchemeName else {
       throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
     }
     let name = text[..<colon].lowercased()
-    let hasAuthority = text[colon...].hasPrefix("://")
+    let hasAuthority = bytes[colon...].starts(with: "://".utf8)
     if hasAuthority, let scheme = Scheme(rawValue: name) { return scheme }
     if hasAuthority || opaqueSchemes.contains(name) {
       throw FetchFailure(.blockedScheme, "Addresses of the scheme \"\(name)\" are not fetched.")
@@ -94,35 +108,44 @@ extension SourceURL {
     throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
   }
 
-  /// RFC 3986, 2.2 and 2.3, and `%`: what may stand in an address as it is.
-  private static let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
+  /// RFC 3986, 2.2 and 2.3: which bytes may stand in an address as they are.
+  private static let isLegal: [Bool] = {
+    let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
+    return (0...UInt8.max).map { $0.isASCIIAlphanumeric || legal.contains($0) }
+  }()
 
   /// `text` with every byte that may not stand in an address percent-encoded; `%` stays where it encodes something.
   /// The authority is left alone: its letters are libcurl's to turn into ASCII (UTS 46).
   private static func encodingIllegalBytes(of text: String) -> String {
-    let end = Self.authority(of: text)?.endIndex ?? text.startIndex
-    let tail = Array(text[end...].utf8)
-    var encoded: [UInt8] = []
-    encoded.reserveCapacity(tail.count)
+    let bytes = text.utf8
+    let end = authority(of: text)?.endIndex ?? bytes.startIndex
+    guard !bytes[end...].allSatisfy({ isLegal[Int($0)] }) else { return text }
+    let tail = Array(bytes[end...])
+    var encoded = Array(bytes[..<end])
+    encoded.reserveCapacity(bytes.count + 32)
     for (index, byte) in tail.enumerated() {
       let isEscape = byte == UInt8(ascii: "%") && tail[(index + 1)...].prefix(2).filter { $0.isHexDigit }.count == 2
-      if byte.isASCIIAlphanumeric || legal.contains(byte) || isEscape {
+      if isLegal[Int(byte)] || isEscape {
         encoded.append(byte)
       } else {
-        encoded.append(UInt8(ascii: "%"))
-        encoded.append(hexDigits[Int(byte >> 4)])
-        encoded.append(hexDigits[Int(byte & 15)])
+        encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
       }
     }
-    return text[..<end] + String(decoding: encoded, as: UTF8.self)
+    return String(decoding: encoded, as: UTF8.self)
   }
 
   /// What stands between `//` and the path (RFC 3986, 3.2); nil for a reference without it.
   private static func authority(of text: String) -> Substring? {
-    guard let slashes = text.firstRange(of: "//") else { return nil }
-    let scheme = text[..<slashes.lowerBound]
-    guard scheme.isEmpty || (scheme.last == ":" && scheme.dropLast().isSchemeName) else { return nil }
-    return text[slashes.upperBound...].prefix { !"/?#".contains($0) }
+    let bytes = text.utf8
+    guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else {
+      return nil
+    }
+    let scheme = text[..<slash]
+    guard scheme.isEmpty || (scheme.utf8.last == UInt8(ascii: ":") && scheme.dropLast().isSchemeName) else {
+      return nil
+    }
+    let start = bytes.index(slash, offsetBy: 2)
+    return text[start..<(bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex)]
   }
 
   private static let hexDigits = Array("0123456789ABCDEF".utf8)
