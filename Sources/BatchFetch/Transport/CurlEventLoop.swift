@@ -13,13 +13,19 @@ final class CurlEventLoop: Sendable {
     case stop
   }
 
+  private struct Inbox {
+    var commands: [Command] = []
+    /// Whether the loop waits for the network, and would not look here.
+    var isLoopWaiting = false
+  }
+
   /// libcurl documents `curl_multi_wakeup` as the one call that any thread may make; the others are made by `run`.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
   private let resolve: @Sendable (String) -> HostResolution
   /// Asking the name service blocks. There are never more questions than transfers at once.
   private let resolving = DispatchQueue(label: "thumbs.names", attributes: .concurrent)
-  private let commands = Mutex<[Command]>([])
+  private let inbox = Mutex(Inbox())
   private let lastID = Atomic<TransferID>(0)
 
   /// libcurl sets up its global state once a process.
@@ -38,11 +44,13 @@ final class CurlEventLoop: Sendable {
 
   /// Leaves a command for the loop. Callable from any thread.
   func post(_ command: Command) {
-    let wasEmpty = commands.withLock { commands in
-      commands.append(command)
-      return commands.count == 1
+    let isLoopWaiting = inbox.withLock { inbox in
+      inbox.commands.append(command)
+      defer { inbox.isLoopWaiting = false }
+      return inbox.isLoopWaiting
     }
-    if wasEmpty { curl_multi_wakeup(multi) }
+    // A wake-up costs more than everything else here: a loop that is at work needs none.
+    if isLoopWaiting { curl_multi_wakeup(multi) }
   }
 
   /// Runs until a `stop`. Everything that touches libcurl happens here, on one thread.
@@ -55,15 +63,24 @@ final class CurlEventLoop: Sendable {
       curl_multi_perform(multi, &running)
       transfers.goOnFinished()
       let wait = transfers.expire(at: .now)
-      curl_multi_poll(multi, nil, 0, Int32(clamping: wait.milliseconds), nil)
+      if beginWait() { curl_multi_poll(multi, nil, 0, Int32(clamping: wait.milliseconds), nil) }
     }
     transfers.endAll(FetchFailure.cancelled)
   }
 
+  /// False where commands have come already. From here on, whoever leaves one wakes the loop.
+  private func beginWait() -> Bool {
+    inbox.withLock { inbox in
+      inbox.isLoopWaiting = inbox.commands.isEmpty
+      return inbox.isLoopWaiting
+    }
+  }
+
   private func takeCommands() -> [Command] {
-    commands.withLock { commands in
-      defer { commands.removeAll(keepingCapacity: true) }
-      return commands
+    inbox.withLock { inbox in
+      inbox.isLoopWaiting = false
+      defer { inbox.commands = [] }
+      return inbox.commands
     }
   }
 

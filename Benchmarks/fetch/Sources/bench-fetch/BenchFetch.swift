@@ -3,21 +3,23 @@ import BatchFetch
 import Foundation
 import Synchronization
 
-/// `bench-fetch bare|ours|soak WIDTH COUNT URL...`: downloads COUNT times one of the URLs in turn, WIDTH at once, and
-/// prints one JSON object: wall and CPU seconds of the downloads alone, how many came, their bytes, and the peak memory.
-/// `soak` is `ours`, and prints the memory in use after every tenth part to standard error.
+/// `bench-fetch bare|transport|ours|soak WIDTH COUNT URL...`: downloads COUNT times one of the URLs in turn, WIDTH at
+/// once, and prints one JSON object: wall and CPU seconds of the downloads alone, how many came, their bytes, and the
+/// peak memory. `transport` is our event loop without the downloader; `soak` is `ours`, and prints the memory in use
+/// after every tenth part to standard error.
 @main
 enum BenchFetch {
   static func main() {
     let arguments = CommandLine.arguments
     guard arguments.count > 4, let width = Int(arguments[2]), let count = Int(arguments[3]) else {
-      return print("bench-fetch bare|ours|soak WIDTH COUNT URL...")
+      return print("bench-fetch bare|transport|ours|soak WIDTH COUNT URL...")
     }
     let urls = (0..<count).map { arguments[4 + $0 % (arguments.count - 4)] }
     let (begin, cpu) = (ContinuousClock.now, usage().cpu)
     let (good, bytes) =
       switch arguments[1] {
       case "bare": bare(urls, width: width)
+      case "transport": TransportBench(width: width).run(urls)
       case "soak": ours(urls, width: width, sample: count / 10)
       default: ours(urls, width: width, sample: nil)
       }
