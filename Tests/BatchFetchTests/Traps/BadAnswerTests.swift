@@ -55,6 +55,14 @@ import Testing
     Trap(name: "503", code: "http_503", reply: .http(503)),
     Trap(name: "504", code: "http_504", reply: .http(504)),
     Trap(name: "522", code: "http_522", reply: .http(522)),
+    .bad(
+      "a 206 that nobody asked for, with a part", "http_206",
+      "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-899/\(Trap.picture.count)\r\nContent-Length: 900\r\n\r\n",
+      Array(Trap.picture[..<900])),
+    .bad(
+      "a 206 of unknown length", "http_206",
+      "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-899/*\r\nContent-Length: 900\r\n\r\n", Array(Trap.picture[..<900])),
+    .bad("a 206 without a range", "http_206", "HTTP/1.1 206 Part\r\n\(length)\r\n", Trap.picture),
     Trap(name: "304 that nobody asked for", code: "http_304", reply: .http(304)),
     Trap(name: "a 404 with a picture", code: "http_404", reply: .http(404, [:], Trap.picture)),
     .bad("a 404 with a cut body", "http_404", "HTTP/1.1 404 No\r\n\(length)\r\n", Trap.half),

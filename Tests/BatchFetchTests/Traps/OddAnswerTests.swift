@@ -17,6 +17,9 @@ import Testing
     .ok("a type that is none", "HTTP/1.1 200 OK\r\nContent-Type: ;;;\r\n\(length)\r\n"),
     .ok("no length, until the connection ends", "HTTP/1.1 200 OK\r\n\r\n"),
     .ok("more bytes than declared", "HTTP/1.1 200 OK\r\n\(length)\r\n", Trap.picture + [1, 2, 3]),
+    .ok(
+      "a 206 that nobody asked for, with everything",
+      "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-\(Trap.picture.count - 1)/\(Trap.picture.count)\r\n\(length)\r\n"),
     .ok("HTTP/1.0", "HTTP/1.0 200 OK\r\n\(length)\r\n"),
     .ok("no reason phrase", "HTTP/1.1 200\r\n\(length)\r\n"),
     .ok("bare line feeds", "HTTP/1.1 200 OK\nContent-Length: \(Trap.picture.count)\n\n"),
