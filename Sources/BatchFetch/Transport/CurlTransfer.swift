@@ -114,7 +114,7 @@ final class CurlTransfer {
       phase = .diagnosing(failure)
       return .resolve(trail.hop.hostName)
     }
-    guard head.isComplete, head.response.status.kind != .informational else { return .end(headless) }
+    guard head.isComplete else { return .end(headless) }
     do throws(FetchFailure) {
       if let location = RedirectTrail.location(in: head.response) {
         try trail.follow(location)

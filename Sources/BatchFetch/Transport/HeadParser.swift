@@ -4,7 +4,7 @@ internal import HTTPTypes
 struct HeadParser {
   /// Whether nothing came yet.
   private(set) var isEmpty = true
-  /// Whether the head is whole, up to its empty line.
+  /// Whether the final head is whole, up to its empty line. One of a 1xx is not final.
   private(set) var isComplete = false
   /// The head as far as it came.
   private(set) var response = HTTPResponse(status: .init(code: 500))
@@ -28,7 +28,7 @@ struct HeadParser {
     } else if isComplete {
       // The trailers of a chunked body come like lines of a head, and are none.
     } else if line.allSatisfy(\.isWhitespace) {
-      isComplete = true
+      isComplete = response.status.kind != .informational
     } else if let field = Self.field(in: line) {
       response.headerFields.append(field)
     }

@@ -52,7 +52,9 @@ import Testing
     gate.open()
   }
 
-  @Test(arguments: ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
+  @Test(arguments: [
+    "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "HTTP/1.1 100 Continue\r\n\r\n",
+  ])
   func `Silence in the middle`(start: String) async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in ServerReply([start.step, .wait(gate)]) }
