@@ -1,20 +1,22 @@
-# What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures.
+# What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures; the tests start
+# nginx and tinyproxy themselves, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
-  libxxhash-dev pkg-config python3
+  libxxhash-dev pkg-config python3 nginx tinyproxy-bin openssl
+SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread test-address fuzz bench-pixels format lint build clean setup
+.PHONY: run test test-thread test-address fuzz bench-pixels bench-fetch format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
 	$(SWIFT) build --product thumbs
 	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
-## All tests, and the example of a library call.
+## All tests, with real servers beside, and the example of a library call.
 test: setup
-	$(SWIFT) test
+	$(SERVERS) $(SWIFT) test
 	python3 Examples/serve.py $(SWIFT) run --package-path Examples/LibraryCall
 
 ## The tests under the thread sanitizer; those of the command by themselves, which need the processors too.
@@ -23,7 +25,7 @@ test-thread: setup
 	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
 	for tests in 'ImageCacheTests|BatchFetchTests' ThumbsTests; do \
-	  LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
+	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" || exit 1; \
 	done
 
@@ -41,6 +43,10 @@ fuzz: setup
 ## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
+
+## Downloads beside a bare libcurl loop, curl --parallel and aria2c, and 100,000 of them.
+bench-fetch: setup
+	Benchmarks/fetch/run.sh
 
 build: setup
 	$(RELEASE) --product thumbs
