@@ -5,7 +5,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread fuzz bench-pixels format lint build clean setup
+.PHONY: run test test-thread fuzz bench-pixels bench-cache format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -35,6 +35,10 @@ fuzz: setup
 ## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
+
+## Both levels of the cache beside NSCache, LRU, the optimum and plain files; a million entries; some minutes.
+bench-cache: setup
+	Benchmarks/cache/run.sh
 
 build: setup
 	$(RELEASE) --product thumbs

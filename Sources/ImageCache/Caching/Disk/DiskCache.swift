@@ -32,16 +32,13 @@ final class DiskCache: Sendable {
   func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let change = writer.change(for: key) else { return storedEntry(for: key, url: url, specs: specs) }
     guard let source = change.source, source.url == url else { return nil }
-    let wanted = Set(specs)
-    var entry = CacheEntry(
-      source: source, thumbnails: change.thumbnails.filter { wanted.contains($0.key) }, origin: .memory)
-    let missing = specs.filter { entry.thumbnails[$0] == nil }
-    if missing.isEmpty || change.replacesAll { return entry }
-    if let stored = storedEntry(for: key, url: url, specs: missing), stored.source.sharesThumbnails(with: source) {
-      entry.thumbnails.merge(stored.thumbnails) { staged, _ in staged }
-      entry.origin = .disk
-    }
-    return entry
+    let staged = CacheEntry.Content(source, change.thumbnails).narrowed(to: specs)
+    let missing = specs.filter { staged.thumbnails[$0] == nil }
+    guard !missing.isEmpty, !change.replacesAll,
+      let stored = storedEntry(for: key, url: url, specs: missing), stored.source.sharesThumbnails(with: source)
+    else { return CacheEntry(staged, origin: .memory) }
+    let thumbnails = staged.thumbnails.merging(stored.thumbnails) { staged, _ in staged }
+    return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
   }
 
   /// Whether a write of `key` is on its way, so that what a look-up found before may be outdated.

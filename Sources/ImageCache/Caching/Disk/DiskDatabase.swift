@@ -7,7 +7,7 @@ enum DiskDatabase {
   /// `THMB`: says in the file's header whose file it is.
   static let applicationID = 0x5448_4d42
   /// Another number means another schema, which is a new generation. Never migrated: it is a cache.
-  static let schemaVersion = 1
+  static let schemaVersion = 2
   static let pageSize = 4096
 
   /// Seconds that a connection waits for SQLite's own locks. Writers are serialised by the directory's lock, so
@@ -118,6 +118,7 @@ enum DiskDatabase {
     CREATE INDEX source_lru ON source (last_used, bytes, thumbnails, fresh_until, failure_code);
     CREATE TABLE thumbnail (
       source_id INTEGER NOT NULL,
+      spec_hash INTEGER NOT NULL,
       spec TEXT NOT NULL,
       width INTEGER NOT NULL,
       height INTEGER NOT NULL,
@@ -125,7 +126,7 @@ enum DiskDatabase {
       length INTEGER NOT NULL,
       checksum INTEGER NOT NULL,
       blob_id INTEGER NOT NULL,
-      PRIMARY KEY (source_id, spec)
+      PRIMARY KEY (source_id, spec_hash)
     ) WITHOUT ROWID;
     CREATE TABLE blob (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     """

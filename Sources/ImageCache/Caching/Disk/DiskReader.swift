@@ -76,24 +76,24 @@ final class DiskReader: Sendable {
   private static func find(
     _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
   ) throws -> Finding {
-    let statement = try database.cachedStatement(
-      sql: specs.count < selects.count ? selects[specs.count] : select(specs.count))
-    let arguments = StatementArguments(specs.map(\.cacheText) as [any DatabaseValueConvertible] + [key.bytes.asData])
+    let specs = Dictionary(specs.map { ($0.cacheHash, $0) }) { first, _ in first }
     // One statement: the source and its thumbnails are of the same moment.
-    let rows = try Row.fetchCursor(statement, arguments: arguments)
+    var run = try StatementRun(specs.count < selects.count ? selects[specs.count] : select(specs.count), in: database)
+    for hash in specs.keys { run.bind(hash) }
+    run.bind(key.bytes)
     var found: (source: StoredSource, lastUsed: Int)?
     var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
-    while let row = try rows.next() {
-      var columns = ColumnReader(row)
+    while var columns = try run.next() {
       if found == nil {
         guard let lastUsed = columns.integer(), let source = StoredSource(&columns, key: key), source.url == url else {
           return .unusable
         }
         found = (source, lastUsed)
+      } else {
+        columns.skip(1 + StoredSource.columns.count)
       }
-      var picture = ColumnReader(row, from: 1 + StoredSource.columns.count)
-      guard picture.integer() != nil else { continue }
-      guard let thumbnail = Thumbnail(&picture, key: key) else { return .unusable }
+      guard columns.integer() != nil else { continue }
+      guard let thumbnail = Thumbnail(&columns, key: key, specs: specs) else { return .unusable }
       thumbnails[thumbnail.spec] = thumbnail
     }
     guard let found else { return .missing }
@@ -109,7 +109,7 @@ final class DiskReader: Sendable {
     let marks = Array(repeating: "?", count: count)
     return """
       SELECT \((source + thumbnail).joined(separator: ", ")), b.data FROM source s
-      LEFT JOIN thumbnail t ON t.source_id = s.id AND t.spec IN (\(marks.joined(separator: ", ")))
+      LEFT JOIN thumbnail t ON t.source_id = s.id AND t.spec_hash IN (\(marks.joined(separator: ", ")))
       LEFT JOIN blob b ON b.id = t.blob_id
       WHERE s.key = ?
       """

@@ -93,7 +93,7 @@ public struct CachePolicy: Hashable, Sendable {
 
   /// `no-cache` and `Vary: *` ask for validation on every use.
   private var isReusable: Bool {
-    !control.noCache && !control.noStore && fields.vary.map { !$0.contains("*") } ?? true
+    !control.noCache && !control.noStore && fields.vary.map { !$0.utf8.contains(UInt8(ascii: "*")) } ?? true
   }
 }
 

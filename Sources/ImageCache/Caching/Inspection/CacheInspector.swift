@@ -18,9 +18,9 @@ public struct CacheInspector: Sendable {
   public func statistics(at now: Date) throws(DiskCacheError) -> CacheStatistics {
     let database = directory.databasePath(generation.number)
     return try generation.read { connection in
-      let row = try Row.fetchOne(connection, sql: Self.totals, arguments: [now.wholeSeconds])
-      guard let row else { throw DiskCacheError(.corrupt, "The cache cannot be counted.") }
-      var columns = ColumnReader(row)
+      var run = try StatementRun(Self.totals, in: connection)
+      run.bind(now.wholeSeconds)
+      guard var columns = try run.next() else { throw DiskCacheError(.corrupt, "The cache cannot be counted.") }
       let (sources, failures, fresh) = (columns.integer() ?? 0, columns.integer() ?? 0, columns.integer() ?? 0)
       let (thumbnails, bytes) = (columns.integer() ?? 0, columns.integer() ?? 0)
       return CacheStatistics(
@@ -39,7 +39,7 @@ public struct CacheInspector: Sendable {
   /// - Throws: A `DiskCacheError`, or what `body` throws.
   @discardableResult
   public func forEachSource(_ body: (ListedSource) throws -> Void) throws -> Int {
-    var (last, unusable) = (Int64.min, 0)
+    var (last, unusable) = (Int.min, 0)
     while let page = try generation.read({ try SourcePage(after: last, in: $0) }) {
       last = page.last
       unusable += page.unusable

@@ -9,19 +9,17 @@ struct SourcePage {
   /// Sources left out because they are damaged.
   var unusable = 0
   /// The identifier of the last source, where the next page begins.
-  var last: Int64
+  var last: Int
 
   /// The page after the source `previous`; nil when there is none.
-  init?(after previous: Int64, in database: Database) throws {
-    let columns = StoredSource.columns.joined(separator: ", ")
-    let statement = try database.cachedStatement(
-      sql: "SELECT id, key, last_used, \(columns) FROM source WHERE id > ? ORDER BY id LIMIT \(Self.length)")
-    let rows = try Row.fetchAll(statement, arguments: [previous])
-    last = rows.last.flatMap { Int64.fromDatabaseValue($0[0]) } ?? previous
+  init?(after previous: Int, in database: Database) throws {
+    last = try Self.end(after: previous, in: database)
     guard last > previous else { return nil }
     let thumbnails = try Self.thumbnails(after: previous, through: last, in: database)
-    for row in rows {
-      var columns = ColumnReader(row)
+    var run = try StatementRun(Self.selection, in: database)
+    run.bind(previous)
+    run.bind(last)
+    while var columns = try run.next() {
       let id = columns.integer() ?? 0
       guard let key = columns.bytes().flatMap({ SourceKey(bytes: $0) }), let lastUsed = columns.integer(),
         let source = StoredSource(&columns, key: key)
@@ -36,17 +34,32 @@ struct SourcePage {
     }
   }
 
+  private static let selection = """
+    SELECT id, key, last_used, \(StoredSource.columns.joined(separator: ", ")) FROM source
+    WHERE id > ? AND id <= ? ORDER BY id
+    """
+
+  /// The identifier of the last source of the page after `previous`; `previous` itself when there is none.
+  private static func end(after previous: Int, in database: Database) throws -> Int {
+    var run = try StatementRun(
+      "SELECT max(id) FROM (SELECT id FROM source WHERE id > ? ORDER BY id LIMIT \(length))", in: database)
+    run.bind(previous)
+    guard var columns = try run.next() else { return previous }
+    return columns.integer() ?? previous
+  }
+
   /// The thumbnails of a run of sources, by the source's identifier.
   private static func thumbnails(
-    after first: Int64, through last: Int64, in database: Database
+    after first: Int, through last: Int, in database: Database
   ) throws -> [Int: [ListedSource.Thumbnail]] {
-    let statement = try database.cachedStatement(
-      sql: """
-        SELECT source_id, spec, width, height, format, length FROM thumbnail WHERE source_id > ? AND source_id <= ?
-        """)
+    var run = try StatementRun(
+      """
+      SELECT source_id, spec, width, height, format, length FROM thumbnail WHERE source_id > ? AND source_id <= ?
+      """, in: database)
+    run.bind(first)
+    run.bind(last)
     var result: [Int: [ListedSource.Thumbnail]] = [:]
-    for row in try Row.fetchAll(statement, arguments: [first, last]) {
-      var columns = ColumnReader(row)
+    while var columns = try run.next() {
       guard let id = columns.integer(), let spec = columns.text(), let width = columns.integer(),
         let height = columns.integer(), let format = columns.text().flatMap(ImageFormat.init(rawValue:)),
         let bytes = columns.integer()
