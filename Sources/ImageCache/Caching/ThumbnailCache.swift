@@ -11,14 +11,18 @@ public final class ThumbnailCache: Sendable {
   public struct Configuration: Hashable, Sendable {
     /// The directory of the disk level; nil for memory only. Default nil. See ``CacheLocation/standard(environment:)``.
     public var directory: String?
-    /// What the disk level may hold, in bytes. Default 2 GiB. One batch (1 MiB) and the write-ahead log (at most
-    /// about 16 MiB) come on top.
-    public var diskByteLimit: Int
+    /// What the disk level may hold, in bytes. A lower limit stored in the directory itself goes before; see
+    /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, else ``standardDiskByteLimit``. One
+    /// batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
+    public var diskByteLimit: Int?
     /// What the memory level may hold, in bytes. Default 32 MiB, some 2,500 thumbnails of 256 pixels.
     public var memoryByteLimit: Int
 
+    /// What the disk level may hold when nobody says: 2 GiB.
+    public static let standardDiskByteLimit = 2 << 30
+
     /// A configuration from its parts.
-    public init(directory: String? = nil, diskByteLimit: Int = 2 << 30, memoryByteLimit: Int = 32 << 20) {
+    public init(directory: String? = nil, diskByteLimit: Int? = nil, memoryByteLimit: Int = 32 << 20) {
       self.directory = directory
       self.diskByteLimit = diskByteLimit
       self.memoryByteLimit = memoryByteLimit

@@ -12,9 +12,11 @@ struct CachingOptions: ParsableArguments {
   var cacheDir: String?
 
   @Option(
-    help: ArgumentHelp("What the cache may take on disk, such as 500MiB. (default: 2GiB)", valueName: "size"),
+    help: ArgumentHelp(
+      "What the cache may take on disk, such as 500MiB. (default: the limit stored in it, else 2GiB)",
+      valueName: "size"),
     transform: { try ByteSize($0) })
-  var cacheSize = ByteSize(count: 2 << 30)
+  var cacheSize: ByteSize?
 
   @Flag(help: "Keep nothing on disk, and use nothing that is there.")
   var noCache = false
@@ -50,6 +52,6 @@ struct CachingOptions: ParsableArguments {
   /// Where the cache is, and how large.
   var configuration: ThumbnailCache.Configuration {
     ThumbnailCache.Configuration(
-      directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize.count)
+      directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize?.count)
   }
 }

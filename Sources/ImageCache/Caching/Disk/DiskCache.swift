@@ -12,10 +12,10 @@ final class DiskCache: Sendable {
   private let now: @Sendable () -> Date
 
   /// - Parameters:
-  ///   - byteLimit: What the database may hold.
+  ///   - byteLimit: What the database may hold; nil for what the directory says, or the standard limit.
   ///   - stagingLimit: What may wait for being written, in bytes.
   init(
-    _ directory: CacheDirectory, byteLimit: Int, stagingLimit: Int = 32 << 20, monitor: CacheMonitor,
+    _ directory: CacheDirectory, byteLimit: Int?, stagingLimit: Int = 32 << 20, monitor: CacheMonitor,
     now: @escaping @Sendable () -> Date
   ) {
     let reader = DiskReader(directory)
@@ -25,7 +25,7 @@ final class DiskCache: Sendable {
       onOpening: { reader.invalidate() })
     self.monitor = monitor
     self.now = now
-    largestThumbnail = byteLimit / 8
+    largestThumbnail = (byteLimit ?? ThumbnailCache.Configuration.standardDiskByteLimit) / 8
   }
 
   /// The entry of `key` with those of `specs` that are there; staged writes first, then the disk.

@@ -73,7 +73,7 @@ final class DiskReader: Sendable {
     }
   }
 
-  private static func find(
+  static func find(
     _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
   ) throws -> Finding {
     let specs = Dictionary(specs.map { ($0.cacheHash, $0) }) { first, _ in first }

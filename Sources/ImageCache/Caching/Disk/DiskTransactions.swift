@@ -129,6 +129,10 @@ struct DiskTransactions {
 extension DiskTransactions {
   /// Eviction aims below the limit by this share, so that it does not run after every batch.
   private static let slack = 20
+  /// About what a source takes beside its thumbnails.
+  private static let rowBytes = 256
+  /// The pages that go back to the file system in one step.
+  private static let vacuumPages = 512
   /// The most sources that go in one transaction.
   private static let evictionBatch = 256
 
@@ -143,16 +147,24 @@ extension DiskTransactions {
   func evict(downTo limit: Int) throws -> Int {
     guard try usedBytes() > limit else { return 0 }
     var count = 0
-    while case let excess = try usedBytes() - (limit - limit / Self.slack), excess > 0 {
-      let victims = try oldestSources(holding: excess)
-      if victims.isEmpty { break }
-      try database.inTransaction(.immediate) {
-        for id in victims { try removeSource(id) }
-        return .commit
-      }
-      count += victims.count
-    }
+    while case let victims = try evictSome(downTo: limit - limit / Self.slack), victims > 0 { count += victims }
     return count
+  }
+
+  /// Removes at most a transaction's worth of the sources that were not used for longest; none when the database holds
+  /// no more than `limit` bytes.
+  ///
+  /// - Returns: The number of sources removed.
+  func evictSome(downTo limit: Int) throws -> Int {
+    let excess = try usedBytes() - limit
+    guard excess > 0 else { return 0 }
+    let victims = try oldestSources(holding: excess)
+    if victims.isEmpty { return 0 }
+    try database.inTransaction(.immediate) {
+      for id in victims { try removeSource(id) }
+      return .commit
+    }
+    return victims.count
   }
 
   private func oldestSources(holding excess: Int) throws -> [Int] {
@@ -163,7 +175,7 @@ extension DiskTransactions {
       guard let id = columns.integer() else { continue }
       victims.append(id)
       // What a row costs beside its pictures differs; too low a guess only evicts a little more.
-      sum += (columns.integer() ?? 0) + 256
+      sum += (columns.integer() ?? 0) + Self.rowBytes
     }
     return victims
   }
@@ -171,8 +183,25 @@ extension DiskTransactions {
   /// Gives part of the free pages back to the file system when they are more than a quarter of the file.
   func giveSpaceBack() throws {
     let (pages, free) = (try pragma("page_count"), try pragma("freelist_count"))
-    guard free > 512, free * 4 > pages else { return }
-    try database.execute(sql: "PRAGMA incremental_vacuum(512)")
+    if free > Self.vacuumPages, free * 4 > pages { _ = try vacuum() }
+  }
+
+  /// How many of the sources that were not used for longest hold `excess` bytes, and the size of their thumbnails.
+  func oldest(holding excess: Int) throws -> (sources: Int, bytes: Int) {
+    var run = try StatementRun("SELECT bytes FROM source ORDER BY last_used, bytes", in: database)
+    var (count, bytes) = (0, 0)
+    while bytes + count * Self.rowBytes < excess, var columns = try run.next() {
+      count += 1
+      bytes += columns.integer() ?? 0
+    }
+    return (count, bytes)
+  }
+
+  /// Gives a step's worth of free pages back to the file system; false when there were none.
+  func vacuum() throws -> Bool {
+    guard try pragma("freelist_count") > 0 else { return false }
+    try database.execute(sql: "PRAGMA incremental_vacuum(\(Self.vacuumPages))")
+    return true
   }
 
   private func pragma(_ name: String) throws -> Int {

@@ -4,7 +4,7 @@ import GRDB
 /// Looks into a cache directory, also while others use it. Creates and changes nothing.
 public struct CacheInspector: Sendable {
   private let directory: CacheDirectory
-  private let generation: OpenGeneration
+  let generation: OpenGeneration
 
   /// Opens the cache in `directory`.
   ///
@@ -27,8 +27,19 @@ public struct CacheInspector: Sendable {
         directory: directory.path, generation: generation.number, sources: sources, freshSources: fresh,
         staleSources: sources - failures - fresh, failures: failures, thumbnails: thumbnails, thumbnailBytes: bytes,
         usedBytes: try DiskTransactions(database: connection, now: 0).usedBytes(),
-        databaseBytes: CacheDirectory.size(ofFile: database), logBytes: CacheDirectory.size(ofFile: database + "-wal"),
+        storedLimit: directory.storedLimit(), databaseBytes: CacheDirectory.size(ofFile: database),
+        logBytes: CacheDirectory.size(ofFile: database + "-wal"),
         oldestUse: columns.integer().map { Date(timeIntervalSince1970: Double($0)) })
+    }
+  }
+
+  /// How many sources would have to go, and the size of their thumbnails, so that the cache holds at most `limit` bytes;
+  /// nil for the limit that the cache has.
+  public func leastRecentlyUsed(above limit: Int?) throws(DiskCacheError) -> (sources: Int, bytes: Int) {
+    let limit = limit ?? DiskStore(directory, byteLimit: nil).limit
+    return try generation.read { connection in
+      let transactions = DiskTransactions(database: connection, now: 0)
+      return try transactions.oldest(holding: try transactions.usedBytes() - limit)
     }
   }
 
@@ -42,7 +53,7 @@ public struct CacheInspector: Sendable {
     var (last, unusable) = (Int.min, 0)
     while let page = try generation.read({ try SourcePage(after: last, in: $0) }) {
       last = page.last
-      unusable += page.unusable
+      unusable += page.unusable.count
       for source in page.sources { try body(source) }
     }
     return unusable
