@@ -5,7 +5,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread fuzz bench-pixels bench-cache format lint build clean setup
+.PHONY: run test test-thread test-cache fuzz bench-pixels bench-cache format lint build clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -26,6 +26,14 @@ test-thread: setup
 	  LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" || exit 1; \
 	done
+
+## What the cache must survive, at length: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and
+## every system call of a run failing once.
+test-cache: setup
+	$(SWIFT) build --build-tests
+	THUMBS_KILL_ROUNDS=200 THUMBS_FLIP_ROUNDS=500 THUMBS_PROCESS_SECONDS=20 \
+	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
+	python3 Examples/serve.py Tests/Faults/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
 
 ## The decoders against damaged input, under the address and undefined-behaviour sanitizers, some seconds each.
 FUZZ_SECONDS := 60

@@ -15,6 +15,8 @@ public final class ThumbnailCache: Sendable {
     /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, else ``standardDiskByteLimit``. One
     /// batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
     public var diskByteLimit: Int?
+    /// Whether the disk level keeps the files themselves too. Default ``OriginalKeeping/none``.
+    public var originals = OriginalKeeping.none
     /// What the memory level may hold, in bytes. Default 32 MiB, some 2,500 thumbnails of 256 pixels.
     public var memoryByteLimit: Int
 
@@ -48,7 +50,8 @@ public final class ThumbnailCache: Sendable {
     memory = MemoryCache(costLimit: configuration.memoryByteLimit)
     disk = configuration.directory.map {
       DiskCache(
-        CacheDirectory(path: $0), byteLimit: configuration.diskByteLimit, monitor: monitor, now: now)
+        CacheDirectory(path: $0), byteLimit: configuration.diskByteLimit, originals: configuration.originals,
+        monitor: monitor, now: now)
     }
   }
 
@@ -86,15 +89,24 @@ public final class ThumbnailCache: Sendable {
   /// (``CachePolicy/isStorable``) is in memory only, for those who come in this run.
   ///
   /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go.
-  public func store(_ source: StoredSource, thumbnails: [Thumbnail], for key: SourceKey) {
+  ///
+  /// - Parameter original: The whole file, which is kept where ``Configuration/originals`` says so; empty for none.
+  public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
     changes.withLock { _ in
       keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)
       if source.policy.isStorable {
-        disk?.store(source, thumbnails: thumbnails, for: key)
+        disk?.store(source, thumbnails: thumbnails, original: original, for: key)
       } else {
         disk?.remove(key)
       }
     }
+  }
+
+  /// The whole file that `source` was, if it was kept and is unchanged; empty when it is not there.
+  ///
+  /// May block for a read of the disk: not for the threads of Swift's concurrency.
+  public func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
+    disk?.original(of: source, for: key) ?? []
   }
 
   /// Stores what a 304 said of a source. Every thumbnail stays.

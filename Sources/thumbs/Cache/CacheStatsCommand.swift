@@ -26,6 +26,7 @@ struct CacheStatsCommand: ParsableCommand {
     let directory: String
     let generation, sources, freshSources, staleSources, failures, thumbnails, thumbnailBytes: Int
     let storedLimit: Int?
+    let originalBytes: Int
     let usedBytes, databaseBytes, logBytes: Int
     let oldestUse: Date?
 
@@ -37,7 +38,7 @@ struct CacheStatsCommand: ParsableCommand {
       (thumbnails, thumbnailBytes) = (statistics.thumbnails, statistics.thumbnailBytes)
       (usedBytes, databaseBytes) = (statistics.usedBytes, statistics.databaseBytes)
       logBytes = statistics.logBytes
-      storedLimit = statistics.storedLimit
+      (storedLimit, originalBytes) = (statistics.storedLimit, statistics.originalBytes)
       oldestUse = statistics.oldestUse
     }
   }
@@ -53,6 +54,7 @@ struct CacheStatsCommand: ParsableCommand {
       failed \(statistics.failures)
       Thumbnails  \(statistics.thumbnails)   \(CacheText.size(statistics.thumbnailBytes))   \
       average \(CacheText.size(average))
+      Originals   \(CacheText.size(statistics.originalBytes))
       Oldest use  \(statistics.oldestUse.map(CacheText.time) ?? "-")
       """
   }
@@ -64,7 +66,8 @@ struct CacheStatsCommand: ParsableCommand {
       ("stale_sources", "\(statistics.staleSources)"), ("failures", "\(statistics.failures)"),
       ("thumbnails", "\(statistics.thumbnails)"), ("thumbnail_bytes", "\(statistics.thumbnailBytes)"),
       ("used_bytes", "\(statistics.usedBytes)"), ("database_bytes", "\(statistics.databaseBytes)"),
-      ("log_bytes", "\(statistics.logBytes)"), ("stored_limit", statistics.storedLimit.map { "\($0)" } ?? ""),
+      ("log_bytes", "\(statistics.logBytes)"), ("original_bytes", "\(statistics.originalBytes)"),
+      ("stored_limit", statistics.storedLimit.map { "\($0)" } ?? ""),
       ("oldest_use", statistics.oldestUse.map(CacheText.time) ?? ""),
     ]
     return [columns.map(\.0), columns.map(\.1)].map { $0.joined(separator: "\t") }.joined(separator: "\n")

@@ -18,6 +18,9 @@ struct CachingOptions: ParsableArguments {
     transform: { try ByteSize($0) })
   var cacheSize: ByteSize?
 
+  @Flag(help: "Keep the files themselves too, in a fifth of the cache: a new size then needs no download.")
+  var keepOriginals = false
+
   @Flag(help: "Keep nothing on disk, and use nothing that is there.")
   var noCache = false
 
@@ -51,7 +54,9 @@ struct CachingOptions: ParsableArguments {
 
   /// Where the cache is, and how large.
   var configuration: ThumbnailCache.Configuration {
-    ThumbnailCache.Configuration(
+    var configuration = ThumbnailCache.Configuration(
       directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize?.count)
+    configuration.originals = keepOriginals ? .standard : .none
+    return configuration
   }
 }

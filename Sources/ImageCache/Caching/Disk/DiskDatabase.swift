@@ -93,7 +93,8 @@ enum DiskDatabase {
   }
 
   /// `source.fresh_until`, `bytes` and `thumbnails` follow from the rest; they are there for `source_lru`, from which
-  /// eviction and statistics read without touching anything else. The pictures are in a table of their own, so that
+  /// eviction and statistics read without touching anything else. `original_total` is there so that the originals'
+  /// share needs no counting; triggers keep it right. The pictures are in a table of their own, so that
   /// nothing but a hit reads past them.
   private static let schema = """
     CREATE TABLE source (
@@ -129,5 +130,19 @@ enum DiskDatabase {
       PRIMARY KEY (source_id, spec_hash)
     ) WITHOUT ROWID;
     CREATE TABLE blob (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    CREATE TABLE original (
+      blob_id INTEGER PRIMARY KEY,
+      source_id INTEGER NOT NULL UNIQUE,
+      length INTEGER NOT NULL
+    );
+    CREATE TABLE original_total (bytes INTEGER NOT NULL);
+    INSERT INTO original_total VALUES (0);
+    CREATE TRIGGER original_added AFTER INSERT ON original BEGIN
+      UPDATE original_total SET bytes = bytes + new.length;
+    END;
+    CREATE TRIGGER original_removed AFTER DELETE ON original BEGIN
+      UPDATE original_total SET bytes = bytes - old.length;
+      DELETE FROM blob WHERE id = old.blob_id;
+    END;
     """
 }

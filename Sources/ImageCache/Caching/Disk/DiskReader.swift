@@ -39,6 +39,24 @@ final class DiskReader: Sendable {
     }
   }
 
+  /// The file kept for `key`; empty when there is none. Not checked.
+  func original(of key: SourceKey) throws(ReadFailure) -> [UInt8] {
+    guard let generation = try openGeneration() else { return [] }
+    do {
+      return try generation.read { database in
+        var run = try StatementRun(
+          """
+          SELECT b.data FROM source s JOIN original o ON o.source_id = s.id JOIN blob b ON b.id = o.blob_id WHERE s.key = ?
+          """, in: database)
+        run.bind(key.bytes)
+        guard var columns = try run.next() else { return [] }
+        return columns.bytes() ?? []
+      }
+    } catch {
+      throw ReadFailure(error: error, generation: generation.number)
+    }
+  }
+
   /// The failure of a look-up, and the generation it was met in.
   struct ReadFailure: Error {
     var error: DiskCacheError

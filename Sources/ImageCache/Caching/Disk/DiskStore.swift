@@ -22,6 +22,7 @@ struct DiskStore {
   private let directory: CacheDirectory
   /// What this process was told; nil for nothing.
   private let byteLimit: Int?
+  private let originals: OriginalKeeping
   private var lock: FileLock?
   private var generation: Generation?
   /// The generation that readers or writers found damaged; it must not stay the current one.
@@ -30,7 +31,8 @@ struct DiskStore {
   private var openings = 0
 
   /// - Parameter byteLimit: What the database may hold as far as this process goes; nil for no opinion.
-  init(_ directory: CacheDirectory, byteLimit: Int?) {
+  init(_ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none) {
+    self.originals = originals
     self.directory = directory
     self.byteLimit = byteLimit
   }
@@ -92,6 +94,8 @@ struct DiskStore {
         let transactions = DiskTransactions(database: database, now: now)
         let limit = directory.isShortOfSpace ? min(limit, try transactions.usedBytes()) : limit
         try transactions.write(batch)
+        // Those of other processes that keep originals are not this one's business.
+        if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
         let evicted = try transactions.evict(downTo: limit)
         try transactions.giveSpaceBack()
         try checkpointIfLarge(database)

@@ -34,6 +34,7 @@ struct DiskTransactions {
     }
     if let stored, change.replacesAll || !source.hasPicture(stored.digest, url: stored.url) {
       try removeThumbnails(of: stored.id)
+      try removeOriginal(of: stored.id)
     }
     let id = try upsert(source, key: key, thumbnails: change.thumbnails)
     for thumbnail in change.thumbnails.values {
@@ -41,6 +42,7 @@ struct DiskTransactions {
       try insert(thumbnail, of: id, key: key)
     }
     if stored != nil { try recount(id) }
+    if !change.original.isEmpty { try insert(original: change.original, of: id) }
   }
 
   private func storedSource(_ key: SourceKey) throws -> (id: Int, url: String?, digest: BodyDigest?)? {
@@ -115,10 +117,12 @@ struct DiskTransactions {
 
   private func removeSource(_ id: Int) throws {
     try removeThumbnails(of: id)
+    try removeOriginal(of: id)
     try run("DELETE FROM source WHERE id = ?", id)
   }
 
-  private func run(_ sql: String, _ arguments: Int...) throws {
+  /// Runs a statement with whole numbers as its parameters.
+  func run(_ sql: String, _ arguments: Int...) throws {
     var run = try StatementRun(sql, in: database)
     for argument in arguments { run.bind(argument) }
     try run.finish()
@@ -129,7 +133,12 @@ struct DiskTransactions {
 extension DiskTransactions {
   /// Eviction aims below the limit by this share, so that it does not run after every batch.
   private static let slack = 20
-  /// About what a source takes beside its thumbnails.
+  /// Sources and what they hold, that which was not used for longest first.
+  private static let oldest = """
+    SELECT s.id, s.bytes + coalesce(o.length, 0) FROM source s LEFT JOIN original o ON o.source_id = s.id
+    ORDER BY s.last_used, s.bytes
+    """
+  /// About what a source takes beside what it holds.
   private static let rowBytes = 256
   /// The pages that go back to the file system in one step.
   private static let vacuumPages = 512
@@ -169,7 +178,7 @@ extension DiskTransactions {
 
   private func oldestSources(holding excess: Int) throws -> [Int] {
     var run = try StatementRun(
-      "SELECT id, bytes FROM source ORDER BY last_used, bytes LIMIT \(Self.evictionBatch)", in: database)
+      Self.oldest + " LIMIT \(Self.evictionBatch)", in: database)
     var (victims, sum): ([Int], Int) = ([], 0)
     while sum < excess, var columns = try run.next() {
       guard let id = columns.integer() else { continue }
@@ -186,12 +195,13 @@ extension DiskTransactions {
     if free > Self.vacuumPages, free * 4 > pages { _ = try vacuum() }
   }
 
-  /// How many of the sources that were not used for longest hold `excess` bytes, and the size of their thumbnails.
+  /// How many of the sources that were not used for longest hold `excess` bytes, and what those hold.
   func oldest(holding excess: Int) throws -> (sources: Int, bytes: Int) {
-    var run = try StatementRun("SELECT bytes FROM source ORDER BY last_used, bytes", in: database)
+    var run = try StatementRun(Self.oldest, in: database)
     var (count, bytes) = (0, 0)
     while bytes + count * Self.rowBytes < excess, var columns = try run.next() {
       count += 1
+      columns.skip(1)
       bytes += columns.integer() ?? 0
     }
     return (count, bytes)

@@ -26,6 +26,7 @@ public struct CacheInspector: Sendable {
       return CacheStatistics(
         directory: directory.path, generation: generation.number, sources: sources, freshSources: fresh,
         staleSources: sources - failures - fresh, failures: failures, thumbnails: thumbnails, thumbnailBytes: bytes,
+        originalBytes: try DiskTransactions(database: connection, now: 0).originalBytes(),
         usedBytes: try DiskTransactions(database: connection, now: 0).usedBytes(),
         storedLimit: directory.storedLimit(), databaseBytes: CacheDirectory.size(ofFile: database),
         logBytes: CacheDirectory.size(ofFile: database + "-wal"),

@@ -18,6 +18,8 @@ public struct CacheStatistics: Hashable, Sendable {
   public var thumbnails: Int
   /// The sum of the thumbnails' sizes.
   public var thumbnailBytes: Int
+  /// The size of the originals that are kept.
+  public var originalBytes: Int
   /// The part of the database that holds something: what the limit is about.
   public var usedBytes: Int
   /// The limit stored in the cache itself; nil when there is none.
