@@ -18,11 +18,11 @@ struct CacheVerifyCommand: ParsableCommand {
       let directory = try cache.directory()
       var problems: [CacheProblem] = []
       let result = try CacheInspector(directory: directory).verify(quick ? .quick : .full) { problem in
-        try printProblem(problem)
+        try printProblem(problem, isFirst: problems.isEmpty)
         // A cache that has more than these is better emptied.
         if problems.count < 10_000 { problems.append(problem) }
       }
-      try printSummary(result)
+      try printSummary(result, isFirst: problems.isEmpty)
       if problems.isEmpty { return }
       guard repair else { throw ExitCode(1) }
       try Self.repair(problems, directory: directory)
@@ -38,16 +38,17 @@ struct CacheVerifyCommand: ParsableCommand {
     }
   }
 
-  private func printProblem(_ problem: CacheProblem) throws {
+  private func printProblem(_ problem: CacheProblem, isFirst: Bool) throws {
     let key = problem.key?.description
     switch format {
     case .table: print("PROBLEM \(problem.code.rawValue) \(key ?? "-") \(CacheText.field(problem.detail))")
     case .tsv: print([problem.code.rawValue, key ?? "", CacheText.field(problem.detail)].joined(separator: "\t"))
-    case .json, .jsonl: print(try CacheText.json(Record(problem)))
+    case .jsonl: print(try CacheText.json(Record(problem)))
+    case .json: print(isFirst ? "[" : ",", try CacheText.json(Record(problem)), separator: "\n", terminator: "")
     }
   }
 
-  private func printSummary(_ result: CacheVerification) throws {
+  private func printSummary(_ result: CacheVerification, isFirst: Bool) throws {
     switch format {
     case .table:
       print(
@@ -55,7 +56,8 @@ struct CacheVerifyCommand: ParsableCommand {
         \(result.sources) sources, \(result.thumbnails) thumbnails (\(CacheText.size(result.bytes))) whole, \
         \(result.outdated) outdated; \(result.problems) problems
         """)
-    case .json, .jsonl: print(try CacheText.json(Summary(result)))
+    case .jsonl: print(try CacheText.json(Summary(result)))
+    case .json: print(isFirst ? "[" : ",", try CacheText.json(Summary(result)), "]", separator: "\n")
     case .tsv: break
     }
   }

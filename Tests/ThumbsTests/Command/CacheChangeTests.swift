@@ -135,6 +135,8 @@ import Testing
     #expect(summary["sources"] as? Int == 4)
     #expect(summary["thumbnails"] as? Int == 6)
     #expect(summary["problems"] as? Int == 0)
+    let document = try await fixture.cacheCommand("verify", "--format", "json").output
+    #expect((try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [Any])?.count == 1)
   }
 
   @Test(
