@@ -7,7 +7,8 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread test-address fuzz bench-pixels bench-fetch format lint build clean setup
+.PHONY: run test test-thread test-address test-cache fuzz bench-pixels bench-fetch bench-cache format lint build clean \
+  setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -35,6 +36,14 @@ test-address: setup
 	ASAN_OPTIONS=detect_leaks=1 $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
 	  --filter ImageCacheTests
 
+## What the cache must survive, at length: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and
+## every system call of a run failing once.
+test-cache: setup
+	$(SWIFT) build --build-tests
+	THUMBS_KILL_ROUNDS=200 THUMBS_FLIP_ROUNDS=500 THUMBS_PROCESS_SECONDS=20 \
+	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
+	python3 Examples/serve.py Tests/Faults/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
+
 ## The decoders against damaged input, under the address and undefined-behaviour sanitizers, some seconds each.
 FUZZ_SECONDS := 60
 fuzz: setup
@@ -47,6 +56,10 @@ bench-pixels: setup
 ## Downloads beside a bare libcurl loop, curl --parallel and aria2c, and 100,000 of them.
 bench-fetch: setup
 	Benchmarks/fetch/run.sh
+
+## Both levels of the cache beside NSCache, LRU, the optimum and plain files; a million entries; some minutes.
+bench-cache: setup
+	Benchmarks/cache/run.sh
 
 build: setup
 	$(RELEASE) --product thumbs
