@@ -125,6 +125,13 @@ struct InFlight<Key: Hashable & Sendable, Work: Sendable, Caller: Sendable>: Sen
     return Left(caller: waiting.caller, abandoned: entry.work, remaining: nil)
   }
 
+  /// Takes everything out: all work, which is to be cancelled, and all who waited, in the order they came.
+  mutating func removeAll() -> (abandoned: [Work], callers: [Caller]) {
+    defer { entries = [:] }
+    let callers = entries.values.flatMap(\.callers).sorted { $0.key < $1.key }
+    return (works, callers.map(\.value.caller))
+  }
+
   /// Changes how one caller wants its work. The result is the work, and how all who wait for it want it; nil when the
   /// caller was told already.
   mutating func change(
