@@ -15,7 +15,7 @@ struct HeadParser {
 
   /// Adds one line, with or without its line end.
   ///
-  /// - Throws: `too_large_bytes` for a head that does not end.
+  /// - Throws: `too_large_bytes` for a head that does not end, `connection_lost` for one that contradicts itself.
   mutating func add(line: some Collection<UInt8>) throws(FetchFailure) {
     isEmpty = false
     length += line.count
@@ -29,9 +29,17 @@ struct HeadParser {
       // The trailers of a chunked body come like lines of a head, and are none.
     } else if line.allSatisfy(\.isWhitespace) {
       isComplete = response.status.kind != .informational
+      try checkLength()
     } else if let field = Self.field(in: line) {
       response.headerFields.append(field)
     }
+  }
+
+  /// Of several lengths that differ, none can be believed (RFC 9112, 6.3): a body cut by the smaller one looks whole.
+  private func checkLength() throws(FetchFailure) {
+    let fields = response.headerFields
+    guard fields[.transferEncoding] == nil, Set(fields[values: .contentLength]).count > 1 else { return }
+    throw FetchFailure(.connectionLost, "The answer declares several lengths that differ.")
   }
 
   /// `HTTP/1.1 404 Not Found`: the number is what counts (RFC 9112, 4).

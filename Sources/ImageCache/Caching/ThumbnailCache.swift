@@ -90,7 +90,11 @@ public final class ThumbnailCache: Sendable {
   ///
   /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go.
   ///
-  /// - Parameter original: The whole file, which is kept where ``Configuration/originals`` says so; empty for none.
+  /// - Parameters:
+  ///   - source: What is known of the answer.
+  ///   - thumbnails: In the sizes that were wanted; none for a failure.
+  ///   - original: The whole file, which is kept where ``Configuration/originals`` says so; empty for none.
+  ///   - key: Under which it is found.
   public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
     changes.withLock { _ in
       keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Values in memory, bounded by what they cost, for any number of threads.
 ///
-/// Hits are synchronous and allocate nothing. The policy is ``S3FIFO``. A value's release may run code of its own, so
+/// Hits are synchronous and allocate nothing. The policy is S3-FIFO. A value's release may run code of its own, so
 /// evicted values are let go outside the lock. A large cache is several, each with its share of the limit and a lock
 /// of its own, so that threads seldom meet.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -32,8 +32,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
   /// Stores `value` in the place of an older one.
   ///
-  /// - Parameter cost: What the value keeps alive, at least 1. Above an eighth of the limit nothing is stored, and an
-  ///   older value goes all the same.
+  /// - Parameters:
+  ///   - value: What is kept until its place is needed.
+  ///   - key: Under which it is found.
+  ///   - cost: What the value keeps alive, at least 1. Above an eighth of the limit nothing is stored, and an older
+  ///     value goes all the same.
   /// - Returns: Whether it was stored.
   @discardableResult
   public func insert(_ value: Value, for key: Key, cost: Int) -> Bool {
