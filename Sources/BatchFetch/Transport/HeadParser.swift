@@ -55,12 +55,16 @@ struct HeadParser {
       let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
     else { return nil }
     let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
-    var (length, count) = (0, 0)
+    var (length, count, isASCII) = (0, 0, true)
     for byte in value {
       count += 1
       if !byte.isWhitespace { length = count }
+      if byte >= 0x80 { isASCII = false }
     }
-    return HTTPField(name: name, value: value.prefix(length))
+    let text = value.prefix(length)
+    // What is no UTF-8 keeps its bytes; nearly all values are ASCII, and a string is made of them much faster.
+    return isASCII
+      ? HTTPField(name: name, value: String(decoding: text, as: UTF8.self)) : HTTPField(name: name, value: text)
   }
 }
 
