@@ -66,6 +66,22 @@ public enum CacheMaintenance {
     }
   }
 
+  /// Removes what a verification found damaged: the sources it names, and the whole cache where it is not about sources
+  /// alone. Wrong totals are summed up again. Whether that was enough is for another verification to say.
+  public static func repair(_ problems: [CacheProblem], directory path: String) throws(DiskCacheError) {
+    let others = problems.filter { $0.code != .wrongTotal }
+    let keys = others.compactMap(\.key)
+    guard keys.count == others.count else { return try clear(directory: path) }
+    try remove(keys, directory: path)
+    guard others.count < problems.count else { return }
+    try change(path) { store throws(DiskCacheError) in
+      _ = try store.change { transactions in
+        try transactions.sumUp()
+        return false
+      }
+    }
+  }
+
   private static func remove(_ keys: inout [SourceKey], _ store: inout DiskStore) throws(DiskCacheError) {
     let batch = Staging.Batch(changes: keys.map { ($0, Staging.Change(source: nil)) }, used: [])
     _ = try store.change { transactions in
