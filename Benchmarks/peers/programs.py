@@ -61,7 +61,7 @@ def proportional(pid):
     return 0
 
 
-def thumbs(urls, side, out, extension, options=()):
+def thumbs(urls, side, out, options=()):
     (out / "list.txt").write_text("".join(f"{url}\n" for url in urls))
     return Run([os.environ["THUMBS"], "fetch", f"{out}/list.txt", "-o", f"{out}/pictures", "--size", str(side),
                 "--cache-dir", f"{out}/cache", "--name", "{index}.{ext}", "--report", f"{out}/report.jsonl",
@@ -72,16 +72,15 @@ def thumbs_report(out):
     return [json.loads(line) for line in (out / "report.jsonl").read_text().splitlines()]
 
 
-def curl_vips(urls, side, out, extension, limit=None):
+def curl_vips(urls, side, out, extension, limit=60):
     """curl takes all at once; vipsthumbnail follows on every core."""
     (out / "files").mkdir(exist_ok=True)
     (out / "pictures").mkdir(exist_ok=True)
     (out / "curl.txt").write_text("".join(
         f'url = "{url}"\noutput = "{out}/files/{index}"\n' for index, url in enumerate(urls)))
     saver = ".jpg[Q=82,strip]" if extension == "jpg" else ".png"
-    time_limit = f"--max-time {limit}" if limit else ""
     script = f"""
-      curl -sSfLZ --retry 2 {time_limit} --parallel-max {WIDTH} -K {shlex.quote(str(out / "curl.txt"))}
+      curl -sSfLZ --retry 2 --max-time {limit} --parallel-max {WIDTH} -K {shlex.quote(str(out / "curl.txt"))}
       status=$?
       find {out}/files -type f -print0 | VIPS_CONCURRENCY=1 xargs -0 -r -P {CORES} -n 32 \
         vipsthumbnail --size {side}x{side}'>' -o '{out}/pictures/%s{saver}' || status=1
@@ -99,7 +98,7 @@ def img2dataset(urls, side, out, extension, limit=20):
                 "--retries", "2"])
 
 
-def bare(files, side, out, extension):
+def bare(files, side, out):
     """Decode, nearest neighbour, encode, on every core; the files are there already."""
     (out / "pictures").mkdir(exist_ok=True)
     parts = [files[core::CORES] for core in range(CORES)]

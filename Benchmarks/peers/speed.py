@@ -60,8 +60,8 @@ def compare(kind, side, extension, origin):
     files = sorted((CORPUS / kind).iterdir())
     urls = [f"{origin}/{kind}/{file.name}" for file in files]
     jobs = {
-        "bare codec loop": lambda out: programs.bare([str(file) for file in files], side, out, extension),
-        "thumbs": lambda out: programs.thumbs(urls, side, out, extension),
+        "bare codec loop": lambda out: programs.bare([str(file) for file in files], side, out),
+        "thumbs": lambda out: programs.thumbs(urls, side, out),
         "curl + vipsthumbnail": lambda out: programs.curl_vips(urls, side, out, extension),
         "img2dataset": lambda out: programs.img2dataset(urls, side, out, extension),
     }
@@ -98,10 +98,10 @@ def again(kind, side, origin):
     urls = [f"{origin}/{kind}/{file.name}" for file in sorted((CORPUS / kind).iterdir())]
     rows = urls * math.ceil(20_000 / len(urls))
     with folder() as out:
-        programs.thumbs(urls, side, out, "")
-        few = min(programs.thumbs(urls, side, out, "").seconds for _ in range(ROUNDS))
+        programs.thumbs(urls, side, out)
+        few = min(programs.thumbs(urls, side, out).seconds for _ in range(ROUNDS))
         origins = {line.get("origin") for line in programs.thumbs_report(out)}
-        many = min(programs.thumbs(rows, side, out, "", ["--name", "{stem}.{ext}"]).seconds for _ in range(ROUNDS))
+        many = min(programs.thumbs(rows, side, out, ["--name", "{stem}.{ext}"]).seconds for _ in range(ROUNDS))
     print(f"\nThe same {len(urls)} again, and {len(rows)} rows of them; origins: {', '.join(sorted(map(str, origins)))}")
     show("items/s, once each", len(urls) / few, 15_000)
     show("items/s, in a long list", len(rows) / many, 15_000)
@@ -113,7 +113,7 @@ def memory(origin):
     for rows in (1000, 100_000):
         with folder() as out:
             urls = [f"{origin}/icons/{row % 100:04}.png?{row}" for row in range(rows)]
-            peaks.append(programs.thumbs(urls, 64, out, "").peak)
+            peaks.append(programs.thumbs(urls, 64, out).peak)
     print(f"\nPeak memory: 1,000 rows {peaks[0]:.1f} MiB, 100,000 rows {peaks[1]:.1f} MiB")
     show("100,000 rows, 1,000 = 1", peaks[1] / peaks[0], 1.10, peaks[1] <= 1.10 * peaks[0])
 
