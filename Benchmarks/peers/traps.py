@@ -125,6 +125,8 @@ def endless(handler):
     handler.wfile.write(photo()[:20000])
     while True:
         handler.wfile.write(bytes(1 << 16))
+        # Slow enough for those who have no limit: it must not fill the disk.
+        time.sleep(0.02)
 
 
 def busy(handler):
