@@ -6,7 +6,13 @@ import ImageCache
 struct CacheVerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Look for damage in the cache.",
-    discussion: "Exits with 1 if there is any that was not repaired. Damage is never served: it reads as missing.")
+    discussion: """
+      Exits with 1 if there is any that was not repaired. Damage is never served: it reads as missing.
+
+      Examples:
+        thumbs cache verify
+        thumbs cache verify --repair
+      """)
 
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Check descriptions and the database's structure only, not the pictures.") var quick = false
