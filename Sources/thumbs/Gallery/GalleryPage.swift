@@ -37,9 +37,14 @@ struct GalleryPage: Hashable, Sendable {
     return style + body
   }
 
+  /// How many cards are in one list; the style and the script know it too. It is divided by every number of columns.
+  static let listLength = 60
+  /// What stands between two lists.
+  static let listBreak = Array("</ul><ul>\n".utf8)
+
   /// What stands behind them.
   static var tail: [UInt8] {
-    Array("</ul>\n<p id=nothing hidden>Nothing here matches.</p>\n</main>\n<dialog></dialog>\n<script>".utf8)
+    Array("</ul></div>\n<p id=nothing hidden>Nothing here matches.</p>\n</main>\n<dialog></dialog>\n<script>".utf8)
       + PackageResources.gallery_js + Array("</script>\n</html>\n".utf8)
   }
 
@@ -55,7 +60,7 @@ struct GalleryPage: Hashable, Sendable {
     for (label, status) in Self.labels {
       if let count = counts[status] { choice(label, status.rawValue, count, to: &html) }
     }
-    html.markup("</div>\n<output id=shown for=filter></output>\n</header>\n<main>\n<ul id=cards>\n")
+    html.markup("</div>\n<output id=shown for=filter></output>\n</header>\n<main>\n<div id=cards><ul>\n")
     return html.bytes
   }
 

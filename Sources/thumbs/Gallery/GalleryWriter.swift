@@ -71,7 +71,12 @@ final class GalleryWriter: Sendable {
   ) throws(OutputError) {
     var page = LargeWrites(file, path: path)
     try page.append(GalleryPage(title: title, counts: counts).head)
-    try spool.forEach { card throws(OutputError) in try page.append(card) }
+    var count = 0
+    try spool.forEach { card throws(OutputError) in
+      if count > 0, count % GalleryPage.listLength == 0 { try page.append(GalleryPage.listBreak) }
+      count += 1
+      try page.append(card)
+    }
     try page.append(GalleryPage.tail)
     try page.flush()
   }

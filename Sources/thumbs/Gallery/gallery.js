@@ -1,9 +1,13 @@
 "use strict";
 // Filter by words and status, keys to move about, and a closer look. Without this the page is a list of links.
-const cards = [...document.querySelectorAll("#cards > li")];
+const list = document.getElementById("cards");
+const cards = [...list.querySelectorAll("li")];
 const links = cards.map(card => card.firstElementChild);
 const filter = document.getElementById("filter");
 const dialog = document.querySelector("dialog");
+/** The cards that fit the filter, and how many of them are laid out together. */
+let shown = cards;
+const listLength = 60;
 let texts;
 let pending = 0;
 
@@ -11,15 +15,16 @@ function apply() {
   texts ??= links.map(link => `${link.textContent} ${link.dataset.url ?? ""}`.toLowerCase());
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
   const status = document.querySelector(".choices :checked").value;
-  let count = 0;
-  cards.forEach((card, i) => {
-    const fits = (status === "all" || card.className === status) && words.every(word => texts[i].includes(word));
-    // Only what changes is touched.
-    if (card.hidden === fits) card.hidden = !fits;
-    if (fits) count++;
-  });
-  document.getElementById("nothing").hidden = count > 0;
-  document.getElementById("shown").textContent = words.length ? `${count} of ${cards.length}` : "";
+  shown = cards.filter((card, i) =>
+    (status === "all" || card.className === status) && words.every(word => texts[i].includes(word)));
+  const lists = [];
+  for (let i = 0; i < shown.length; i += listLength) {
+    lists.push(document.createElement("ul"));
+    lists.at(-1).append(...shown.slice(i, i + listLength));
+  }
+  list.replaceChildren(...lists);
+  document.getElementById("nothing").hidden = shown.length > 0;
+  document.getElementById("shown").textContent = words.length ? `${shown.length} of ${cards.length}` : "";
 }
 
 function applySoon() {
@@ -27,20 +32,14 @@ function applySoon() {
   pending = requestAnimationFrame(apply);
 }
 
-/** The next card that is shown, `step` of them on; the last one in that direction where there are fewer. */
+/** The card that is shown `step` places on; the last one in that direction where there are fewer. */
 function neighbour(link, step) {
-  const way = Math.sign(step);
-  let best = link;
-  for (let i = links.indexOf(link) + way, left = Math.abs(step); left > 0 && links[i]; i += way) {
-    if (cards[i].hidden) continue;
-    best = links[i];
-    left--;
-  }
-  return best;
+  const place = shown.indexOf(link.parentElement) + step;
+  return shown[Math.max(0, Math.min(place, shown.length - 1))].firstElementChild;
 }
 
 function columns() {
-  return getComputedStyle(document.getElementById("cards")).gridTemplateColumns.split(" ").length;
+  return Number(getComputedStyle(list).getPropertyValue("--columns"));
 }
 
 function add(name, text, parent = dialog) {
@@ -67,7 +66,7 @@ function look(link) {
 filter.addEventListener("input", applySoon);
 document.querySelector(".choices").addEventListener("change", applySoon);
 
-document.getElementById("cards").addEventListener("click", event => {
+list.addEventListener("click", event => {
   const link = event.target.closest("a");
   if (!link?.querySelector("img") || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
@@ -86,7 +85,7 @@ document.addEventListener("keydown", event => {
   } else if (at || (document.activeElement === filter && event.key === "ArrowDown")) {
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns(), ArrowDown: columns(), Home: -Infinity, End: Infinity };
     if (!(event.key in steps)) return;
-    (at ? neighbour(at, steps[event.key]) : links.find((_, i) => !cards[i].hidden))?.focus();
+    (at ? neighbour(at, steps[event.key]) : shown[0]?.firstElementChild)?.focus();
   } else {
     return;
   }
