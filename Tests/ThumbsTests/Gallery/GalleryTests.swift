@@ -107,6 +107,16 @@ private func html(
     #expect(page.contains("Done <i>6665</i>") && page.contains("Failed <i>3334</i>") && !page.contains("Cancelled <i>"))
   }
 
+  @Test(arguments: [(0, 1), (1, 1), (60, 1), (61, 2), (120, 2), (121, 3)])
+  func `Cards come in lists of sixty`(cards: Int, lists: Int) throws {
+    let writer = try writer()
+    for row in 0..<cards { try writer.append(failedLine(row), subtitle: nil) }
+    try writer.finish()
+    let page = try page()
+    #expect(page.ranges(of: "<ul>").count == lists)
+    #expect(page.ranges(of: "</ul>").count == lists)
+  }
+
   @Test func `An older page stays until the new one is whole, and nothing else is left`() throws {
     _ = try directory.write("old", as: "page.html")
     let writer = try writer()
