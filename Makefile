@@ -54,7 +54,7 @@ test-cache: setup
 test-gallery: PACKAGES += chromium
 test-gallery: setup
 	$(SWIFT) build --product thumbs
-	python3 Examples/serve.py python3 Tests/Gallery/run.py "$$($(SWIFT) build --show-bin-path)/thumbs" $(GALLERY_SHOTS)
+	python3 Examples/serve.py python3 -B Tests/Gallery/run.py "$$($(SWIFT) build --show-bin-path)/thumbs" $(GALLERY_SHOTS)
 
 ## What `make install` puts into a directory: the command, its manual, completions that shells accept.
 test-install: PACKAGES += man-db zsh fish
