@@ -50,7 +50,8 @@ let package = Package(
         "BatchFetch", "ImageCache",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
-      ]),
+      ],
+      resources: [.embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js")]),
 
     .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
     .testTarget(

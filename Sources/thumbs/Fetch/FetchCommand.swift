@@ -11,11 +11,20 @@ struct FetchCommand: ParsableCommand {
     discussion: """
       Examples:
         thumbs fetch apps.plist
+        thumbs fetch apps.plist --gallery apps.html
         thumbs fetch -o icons --size 64 --size 64@2x apps.json
         grep -h '^https' links.txt | thumbs fetch --report report.jsonl -
 
-      Exit status: 0 all done; 1 some items failed for good; 75 some failures are worth retrying; 64 usage;
-      65 a manifest cannot be read; 73 output cannot be created; 74 I/O error; 130 interrupted; 143 terminated.
+      Exit status:
+        0    all done
+        1    finished; some items failed for good
+        75   finished; some failures are worth retrying
+        64   the command line is wrong
+        65   a manifest cannot be read
+        73   output cannot be created
+        74   reading or writing failed on the way
+        130  interrupted
+        143  terminated
       """)
 
   @OptionGroup(title: "Pictures wanted") var manifest: ManifestOptions

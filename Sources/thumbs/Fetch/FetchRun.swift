@@ -23,6 +23,7 @@ final class FetchRun: Sendable {
   private let headerFields: HTTPFields
   private let writer: OutputWriter
   private let report: ReportWriter?
+  private let gallery: GalleryWriter?
   private let meter: ProgressMeter
   private let isQuiet: Bool
   private let isVerbose: Bool
@@ -35,8 +36,12 @@ final class FetchRun: Sendable {
     list = try ManifestList(paths: paths, keys: command.manifest.keys)
     writer = try OutputWriter(directory: command.output.directory)
     report = try command.output.report.map { path throws(OutputError) in try ReportWriter(path: path) }
+    let (title, directory) = (paths.map(Self.title).joined(separator: ", "), command.output.directory)
+    gallery = try command.output.gallery.map { path throws(OutputError) in
+      try GalleryWriter(path: path, title: title, outputDirectory: directory)
+    }
     let environment = ProcessInfo.processInfo.environment
-    let meter = ProgressMeter(command.output.progressMode, terminalType: environment["TERM"])
+    let meter = ProgressMeter(command.output.progressMode, environment: environment)
     self.meter = meter
     let names = OutputNames(template) { SourceKey(url: $0).description }
     rows = PlannedRows(list, names: names) { meter.setTotal($0) }
@@ -54,8 +59,9 @@ final class FetchRun: Sendable {
   func run() throws {
     meter.start()
     let done = DispatchSemaphore(value: 0)
-    let batch = Batch(rows, over: pipeline, window: window) { [specs, headerFields] row throws(FetchFailure) in
-      try row.request(specs: specs, headerFields: headerFields)
+    let batch = Batch(rows, over: pipeline, window: window) { [specs, headerFields, meter] row throws(FetchFailure) in
+      if case .row(let row) = row.entry { meter.begin(row.index, url: row.url) }
+      return try row.request(specs: specs, headerFields: headerFields)
     }
     let run = batch.start { [self] in
       handle($0)
@@ -63,12 +69,17 @@ final class FetchRun: Sendable {
       done.signal()
     }
     state.withLock { $0.run = run }
-    let interrupt = InterruptWatch { run.cancel() }
+    let interrupt = InterruptWatch {
+      run.cancel()
+    } onExit: { [meter] in
+      meter.end()
+    }
     if state.withLock({ $0.fatal != nil }) { run.cancel() }
     // The main thread has nothing else to do; nothing of the run needs it.
     done.wait()
     pipeline.flush()
     meter.end()
+    finishGallery()
     try end(signal: interrupt.signal)
   }
 
@@ -93,15 +104,27 @@ final class FetchRun: Sendable {
   private func handle(_ item: BatchItem<PlannedRow>) {
     let line = line(of: item)
     state.withLock { $0.summary.count(line) }
-    if let report {
-      do throws(OutputError) {
-        try report.append(line)
-      } catch {
-        stop(for: error)
-      }
+    do throws(OutputError) {
+      try report?.append(line)
+      try gallery?.append(line, subtitle: nil)
+    } catch {
+      stop(for: error)
     }
     if isVerbose { meter.note(line.note) }
-    meter.finish(line.status, bytes: newlyDownloadedBytes())
+    meter.finish(line.index, line.status, bytes: newlyDownloadedBytes())
+  }
+
+  private func finishGallery() {
+    do throws(OutputError) {
+      try gallery?.finish()
+    } catch {
+      stop(for: error)
+    }
+  }
+
+  /// The manifest at `path` as the heading of a page.
+  private static func title(_ path: String) -> String {
+    path == "-" ? "Standard input" : path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// What was downloaded since this was asked last. Rows that share a download do not count it twice.

@@ -21,6 +21,14 @@ struct OutputOptions: ParsableArguments {
     completion: .file())
   var report: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Write a page that shows all pictures, and what failed.",
+      discussion: "It refers to the thumbnails where they are below its directory; otherwise they are inside the page.",
+      valueName: "file.html"),
+    completion: .file(extensions: ["html"]), transform: { try OutputOptions.pagePath($0) })
+  var gallery: String?
+
   @Option(help: "How to show progress, on standard error.")
   var progress = ProgressMode.auto
 
@@ -43,6 +51,11 @@ struct OutputOptions: ParsableArguments {
         "The pattern '\(namePattern)' of --name gives all sizes the same file; add {spec}, as in {stem}-{spec}.{ext}.")
     }
     return namePattern
+  }
+
+  private static func pagePath(_ text: String) throws -> String {
+    guard !text.isEmpty, text != "-" else { throw ValidationError("give the name of a file, such as thumbs.html") }
+    return text
   }
 
   /// How progress is shown: not at all with `-q`.
