@@ -1,6 +1,6 @@
 # What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
-  libxxhash-dev pkg-config python3
+  libxxhash-dev zlib1g-dev pkg-config python3
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release

@@ -19,7 +19,7 @@ final class FetchRun: Sendable {
 
   private let rows: PlannedRows
   private let list: ManifestList
-  private let specs: [ThumbnailSpec]
+  private let pixels: PixelOptions
   private let headerFields: HTTPFields
   private let writer: OutputWriter
   private let report: ReportWriter?
@@ -32,7 +32,9 @@ final class FetchRun: Sendable {
   private let state = Mutex(State())
 
   init(_ command: FetchCommand, manifests paths: [String], template: NameTemplate) throws {
-    list = try ManifestList(paths: paths, keys: command.manifest.keys)
+    list = try ManifestList(
+      paths: paths, keys: command.manifest.keys,
+      relativeAddresses: command.network.allowFile ? .files : .refused)
     writer = try OutputWriter(directory: command.output.directory)
     report = try command.output.report.map { path throws(OutputError) in try ReportWriter(path: path) }
     let environment = ProcessInfo.processInfo.environment
@@ -40,7 +42,7 @@ final class FetchRun: Sendable {
     self.meter = meter
     let names = OutputNames(template) { SourceKey(url: $0).description }
     rows = PlannedRows(list, names: names) { meter.setTotal($0) }
-    specs = command.pixels.specs
+    pixels = command.pixels
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
@@ -52,8 +54,8 @@ final class FetchRun: Sendable {
   func run() throws {
     meter.start()
     let done = DispatchSemaphore(value: 0)
-    let batch = Batch(rows, over: pipeline, window: window) { [specs, headerFields] row throws(FetchFailure) in
-      try row.request(specs: specs, headerFields: headerFields)
+    let batch = Batch(rows, over: pipeline, window: window) { [pixels, headerFields] row throws(FetchFailure) in
+      try row.request(pixels: pixels, headerFields: headerFields)
     }
     let run = batch.start { [self] in
       handle($0)
@@ -148,14 +150,5 @@ final class FetchRun: Sendable {
   /// Troubles that do no harm are notes beside the progress.
   private static func logger(_ meter: ProgressMeter) -> Logger {
     Logger(label: "thumbs") { _ in NoteLogHandler { meter.note("thumbs: \($0)") } }
-  }
-}
-
-extension PlannedRow {
-  fileprivate func request(specs: [ThumbnailSpec], headerFields: HTTPFields) throws(FetchFailure) -> ThumbnailRequest {
-    switch entry {
-    case .row(let row): ThumbnailRequest(url: row.url, specs: specs, headerFields: headerFields)
-    case .bad(let row): throw FetchFailure(.badRow, row.reason)
-    }
   }
 }
