@@ -1,20 +1,23 @@
-# What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures.
+# What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures; the tests start
+# nginx and tinyproxy themselves, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
-  libxxhash-dev zlib1g-dev pkg-config python3
+  libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
+SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread test-address fuzz bench-pixels format lint build clean setup
+.PHONY: run test test-thread test-address test-cache fuzz bench-pixels bench-fetch bench-cache format lint build clean \
+  setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
 	$(SWIFT) build --product thumbs
 	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
-## All tests, and the example of a library call.
+## All tests, with real servers beside, and the example of a library call.
 test: setup
-	$(SWIFT) test
+	$(SERVERS) $(SWIFT) test
 	python3 Examples/serve.py $(SWIFT) run --package-path Examples/LibraryCall
 
 ## The tests under the thread sanitizer; those of the command by themselves, which need the processors too.
@@ -23,7 +26,7 @@ test-thread: setup
 	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
 	for tests in 'ImageCacheTests|BatchFetchTests' ThumbsTests; do \
-	  LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
+	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" || exit 1; \
 	done
 
@@ -33,6 +36,14 @@ test-address: setup
 	ASAN_OPTIONS=detect_leaks=1 $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
 	  --filter ImageCacheTests
 
+## What the cache must survive, at length: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and
+## every system call of a run failing once.
+test-cache: setup
+	$(SWIFT) build --build-tests
+	THUMBS_KILL_ROUNDS=200 THUMBS_FLIP_ROUNDS=500 THUMBS_PROCESS_SECONDS=20 \
+	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
+	python3 Examples/serve.py Tests/Faults/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
+
 ## The decoders against damaged input, under the address and undefined-behaviour sanitizers, some seconds each.
 FUZZ_SECONDS := 60
 fuzz: setup
@@ -41,6 +52,14 @@ fuzz: setup
 ## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
+
+## Downloads beside a bare libcurl loop, curl --parallel and aria2c, and 100,000 of them.
+bench-fetch: setup
+	Benchmarks/fetch/run.sh
+
+## Both levels of the cache beside NSCache, LRU, the optimum and plain files; a million entries; some minutes.
+bench-cache: setup
+	Benchmarks/cache/run.sh
 
 build: setup
 	$(RELEASE) --product thumbs

@@ -53,7 +53,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
 
-    .target(name: "TestSupport", dependencies: ["CImage"], path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
     .testTarget(
       name: "ImageCacheTests",
       dependencies: [

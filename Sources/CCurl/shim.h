@@ -34,6 +34,10 @@ static inline CURLcode ccurl_set_open_socket_function(CURL *handle, ccurl_open_s
   return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
 }
 
+static inline CURLcode ccurl_set_prerequest_function(CURL *handle, curl_prereq_callback function) {
+  return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
+}
+
 static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
   long value = 0;
   curl_easy_getinfo(handle, info, &value);

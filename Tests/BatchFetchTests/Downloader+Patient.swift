@@ -11,3 +11,12 @@ extension Downloader.Configuration {
     return configuration
   }
 }
+
+extension CurlTransport.Configuration {
+  /// The defaults, whatever proxies the environment has.
+  static var direct: CurlTransport.Configuration {
+    var configuration = CurlTransport.Configuration()
+    configuration.proxies = .none
+    return configuration
+  }
+}

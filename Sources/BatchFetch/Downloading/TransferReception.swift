@@ -101,7 +101,7 @@ struct TransferReception {
 
   /// What is wrong with an answer that came to its end.
   private func shortfall(of answer: Answer?) -> FetchFailure? {
-    guard let answer, answer.head.response.status == .ok else { return nil }
+    guard let answer, [.ok, .noContent].contains(answer.head.response.status) else { return nil }
     if answer.body.isEmpty { return FetchFailure(.emptyBody, "The answer has no body.") }
     if let continuation, answer.body.count < continuation.total {
       return FetchFailure(.image(.truncated), "The server sent a part of what was missing.")

@@ -6,6 +6,8 @@ internal import ImageCache
 enum CacheVerdict {
   /// They are served from here.
   case serve(CachedPicture, ThumbnailSet.Origin)
+  /// It is as good as fresh, and lacks a size: what it was made from may be here too.
+  case complete(StoredSource)
   /// It is known to fail.
   case fail(FetchFailure)
   /// The server is to be asked; where it can, with conditions under which the entry would be confirmed.
@@ -26,6 +28,8 @@ enum CacheVerdict {
     let isGood = Self.isGood(entry.source, mode: mode, since: since, now: now)
     if let picture = CachedPicture(entry), specs.allSatisfy({ picture.thumbnails[$0] != nil }) {
       self = isGood ? .serve(picture, Self.origin(of: picture, now: now)) : .fetch(confirming: picture)
+    } else if isGood, CachedPicture(entry) != nil {
+      self = .complete(entry.source)
     } else if case .failure(let code, let message) = entry.source.content, isGood {
       self = .fail(FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: entry.source.status))
     } else {
@@ -33,7 +37,7 @@ enum CacheVerdict {
     }
   }
 
-  private static let offlineMiss = FetchFailure(.offlineMiss, "Not in the cache, and no server is asked.")
+  static let offlineMiss = FetchFailure(.offlineMiss, "Not in the cache, and no server is asked.")
 
   /// What was got by this process is as good as fresh: it was so a moment ago.
   private static func origin(of picture: CachedPicture, now: Date) -> ThumbnailSet.Origin {

@@ -20,6 +20,15 @@ struct ServedSource: Sendable {
     thumbnails = picture.thumbnails
   }
 
+  /// From a file that the cache had kept, without a word of a server.
+  init(_ rendering: Renderer.Rendering, keptFrom source: StoredSource, timings: Timings) {
+    let bytes = if case .picture(_, _, let bytes) = source.content { bytes } else { 0 }
+    common = ThumbnailSet(
+      origin: .disk, thumbnails: [], source: rendering.source, sourceBytes: bytes, httpStatus: nil,
+      finalURL: source.finalURL, attempts: 0, timings: timings, warnings: rendering.warnings)
+    thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
+  }
+
   /// The same, after the server was asked.
   func answered(by download: Download) -> ServedSource {
     var answered = self

@@ -58,7 +58,20 @@ final class SourceJob: Sendable {
     switch verdict {
     case .serve(let picture, let origin): serve(picture, origin)
     case .fail(let failure): conclude(.failure(failure))
+    case .complete(let source): complete(source, priority: wish.priority)
     case .fetch(let picture): download(confirming: picture, priority: wish.priority)
+    }
+  }
+
+  /// Makes what is missing from the file itself, if that was kept.
+  private func complete(_ source: StoredSource, priority: ThumbnailRequest.Priority) {
+    let body = pipeline.cache.original(of: source, for: key)
+    if !body.isEmpty {
+      render(.kept(source, body))
+    } else if pipeline.mode == .offline {
+      conclude(.failure(CacheVerdict.offlineMiss))
+    } else {
+      download(confirming: nil, priority: priority)
     }
   }
 
@@ -81,7 +94,7 @@ final class SourceJob: Sendable {
       pipeline.downloadedBytes.add(download.body.count, ordering: .relaxed)
     }
     switch Settlement(result, confirming: picture, now: pipeline.now()) {
-    case .render(let download): render(download)
+    case .render(let download): render(.downloaded(download))
     case .confirmed(let picture, let download): renew(picture, download)
     case .stale(let picture): serve(picture, .stale)
     case .askAgain: download(confirming: nil, priority: pipeline.wish(for: self, generation)?.priority ?? .normal)
@@ -98,28 +111,59 @@ final class SourceJob: Sendable {
     serve(picture, .revalidated, download)
   }
 
-  private func render(_ download: Download) {
-    pipeline.budget.hold(download.body.count)
+  /// Bytes to render, and where they came from.
+  private enum Material: Sendable {
+    case downloaded(Download)
+    case kept(StoredSource, [UInt8])
+
+    var body: [UInt8] {
+      switch self {
+      case .downloaded(let download): download.body
+      case .kept(_, let body): body
+      }
+    }
+  }
+
+  private func render(_ material: Material) {
+    pipeline.budget.hold(material.body.count)
     pipeline.renders.addOperation { [self] in
-      defer { pipeline.budget.release(download.body.count) }
-      renderRounds(download)
+      defer { pipeline.budget.release(material.body.count) }
+      renderRounds(material)
     }
   }
 
   /// Renders until nobody waits: who joins during a round may want other sizes.
-  private func renderRounds(_ download: Download) {
+  private func renderRounds(_ material: Material) {
     var isOver = false
     while !isOver, let wish = pipeline.wish(for: self, generation) {
       let begin = ContinuousClock.now
       do throws(ImageError) {
         pipeline.decodeCount.add(1, ordering: .relaxed)
-        let rendering = try pipeline.renderer.render(download.body, specs: wish.specs)
-        let stored = storedSource(rendering.source, download)
-        pipeline.cache.store(stored, thumbnails: rendering.thumbnails, for: key)
-        isOver = pipeline.settle(self, generation, .success(served(rendering, download, begin: begin)))
+        let rendering = try pipeline.renderer.render(material.body, specs: wish.specs)
+        isOver = pipeline.settle(self, generation, .success(stored(rendering, material, begin: begin)))
       } catch {
-        return fail(failure(error, download))
+        switch material {
+        case .downloaded(let download): return fail(failure(error, download))
+        // What cannot be read any more is asked for again.
+        case .kept: return download(confirming: nil, priority: wish.priority)
+        }
       }
+    }
+  }
+
+  /// Puts thumbnails into the cache, and says what those get who wait.
+  private func stored(
+    _ rendering: Renderer.Rendering, _ material: Material, begin: ContinuousClock.Instant
+  ) -> ServedSource {
+    switch material {
+    case .downloaded(let download):
+      let source = storedSource(rendering.source, download)
+      pipeline.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
+      return served(rendering, download, begin: begin)
+    case .kept(let source, _):
+      pipeline.cache.store(source, thumbnails: rendering.thumbnails, for: key)
+      let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
+      return ServedSource(rendering, keptFrom: source, timings: timings)
     }
   }
 

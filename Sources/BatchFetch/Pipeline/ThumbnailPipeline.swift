@@ -106,7 +106,7 @@ public final class ThumbnailPipeline: Sendable {
       let timings = Timings(queued: begin.duration(to: .now))
       return ServedSource(picture, origin: origin, timings: timings).set(for: request.specs).map { .success($0) }
     case .fail(let failure): return .failure(failure)
-    case .fetch: return nil
+    case .complete, .fetch: return nil
     }
   }
 }

@@ -5,6 +5,8 @@ internal import Glibc
 struct CurlURL {
   /// Host in lower case, with the port where that is not the scheme's own.
   let authority: String
+  /// Whether the host was written in other letters than those of ASCII.
+  let isInternational: Bool
   /// `user` or `user:password`, still percent-encoded.
   let credentials: String?
   /// From the first slash; `/` where the address has none.
@@ -12,17 +14,23 @@ struct CurlURL {
   /// What follows the question mark.
   let query: String?
 
-  /// The parts of `text`; `shown` is what a message may quote.
-  init(_ text: String, shown: String) throws(FetchFailure) {
+  /// The parts of `text`, where that is relative completed by `base`; `shown` is what a message may quote.
+  init(_ text: String, relativeTo base: String? = nil, shown: String) throws(FetchFailure) {
+    // For C, the address would end there.
+    guard !text.utf8.contains(0) else {
+      throw FetchFailure(.badURL, "The address holds a zero byte: \(shown.quotedForMessage)")
+    }
     guard let handle = curl_url() else { throw FetchFailure(.badURL, "Out of memory.") }
     defer { curl_url_cleanup(handle) }
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
+    if let base { curl_url_set(handle, CURLUPART_URL, base, flags) }
     let result = curl_url_set(handle, CURLUPART_URL, text, flags)
     guard result == CURLUE_OK else {
       throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
     }
     let host = try Self.host(of: handle, shown: shown)
     let port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_NO_DEFAULT_PORT))
+    isInternational = Self.part(CURLUPART_HOST, of: handle)?.utf8.allSatisfy { $0 < 0x80 } == false
     self.authority = port.map { "\(host):\($0)" } ?? host
     self.path = Self.part(CURLUPART_PATH, of: handle) ?? "/"
     self.query = Self.part(CURLUPART_QUERY, of: handle)
@@ -41,7 +49,23 @@ struct CurlURL {
     guard result == CURLUE_OK, let value else {
       throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
     }
-    return String(cString: value).lowercased()
+    let host = String(cString: value).lowercased()
+    guard host.hasPrefix("[") || isName(host) else {
+      throw FetchFailure(.badURL, "No host can be called so: \(shown.quotedForMessage)")
+    }
+    return host
+  }
+
+  /// Whether `host` is a name as hosts have them (RFC 1123, 2.1), with the underscores that some of them have too.
+  private static func isName(_ host: String) -> Bool {
+    // A dot is needed between two names, allowed behind the last, and nowhere else.
+    var isAfterName = false
+    for byte in host.utf8 {
+      let isDot = byte == UInt8(ascii: ".")
+      guard isDot ? isAfterName : (byte.isASCIIAlphanumeric || "-_".utf8.contains(byte)) else { return false }
+      isAfterName = !isDot
+    }
+    return !host.isEmpty
   }
 
   /// libcurl reads names in the character set of the thread's locale. Changes that for the call, on this thread only.

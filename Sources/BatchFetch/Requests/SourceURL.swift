@@ -22,21 +22,49 @@ public struct SourceURL: Hashable, Sendable {
   /// The canonical address without credentials, for caches, reports and people.
   public let description: String
   /// `user` or `user:password`, percent-encoded; nil where the address holds none.
-  public let credentials: String?
+  public internal(set) var credentials: String?
 
   /// The canonical form of `text`, which may hold spaces and any letters.
   ///
   /// - Throws: `bad_url` for what is not an absolute address, `blocked_scheme` for any scheme but http, https and file.
   public init(_ text: String) throws(FetchFailure) {
-    let scheme = try Self.scheme(of: text)
-    let parts = try CurlURL(Self.encodingIllegalBytes(of: text), shown: text)
+    try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text))
+  }
+
+  /// What the reference `text` of an answer from `base` means (RFC 3986, 5.2): an address, or a part of one.
+  init(_ text: String, relativeTo base: SourceURL) throws(FetchFailure) {
+    if text.prefix(while: { !"/?#".contains($0) }).contains(":") {
+      try self.init(text)
+    } else {
+      let reference = Self.encodingIllegalBytes(of: text)
+      try self.init(base.scheme, CurlURL(reference, relativeTo: base.description, shown: text))
+    }
+  }
+
+  private init(_ scheme: Scheme, _ read: CurlURL) throws(FetchFailure) {
+    var parts = read
+    if parts.isInternational {
+      // In ASCII, a name may turn out to be a number that stands for an address: that is read anew.
+      let ascii = Self.text(scheme, parts)
+      parts = try CurlURL(ascii, shown: ascii)
+    }
     self.scheme = scheme
-    self.credentials = parts.credentials
-    self.host = parts.authority
-    self.description =
-      scheme == .file
+    credentials = read.credentials
+    host = parts.authority
+    description = Self.text(scheme, parts)
+  }
+
+  private static func text(_ scheme: Scheme, _ parts: CurlURL) -> String {
+    scheme == .file
       ? "file://\(parts.path)"
       : "\(scheme.rawValue)://\(parts.authority)\(parts.path)\(parts.query.map { "?\($0)" } ?? "")"
+  }
+
+  /// The host without its port and final dot, and an IPv6 address without its brackets.
+  var hostName: String {
+    guard !host.hasPrefix("[") else { return String(host.dropFirst().prefix { $0 != "]" }) }
+    let name = host.prefix { $0 != ":" }
+    return String(name.hasSuffix(".") ? name.dropLast() : name)
   }
 
   /// The address as it is asked for: with its credentials.
@@ -49,69 +77,14 @@ public struct SourceURL: Hashable, Sendable {
 extension SourceURL: CustomStringConvertible {}
 
 extension SourceURL {
-  /// Schemes that stand before a plain colon, and would pass for `host:port` otherwise.
-  private static let opaqueSchemes: Set<String> = ["data", "javascript", "blob", "about", "mailto", "file", "ftp"]
-
-  /// The scheme, or the reason why there is none to use.
-  private static func scheme(of text: String) throws(FetchFailure) -> Scheme {
-    guard let colon = text.firstIndex(of: ":"), text[..<colon].isSchemeName else {
-      throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
-    }
-    let name = text[..<colon].lowercased()
-    let hasAuthority = text[colon...].hasPrefix("://")
-    if hasAuthority, let scheme = Scheme(rawValue: name) { return scheme }
-    if hasAuthority || opaqueSchemes.contains(name) {
-      throw FetchFailure(.blockedScheme, "Addresses of the scheme \"\(name)\" are not fetched.")
-    }
-    throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
+  /// Scheme and host are parts of the canonical form.
+  public static func == (a: SourceURL, b: SourceURL) -> Bool {
+    a.description == b.description && a.credentials == b.credentials
   }
 
-  /// RFC 3986, 2.2 and 2.3, and `%`: what may stand in an address as it is.
-  private static let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
-
-  /// `text` with every byte that may not stand in an address percent-encoded; `%` stays where it encodes something.
-  /// The authority is left alone: its letters are libcurl's to turn into ASCII (UTS 46).
-  private static func encodingIllegalBytes(of text: String) -> String {
-    guard let start = text.firstRange(of: "://")?.upperBound else { return text }
-    let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
-    let tail = Array(text[end...].utf8)
-    var encoded: [UInt8] = []
-    encoded.reserveCapacity(tail.count)
-    for (index, byte) in tail.enumerated() {
-      let isEscape = byte == UInt8(ascii: "%") && tail[(index + 1)...].prefix(2).filter { $0.isHexDigit }.count == 2
-      if byte.isASCIIAlphanumeric || legal.contains(byte) || isEscape {
-        encoded.append(byte)
-      } else {
-        encoded.append(UInt8(ascii: "%"))
-        encoded.append(hexDigits[Int(byte >> 4)])
-        encoded.append(hexDigits[Int(byte & 15)])
-      }
-    }
-    return text[..<end] + String(decoding: encoded, as: UTF8.self)
-  }
-
-  private static let hexDigits = Array("0123456789ABCDEF".utf8)
-}
-
-extension Substring {
-  /// RFC 3986, 3.1.
-  fileprivate var isSchemeName: Bool {
-    guard let first = utf8.first, first.isASCIILetter else { return false }
-    return utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
-  }
-}
-
-extension UInt8 {
-  fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
-  fileprivate var isASCIIAlphanumeric: Bool { isASCIILetter || (0x30...0x39).contains(self) }
-  fileprivate var isHexDigit: Bool {
-    (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
-  }
-}
-
-extension String {
-  /// Quoted, and cut where it is too long to be read in a message. Whatever may hold a password is not shown.
-  var quotedForMessage: String {
-    contains("@") ? "(not shown: it may hold a password)" : "\"\(prefix(200))\""
+  /// By the canonical form and the credentials.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(description)
+    hasher.combine(credentials)
   }
 }

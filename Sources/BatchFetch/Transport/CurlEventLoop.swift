@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Foundation
 internal import Synchronization
 
 /// The thread that owns libcurl's multi handle and every exchange on it. Others only leave commands, and wake it.
@@ -8,18 +9,34 @@ final class CurlEventLoop: Sendable {
   enum Command: Sendable {
     case start(TransferID, TransferRequest, any TransferReceiver)
     case cancel(TransferID)
+    case resolved(TransferID, HostResolution)
     case stop
+  }
+
+  private struct Inbox {
+    var commands: [Command] = []
+    /// Whether the loop waits for the network, and would not look here.
+    var isLoopWaiting = false
   }
 
   /// libcurl documents `curl_multi_wakeup` as the one call that any thread may make; the others are made by `run`.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
-  private let commands = Mutex<[Command]>([])
+  private let configuration: CurlTransport.Configuration
+  private let resolve: @Sendable (String) -> HostResolution
+  /// Asking the name service blocks. There are never more questions than transfers at once.
+  private let resolving = DispatchQueue(label: "thumbs.names", attributes: .concurrent)
+  private let inbox = Mutex(Inbox())
   private let lastID = Atomic<TransferID>(0)
 
   /// libcurl sets up its global state once a process.
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-  init() { multi = Self.isReady ? curl_multi_init() : nil }
+  init(_ configuration: CurlTransport.Configuration, resolve: @escaping @Sendable (String) -> HostResolution) {
+    self.configuration = configuration
+    self.resolve = resolve
+    multi = Self.isReady ? curl_multi_init() : nil
+    if let multi { ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxConnections) }
+  }
 
   deinit { curl_multi_cleanup(multi) }
 
@@ -27,30 +44,43 @@ final class CurlEventLoop: Sendable {
 
   /// Leaves a command for the loop. Callable from any thread.
   func post(_ command: Command) {
-    let wasEmpty = commands.withLock { commands in
-      commands.append(command)
-      return commands.count == 1
+    let isLoopWaiting = inbox.withLock { inbox in
+      inbox.commands.append(command)
+      defer { inbox.isLoopWaiting = false }
+      return inbox.isLoopWaiting
     }
-    if wasEmpty { curl_multi_wakeup(multi) }
+    // A wake-up costs more than everything else here: a loop that is at work needs none.
+    if isLoopWaiting { curl_multi_wakeup(multi) }
   }
 
   /// Runs until a `stop`. Everything that touches libcurl happens here, on one thread.
   func run() {
-    var transfers = CurlTransferTable(multi: multi)
+    var transfers = CurlTransferTable(multi: multi, configuration: configuration) { [weak self] id, host in
+      self?.resolve(host, for: id)
+    }
     while obey(takeCommands(), on: &transfers) {
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
-      transfers.endFinished()
+      transfers.goOnFinished()
       let wait = transfers.expire(at: .now)
-      curl_multi_poll(multi, nil, 0, Int32(clamping: wait.milliseconds), nil)
+      if beginWait() { curl_multi_poll(multi, nil, 0, Int32(clamping: wait.milliseconds), nil) }
     }
     transfers.endAll(FetchFailure.cancelled)
   }
 
+  /// False where commands have come already. From here on, whoever leaves one wakes the loop.
+  private func beginWait() -> Bool {
+    inbox.withLock { inbox in
+      inbox.isLoopWaiting = inbox.commands.isEmpty
+      return inbox.isLoopWaiting
+    }
+  }
+
   private func takeCommands() -> [Command] {
-    commands.withLock { commands in
-      defer { commands.removeAll(keepingCapacity: true) }
-      return commands
+    inbox.withLock { inbox in
+      inbox.isLoopWaiting = false
+      defer { inbox.commands = [] }
+      return inbox.commands
     }
   }
 
@@ -60,10 +90,19 @@ final class CurlEventLoop: Sendable {
       switch command {
       case .start(let id, let request, let receiver): transfers.start(id, request, receiver)
       case .cancel(let id): transfers.end(id, .cancelled)
+      case .resolved(let id, let resolution): transfers.goOn(id, resolution)
       case .stop: return false
       }
     }
     return true
+  }
+
+  /// Asks the name service, and leaves its answer for the loop.
+  private func resolve(_ host: String, for id: TransferID) {
+    resolving.async { [weak self, resolve] in
+      let resolution = resolve(host)
+      self?.post(.resolved(id, resolution))
+    }
   }
 }
 

@@ -4,25 +4,35 @@ internal import ImageCache
 extension CurlTransfer {
   /// What libcurl's result means to a caller.
   func failure(for result: CURLcode) -> FetchFailure {
-    if let refusal { return refusal }
+    if let refusedAddress { return refusedAddress }
     let words = String(cString: errorText)
     let text = words.isEmpty ? String(cString: curl_easy_strerror(result)) : words
     return FetchFailure(code(for: result, text: text), "\(text).")
   }
 
+  /// An answer that ended within its head, or before.
+  var headless: FetchFailure { FetchFailure(.connectionLost, "The answer of \(trail.hop.host) has no complete head.") }
+
+  /// libcurl says the same of a host that does not exist and of a name service that does not answer.
+  func diagnosis(_ failure: FetchFailure, _ resolution: HostResolution) -> FetchFailure {
+    // A host that is there now was missed for a moment.
+    guard resolution != .notFound else { return failure }
+    return FetchFailure(.dnsTemporary, "The name service did not answer for \(trail.hop.host).")
+  }
+
   private func code(for result: CURLcode, text: String) -> FailureCode {
     switch result {
     case CURLE_URL_MALFORMAT: .badURL
-    case CURLE_UNSUPPORTED_PROTOCOL: .blockedScheme
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dnsNotFound
-    case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED: .connectFailed
+    case CURLE_COULDNT_RESOLVE_HOST: .dnsNotFound
+    case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY, CURLE_INTERFACE_FAILED: .connectFailed
     case CURLE_OPERATION_TIMEDOUT: timeoutCode(text: text)
     case CURLE_PARTIAL_FILE: .image(.truncated)
-    case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects
     case CURLE_BAD_CONTENT_ENCODING: .badEncoding
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
       CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_INITFAILED:
       .tls
+    // The proxy answered, and would not make the connection.
+    case _ where ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE) >= 300: .connectFailed
     default: .connectionLost
     }
   }
@@ -30,6 +40,7 @@ extension CurlTransfer {
   /// libcurl has one result for all its deadlines; its words and its times tell them apart.
   private func timeoutCode(text: String) -> FailureCode {
     if text.contains("too slow") { return .stalled }
+    if text.hasPrefix("Resolving timed out") { return .dnsTemporary }
     return ccurl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T) == 0 ? .timeoutConnect : .timeoutTotal
   }
 }

@@ -2,38 +2,66 @@ internal import CCurl
 internal import HTTPTypes
 
 extension CurlTransfer {
-  /// Tells libcurl what to do.
-  func setOptions() {
-    setRequest()
-    setLimits()
+  /// Tells libcurl what to do for the current hop. Nothing is left of a hop before.
+  func setOptions(proxy: String?, timeLeft: Duration) {
+    curl_easy_reset(handle)
+    errorText.pointee = 0
+    setTarget(proxy: proxy)
+    setHeader()
+    setTrust()
+    setDeadlines(timeLeft: timeLeft)
     setCallbacks()
+    setGuard(isProxied: proxy != nil)
   }
 
-  private func setRequest() {
-    ccurl_set_string(handle, CURLOPT_URL, request.source.requestString)
+  private func setTarget(proxy: String?) {
+    ccurl_set_string(handle, CURLOPT_URL, trail.hop.requestString)
     ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
-    ccurl_set_string(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-    ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 1)
-    ccurl_set_long(handle, CURLOPT_MAXREDIRS, request.limits.maxRedirects)
+    // An empty name keeps libcurl from looking into the environment itself.
+    ccurl_set_string(handle, CURLOPT_PROXY, proxy ?? "")
+    ccurl_set_string(handle, CURLOPT_NOPROXY, "")
+    ccurl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    // The first exchange with a host finds out whether one connection can carry them all. Servers without TLS are
+    // asked by HTTP/1.1, where there is nothing to wait for.
+    ccurl_set_long(handle, CURLOPT_PIPEWAIT, trail.hop.scheme == .https ? 1 : 0)
+  }
+
+  private func setHeader() {
     // Pictures are compressed already. Asked like this, libcurl still undoes a coding that a server applies anyway.
     ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "identity")
-    for field in request.headerFields {
+    curl_slist_free_all(headerLines)
+    headerLines = nil
+    for field in trail.headerFields {
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       headerLines = curl_slist_append(headerLines, line) ?? headerLines
     }
     ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerLines)
   }
 
-  private func setLimits() {
+  private func setTrust() {
+    if let netrc = configuration.netrc, trail.isAtHome {
+      ccurl_set_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+      ccurl_set_string(handle, CURLOPT_NETRC_FILE, netrc)
+    }
+    if let authorities = configuration.certificateAuthorities {
+      ccurl_set_string(handle, CURLOPT_CAINFO, authorities)
+    }
+    if configuration.isInsecure(trail.hop) {
+      ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0)
+      ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0)
+    }
+  }
+
+  private func setDeadlines(timeLeft: Duration) {
     ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-    ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, request.limits.connect.milliseconds))
-    ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, max(1, request.limits.total.milliseconds))
+    ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connect.milliseconds))
+    ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, max(1, timeLeft.milliseconds))
   }
 
   /// Starts to watch the speed. libcurl would count the wait for the first byte too, which has its own deadline.
   func watchSpeed() {
-    ccurl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, request.limits.lowestSpeed)
-    ccurl_set_long(handle, CURLOPT_LOW_SPEED_TIME, max(1, request.limits.stallInterval.milliseconds / 1000))
+    ccurl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, limits.lowestSpeed)
+    ccurl_set_long(handle, CURLOPT_LOW_SPEED_TIME, max(1, limits.stallInterval.milliseconds / 1000))
   }
 
   private func setCallbacks() {
@@ -48,11 +76,6 @@ extension CurlTransfer {
     ccurl_set_data_function(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
       CurlTransfer.pass(data, size * count, to: context) { $0.hear(bytes: $1) }
     }
-    ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
-    ccurl_set_open_socket_function(handle) { context, _, address in
-      guard let context, let address else { return CURL_SOCKET_BAD }
-      return CurlTransfer.of(context: context).openSocket(to: address)
-    }
   }
 
   /// Hands a callback's bytes on. Fewer bytes taken than given is how libcurl is told to give up.
@@ -64,14 +87,37 @@ extension CurlTransfer {
     return hear(.of(context: context), UnsafeRawBufferPointer(start: data, count: count)) ? count : 0
   }
 
-  /// A socket for `address`, unless the policy refuses it. Called for every connection, also after redirects.
+  /// Judges every address that is connected to. A proxy is the user's own choice; its address is not judged.
+  private func setGuard(isProxied: Bool) {
+    guard !isProxied else { return }
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
+    ccurl_set_open_socket_function(handle) { context, _, address in
+      guard let context, let address else { return CURL_SOCKET_BAD }
+      return CurlTransfer.of(context: context).openSocket(to: address)
+    }
+    // A connection that is used again was opened for somebody else, who may have been allowed more.
+    ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context)
+    ccurl_set_prerequest_function(handle) { context, peer, _, _, _ in
+      guard let context, let peer else { return CURL_PREREQFUNC_ABORT }
+      return CurlTransfer.of(context: context).mayTalk(to: String(cString: peer))
+        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+  }
+
+  /// A socket for `address`, unless the policy refuses it.
   private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     var bytes: [UInt8] = Array(repeating: 0, count: 16)
     let length = ccurl_peer_address(address, &bytes)
-    if let peer = IPAddress(bytes: bytes[..<Int(length)]), let reason = request.limits.addresses.refusal(of: peer) {
-      refusal = FetchFailure(.blockedAddress, "\(request.source.host) is at \(peer), which is \(reason).")
+    if let peer = IPAddress(bytes: bytes[..<Int(length)]), let refusal = refusal(of: peer) {
+      refusedAddress = refusal
       return CURL_SOCKET_BAD
     }
     return ccurl_open_socket(address)
+  }
+
+  private func mayTalk(to peer: String) -> Bool {
+    refusedAddress = IPAddress(peer).flatMap { refusal(of: $0) }
+    return refusedAddress == nil
   }
 }

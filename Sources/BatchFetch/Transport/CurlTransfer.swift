@@ -1,35 +1,67 @@
 internal import CCurl
 internal import HTTPTypes
 
-/// One exchange on the event loop's thread: what libcurl tells of it, passed on to its receiver.
+/// One exchange on the event loop's thread, over all its redirects: what libcurl tells of it, passed on to its
+/// receiver.
 final class CurlTransfer {
+  /// What has to be done for the exchange next.
+  enum Step {
+    /// Libcurl makes the exchange that the handle is set up for.
+    case exchange
+    /// The name service is asked about this host.
+    case resolve(String)
+    /// The exchange is over: nil when the whole answer came.
+    case end(FetchFailure?)
+  }
+
+  private enum Phase {
+    /// The target's name is judged before a proxy is asked for it.
+    case judging
+    case exchanging
+    /// Libcurl found no such host, and does not say why.
+    case diagnosing(FetchFailure)
+  }
+
   let id: CurlEventLoop.TransferID
   let handle: UnsafeMutableRawPointer
-  let request: TransferRequest
+  let limits: TransferLimits
+  let configuration: CurlTransport.Configuration
+  private(set) var trail: RedirectTrail
   /// What libcurl writes its own words about a failure into.
   let errorText: UnsafeMutablePointer<CChar>
   /// The request's header lines; libcurl reads them as long as the exchange lasts.
   var headerLines: UnsafeMutablePointer<curl_slist>?
-  /// Why this side gave the exchange up, which libcurl's result does not say. The first reason counts.
-  var refusal: FetchFailure?
+  /// Why an address was not connected to. Another address of the host may have served.
+  var refusedAddress: FetchFailure?
 
   private let receiver: any TransferReceiver
-  private let deadline: ContinuousClock.Instant
+  private let end: ContinuousClock.Instant
+  private var firstByteDeadline: ContinuousClock.Instant
+  private var phase = Phase.exchanging
   private var head = HeadParser()
   private var isHeadDelivered = false
+  /// Why this side gave the exchange up, which libcurl's result does not say.
+  private var givenUp: FetchFailure?
+  /// Bytes of bodies that nobody wants.
+  private var unwantedBytes = 0
+
+  /// Reading the rest of a small answer keeps its connection. A larger one costs more than a new connection.
+  private static let maxUnwantedBytes = 64 << 10
 
   init(
     id: CurlEventLoop.TransferID, handle: UnsafeMutableRawPointer, request: TransferRequest,
-    receiver: any TransferReceiver
+    receiver: any TransferReceiver, configuration: CurlTransport.Configuration
   ) {
     self.id = id
     self.handle = handle
-    self.request = request
+    self.limits = request.limits
+    self.configuration = configuration
     self.receiver = receiver
-    self.deadline = .now + request.limits.firstByte
-    self.errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    trail = RedirectTrail(request)
+    end = .now + request.limits.total
+    firstByteDeadline = .now + request.limits.firstByte
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    setOptions()
   }
 
   deinit {
@@ -47,54 +79,127 @@ final class CurlTransfer {
     Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
   }
 
-  /// When the first byte is due; nil after it came.
-  var firstByteDeadline: ContinuousClock.Instant? { head.isEmpty ? deadline : nil }
+  // MARK: The steps
 
-  /// The failure of a first byte that did not come.
-  var overdue: FetchFailure {
-    FetchFailure(.timeoutFirstByte, "\(request.source.host) did not answer within \(request.limits.firstByte).")
+  /// The first step to the current hop.
+  func begin() -> Step {
+    firstByteDeadline = .now + limits.firstByte
+    guard let proxy = configuration.proxies.proxy(for: trail.hop) else { return exchange(over: nil) }
+    let host = trail.hop.hostName
+    if let address = IPAddress(host) {
+      return refusal(of: address).map { .end($0) } ?? exchange(over: proxy)
+    }
+    guard limits.addresses == .publicOnly else { return exchange(over: proxy) }
+    phase = .judging
+    return .resolve(host)
   }
+
+  /// What follows from an answer of the name service.
+  func step(after resolution: HostResolution) -> Step {
+    if case .diagnosing(let failure) = phase { return .end(diagnosis(failure, resolution)) }
+    // A name that only the proxy knows cannot be judged here.
+    guard case .addresses(let addresses) = resolution, let failure = addresses.lazy.compactMap(refusal).first else {
+      return exchange(over: configuration.proxies.proxy(for: trail.hop))
+    }
+    return .end(failure)
+  }
+
+  /// What follows from libcurl's being done.
+  func step(after result: CURLcode) -> Step {
+    if let givenUp { return .end(givenUp) }
+    // Of an answer that says nothing but its status, the rest may be missing.
+    guard result == CURLE_OK || (head.isComplete && isUnwanted) else {
+      let failure = failure(for: result)
+      guard failure.code == .dnsNotFound else { return .end(failure) }
+      phase = .diagnosing(failure)
+      return .resolve(trail.hop.hostName)
+    }
+    guard head.isComplete else { return .end(headless) }
+    do throws(FetchFailure) {
+      if let location = RedirectTrail.location(in: head.response) {
+        try trail.follow(location)
+        return begin()
+      }
+      try deliverHead()
+      return .end(nil)
+    } catch {
+      return .end(error)
+    }
+  }
+
+  /// Tells the end. Nothing is told after it.
+  func finish(with failure: FetchFailure?) { receiver.receiveEnd(failure) }
+
+  private func exchange(over proxy: String?) -> Step {
+    let left = ContinuousClock.now.duration(to: end)
+    guard left > .zero else { return .end(FetchFailure(.timeoutTotal, "No answer within \(limits.total).")) }
+    phase = .exchanging
+    head = HeadParser()
+    refusedAddress = nil
+    setOptions(proxy: proxy, timeLeft: left)
+    return .exchange
+  }
+
+  // MARK: The deadline that libcurl does not know
+
+  /// When the next answer is due; nil while one is coming.
+  var deadline: ContinuousClock.Instant? {
+    if case .exchanging = phase, !head.isEmpty { return nil }
+    return min(firstByteDeadline, end)
+  }
+
+  /// The failure of an answer that did not come.
+  var overdue: FetchFailure {
+    if case .diagnosing(let failure) = phase { return diagnosis(failure, .temporary) }
+    return FetchFailure(.timeoutFirstByte, "\(trail.hop.host) did not answer within \(limits.firstByte).")
+  }
+
+  // MARK: What libcurl calls
 
   /// A line of a head. False gives the exchange up.
   func hear(headLine: UnsafeRawBufferPointer) -> Bool {
     if head.isEmpty { watchSpeed() }
-    head.add(line: headLine)
-    return true
+    return accept { () throws(FetchFailure) in try head.add(line: headLine) }
   }
 
-  /// Bytes of the final body. False gives the exchange up.
+  /// Bytes of a body. False gives the exchange up.
   func hear(bytes: UnsafeRawBufferPointer) -> Bool {
-    do throws(FetchFailure) {
+    guard !isUnwanted else {
+      unwantedBytes += bytes.count
+      return unwantedBytes <= Self.maxUnwantedBytes
+    }
+    return accept { () throws(FetchFailure) in
       try deliverHead()
       try receiver.receive(bytes: bytes)
+    }
+  }
+
+  /// Why `address` must not be talked to; nil where it may.
+  func refusal(of address: IPAddress) -> FetchFailure? {
+    limits.addresses.refusal(of: address).map { reason in
+      FetchFailure(.blockedAddress, "\(trail.hop.host) is at \(address), which is \(reason).")
+    }
+  }
+
+  private func accept(_ body: () throws(FetchFailure) -> Void) -> Bool {
+    do throws(FetchFailure) {
+      try body()
       return true
     } catch {
-      refusal = refusal ?? error
+      givenUp = error
       return false
     }
   }
 
-  /// libcurl is done with the exchange.
-  func finish(with result: CURLcode) {
-    guard result == CURLE_OK else { return finish(with: failure(for: result)) }
-    do throws(FetchFailure) {
-      try deliverHead()
-      receiver.receiveEnd(nil)
-    } catch {
-      receiver.receiveEnd(error)
-    }
-  }
+  /// Whether the body is no picture: a redirect's, or an error page.
+  private var isUnwanted: Bool { head.response.status != .ok && head.response.status != .partialContent }
 
-  /// The exchange ends here, whatever libcurl thinks.
-  func finish(with failure: FetchFailure) { receiver.receiveEnd(failure) }
-
-  /// Only the body, or the end, tells that a head was the last one: redirects have heads too.
+  /// Only the body, or the end, tells that a head was the last one: a 1xx has a head too.
   private func deliverHead() throws(FetchFailure) {
     guard !isHeadDelivered else { return }
     isHeadDelivered = true
-    let address = ccurl_get_string(handle, CURLINFO_EFFECTIVE_URL).map { String(cString: $0) }
-    let final = address.flatMap { try? SourceURL($0).description }
-    try receiver.receive(
-      head: TransferHead(response: head.response, finalURL: final == request.source.description ? nil : final))
+    var response = head.response
+    if trail.headerFields[.range] == nil, response.holdsWholeRange { response.status = .ok }
+    try receiver.receive(head: TransferHead(response: response, finalURL: trail.finalURL))
   }
 }

@@ -2,43 +2,71 @@ internal import CCurl
 
 /// The exchanges of one event loop. Lives on the loop's thread, and nowhere else.
 struct CurlTransferTable {
+  typealias Resolve = (CurlEventLoop.TransferID, _ host: String) -> Void
+
   private let multi: UnsafeMutableRawPointer?
+  private let configuration: CurlTransport.Configuration
+  /// Asks the name service; the answer comes by ``goOn(_:_:)``.
+  private let resolve: Resolve
   private var transfers: [CurlEventLoop.TransferID: CurlTransfer] = [:]
   /// Handles to use again: a new one costs more than a small exchange.
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private static let idleLimit = 64
 
-  init(multi: UnsafeMutableRawPointer?) { self.multi = multi }
-
-  mutating func start(_ id: CurlEventLoop.TransferID, _ request: TransferRequest, _ receiver: any TransferReceiver) {
-    guard let multi, let handle = idleHandles.popLast() ?? curl_easy_init() else {
-      return receiver.receiveEnd(FetchFailure(.connectFailed, "libcurl could not be set up."))
-    }
-    let transfer = CurlTransfer(id: id, handle: handle, request: request, receiver: receiver)
-    transfers[id] = transfer
-    let result = curl_multi_add_handle(multi, handle)
-    if result != CURLM_OK {
-      end(id, FetchFailure(.connectFailed, String(cString: curl_multi_strerror(result))))
-    }
+  init(
+    multi: UnsafeMutableRawPointer?, configuration: CurlTransport.Configuration, resolve: @escaping Resolve
+  ) {
+    self.multi = multi
+    self.configuration = configuration
+    self.resolve = resolve
   }
 
-  /// Ends what libcurl is done with.
-  mutating func endFinished() {
+  mutating func start(_ id: CurlEventLoop.TransferID, _ request: TransferRequest, _ receiver: any TransferReceiver) {
+    guard multi != nil, let handle = idleHandles.popLast() ?? curl_easy_init() else {
+      return receiver.receiveEnd(FetchFailure(.connectFailed, "libcurl could not be set up."))
+    }
+    let transfer = CurlTransfer(
+      id: id, handle: handle, request: request, receiver: receiver, configuration: configuration)
+    transfers[id] = transfer
+    perform(transfer.begin(), for: transfer)
+  }
+
+  /// Goes on with what libcurl is done with.
+  mutating func goOnFinished() {
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
       let result = ccurl_message_result(message)
       guard let transfer = CurlTransfer.of(handle) else { continue }
-      take(transfer.id)?.finish(with: result)
-      recycle(handle)
+      curl_multi_remove_handle(multi, handle)
+      perform(transfer.step(after: result), for: transfer)
     }
   }
 
-  /// Ends one exchange before its time. Nothing happens where it is over already.
-  mutating func end(_ id: CurlEventLoop.TransferID, _ failure: FetchFailure) {
-    guard let transfer = take(id) else { return }
-    transfer.finish(with: failure)
+  /// Goes on with an answer of the name service. Nothing happens where the exchange is over already.
+  mutating func goOn(_ id: CurlEventLoop.TransferID, _ resolution: HostResolution) {
+    guard let transfer = transfers[id] else { return }
+    perform(transfer.step(after: resolution), for: transfer)
+  }
+
+  private mutating func perform(_ step: CurlTransfer.Step, for transfer: CurlTransfer) {
+    switch step {
+    case .exchange:
+      let result = curl_multi_add_handle(multi, transfer.handle)
+      guard result != CURLM_OK else { return }
+      end(transfer.id, FetchFailure(.connectFailed, String(cString: curl_multi_strerror(result))))
+    case .resolve(let host): resolve(transfer.id, host)
+    case .end(let failure): end(transfer.id, failure)
+    }
+  }
+
+  /// Ends one exchange, also before its time. Nothing happens where it is over already.
+  mutating func end(_ id: CurlEventLoop.TransferID, _ failure: FetchFailure?) {
+    guard let transfer = transfers.removeValue(forKey: id) else { return }
+    // Taking an unfinished handle off closes its connection: half an answer cannot be followed by another.
+    curl_multi_remove_handle(multi, transfer.handle)
     recycle(transfer.handle)
+    transfer.finish(with: failure)
   }
 
   mutating func endAll(_ failure: FetchFailure) {
@@ -47,11 +75,11 @@ struct CurlTransferTable {
     idleHandles.removeAll()
   }
 
-  /// Ends the exchanges whose first byte is overdue; the result is how long nothing needs to be looked at.
+  /// Ends the exchanges whose answer is overdue; the result is how long nothing needs to be looked at.
   mutating func expire(at now: ContinuousClock.Instant) -> Duration {
     var wait = Duration.seconds(60)
     for (id, transfer) in transfers {
-      guard let deadline = transfer.firstByteDeadline else { continue }
+      guard let deadline = transfer.deadline else { continue }
       if deadline <= now {
         end(id, transfer.overdue)
       } else {
@@ -59,13 +87,6 @@ struct CurlTransferTable {
       }
     }
     return wait
-  }
-
-  private mutating func take(_ id: CurlEventLoop.TransferID) -> CurlTransfer? {
-    guard let transfer = transfers.removeValue(forKey: id) else { return nil }
-    // Taking an unfinished handle off closes its connection: half an answer cannot be followed by another.
-    curl_multi_remove_handle(multi, transfer.handle)
-    return transfer
   }
 
   private mutating func recycle(_ handle: UnsafeMutableRawPointer) {

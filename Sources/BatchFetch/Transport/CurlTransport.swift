@@ -1,15 +1,26 @@
 internal import Foundation
 
-/// HTTP by libcurl: one thread with one event loop, any number of exchanges, connections kept and shared.
+/// HTTP by libcurl: one thread with one event loop, any number of exchanges, connections kept and shared, HTTP/2 with
+/// many exchanges on one connection where a server of https offers it.
 ///
-/// Proxies come from the environment (`http_proxy`, `https_proxy`, `no_proxy`). The address policy judges what is
-/// connected to; behind a proxy that is the proxy.
+/// Redirects are followed here, not by libcurl: each hop is judged like a first one. Another host gets no credentials
+/// and none of the caller's own header fields, and nothing leads from https back to http.
+///
+/// Behind a proxy it is the proxy that connects, to an address this machine does not see. The address policy then
+/// judges the target before the request is handed over: an address in the URL always, and with
+/// ``AddressPolicy/publicOnly`` what its name resolves to here. A name that only the proxy can resolve is not judged.
 public final class CurlTransport: Transport {
-  private let loop = CurlEventLoop()
+  private let loop: CurlEventLoop
 
   /// A transport with a thread of its own, which ends when the transport is let go.
-  public init() {
-    let loop = loop
+  public convenience init(_ configuration: Configuration = Configuration()) {
+    self.init(configuration, resolve: HostResolution.system)
+  }
+
+  /// - Parameter resolve: the name service; may block, and is called on a queue where that does no harm.
+  init(_ configuration: Configuration, resolve: @escaping @Sendable (String) -> HostResolution) {
+    let loop = CurlEventLoop(configuration, resolve: resolve)
+    self.loop = loop
     let thread = Thread { loop.run() }
     thread.name = "thumbs-transport"
     thread.start()

@@ -4,31 +4,61 @@ internal import HTTPTypes
 struct HeadParser {
   /// Whether nothing came yet.
   private(set) var isEmpty = true
+  /// Whether the final head is whole, up to its empty line. One of a 1xx is not final.
+  private(set) var isComplete = false
   /// The head as far as it came.
   private(set) var response = HTTPResponse(status: .init(code: 500))
+  private var length = 0
+
+  /// More than any honest server sends, also where it sends one head after the other.
+  private static let maxLength = 256 << 10
 
   /// Adds one line, with or without its line end.
-  mutating func add(line: some Collection<UInt8>) {
+  ///
+  /// - Throws: `too_large_bytes` for a head that does not end.
+  mutating func add(line: some Collection<UInt8>) throws(FetchFailure) {
     isEmpty = false
-    let text = String(decoding: line, as: UTF8.self)
-    if text.hasPrefix("HTTP/") {
-      response = HTTPResponse(status: Self.status(in: text))
-    } else if let field = Self.field(in: text) {
+    length += line.count
+    guard length <= Self.maxLength else {
+      throw FetchFailure(.tooLargeBytes, "The head of the answer is larger than \(Self.maxLength) bytes.")
+    }
+    if line.starts(with: "HTTP/".utf8) {
+      response = HTTPResponse(status: Self.status(in: line))
+      isComplete = false
+    } else if isComplete {
+      // The trailers of a chunked body come like lines of a head, and are none.
+    } else if line.allSatisfy(\.isWhitespace) {
+      isComplete = response.status.kind != .informational
+    } else if let field = Self.field(in: line) {
       response.headerFields.append(field)
     }
   }
 
   /// `HTTP/1.1 404 Not Found`: the number is what counts (RFC 9112, 4).
-  private static func status(in line: String) -> HTTPResponse.Status {
-    let code = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+  private static func status(in line: some Collection<UInt8>) -> HTTPResponse.Status {
+    let digits = line.drop { !$0.isWhitespace }.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }
+    let code = Int(String(decoding: digits, as: UTF8.self)) ?? 0
     return HTTPResponse.Status(code: (100...999).contains(code) ? code : 999)
   }
 
-  /// `Name: value`; nil for the empty line and for what is not a field.
-  private static func field(in line: String) -> HTTPField? {
-    guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else { return nil }
-    return HTTPField(name: name, value: line[line.index(after: colon)...].trimmed)
+  /// `Name: value`; nil for what is not a field.
+  private static func field(in line: some Collection<UInt8>) -> HTTPField? {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+      let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+    else { return nil }
+    let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
+    var (length, count) = (0, 0)
+    for byte in value {
+      count += 1
+      if !byte.isWhitespace { length = count }
+    }
+    return HTTPField(name: name, value: value.prefix(length))
   }
+}
+
+extension UInt8 {
+  /// A blank, or part of a line end.
+  fileprivate var isWhitespace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 }
 
 extension StringProtocol {

@@ -2,7 +2,7 @@
 public struct TransferLimits: Hashable, Sendable {
   /// Name look-up, connection and TLS handshake. Default 5 s.
   public var connect: Duration = .seconds(5)
-  /// From the start to the first byte of the answer. Default 15 s.
+  /// From the start to the first byte of the answer, anew with each redirect. Default 15 s.
   public var firstByte: Duration = .seconds(15)
   /// The whole attempt. Default 60 s.
   public var total: Duration = .seconds(60)

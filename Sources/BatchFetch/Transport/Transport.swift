@@ -20,7 +20,8 @@ public protocol TransferReceiver: AnyObject, Sendable {
   /// - Throws: what the exchange shall be given up for.
   func receive(head: TransferHead) throws(FetchFailure)
 
-  /// Some bytes of the body, content codings already undone. Valid during the call only.
+  /// Some bytes of the body of a 200 or 206, content codings already undone. Valid during the call only. Bodies of
+  /// other answers are not passed on.
   /// - Throws: what the exchange shall be given up for.
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure)
 

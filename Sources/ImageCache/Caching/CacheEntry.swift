@@ -1,4 +1,6 @@
 /// One source with those of its thumbnails that were asked for and are there.
+///
+/// One reference, however much it describes: memory hands the same one to everyone.
 public struct CacheEntry: Sendable {
   /// The level an entry came from.
   public enum Tier: String, Hashable, Sendable {
@@ -8,25 +10,53 @@ public struct CacheEntry: Sendable {
     case disk
   }
 
-  /// The source. Whether it is fresh is for the caller to judge: stale entries are returned too.
-  public var source: StoredSource
-  /// The thumbnails found, of those asked for.
-  public var thumbnails: [ThumbnailSpec: Thumbnail]
+  /// What an entry describes.
+  final class Content: Sendable {
+    let source: StoredSource
+    let thumbnails: [ThumbnailSpec: Thumbnail]
+
+    init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail]) {
+      self.source = source
+      self.thumbnails = thumbnails
+    }
+  }
+
+  let content: Content
   /// Where it came from.
-  public var origin: Tier
+  public let origin: Tier
+
+  /// The source. Whether it is fresh is for the caller to judge: stale entries are returned too.
+  public var source: StoredSource { content.source }
+  /// The thumbnails found, of those asked for.
+  public var thumbnails: [ThumbnailSpec: Thumbnail] { content.thumbnails }
 
   /// An entry from its parts.
   public init(source: StoredSource, thumbnails: [ThumbnailSpec: Thumbnail], origin: Tier) {
-    self.source = source
-    self.thumbnails = thumbnails
+    self.init(Content(source, thumbnails), origin: origin)
+  }
+
+  init(_ content: Content, origin: Tier) {
+    self.content = content
     self.origin = origin
   }
 }
 
-extension CacheEntry {
+extension CacheEntry.Content {
+  /// Bytes kept alive: the pictures, and a round figure for the rest.
+  var cost: Int { thumbnails.values.reduce(1024) { $0 + $1.bytes.count + 256 } }
+
   /// Whether no other level can have more of it: all thumbnails are there, or there can be none.
   func isComplete(for specs: [ThumbnailSpec]) -> Bool {
     if case .failure = source.content { return true }
     return specs.allSatisfy { thumbnails[$0] != nil }
+  }
+
+  /// The content with the thumbnails of `specs` alone: this one itself where it has no others.
+  func narrowed(to specs: [ThumbnailSpec]) -> CacheEntry.Content {
+    // A few specs are compared faster than hashed.
+    let isExact = thumbnails.count <= specs.count && thumbnails.keys.allSatisfy { specs.contains($0) }
+    if isExact { return self }
+    let wanted = Set(specs)
+    return CacheEntry.Content(source, thumbnails.filter { wanted.contains($0.key) })
   }
 }

@@ -4,13 +4,22 @@ import Synchronization
 /// Counts what happens in a cache, and logs each kind of failure once.
 final class CacheMonitor: Sendable {
   private let counters = Mutex(CacheCounters())
+  /// By itself: hits in memory wait for nobody.
+  private let memoryHits = Atomic(0)
   private let logger: Logger
 
   init(logger: Logger) { self.logger = logger }
 
-  var snapshot: CacheCounters { counters.withLock { $0 } }
+  var snapshot: CacheCounters {
+    var result = counters.withLock { $0 }
+    result.memoryHits = memoryHits.load(ordering: .relaxed)
+    return result
+  }
 
-  /// Counts something.
+  /// Counts a hit in memory.
+  func countMemoryHit() { memoryHits.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Counts anything else.
   func count(_ change: (inout CacheCounters) -> Void) { counters.withLock { change(&$0) } }
 
   /// Counts a failure of the disk tier.

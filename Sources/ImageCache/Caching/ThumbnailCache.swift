@@ -11,35 +11,27 @@ public final class ThumbnailCache: Sendable {
   public struct Configuration: Hashable, Sendable {
     /// The directory of the disk level; nil for memory only. Default nil. See ``CacheLocation/standard(environment:)``.
     public var directory: String?
-    /// What the disk level may hold, in bytes. Default 2 GiB. One batch (1 MiB) and the write-ahead log (at most
-    /// about 16 MiB) come on top.
-    public var diskByteLimit: Int
+    /// What the disk level may hold, in bytes. A lower limit stored in the directory itself goes before; see
+    /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, else ``standardDiskByteLimit``. One
+    /// batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
+    public var diskByteLimit: Int?
+    /// Whether the disk level keeps the files themselves too. Default ``OriginalKeeping/none``.
+    public var originals = OriginalKeeping.none
     /// What the memory level may hold, in bytes. Default 32 MiB, some 2,500 thumbnails of 256 pixels.
     public var memoryByteLimit: Int
 
+    /// What the disk level may hold when nobody says: 2 GiB.
+    public static let standardDiskByteLimit = 2 << 30
+
     /// A configuration from its parts.
-    public init(directory: String? = nil, diskByteLimit: Int = 2 << 30, memoryByteLimit: Int = 32 << 20) {
+    public init(directory: String? = nil, diskByteLimit: Int? = nil, memoryByteLimit: Int = 32 << 20) {
       self.directory = directory
       self.diskByteLimit = diskByteLimit
       self.memoryByteLimit = memoryByteLimit
     }
   }
 
-  /// What memory keeps for a key. A class, so that a hit under the lock costs one reference.
-  private final class Resident: Sendable {
-    let source: StoredSource
-    let thumbnails: [ThumbnailSpec: Thumbnail]
-
-    init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail]) {
-      self.source = source
-      self.thumbnails = thumbnails
-    }
-
-    /// Bytes kept alive: the pictures, and a round figure for the rest.
-    var cost: Int { thumbnails.values.reduce(1024) { $0 + $1.bytes.count + 256 } }
-  }
-
-  private let memory: MemoryCache<SourceKey, Resident>
+  private let memory: MemoryCache<SourceKey, CacheEntry.Content>
   private let disk: DiskCache?
   private let monitor: CacheMonitor
   /// Orders the changes of both levels, which would otherwise meet in opposite order there. Hits in memory do not
@@ -58,7 +50,8 @@ public final class ThumbnailCache: Sendable {
     memory = MemoryCache(costLimit: configuration.memoryByteLimit)
     disk = configuration.directory.map {
       DiskCache(
-        CacheDirectory(path: $0), byteLimit: configuration.diskByteLimit, monitor: monitor, now: now)
+        CacheDirectory(path: $0), byteLimit: configuration.diskByteLimit, originals: configuration.originals,
+        monitor: monitor, now: now)
     }
   }
 
@@ -69,23 +62,25 @@ public final class ThumbnailCache: Sendable {
   ///   - url: The canonical URL, which must be the stored one.
   ///   - specs: The thumbnails to return; some may be missing.
   public func memoryEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
-    guard let entry = resident(key, url: url, specs: specs) else { return nil }
-    monitor.count { $0.memoryHits += 1 }
-    return entry
+    guard let content = resident(key, url: url, specs: specs) else { return nil }
+    monitor.countMemoryHit()
+    return CacheEntry(content, origin: .memory)
   }
 
   /// The entry of `key` from memory or from disk, fresh or stale; nil when there is none of this URL.
   ///
   /// May block for a read of the disk: not for the threads of Swift's concurrency.
   public func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
-    let held = resident(key, url: url, specs: specs)
-    let found = held.map { $0.isComplete(for: specs) } == true ? held : loaded(key, url: url, specs: specs) ?? held
-    monitor.count { counters in
-      switch found?.origin {
-      case .memory: counters.memoryHits += 1
-      case .disk: counters.diskHits += 1
-      case nil: counters.misses += 1
-      }
+    let held = resident(key, url: url, specs: specs).map { CacheEntry($0, origin: .memory) }
+    if let held, held.content.isComplete(for: specs) {
+      monitor.countMemoryHit()
+      return held
+    }
+    let found = loaded(key, url: url, specs: specs) ?? held
+    switch found?.origin {
+    case .memory: monitor.countMemoryHit()
+    case .disk: monitor.count { $0.diskHits += 1 }
+    case nil: monitor.count { $0.misses += 1 }
     }
     return found
   }
@@ -94,15 +89,24 @@ public final class ThumbnailCache: Sendable {
   /// (``CachePolicy/isStorable``) is in memory only, for those who come in this run.
   ///
   /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go.
-  public func store(_ source: StoredSource, thumbnails: [Thumbnail], for key: SourceKey) {
+  ///
+  /// - Parameter original: The whole file, which is kept where ``Configuration/originals`` says so; empty for none.
+  public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
     changes.withLock { _ in
       keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)
       if source.policy.isStorable {
-        disk?.store(source, thumbnails: thumbnails, for: key)
+        disk?.store(source, thumbnails: thumbnails, original: original, for: key)
       } else {
         disk?.remove(key)
       }
     }
+  }
+
+  /// The whole file that `source` was, if it was kept and is unchanged; empty when it is not there.
+  ///
+  /// May block for a read of the disk: not for the threads of Swift's concurrency.
+  public func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
+    disk?.original(of: source, for: key) ?? []
   }
 
   /// Stores what a 304 said of a source. Every thumbnail stays.
@@ -128,31 +132,30 @@ public final class ThumbnailCache: Sendable {
     return (usage.count, usage.cost)
   }
 
-  private func resident(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
-    guard let resident = memory.value(for: key), resident.source.url == url else { return nil }
-    let isExact = resident.thumbnails.count == specs.count && specs.allSatisfy { resident.thumbnails[$0] != nil }
-    let wanted = Set(isExact ? [] : specs)
-    return CacheEntry(
-      source: resident.source,
-      thumbnails: isExact ? resident.thumbnails : resident.thumbnails.filter { wanted.contains($0.key) },
-      origin: .memory)
+  private func resident(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry.Content? {
+    guard let content = memory.value(for: key), content.source.url == url else { return nil }
+    return content.narrowed(to: specs)
   }
 
   /// The entry of the disk level, promoted to memory; nil when memory knows of a newer picture.
   private func loaded(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
-    guard let disk, var entry = disk.entry(for: key, url: url, specs: specs) else { return nil }
+    guard let disk, let entry = disk.entry(for: key, url: url, specs: specs) else { return nil }
     return changes.withLock { _ in
-      if let resident = memory.value(for: key), resident.source.url == url {
-        // Memory heard of every change here, even of one that never got to the disk.
-        guard resident.source.sharesThumbnails(with: entry.source) else { return nil }
-        if resident.source.policy.respondedAt > entry.source.policy.respondedAt { entry.source = resident.source }
-        for spec in specs where entry.thumbnails[spec] == nil { entry.thumbnails[spec] = resident.thumbnails[spec] }
-      } else if disk.isChanging(key), entry.origin == .disk {
+      guard let resident = memory.value(for: key), resident.source.url == url else {
         // Written or removed since the look-up: what was found is good to use, and too old to be kept.
+        if entry.origin != .disk || !disk.isChanging(key) { keep(entry.source, entry.thumbnails, for: key) }
         return entry
       }
-      keep(entry.source, entry.thumbnails, for: key)
-      return entry
+      // Memory heard of every change here, even of one that never got to the disk.
+      guard resident.source.sharesThumbnails(with: entry.source) else { return nil }
+      let isNewer = resident.source.policy.respondedAt > entry.source.policy.respondedAt
+      let wanted = resident.narrowed(to: specs).thumbnails
+      let merged = CacheEntry(
+        source: isNewer ? resident.source : entry.source,
+        thumbnails: entry.thumbnails.merging(wanted) { old, _ in old },
+        origin: entry.origin)
+      keep(merged.source, merged.thumbnails, for: key)
+      return merged
     }
   }
 
@@ -162,7 +165,7 @@ public final class ThumbnailCache: Sendable {
     if let old = memory.value(for: key), old.source.sharesThumbnails(with: source) {
       thumbnails.merge(old.thumbnails) { new, _ in new }
     }
-    let resident = Resident(source, thumbnails)
-    memory.insert(resident, for: key, cost: resident.cost)
+    let content = CacheEntry.Content(source, thumbnails)
+    memory.insert(content, for: key, cost: content.cost)
   }
 }

@@ -5,11 +5,15 @@ import ImageCache
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Look into the disk cache, or empty it.",
+    abstract: "Look into the disk cache, check it, or make it smaller.",
     discussion: """
       Exit codes: 0 done, 1 problems found, 64 usage, 66 no cache there, 74 I/O error, 75 busy.
       """,
-    subcommands: [CacheStatsCommand.self, CacheListCommand.self, CacheClearCommand.self, CacheDirCommand.self])
+    subcommands: [
+      CacheStatsCommand.self, CacheListCommand.self, CacheShowCommand.self, CacheVerifyCommand.self,
+      CachePruneCommand.self, CacheRemoveCommand.self, CacheLimitCommand.self, CacheClearCommand.self,
+      CacheDirCommand.self,
+    ])
 }
 
 /// Where the cache is.
@@ -44,5 +48,11 @@ func reportingCacheErrors(_ body: () throws -> Void) throws {
   } catch let error as DiskCacheError {
     printToStandardError("thumbs cache: \(error.message)")
     throw error.code.exitCode
+  } catch let error as SourceSelector.Failure {
+    printToStandardError("thumbs cache: \(error)")
+    throw ExitCode(1)
+  } catch let error as CacheShowCommand.MissingThumbnail {
+    printToStandardError("thumbs cache: \(error)")
+    throw ExitCode(1)
   }
 }

@@ -7,6 +7,7 @@ struct CacheListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "ls", abstract: "List the sources in the cache.")
 
   @OptionGroup var cache: CacheOptions
+  @OptionGroup var filter: FilterOptions
   @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table
   @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false
 
@@ -17,6 +18,7 @@ struct CacheListCommand: ParsableCommand {
       var isFirst = true
       printHead()
       let unusable = try inspector.forEachSource { source in
+        guard filter.matches(source, at: now) else { return }
         try printRow(Record(source, url: url(of: source), now: now), isFirst: isFirst)
         isFirst = false
       }

@@ -25,6 +25,8 @@ struct CacheStatsCommand: ParsableCommand {
     let schema = 1
     let directory: String
     let generation, sources, freshSources, staleSources, failures, thumbnails, thumbnailBytes: Int
+    let storedLimit: Int?
+    let originalBytes: Int
     let usedBytes, databaseBytes, logBytes: Int
     let oldestUse: Date?
 
@@ -36,6 +38,7 @@ struct CacheStatsCommand: ParsableCommand {
       (thumbnails, thumbnailBytes) = (statistics.thumbnails, statistics.thumbnailBytes)
       (usedBytes, databaseBytes) = (statistics.usedBytes, statistics.databaseBytes)
       logBytes = statistics.logBytes
+      (storedLimit, originalBytes) = (statistics.storedLimit, statistics.originalBytes)
       oldestUse = statistics.oldestUse
     }
   }
@@ -46,10 +49,12 @@ struct CacheStatsCommand: ParsableCommand {
       Cache       \(CacheText.field(statistics.directory))  (generation \(statistics.generation))
       Size        \(CacheText.size(statistics.usedBytes))   on disk \(CacheText.size(statistics.databaseBytes)) \
       + log \(CacheText.size(statistics.logBytes))
+      Limit       \(statistics.storedLimit.map(CacheText.size) ?? "none stored in the cache")
       Sources     \(statistics.sources)   fresh \(statistics.freshSources)  stale \(statistics.staleSources)  \
       failed \(statistics.failures)
       Thumbnails  \(statistics.thumbnails)   \(CacheText.size(statistics.thumbnailBytes))   \
       average \(CacheText.size(average))
+      Originals   \(CacheText.size(statistics.originalBytes))
       Oldest use  \(statistics.oldestUse.map(CacheText.time) ?? "-")
       """
   }
@@ -61,7 +66,9 @@ struct CacheStatsCommand: ParsableCommand {
       ("stale_sources", "\(statistics.staleSources)"), ("failures", "\(statistics.failures)"),
       ("thumbnails", "\(statistics.thumbnails)"), ("thumbnail_bytes", "\(statistics.thumbnailBytes)"),
       ("used_bytes", "\(statistics.usedBytes)"), ("database_bytes", "\(statistics.databaseBytes)"),
-      ("log_bytes", "\(statistics.logBytes)"), ("oldest_use", statistics.oldestUse.map(CacheText.time) ?? ""),
+      ("log_bytes", "\(statistics.logBytes)"), ("original_bytes", "\(statistics.originalBytes)"),
+      ("stored_limit", statistics.storedLimit.map { "\($0)" } ?? ""),
+      ("oldest_use", statistics.oldestUse.map(CacheText.time) ?? ""),
     ]
     return [columns.map(\.0), columns.map(\.1)].map { $0.joined(separator: "\t") }.joined(separator: "\n")
   }

@@ -47,7 +47,9 @@ final class FetchRun: Sendable {
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     window = max(64, 4 * command.network.concurrency)
-    pipeline = ThumbnailPipeline(command.pipelineConfiguration, logger: Self.logger(meter))
+    let home = environment["HOME"] ?? NSHomeDirectory()
+    let transport = CurlTransport(command.network.transportConfiguration(home: home))
+    pipeline = ThumbnailPipeline(command.pipelineConfiguration, transport: transport, logger: Self.logger(meter))
   }
 
   /// Runs to the end; throws the exit code where that is not 0.

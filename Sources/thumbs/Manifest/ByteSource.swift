@@ -22,7 +22,9 @@ extension ByteSource {
   func unpacked() -> ByteSource {
     let filter = Mutex(GzipFilter(self))
     return ByteSource(name: name) { buffer throws(ManifestError) in
-      try filter.withLock { filter throws(ManifestError) in try filter.read(into: buffer) }
+      // The filter keeps no pointer to it after the call.
+      nonisolated(unsafe) let buffer = buffer
+      return try filter.withLock { filter throws(ManifestError) in try filter.read(into: buffer) }
     }
   }
 

@@ -24,6 +24,8 @@ struct GzipFilter: ~Copyable {
   /// zlib keeps the address of its stream, so that has to stay where it is.
   private let stream: UnsafeMutablePointer<z_stream>
   private var mode = Mode.unread
+  /// Whether the last call filled all of its room: zlib may have more to hand out before it needs input.
+  private var wasFull = false
 
   /// A filter before the first byte of `source`.
   init(_ source: ByteSource) {
@@ -103,7 +105,7 @@ struct GzipFilter: ~Copyable {
   }
 
   private mutating func unpack(into output: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
-    guard try hasInput() else { throw error("the compressed data ends in the middle") }
+    if !wasFull, try !hasInput() { throw error("the compressed data ends in the middle") }
     stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_out = UInt32(output.count)
     switch inflate(stream, Z_NO_FLUSH) {
@@ -111,6 +113,7 @@ struct GzipFilter: ~Copyable {
     case Z_OK, Z_BUF_ERROR: break
     default: throw error("the compressed data is damaged")
     }
+    wasFull = stream.pointee.avail_out == 0
     return output.count - Int(stream.pointee.avail_out)
   }
 

@@ -12,9 +12,14 @@ struct CachingOptions: ParsableArguments {
   var cacheDir: String?
 
   @Option(
-    help: ArgumentHelp("What the cache may take on disk, such as 500MiB. (default: 2GiB)", valueName: "size"),
+    help: ArgumentHelp(
+      "What the cache may take on disk, such as 500MiB. (default: the limit stored in it, else 2GiB)",
+      valueName: "size"),
     transform: { try ByteSize($0) })
-  var cacheSize = ByteSize(count: 2 << 30)
+  var cacheSize: ByteSize?
+
+  @Flag(help: "Keep the files themselves too, in a fifth of the cache: a new size then needs no download.")
+  var keepOriginals = false
 
   @Flag(help: "Keep nothing on disk, and use nothing that is there.")
   var noCache = false
@@ -49,7 +54,9 @@ struct CachingOptions: ParsableArguments {
 
   /// Where the cache is, and how large.
   var configuration: ThumbnailCache.Configuration {
-    ThumbnailCache.Configuration(
-      directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize.count)
+    var configuration = ThumbnailCache.Configuration(
+      directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize?.count)
+    configuration.originals = keepOriginals ? .standard : .none
+    return configuration
   }
 }

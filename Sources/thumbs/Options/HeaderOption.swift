@@ -13,13 +13,19 @@ extension HeaderOption {
   init(_ text: String) throws {
     guard let colon = text.firstIndex(of: ":") else { throw ValidationError("give a field such as 'Name: value'") }
     name = String(text[..<colon])
-    value = String(text[text.index(after: colon)...]).trimmingWhitespace()
+    value = try Self.value(String(text[text.index(after: colon)...]))
     guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenCharacter) else {
       throw ValidationError("the name before the colon has letters, digits and - alone")
     }
+  }
+
+  /// The value of a field that `text` says (RFC 9110, section 5.5).
+  static func value(_ text: String) throws -> String {
+    let value = text.trimmingWhitespace()
     guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
       throw ValidationError("the value has no line ends or other control characters")
     }
+    return value
   }
 
   private static func isTokenCharacter(_ byte: UInt8) -> Bool {

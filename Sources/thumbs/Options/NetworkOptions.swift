@@ -45,9 +45,30 @@ struct NetworkOptions: ParsableArguments {
 
   @Option(
     name: .customLong("header"),
-    help: ArgumentHelp("A field for every request, such as 'Referer: https://example.com/'.", valueName: "name: value"),
+    help: ArgumentHelp(
+      "A field for every request, such as 'Authorization: Bearer x'. Redirects to another host do not get it.",
+      valueName: "name: value"),
     transform: { try HeaderOption($0) })
   var headers: [HeaderOption] = []
+
+  @Option(
+    help: ArgumentHelp("What the requests say they come from. (default: thumbs/VERSION)", valueName: "text"),
+    transform: { try HeaderOption.value($0) })
+  var userAgent: String?
+
+  @Option(
+    help: ArgumentHelp("The page that the pictures are said to be on.", valueName: "url"),
+    transform: { try HeaderOption.value($0) })
+  var referer: String?
+
+  @Option(
+    name: .customLong("insecure-host"),
+    help: ArgumentHelp("A host, or host:port, whose certificate is not checked. Repeatable.", valueName: "host"),
+    transform: { try HostOption($0) })
+  var insecureHosts: [HostOption] = []
+
+  @Flag(help: "Use the credentials in ~/.netrc for addresses that hold none.")
+  var netrc = false
 
   /// What the downloader is told.
   var configuration: Downloader.Configuration {
@@ -61,6 +82,19 @@ struct NetworkOptions: ParsableArguments {
     configuration.limits.maxBytes = maxBytes.count
     configuration.limits.maxRedirects = maxRedirects
     configuration.limits.addresses = publicOnly ? .publicOnly : .noLinkLocal
+    if let userAgent { configuration.headerFields[.userAgent] = userAgent.isEmpty ? nil : userAgent }
+    if let referer { configuration.headerFields[.referer] = referer }
+    return configuration
+  }
+
+  /// What the transport is told.
+  ///
+  /// - Parameter home: the user's own directory.
+  func transportConfiguration(home: String) -> CurlTransport.Configuration {
+    var configuration = CurlTransport.Configuration()
+    configuration.insecureHosts = Set(insecureHosts.map(\.host))
+    configuration.netrc = netrc ? "\(home)/.netrc" : nil
+    configuration.maxConnections = max(configuration.maxConnections, 2 * concurrency)
     return configuration
   }
 

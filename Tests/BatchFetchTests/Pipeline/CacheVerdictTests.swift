@@ -32,6 +32,7 @@ import Testing
       entry, specs: [Self.spec], mode: mode, since: since, now: Self.start.addingTimeInterval(seconds))
     return switch verdict {
     case .serve(_, let origin): "serve \(origin)"
+    case .complete: "complete"
     case .fail(let failure): "fail \(failure.code)"
     case .fetch(let picture): picture == nil ? "fetch" : "confirm"
     }
@@ -46,7 +47,12 @@ import Testing
 
   @Test func `Without all its thumbnails, a confirmation would be of no use`() {
     #expect(verdict(entry(thumbnails: [:]), after: 61) == "fetch")
-    #expect(verdict(entry(thumbnails: [:])) == "fetch")
+  }
+
+  @Test func `What is good and lacks a size may be completed from its file`() {
+    #expect(verdict(entry(thumbnails: [:])) == "complete")
+    #expect(verdict(entry(thumbnails: [:]), mode: .offline, after: 61) == "complete")
+    #expect(verdict(entry(thumbnails: [:]), mode: .refresh) == "fetch")
   }
 
   @Test func `Refreshing confirms what is fresh, offline serves what is stale`() {

@@ -19,6 +19,7 @@ struct PipelineFixture {
   /// A pipeline as a new run of the command would make it: it shares nothing with the one before but the disk.
   func pipeline(
     mode: CacheMode = .normal, now: @escaping @Sendable () -> Date = { Date() },
+    transport: CurlTransport.Configuration = .direct,
     change: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
   ) -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.path("cache"))
@@ -27,7 +28,7 @@ struct PipelineFixture {
     configuration.downloads.now = now
     configuration.downloads.retry = RetryPolicy(limit: 0)
     change(&configuration)
-    return ThumbnailPipeline(configuration)
+    return ThumbnailPipeline(configuration, transport: CurlTransport(transport))
   }
 
   func request(_ path: String, size: Int = 16) -> ThumbnailRequest {

@@ -23,6 +23,28 @@ import Testing
     ("http://bücher.example/", "http://xn--bcher-kva.example/"),
     ("http://[::1]:8080/a", "http://[::1]:8080/a"),
     ("http://0x7f.1/", "http://127.0.0.1/"),
+    ("http://0177.0.0.1/", "http://127.0.0.1/"),
+    ("http://2130706433/", "http://127.0.0.1/"),
+    ("http://127.1:80/", "http://127.0.0.1/"),
+    ("http://１２７.１/", "http://127.0.0.1/"),
+    ("http://0ｘ7f.1:8080/a?b", "http://127.0.0.1:8080/a?b"),
+    ("http://[0:0::0001]/", "http://[::1]/"),
+    ("http://BÜCHER.example:8080/", "http://xn--bcher-kva.example:8080/"),
+    ("http://bu\u{308}cher.example/", "http://xn--bcher-kva.example/"),
+    ("http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/"),
+    ("http://h/a\tb", "http://h/a%09b"),
+    ("http://h/\"a\"<b>^`\\", "http://h/%22a%22%3Cb%3E%5E%60%5C"),
+    ("http://h/%2e%2E/a", "http://h/%2e%2E/a"),
+    ("http://h/a%2Fb", "http://h/a%2Fb"),
+    ("http://h/%", "http://h/%25"),
+    ("http://h/%4", "http://h/%254"),
+    ("http://h/?a=%&b=1 2", "http://h/?a=%25&b=1%202"),
+    ("http://h/a?w=1#x", "http://h/a?w=1"),
+    ("http://h/a?next=http://i/ü", "http://h/a?next=http://i/%C3%BC"),
+    ("http://h//a//b", "http://h//a//b"),
+    ("http://h/../../a", "http://h/a"),
+    ("http://h/🐟.png", "http://h/%F0%9F%90%9F.png"),
+    ("http://h/%F0%9F%90%9F.png", "http://h/%F0%9F%90%9F.png"),
     ("file:///tmp/a b.png", "file:///tmp/a%20b.png"),
   ])
   func `An address has one canonical form`(text: String, expected: String) throws {
@@ -45,5 +67,24 @@ import Testing
 
   @Test func `What stands before an at sign is not the host`() throws {
     #expect(try SourceURL("http://ok.example@evil.example/").host == "evil.example")
+  }
+
+  @Test(arguments: [
+    "http://\u{ad}/", "http://a..b./", "http://h:port/", "http://h:-1/", "http://[::1/", "http://[1]/",
+    "http://a b/", "http://h\u{0}/", "http://h:80:80/", "http://%zz/", "http://a|b/", "http://a..b/", "http://.a/",
+    "http://a\u{0}b/x", "http://bü cher.example/", "http://a%20b/",
+    "http://a\\b/", "http://a,b/",
+  ])
+  func `What can be no host is refused`(text: String) {
+    let failure = #expect(throws: FetchFailure.self) { try SourceURL(text) }
+    #expect(failure?.code == .badURL)
+  }
+
+  @Test(arguments: [
+    ("http://h/a", "h"), ("http://h:81/a", "h"), ("http://h./a", "h"), ("http://[::1]:81/", "::1"),
+    ("http://127.1/", "127.0.0.1"),
+  ])
+  func `A host has a name without its port`(text: String, name: String) throws {
+    #expect(try SourceURL(text).hostName == name)
   }
 }

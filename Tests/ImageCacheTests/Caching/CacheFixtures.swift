@@ -19,6 +19,11 @@ enum CacheFixtures {
   static let start = Date(timeIntervalSince1970: 1_790_000_000)
   static let spec = ThumbnailSpec(width: 64)
 
+  /// How often a test that grows with patience repeats: what the environment's `variable` says, where it is set.
+  static func count(of variable: String, otherwise count: Int) -> Int {
+    ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? count
+  }
+
   static func url(_ number: Int) -> String { "https://img.example/\(number).jpg" }
 
   static func key(_ number: Int) -> SourceKey { SourceKey(url: url(number)) }

@@ -56,7 +56,7 @@ struct DiskFaultTests {
     expectRecovery("\(file) cut to \(length)")
   }
 
-  @Test("Flipped bits", arguments: 0..<60)
+  @Test("Flipped bits", arguments: 0..<CacheFixtures.count(of: "THUMBS_FLIP_ROUNDS", otherwise: 60))
   func bitFlips(seed: Int) throws {
     fill()
     var generator = SplitMix(state: UInt64(seed))

@@ -1,5 +1,5 @@
+import Dispatch
 import Foundation
-import GRDB
 import Testing
 
 @testable import ImageCache
@@ -8,30 +8,48 @@ import Testing
 struct KillTests {
   private typealias Fixtures = CacheFixtures
   private static let flushed = 50
+  private static let written = 400
 
-  /// Each child dies after another number of writes, while its writer thread is somewhere in its batches.
-  @Test(arguments: [0, 1, 63, 64, 65, 130, 200, 300, 500, 800])
-  func killed(writes: Int) async throws {
+  /// Children that die at different moments of their work, 200 of them where `THUMBS_KILL_ROUNDS` says so.
+  @Test(arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
+  func killed(round: Int) async throws {
     let directory = TemporaryDirectory()
     let path = directory.path
-    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, writes = writes as Int] in
-      let cache = ThumbnailCache(diskAt: path)
-      for number in 0..<Self.flushed + writes {
-        cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
-        if number == Self.flushed - 1 { cache.flush() }
-      }
-      kill(getpid(), SIGKILL)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
+      Self.writeUntilKilled(path, round: round)
     }
+    let inspector = try CacheInspector(directory: path)
+    var problems: [CacheProblem] = []
+    _ = try inspector.verify(.full) { problems.append($0) }
+    #expect(problems.isEmpty)
     let cache = ThumbnailCache(diskAt: path)
-    for number in 0..<Self.flushed + writes {
+    for number in 0..<Self.flushed + Self.written {
       let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
       #expect(entry != nil || number >= Self.flushed)
       if let entry { #expect(entry.thumbnails == [Fixtures.spec: Fixtures.thumbnail(number)]) }
     }
     #expect(cache.counters.errors.isEmpty)
-    let report = try await DatabaseQueue(path: CacheDirectory(path: path).databasePath(1)).read {
-      try String.fetchAll($0, sql: "PRAGMA integrity_check")
+  }
+
+  /// Stores, removes and flushes for ever; a timer ends it between 1 and 300 milliseconds after the first flush.
+  private static func writeUntilKilled(_ path: String, round: Int) -> Never {
+    let cache = ThumbnailCache(diskAt: path)
+    var generator = SplitMix(state: UInt64(round))
+    for number in 0..<flushed { store(number, in: cache) }
+    cache.flush()
+    let delay = DispatchTimeInterval.microseconds(Int.random(in: 1000...300_000, using: &generator))
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay) { kill(getpid(), SIGKILL) }
+    while true {
+      let number = Int.random(in: flushed..<flushed + written, using: &generator)
+      switch Int.random(in: 0..<20, using: &generator) {
+      case 0: cache.flush()
+      case 1...3: cache.remove(Fixtures.key(number))
+      default: store(number, in: cache)
+      }
     }
-    #expect(report == ["ok"])
+  }
+
+  private static func store(_ number: Int, in cache: ThumbnailCache) {
+    cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
   }
 }

@@ -14,17 +14,23 @@ public final class LoopbackServer: Sendable {
 
   public let port: UInt16
   private let listener: Int32
+  private let greeting: [ServerReply.Step]
   private let handler: Handler
   private let log = Recorder<ServerRequest>()
+  private let arrivals = Recorder<UInt64>()
   private let closings = Recorder<UInt64>()
   private let state = Mutex(State())
 
   /// Starts to listen at once.
-  public init(_ handler: @escaping Handler) throws {
-    let (listener, port) = try LoopbackSocket.listen()
-    self.listener = listener
-    self.port = port
+  ///
+  /// - Parameters:
+  ///   - port: 0 for any free one.
+  ///   - greeting: what is done on every new connection before its first request is read.
+  public init(port: UInt16 = 0, greeting: [ServerReply.Step] = [], _ handler: @escaping Handler) throws {
+    (listener, self.port) = try LoopbackSocket.listen(on: .v4, port: port)
+    self.greeting = greeting
     self.handler = handler
+    let listener = listener
     let thread = Thread { [weak self] in
       while let connection = LoopbackSocket.accept(listener) {
         self?.serve(connection) ?? LoopbackSocket.close(connection)
@@ -38,11 +44,17 @@ public final class LoopbackServer: Sendable {
   /// The address of a path, such as `/icon.png`.
   public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
+  /// The number of connections that were made so far.
+  public var connectionCount: Int { state.withLock { Int($0.lastConnection) } }
+
   /// Everything that was asked so far, in order of arrival.
   public var requests: [ServerRequest] { log.values }
 
   /// Returns when `count` requests have arrived.
   public func waitForRequests(_ count: Int) async { _ = await log.values(count: count) }
+
+  /// Returns when `count` connections were made.
+  public func waitForConnections(_ count: Int) async { _ = await arrivals.values(count: count) }
 
   /// Returns when `count` connections are closed.
   public func waitForClosedConnections(_ count: Int) async { _ = await closings.values(count: count) }
@@ -65,10 +77,12 @@ public final class LoopbackServer: Sendable {
       state.connections[state.lastConnection] = connection
       return state.lastConnection
     }
-    let thread = Thread { [weak self] in
-      var reader = RequestReader(connection)
-      while let request = reader.next() {
-        guard let reply = self?.reply(to: request), reply.play(on: connection) else { break }
+    arrivals.record(id)
+    let thread = Thread { [weak self, greeting] in
+      var reader = RequestReader(connection, id: id)
+      var isOpen = ServerReply(greeting).play(on: connection)
+      while isOpen, let request = reader.next() {
+        isOpen = self?.reply(to: request).play(on: connection) ?? false
       }
       self?.didClose(id)
       LoopbackSocket.close(connection)

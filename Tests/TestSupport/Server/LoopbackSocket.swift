@@ -6,22 +6,76 @@ enum LoopbackSocket {
     let errno: Int32
   }
 
-  /// Listens on a free port of 127.0.0.1.
-  static func listen() throws -> (socket: Int32, port: UInt16) {
-    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard socket >= 0 else { throw Failure(errno: errno) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        guard bind(socket, pointer, length) == 0, Glibc.listen(socket, 1024) == 0 else { return Int32(-1) }
-        return getsockname(socket, pointer, &length)
-      }
+  enum Family {
+    case v4, v6
+  }
+
+  /// Listens on `port` of the loopback address, or on a free one; `backlog` connections wait to be accepted.
+  static func listen(on family: Family, port: UInt16 = 0, backlog: Int32 = 1024) throws -> (Int32, port: UInt16) {
+    let socket = try make(family)
+    var on: Int32 = 1
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    let result = withAddress(family, port) { address, length in
+      bind(socket, address, length) == 0 ? Glibc.listen(socket, backlog) : -1
     }
     guard result == 0 else { throw Failure(errno: errno) }
-    return (socket, UInt16(bigEndian: address.sin_port))
+    return (socket, try Self.port(of: socket, family))
+  }
+
+  /// Begins to connect to `port`, without waiting for it.
+  static func connect(to port: UInt16, on family: Family) throws -> Int32 {
+    let socket = try make(family)
+    _ = fcntl(socket, F_SETFL, O_NONBLOCK)
+    let result = withAddress(family, port) { address, length in Glibc.connect(socket, address, length) }
+    guard result == 0 || errno == EINPROGRESS else { throw Failure(errno: errno) }
+    return socket
+  }
+
+  private static func make(_ family: Family) throws -> Int32 {
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let socket = Glibc.socket(family == .v4 ? AF_INET : AF_INET6, type, 0)
+    guard socket >= 0 else { throw Failure(errno: errno) }
+    return socket
+  }
+
+  private static func withAddress<T>(
+    _ family: Family, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T
+  ) -> T {
+    switch family {
+    case .v4:
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+      return rebound(&address, body)
+    case .v6:
+      var address = sockaddr_in6()
+      address.sin6_family = sa_family_t(AF_INET6)
+      address.sin6_port = port.bigEndian
+      address.sin6_addr = in6addr_loopback
+      return rebound(&address, body)
+    }
+  }
+
+  private static func rebound<Address, T>(
+    _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T
+  ) -> T {
+    withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<Address>.size))
+      }
+    }
+  }
+
+  private static func port(of socket: Int32, _ family: Family) throws -> UInt16 {
+    // Both families keep the port at the same place.
+    var address = sockaddr_in6()
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+    }
+    guard result == 0 else { throw Failure(errno: errno) }
+    return UInt16(bigEndian: address.sin6_port)
   }
 
   /// The next connection; nil after the listener was shut down.
@@ -62,6 +116,13 @@ enum LoopbackSocket {
   static func reset(_ connection: Int32) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+  }
+
+  /// Says that nothing more will be sent, and goes on to read until the other side is done.
+  static func halfClose(_ connection: Int32) {
+    shutdown(connection, Int32(SHUT_WR))
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while receive(connection, into: &buffer) > 0 {}
   }
 
   static func shutDown(_ socket: Int32) { shutdown(socket, Int32(SHUT_RDWR)) }

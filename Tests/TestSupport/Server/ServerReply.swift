@@ -1,12 +1,20 @@
+import Foundation
+
 /// What the server does to answer one request, step by step.
 public struct ServerReply: Sendable {
   public enum Step: Sendable {
     /// These bytes, as they are.
     case send([UInt8])
+    /// These bytes again and again, until the client is gone.
+    case sendForever([UInt8])
+    /// A byte, a pause, and so on: `count` times, or until the client is gone.
+    case drip(Duration, count: Int = .max)
     /// Nothing, until the gate opens.
     case wait(Gate)
     /// A proper end of the connection.
     case close
+    /// The end of this side only: the client may still speak.
+    case halfClose
     /// An end without good-bye.
     case reset
   }
@@ -18,6 +26,11 @@ public struct ServerReply: Sendable {
   /// A whole answer with the right Content-Length.
   public static func http(_ status: Int = 200, _ fields: [String: String] = [:], _ body: [UInt8] = []) -> ServerReply {
     ServerReply([.send(head(status, fields.merging(["Content-Length": "\(body.count)"]) { own, _ in own }) + body)])
+  }
+
+  /// These words as they are, then the proper end of the connection.
+  public static func raw(_ text: String, _ body: [UInt8] = []) -> ServerReply {
+    ServerReply([.send(Array(text.utf8) + body), .close])
   }
 
   /// The same reply, after the gate opens.
@@ -35,8 +48,19 @@ public struct ServerReply: Sendable {
       switch step {
       case .send(let bytes):
         guard LoopbackSocket.send(connection, bytes) else { return false }
+      case .sendForever(let bytes):
+        while LoopbackSocket.send(connection, bytes) {}
+        return false
+      case .drip(let pause, let count):
+        for _ in 0..<count {
+          guard LoopbackSocket.send(connection, [UInt8(ascii: "\n")]) else { return false }
+          Thread.sleep(forTimeInterval: pause / .seconds(1))
+        }
       case .wait(let gate): gate.wait()
       case .close: return false
+      case .halfClose:
+        LoopbackSocket.halfClose(connection)
+        return false
       case .reset:
         LoopbackSocket.reset(connection)
         return false

@@ -6,15 +6,21 @@ public struct ServerRequest: Sendable {
   public var target: String
   /// The header fields, names in lower case.
   public var fields: [String: String]
+  /// The number of the connection it came by, counted from 1.
+  public var connection: UInt64
 }
 
 /// Reads one request after the other from a connection.
 struct RequestReader {
   private let connection: Int32
+  private let id: UInt64
   private var pending: [UInt8] = []
   private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
-  init(_ connection: Int32) { self.connection = connection }
+  init(_ connection: Int32, id: UInt64) {
+    self.connection = connection
+    self.id = id
+  }
 
   /// Nil when the client closed the connection.
   mutating func next() -> ServerRequest? {
@@ -23,7 +29,7 @@ struct RequestReader {
       if let range = pending.firstRange(of: end) {
         let head = String(decoding: pending[..<range.lowerBound], as: UTF8.self)
         pending.removeSubrange(..<range.upperBound)
-        return Self.request(from: head)
+        return request(from: head)
       }
       let count = LoopbackSocket.receive(connection, into: &buffer)
       guard count > 0 else { return nil }
@@ -31,7 +37,7 @@ struct RequestReader {
     }
   }
 
-  private static func request(from head: String) -> ServerRequest? {
+  private func request(from head: String) -> ServerRequest? {
     let lines = head.split(separator: "\r\n")
     guard let words = lines.first?.split(separator: " "), words.count == 3 else { return nil }
     var fields: [String: String] = [:]
@@ -39,6 +45,6 @@ struct RequestReader {
       guard let colon = line.firstIndex(of: ":") else { continue }
       fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }.description
     }
-    return ServerRequest(method: String(words[0]), target: String(words[1]), fields: fields)
+    return ServerRequest(method: String(words[0]), target: String(words[1]), fields: fields, connection: id)
   }
 }

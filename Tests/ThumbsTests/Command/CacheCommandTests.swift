@@ -82,6 +82,29 @@ import Testing
     #expect(fixture.server.requests.count == 2)
   }
 
+  @Test func `With --keep-originals a new size needs no network`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png", "/b.png"])
+    #expect(try await fixture.fetch(list, "--size", "16", "--keep-originals").ending == .exit(0))
+    #expect(try await fixture.fetch(list, "--size", "8").ending == .exit(0))
+    #expect(try await fixture.fetch(list, "--size", "16", "--size", "12", "--offline").ending == .exit(0))
+    #expect(fixture.server.requests.count == 2)
+    #expect(try fixture.report().map(\.origin) == ["disk", "disk"])
+    let kept = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
+    #expect(try #require(kept["original_bytes"] as? Int) > 100)
+    #expect(try await fixture.cacheCommand("verify").ending == .exit(0))
+  }
+
+  @Test func `Without --keep-originals a new size is downloaded, and missing offline`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png"])
+    #expect(try await fixture.fetch(list, "--size", "16").ending == .exit(0))
+    #expect(try await fixture.fetch(list, "--size", "8", "--offline").ending == .exit(1))
+    #expect(try fixture.report().map(\.code) == ["offline_miss"])
+    #expect(try await fixture.fetch(list, "--size", "8").ending == .exit(0))
+    #expect(fixture.server.requests.count == 2)
+  }
+
   @Test func `dir prints where the cache is`() async throws {
     let fixture = try CommandFixture()
     #expect(try await fixture.cacheCommand("dir").output == fixture.cache + "\n")

@@ -4,6 +4,7 @@ import Foundation
 ///
 ///     CACHEDIR.TAG   tells backup tools to pass by
 ///     CURRENT        the number of the generation in use, replaced by renaming
+///     LIMIT          what the cache may hold in bytes, where somebody said so
 ///     lock           flocked around every write, checkpoint and swap of generations
 ///     g000007/       one generation: a database that never changes its schema
 ///
@@ -14,6 +15,7 @@ struct CacheDirectory: Hashable, Sendable {
 
   var lockPath: String { path + "/lock" }
   private var currentPath: String { path + "/CURRENT" }
+  private var limitPath: String { path + "/LIMIT" }
 
   func generationPath(_ number: Int) -> String {
     let digits = String(number)
@@ -53,10 +55,24 @@ struct CacheDirectory: Hashable, Sendable {
 
   /// Makes `number` the generation that everyone uses from now on. The caller holds the lock.
   func setCurrent(_ number: Int) throws(DiskCacheError) {
-    try write("g\(number)\n", to: currentPath + ".new")
-    guard rename(currentPath + ".new", currentPath) == 0 else {
-      throw DiskCacheError(systemCall: "rename", path: currentPath)
+    try replace(currentPath, with: "g\(number)\n")
+  }
+
+  /// What somebody said the cache may hold, in bytes; nil when nobody did.
+  func storedLimit() -> Int? {
+    guard let text = try? String(contentsOfFile: limitPath, encoding: .utf8) else { return nil }
+    return Int(text.prefix { $0 != "\n" }).flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// Says what the cache may hold, to all that use it; nil takes it back.
+  func setStoredLimit(_ limit: Int?) throws(DiskCacheError) {
+    guard let limit else {
+      guard unlink(limitPath) == 0 || errno == ENOENT else {
+        throw DiskCacheError(systemCall: "unlink", path: limitPath)
+      }
+      return
     }
+    try replace(limitPath, with: "\(limit)\n")
   }
 
   /// Removes the generations that are neither current nor in use. The caller holds the lock.
@@ -86,6 +102,12 @@ struct CacheDirectory: Hashable, Sendable {
   private func generations() -> [Int] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return names.filter { $0.hasPrefix("g") }.compactMap { Int($0.dropFirst()) }
+  }
+
+  /// Puts a new file in the place of an old one, at once.
+  private func replace(_ path: String, with text: String) throws(DiskCacheError) {
+    try write(text, to: path + ".new")
+    guard rename(path + ".new", path) == 0 else { throw DiskCacheError(systemCall: "rename", path: path) }
   }
 
   private func write(_ text: String, to path: String) throws(DiskCacheError) {

@@ -8,51 +8,82 @@ struct Checksum {
 
   /// Takes a text, or its absence.
   mutating func add(_ text: String?) {
-    if let text { bytes.append(contentsOf: text.utf8) }
+    if var text { text.withUTF8 { bytes.append(contentsOf: $0) } }
     bytes.append(text == nil ? 0 : 1)
   }
 
   /// Takes a number.
-  mutating func add(_ number: Int) {
-    withUnsafeBytes(of: UInt64(bitPattern: Int64(number)).littleEndian) { bytes.append(contentsOf: $0) }
+  mutating func add(_ number: Int) { add(UInt64(bitPattern: Int64(number))) }
+
+  /// Takes the key that a row is stored under.
+  mutating func add(_ key: SourceKey) {
+    add(key.high)
+    add(key.low)
+  }
+
+  /// Takes a digest.
+  mutating func add(_ digest: BodyDigest) {
+    for index in digest.words.indices { add(digest.words[index]) }
+  }
+
+  private mutating func add(_ word: UInt64) {
+    withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// The sum of what was taken, and of `body` after it.
-  func value(with body: [UInt8] = []) -> Int64 {
-    Int64(bitPattern: xxh3_64(body, body.count, xxh3_64(bytes, bytes.count, 0)))
+  func value(with body: [UInt8] = []) -> Int {
+    Int(Int64(bitPattern: xxh3_64(body, body.count, xxh3_64(bytes, bytes.count, 0))))
   }
 }
 
 extension StoredSource {
   /// The checksum of this source as stored under `key`.
-  func checksum(for key: SourceKey) -> Int64 {
+  func checksum(for key: SourceKey) -> Int {
     var sum = Checksum()
-    sum.add(key.description)
-    for text in [url, finalURL] { sum.add(text) }
-    for number in [status, policy.requestedAt, policy.respondedAt, policy.status] { sum.add(number) }
-    let fields = policy.fields
-    for text in [
-      fields.cacheControl, fields.expires, fields.date, fields.age, fields.entityTag, fields.lastModified, fields.vary,
-    ] {
-      sum.add(text)
-    }
+    sum.add(key)
+    sum.add(url)
+    sum.add(finalURL)
+    sum.add(status)
+    policy.add(to: &sum)
     switch content {
     case .picture(let image, let digest, let bytes):
-      for text in [image.format.rawValue, digest.description] { sum.add(text) }
-      for number in [image.size.width, image.size.height, bytes] { sum.add(number) }
+      sum.add(image.format.rawValue)
+      sum.add(digest)
+      sum.add(image.size.width)
+      sum.add(image.size.height)
+      sum.add(bytes)
     case .failure(let code, let message):
-      for text in [code, message] { sum.add(text) }
+      sum.add(code)
+      sum.add(message)
     }
     return sum.value()
   }
 }
 
+extension CachePolicy {
+  fileprivate func add(to sum: inout Checksum) {
+    sum.add(requestedAt)
+    sum.add(respondedAt)
+    sum.add(status)
+    sum.add(fields.cacheControl)
+    sum.add(fields.expires)
+    sum.add(fields.date)
+    sum.add(fields.age)
+    sum.add(fields.entityTag)
+    sum.add(fields.lastModified)
+    sum.add(fields.vary)
+  }
+}
+
 extension Thumbnail {
   /// The checksum of this thumbnail as one of the source `key`.
-  func checksum(for key: SourceKey) -> Int64 {
+  func checksum(for key: SourceKey) -> Int {
     var sum = Checksum()
-    for text in [key.description, spec.cacheText, format.rawValue] { sum.add(text) }
-    for number in [size.width, size.height] { sum.add(number) }
+    sum.add(key)
+    sum.add(spec)
+    sum.add(format.rawValue)
+    sum.add(size.width)
+    sum.add(size.height)
     return sum.value(with: bytes)
   }
 }

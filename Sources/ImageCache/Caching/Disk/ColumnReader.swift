@@ -1,28 +1,36 @@
-import Foundation
 import GRDB
+import GRDBSQLite
 
-/// Reads a row's columns in order, and finds nil where a damaged file has a value of another type.
+/// Reads the columns of a statement's row in order, and finds nil where a damaged file has a value of another type.
+/// Good until the statement goes on.
 struct ColumnReader {
-  private let row: Row
-  private var index = 0
+  private let statement: SQLiteStatement
+  private var index: Int32 = 0
 
-  init(_ row: Row, from index: Int = 0) {
-    self.row = row
-    self.index = index
+  init(_ statement: SQLiteStatement) { self.statement = statement }
+
+  mutating func text() -> String? {
+    defer { index += 1 }
+    guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let start = sqlite3_column_text(statement, index) else {
+      return nil
+    }
+    let length = Int(sqlite3_column_bytes(statement, index))
+    return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
   }
 
-  mutating func text() -> String? { String.fromDatabaseValue(next()) }
-
-  mutating func integer() -> Int? { Int.fromDatabaseValue(next()) }
+  mutating func integer() -> Int? {
+    defer { index += 1 }
+    guard sqlite3_column_type(statement, index) == SQLITE_INTEGER else { return nil }
+    return Int(sqlite3_column_int64(statement, index))
+  }
 
   mutating func bytes() -> [UInt8]? {
     defer { index += 1 }
-    // Without the copy that a `Data` of its own would be.
-    return try? row.withUnsafeData(atIndex: index) { $0.map { [UInt8]($0) } }
+    guard sqlite3_column_type(statement, index) == SQLITE_BLOB else { return nil }
+    let start = sqlite3_column_blob(statement, index)
+    return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
   }
 
-  private mutating func next() -> DatabaseValue {
-    defer { index += 1 }
-    return row[index]
-  }
+  /// Passes over some columns.
+  mutating func skip(_ count: Int) { index += Int32(count) }
 }

@@ -9,50 +9,69 @@ final class DiskCache: Sendable {
   private let writer: DiskWriter
   private let monitor: CacheMonitor
   private let largestThumbnail: Int
+  private let largestOriginal: Int
   private let now: @Sendable () -> Date
 
   /// - Parameters:
-  ///   - byteLimit: What the database may hold.
+  ///   - byteLimit: What the database may hold; nil for what the directory says, or the standard limit.
   ///   - stagingLimit: What may wait for being written, in bytes.
   init(
-    _ directory: CacheDirectory, byteLimit: Int, stagingLimit: Int = 32 << 20, monitor: CacheMonitor,
+    _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none, stagingLimit: Int = 32 << 20,
+    monitor: CacheMonitor,
     now: @escaping @Sendable () -> Date
   ) {
     let reader = DiskReader(directory)
     self.reader = reader
     writer = DiskWriter(
-      DiskStore(directory, byteLimit: byteLimit), stagingLimit: stagingLimit, monitor: monitor, now: now,
+      DiskStore(directory, byteLimit: byteLimit, originals: originals), stagingLimit: stagingLimit, monitor: monitor,
+      now: now,
       onOpening: { reader.invalidate() })
     self.monitor = monitor
     self.now = now
-    largestThumbnail = byteLimit / 8
+    let limit = byteLimit ?? ThumbnailCache.Configuration.standardDiskByteLimit
+    largestThumbnail = limit / 8
+    largestOriginal = min(originals.byteLimit(of: limit) / 8, stagingLimit / 4)
   }
 
   /// The entry of `key` with those of `specs` that are there; staged writes first, then the disk.
   func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let change = writer.change(for: key) else { return storedEntry(for: key, url: url, specs: specs) }
     guard let source = change.source, source.url == url else { return nil }
-    let wanted = Set(specs)
-    var entry = CacheEntry(
-      source: source, thumbnails: change.thumbnails.filter { wanted.contains($0.key) }, origin: .memory)
-    let missing = specs.filter { entry.thumbnails[$0] == nil }
-    if missing.isEmpty || change.replacesAll { return entry }
-    if let stored = storedEntry(for: key, url: url, specs: missing), stored.source.sharesThumbnails(with: source) {
-      entry.thumbnails.merge(stored.thumbnails) { staged, _ in staged }
-      entry.origin = .disk
-    }
-    return entry
+    let staged = CacheEntry.Content(source, change.thumbnails).narrowed(to: specs)
+    let missing = specs.filter { staged.thumbnails[$0] == nil }
+    guard !missing.isEmpty, !change.replacesAll,
+      let stored = storedEntry(for: key, url: url, specs: missing), stored.source.sharesThumbnails(with: source)
+    else { return CacheEntry(staged, origin: .memory) }
+    let thumbnails = staged.thumbnails.merging(stored.thumbnails) { staged, _ in staged }
+    return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
   }
 
   /// Whether a write of `key` is on its way, so that what a look-up found before may be outdated.
   func isChanging(_ key: SourceKey) -> Bool { writer.change(for: key) != nil }
 
-  /// Stores a source, and thumbnails of it.
-  func store(_ source: StoredSource, thumbnails: [Thumbnail], for key: SourceKey) {
+  /// Stores a source, thumbnails of it, and the file itself where it is small enough to be kept.
+  func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8], for key: SourceKey) {
     let fitting = thumbnails.filter { $0.bytes.count <= largestThumbnail }
     if fitting.count < thumbnails.count { monitor.count { $0.refused += thumbnails.count - fitting.count } }
     let bySpec = Dictionary(fitting.map { ($0.spec, $0) }) { $1 }
-    writer.stage(Staging.Change(source: source, thumbnails: bySpec), for: key)
+    let kept = original.count <= largestOriginal ? original : []
+    writer.stage(Staging.Change(source: source, thumbnails: bySpec, original: kept), for: key)
+  }
+
+  /// The file that `source` was; empty when it is not there, or is another one by now.
+  func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
+    guard case .picture(_, let digest, _) = source.content else { return [] }
+    if let change = writer.change(for: key), !change.original.isEmpty || change.replacesAll || change.source == nil {
+      return change.source.map(source.sharesThumbnails) == true ? change.original : []
+    }
+    do throws(DiskReader.ReadFailure) {
+      let body = try reader.original(of: key)
+      // The digest of a download is a better checksum than any other.
+      return BodyDigest(of: body) == digest ? body : []
+    } catch {
+      note(error)
+      return []
+    }
   }
 
   /// Removes a source and its thumbnails.
@@ -76,9 +95,13 @@ final class DiskCache: Sendable {
         return nil
       }
     } catch {
-      monitor.record(error.error)
-      if error.error.code == .corrupt { writer.reportDamage(in: error.generation) }
+      note(error)
       return nil
     }
+  }
+
+  private func note(_ failure: DiskReader.ReadFailure) {
+    monitor.record(failure.error)
+    if failure.error.code == .corrupt { writer.reportDamage(in: failure.generation) }
   }
 }

@@ -7,7 +7,7 @@ enum DiskDatabase {
   /// `THMB`: says in the file's header whose file it is.
   static let applicationID = 0x5448_4d42
   /// Another number means another schema, which is a new generation. Never migrated: it is a cache.
-  static let schemaVersion = 1
+  static let schemaVersion = 2
   static let pageSize = 4096
 
   /// Seconds that a connection waits for SQLite's own locks. Writers are serialised by the directory's lock, so
@@ -93,7 +93,8 @@ enum DiskDatabase {
   }
 
   /// `source.fresh_until`, `bytes` and `thumbnails` follow from the rest; they are there for `source_lru`, from which
-  /// eviction and statistics read without touching anything else. The pictures are in a table of their own, so that
+  /// eviction and statistics read without touching anything else. `original_total` is there so that the originals'
+  /// share needs no counting; triggers keep it right. The pictures are in a table of their own, so that
   /// nothing but a hit reads past them.
   private static let schema = """
     CREATE TABLE source (
@@ -118,6 +119,7 @@ enum DiskDatabase {
     CREATE INDEX source_lru ON source (last_used, bytes, thumbnails, fresh_until, failure_code);
     CREATE TABLE thumbnail (
       source_id INTEGER NOT NULL,
+      spec_hash INTEGER NOT NULL,
       spec TEXT NOT NULL,
       width INTEGER NOT NULL,
       height INTEGER NOT NULL,
@@ -125,8 +127,22 @@ enum DiskDatabase {
       length INTEGER NOT NULL,
       checksum INTEGER NOT NULL,
       blob_id INTEGER NOT NULL,
-      PRIMARY KEY (source_id, spec)
+      PRIMARY KEY (source_id, spec_hash)
     ) WITHOUT ROWID;
     CREATE TABLE blob (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    CREATE TABLE original (
+      blob_id INTEGER PRIMARY KEY,
+      source_id INTEGER NOT NULL UNIQUE,
+      length INTEGER NOT NULL
+    );
+    CREATE TABLE original_total (bytes INTEGER NOT NULL);
+    INSERT INTO original_total VALUES (0);
+    CREATE TRIGGER original_added AFTER INSERT ON original BEGIN
+      UPDATE original_total SET bytes = bytes + new.length;
+    END;
+    CREATE TRIGGER original_removed AFTER DELETE ON original BEGIN
+      UPDATE original_total SET bytes = bytes - old.length;
+      DELETE FROM blob WHERE id = old.blob_id;
+    END;
     """
 }

@@ -39,6 +39,24 @@ final class DiskReader: Sendable {
     }
   }
 
+  /// The file kept for `key`; empty when there is none. Not checked.
+  func original(of key: SourceKey) throws(ReadFailure) -> [UInt8] {
+    guard let generation = try openGeneration() else { return [] }
+    do {
+      return try generation.read { database in
+        var run = try StatementRun(
+          """
+          SELECT b.data FROM source s JOIN original o ON o.source_id = s.id JOIN blob b ON b.id = o.blob_id WHERE s.key = ?
+          """, in: database)
+        run.bind(key.bytes)
+        guard var columns = try run.next() else { return [] }
+        return columns.bytes() ?? []
+      }
+    } catch {
+      throw ReadFailure(error: error, generation: generation.number)
+    }
+  }
+
   /// The failure of a look-up, and the generation it was met in.
   struct ReadFailure: Error {
     var error: DiskCacheError
@@ -73,27 +91,27 @@ final class DiskReader: Sendable {
     }
   }
 
-  private static func find(
+  static func find(
     _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
   ) throws -> Finding {
-    let statement = try database.cachedStatement(
-      sql: specs.count < selects.count ? selects[specs.count] : select(specs.count))
-    let arguments = StatementArguments(specs.map(\.cacheText) as [any DatabaseValueConvertible] + [key.bytes.asData])
+    let specs = Dictionary(specs.map { ($0.cacheHash, $0) }) { first, _ in first }
     // One statement: the source and its thumbnails are of the same moment.
-    let rows = try Row.fetchCursor(statement, arguments: arguments)
+    var run = try StatementRun(specs.count < selects.count ? selects[specs.count] : select(specs.count), in: database)
+    for hash in specs.keys { run.bind(hash) }
+    run.bind(key.bytes)
     var found: (source: StoredSource, lastUsed: Int)?
     var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
-    while let row = try rows.next() {
-      var columns = ColumnReader(row)
+    while var columns = try run.next() {
       if found == nil {
         guard let lastUsed = columns.integer(), let source = StoredSource(&columns, key: key), source.url == url else {
           return .unusable
         }
         found = (source, lastUsed)
+      } else {
+        columns.skip(1 + StoredSource.columns.count)
       }
-      var picture = ColumnReader(row, from: 1 + StoredSource.columns.count)
-      guard picture.integer() != nil else { continue }
-      guard let thumbnail = Thumbnail(&picture, key: key) else { return .unusable }
+      guard columns.integer() != nil else { continue }
+      guard let thumbnail = Thumbnail(&columns, key: key, specs: specs) else { return .unusable }
       thumbnails[thumbnail.spec] = thumbnail
     }
     guard let found else { return .missing }
@@ -109,7 +127,7 @@ final class DiskReader: Sendable {
     let marks = Array(repeating: "?", count: count)
     return """
       SELECT \((source + thumbnail).joined(separator: ", ")), b.data FROM source s
-      LEFT JOIN thumbnail t ON t.source_id = s.id AND t.spec IN (\(marks.joined(separator: ", ")))
+      LEFT JOIN thumbnail t ON t.source_id = s.id AND t.spec_hash IN (\(marks.joined(separator: ", ")))
       LEFT JOIN blob b ON b.id = t.blob_id
       WHERE s.key = ?
       """

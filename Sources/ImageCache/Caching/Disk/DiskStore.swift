@@ -20,7 +20,9 @@ struct DiskStore {
   }
 
   private let directory: CacheDirectory
-  private let byteLimit: Int
+  /// What this process was told; nil for nothing.
+  private let byteLimit: Int?
+  private let originals: OriginalKeeping
   private var lock: FileLock?
   private var generation: Generation?
   /// The generation that readers or writers found damaged; it must not stay the current one.
@@ -28,7 +30,9 @@ struct DiskStore {
   /// How many databases were opened so far.
   private var openings = 0
 
-  init(_ directory: CacheDirectory, byteLimit: Int) {
+  /// - Parameter byteLimit: What the database may hold as far as this process goes; nil for no opinion.
+  init(_ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none) {
+    self.originals = originals
     self.directory = directory
     self.byteLimit = byteLimit
   }
@@ -83,17 +87,47 @@ struct DiskStore {
 
   private mutating func writeLocked(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Int {
     let connection = try currentConnection()
+    // Read again for each batch: whoever lowers it does not have to restart those who run.
+    let limit = self.limit
     do {
       return try connection.writeWithoutTransaction { database in
         let transactions = DiskTransactions(database: database, now: now)
+        let limit = directory.isShortOfSpace ? min(limit, try transactions.usedBytes()) : limit
         try transactions.write(batch)
-        let evicted = try transactions.evict(downTo: byteLimit)
+        // Those of other processes that keep originals are not this one's business.
+        if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
+        let evicted = try transactions.evict(downTo: limit)
         try transactions.giveSpaceBack()
         try checkpointIfLarge(database)
         return evicted
       }
     } catch {
       throw DiskCacheError(error)
+    }
+  }
+
+  /// What the database may hold: what the directory says, or less if this process was told so.
+  var limit: Int {
+    let stored = directory.storedLimit()
+    return stored.map { min($0, byteLimit ?? .max) } ?? byteLimit ?? ThumbnailCache.Configuration.standardDiskByteLimit
+  }
+
+  /// Makes one small change of the current generation, all of it or nothing, under the lock.
+  ///
+  /// - Parameter body: Returns whether there is more to do.
+  mutating func change(_ body: (DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
+    let lock = try openLock()
+    return try lock.withLock { () throws(DiskCacheError) in
+      let connection = try currentConnection()
+      do {
+        return try connection.writeWithoutTransaction { database in
+          let hasMore = try body(DiskTransactions(database: database, now: 0))
+          if !hasMore || isLogLarge() { try checkpoint(database) }
+          return hasMore
+        }
+      } catch {
+        throw DiskCacheError(error)
+      }
     }
   }
 
@@ -130,10 +164,16 @@ struct DiskStore {
 
   /// Empties the log into the database when it has grown large.
   private func checkpointIfLarge(_ database: Database) throws {
-    let threshold = min(16 << 20, max(1 << 20, byteLimit / 16))
-    guard let number = generation?.number,
-      CacheDirectory.size(ofFile: directory.databasePath(number) + "-wal") > threshold
-    else { return }
+    if isLogLarge() { try checkpoint(database) }
+  }
+
+  private func isLogLarge() -> Bool {
+    guard let number = generation?.number else { return false }
+    let size = CacheDirectory.size(ofFile: directory.databasePath(number) + "-wal")
+    return size > min(16 << 20, max(1 << 20, limit / 16))
+  }
+
+  private func checkpoint(_ database: Database) throws {
     do {
       try database.checkpoint(.truncate)
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {

@@ -13,10 +13,17 @@ struct DiskTransactions {
         try apply(change, to: key)
       }
       for key in batch.used {
-        try run("UPDATE source SET last_used = ? WHERE key = ?", [now, key.bytes.asData])
+        try touch(key)
       }
       return .commit
     }
+  }
+
+  private func touch(_ key: SourceKey) throws {
+    var run = try StatementRun("UPDATE source SET last_used = ? WHERE key = ?", in: database)
+    run.bind(now)
+    run.bind(key.bytes)
+    try run.finish()
   }
 
   private func apply(_ change: Staging.Change, to key: SourceKey) throws {
@@ -27,69 +34,98 @@ struct DiskTransactions {
     }
     if let stored, change.replacesAll || !source.hasPicture(stored.digest, url: stored.url) {
       try removeThumbnails(of: stored.id)
+      try removeOriginal(of: stored.id)
     }
-    let id = try upsert(source, key: key)
+    let id = try upsert(source, key: key, thumbnails: change.thumbnails)
     for thumbnail in change.thumbnails.values {
+      if stored != nil { try removeThumbnail(thumbnail.spec, of: id) }
       try insert(thumbnail, of: id, key: key)
     }
-    try run(
-      """
-      UPDATE source SET (bytes, thumbnails) =
-        (SELECT coalesce(sum(length), 0), count(*) FROM thumbnail WHERE source_id = source.id) WHERE id = ?
-      """, [id])
+    if stored != nil { try recount(id) }
+    if !change.original.isEmpty { try insert(original: change.original, of: id) }
   }
 
-  private func storedSource(_ key: SourceKey) throws -> (id: Int64, url: String?, digest: BodyDigest?)? {
-    let statement = try database.cachedStatement(sql: "SELECT id, url, digest FROM source WHERE key = ?")
-    guard let row = try Row.fetchOne(statement, arguments: [key.bytes.asData]) else { return nil }
-    var columns = ColumnReader(row)
-    guard let id = columns.integer() else { return nil }
-    return (Int64(id), columns.text(), columns.bytes().flatMap { BodyDigest(bytes: $0) })
+  private func storedSource(_ key: SourceKey) throws -> (id: Int, url: String?, digest: BodyDigest?)? {
+    var run = try StatementRun("SELECT id, url, digest FROM source WHERE key = ?", in: database)
+    run.bind(key.bytes)
+    guard var columns = try run.next(), let id = columns.integer() else { return nil }
+    return (id, columns.text(), columns.bytes().flatMap { BodyDigest(bytes: $0) })
   }
 
   private static let upsert: String = {
     let columns = ["key"] + StoredSource.columns + ["fresh_until", "last_used"]
+    // The last two hold for a source that was not there; others are counted anew.
     return """
-      INSERT INTO source (\(columns.joined(separator: ", ")))
-      VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
+      INSERT INTO source (\(columns.joined(separator: ", ")), bytes, thumbnails)
+      VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")), ?, ?)
       ON CONFLICT (key) DO UPDATE SET \(columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
       RETURNING id
       """
   }()
 
-  private func upsert(_ source: StoredSource, key: SourceKey) throws -> Int64 {
-    let values = [key.bytes.asData] + source.arguments(for: key) + [source.policy.freshUntil, now]
-    let statement = try database.cachedStatement(sql: Self.upsert)
-    guard let id = try Int64.fetchOne(statement, arguments: StatementArguments(values)) else {
+  private func upsert(
+    _ source: StoredSource, key: SourceKey, thumbnails: [ThumbnailSpec: Thumbnail]
+  ) throws -> Int {
+    var run = try StatementRun(Self.upsert, in: database)
+    run.bind(key.bytes)
+    source.bind(to: &run, key: key)
+    run.bind(source.policy.freshUntil)
+    run.bind(now)
+    run.bind(thumbnails.values.reduce(0) { $0 + $1.bytes.count })
+    run.bind(thumbnails.count)
+    guard var columns = try run.next(), let id = columns.integer() else {
       throw DiskCacheError(.corrupt, "A row that was written has no identifier.")
     }
+    try run.finish()
     return id
   }
 
-  private func insert(_ thumbnail: Thumbnail, of source: Int64, key: SourceKey) throws {
-    let spec = thumbnail.spec.cacheText
-    try run(
-      "DELETE FROM blob WHERE id = (SELECT blob_id FROM thumbnail WHERE source_id = ? AND spec = ?)", [source, spec])
-    try run("INSERT INTO blob (data) VALUES (?)", [thumbnail.bytes.asData])
+  private static let insertion = """
+    INSERT INTO thumbnail (\(Thumbnail.columns.joined(separator: ", ")), spec, source_id, blob_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, last_insert_rowid())
+    """
+
+  private func insert(_ thumbnail: Thumbnail, of source: Int, key: SourceKey) throws {
+    var picture = try StatementRun("INSERT INTO blob (data) VALUES (?)", in: database)
+    picture.bind(thumbnail.bytes)
+    try picture.finish()
+    var row = try StatementRun(Self.insertion, in: database)
+    thumbnail.bind(to: &row, key: key)
+    row.bind(thumbnail.spec.cacheText)
+    row.bind(source)
+    try row.finish()
+  }
+
+  private func recount(_ source: Int) throws {
     try run(
       """
-      INSERT OR REPLACE INTO thumbnail (\(Thumbnail.columns.joined(separator: ", ")), source_id, blob_id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      """, thumbnail.arguments(for: key) + [source, database.lastInsertedRowID])
+      UPDATE source SET (bytes, thumbnails) =
+        (SELECT coalesce(sum(length), 0), count(*) FROM thumbnail WHERE source_id = source.id) WHERE id = ?
+      """, source)
   }
 
-  private func removeThumbnails(of source: Int64) throws {
-    try run("DELETE FROM blob WHERE id IN (SELECT blob_id FROM thumbnail WHERE source_id = ?)", [source])
-    try run("DELETE FROM thumbnail WHERE source_id = ?", [source])
+  private func removeThumbnail(_ spec: ThumbnailSpec, of source: Int) throws {
+    let (row, hash) = ("FROM thumbnail WHERE source_id = ? AND spec_hash = ?", spec.cacheHash)
+    try run("DELETE FROM blob WHERE id = (SELECT blob_id \(row))", source, hash)
+    try run("DELETE \(row)", source, hash)
   }
 
-  private func removeSource(_ id: Int64) throws {
+  private func removeThumbnails(of source: Int) throws {
+    try run("DELETE FROM blob WHERE id IN (SELECT blob_id FROM thumbnail WHERE source_id = ?)", source)
+    try run("DELETE FROM thumbnail WHERE source_id = ?", source)
+  }
+
+  private func removeSource(_ id: Int) throws {
     try removeThumbnails(of: id)
-    try run("DELETE FROM source WHERE id = ?", [id])
+    try removeOriginal(of: id)
+    try run("DELETE FROM source WHERE id = ?", id)
   }
 
-  private func run(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws {
-    try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+  /// Runs a statement with whole numbers as its parameters.
+  func run(_ sql: String, _ arguments: Int...) throws {
+    var run = try StatementRun(sql, in: database)
+    for argument in arguments { run.bind(argument) }
+    try run.finish()
   }
 }
 
@@ -97,6 +133,15 @@ struct DiskTransactions {
 extension DiskTransactions {
   /// Eviction aims below the limit by this share, so that it does not run after every batch.
   private static let slack = 20
+  /// Sources and what they hold, that which was not used for longest first.
+  private static let oldest = """
+    SELECT s.id, s.bytes + coalesce(o.length, 0) FROM source s LEFT JOIN original o ON o.source_id = s.id
+    ORDER BY s.last_used, s.bytes
+    """
+  /// About what a source takes beside what it holds.
+  private static let rowBytes = 256
+  /// The pages that go back to the file system in one step.
+  private static let vacuumPages = 512
   /// The most sources that go in one transaction.
   private static let evictionBatch = 256
 
@@ -111,28 +156,35 @@ extension DiskTransactions {
   func evict(downTo limit: Int) throws -> Int {
     guard try usedBytes() > limit else { return 0 }
     var count = 0
-    while case let excess = try usedBytes() - (limit - limit / Self.slack), excess > 0 {
-      let victims = try oldestSources(holding: excess)
-      if victims.isEmpty { break }
-      try database.inTransaction(.immediate) {
-        for id in victims { try removeSource(id) }
-        return .commit
-      }
-      count += victims.count
-    }
+    while case let victims = try evictSome(downTo: limit - limit / Self.slack), victims > 0 { count += victims }
     return count
   }
 
-  private func oldestSources(holding excess: Int) throws -> [Int64] {
-    let statement = try database.cachedStatement(
-      sql: "SELECT id, bytes FROM source ORDER BY last_used, bytes LIMIT \(Self.evictionBatch)")
-    var (victims, sum): ([Int64], Int) = ([], 0)
-    for row in try Row.fetchAll(statement) where sum < excess {
-      var columns = ColumnReader(row)
+  /// Removes at most a transaction's worth of the sources that were not used for longest; none when the database holds
+  /// no more than `limit` bytes.
+  ///
+  /// - Returns: The number of sources removed.
+  func evictSome(downTo limit: Int) throws -> Int {
+    let excess = try usedBytes() - limit
+    guard excess > 0 else { return 0 }
+    let victims = try oldestSources(holding: excess)
+    if victims.isEmpty { return 0 }
+    try database.inTransaction(.immediate) {
+      for id in victims { try removeSource(id) }
+      return .commit
+    }
+    return victims.count
+  }
+
+  private func oldestSources(holding excess: Int) throws -> [Int] {
+    var run = try StatementRun(
+      Self.oldest + " LIMIT \(Self.evictionBatch)", in: database)
+    var (victims, sum): ([Int], Int) = ([], 0)
+    while sum < excess, var columns = try run.next() {
       guard let id = columns.integer() else { continue }
-      victims.append(Int64(id))
+      victims.append(id)
       // What a row costs beside its pictures differs; too low a guess only evicts a little more.
-      sum += (columns.integer() ?? 0) + 256
+      sum += (columns.integer() ?? 0) + Self.rowBytes
     }
     return victims
   }
@@ -140,8 +192,26 @@ extension DiskTransactions {
   /// Gives part of the free pages back to the file system when they are more than a quarter of the file.
   func giveSpaceBack() throws {
     let (pages, free) = (try pragma("page_count"), try pragma("freelist_count"))
-    guard free > 512, free * 4 > pages else { return }
-    try database.execute(sql: "PRAGMA incremental_vacuum(512)")
+    if free > Self.vacuumPages, free * 4 > pages { _ = try vacuum() }
+  }
+
+  /// How many of the sources that were not used for longest hold `excess` bytes, and what those hold.
+  func oldest(holding excess: Int) throws -> (sources: Int, bytes: Int) {
+    var run = try StatementRun(Self.oldest, in: database)
+    var (count, bytes) = (0, 0)
+    while bytes + count * Self.rowBytes < excess, var columns = try run.next() {
+      count += 1
+      columns.skip(1)
+      bytes += columns.integer() ?? 0
+    }
+    return (count, bytes)
+  }
+
+  /// Gives a step's worth of free pages back to the file system; false when there were none.
+  func vacuum() throws -> Bool {
+    guard try pragma("freelist_count") > 0 else { return false }
+    try database.execute(sql: "PRAGMA incremental_vacuum(\(Self.vacuumPages))")
+    return true
   }
 
   private func pragma(_ name: String) throws -> Int {

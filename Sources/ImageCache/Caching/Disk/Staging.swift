@@ -9,19 +9,26 @@ struct Staging {
     var source: StoredSource?
     /// Thumbnails to add.
     var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
+    /// The whole file to keep; empty for none.
+    var original: [UInt8] = []
     /// Whether thumbnails that are on disk already must go, even those of the same bytes.
     var replacesAll = false
 
     /// What this holds in memory, in bytes.
-    var cost: Int { thumbnails.values.reduce(512) { $0 + $1.bytes.count + 256 } }
+    var cost: Int { thumbnails.values.reduce(512 + original.count) { $0 + $1.bytes.count + 256 } }
 
     /// The change that has the effect of this one, then `later`.
     func followed(by later: Change) -> Change {
       guard let source, let laterSource = later.source, !later.replacesAll,
         source.sharesThumbnails(with: laterSource)
-      else { return Change(source: later.source, thumbnails: later.thumbnails, replacesAll: true) }
+      else {
+        return Change(
+          source: later.source, thumbnails: later.thumbnails, original: later.original, replacesAll: true)
+      }
       let union = thumbnails.merging(later.thumbnails) { $1 }
-      return Change(source: laterSource, thumbnails: union, replacesAll: replacesAll)
+      return Change(
+        source: laterSource, thumbnails: union, original: later.original.isEmpty ? original : later.original,
+        replacesAll: replacesAll)
     }
   }
 

@@ -1,30 +1,20 @@
-import GRDB
-
 extension StoredSource {
-  /// The columns of ``arguments(for:)`` and ``init(_:key:)``, in their order.
+  /// The columns of ``bind(to:key:)`` and ``init(_:key:)``, in their order.
   static let columns = [
     "url", "final_url", "status", "requested_at", "responded_at", "response_status", "cache_control", "expires",
     "date", "age", "etag", "last_modified", "vary", "format", "width", "height", "digest", "length", "failure_code",
     "failure_message", "renderer", "checksum",
   ]
 
-  /// The values of ``columns``.
-  func arguments(for key: SourceKey) -> [(any DatabaseValueConvertible)?] {
-    let fields = policy.fields
-    let head: [(any DatabaseValueConvertible)?] = [
-      url, finalURL, status, policy.requestedAt, policy.respondedAt, policy.status, fields.cacheControl,
-      fields.expires, fields.date, fields.age, fields.entityTag, fields.lastModified, fields.vary,
-    ]
-    return head + contentArguments + [Renderer.version, checksum(for: key)]
-  }
-
-  private var contentArguments: [(any DatabaseValueConvertible)?] {
-    switch content {
-    case .picture(let image, let digest, let bytes):
-      [image.format.rawValue, image.size.width, image.size.height, digest.bytes.asData, bytes, nil, nil]
-    case .failure(let code, let message):
-      [nil, nil, nil, nil, nil, code, message]
-    }
+  /// Gives the values of ``columns`` to a statement.
+  func bind(to run: inout StatementRun, key: SourceKey) {
+    run.bind(url)
+    run.bind(finalURL)
+    run.bind(status)
+    policy.bind(to: &run)
+    content.bind(to: &run)
+    run.bind(Renderer.version)
+    run.bind(checksum(for: key))
   }
 
   /// The source that `columns` describe, if they are whole and were stored under `key`.
@@ -36,13 +26,24 @@ extension StoredSource {
     else { return nil }
     self.init(url: url, finalURL: finalURL, status: status, policy: policy, content: content)
     let renderer = columns.integer()
-    guard columns.integer() == Int(checksum(for: key)) else { return nil }
+    guard columns.integer() == checksum(for: key) else { return nil }
     // What one renderer could not decode, the next one may.
     if case .failure = content, renderer != Renderer.version { return nil }
   }
 }
 
 extension CachePolicy {
+  fileprivate func bind(to run: inout StatementRun) {
+    for number in [requestedAt, respondedAt, status] { run.bind(number) }
+    run.bind(fields.cacheControl)
+    run.bind(fields.expires)
+    run.bind(fields.date)
+    run.bind(fields.age)
+    run.bind(fields.entityTag)
+    run.bind(fields.lastModified)
+    run.bind(fields.vary)
+  }
+
   fileprivate init?(_ columns: inout ColumnReader) {
     guard let requestedAt = columns.integer(), let respondedAt = columns.integer(), let status = columns.integer()
     else { return nil }
@@ -59,6 +60,22 @@ extension CachePolicy {
 }
 
 extension StoredSource.Content {
+  fileprivate func bind(to run: inout StatementRun) {
+    switch self {
+    case .picture(let image, let digest, let bytes):
+      run.bind(image.format.rawValue)
+      run.bind(image.size.width)
+      run.bind(image.size.height)
+      run.bind(digest.bytes)
+      run.bind(bytes)
+      run.skip(2)
+    case .failure(let code, let message):
+      run.skip(5)
+      run.bind(code)
+      run.bind(message)
+    }
+  }
+
   fileprivate init?(_ columns: inout ColumnReader) {
     let format = columns.text().flatMap(ImageFormat.init(rawValue:))
     let (width, height) = (columns.integer(), columns.integer())

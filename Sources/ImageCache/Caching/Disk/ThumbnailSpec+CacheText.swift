@@ -24,3 +24,30 @@ extension ThumbnailSpec {
       quality: quality, background: background, filter: filter, light: light, scans: scans)
   }
 }
+
+extension ThumbnailSpec {
+  /// What rows are found by: 64 bits over everything that decides a thumbnail's pixels, the renderer's version included.
+  ///
+  /// The checksum of a row covers the same anew, so that two specs with one hash are never taken for each other.
+  var cacheHash: Int {
+    var sum = Checksum()
+    sum.add(self)
+    return sum.value()
+  }
+}
+
+extension Checksum {
+  /// Takes a spec, and the version of the renderer.
+  mutating func add(_ spec: ThumbnailSpec) {
+    let color = spec.background
+    add(Renderer.version << 48 | spec.quality << 24 | Int(color.red) << 16 | Int(color.green) << 8 | Int(color.blue))
+    add(spec.box.width << 32 | spec.box.height)
+    add(spec.scale)
+    add(spec.fit.rawValue)
+    add(spec.enlargement.rawValue)
+    add(spec.format.rawValue)
+    add(spec.filter.rawValue)
+    add(spec.light.rawValue)
+    add(spec.scans.rawValue)
+  }
+}

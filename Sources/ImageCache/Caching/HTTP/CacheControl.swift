@@ -14,11 +14,21 @@ struct CacheControl: Hashable, Sendable {
   var staleIfError: Int?
 
   /// The directives of a field's value. Unknown ones are ignored; of one that is repeated, the first counts.
+  ///
+  /// Works on bytes: a look-up in the cache that is served from disk parses this, and characters cost much more.
   init(_ value: String?) {
-    for directive in Self.directives(of: value ?? "") {
-      let parts = directive.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let argument = parts.count == 2 ? Self.unquoted(parts[1]) : ""
-      switch Self.trimmed(parts[0]).lowercased() {
+    guard var value else { return }
+    value.withUTF8 { read($0) }
+  }
+
+  /// A part of the value, as bytes.
+  typealias Word = Slice<UnsafeBufferPointer<UInt8>>
+
+  private mutating func read(_ value: UnsafeBufferPointer<UInt8>) {
+    for directive in Self.directives(of: value) {
+      let parts = directive.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let argument = parts.count == 2 ? Self.unquoted(parts[1]) : directive.suffix(0)
+      switch String(decoding: Self.trimmed(parts[0]), as: UTF8.self).lowercased() {
       case "no-store": noStore = true
       // A list of field names narrows the directive; not to follow the narrowing is allowed, and safe.
       case "no-cache": noCache = true
@@ -31,36 +41,30 @@ struct CacheControl: Hashable, Sendable {
   }
 
   /// A number of seconds, RFC 9111 section 1.2.2: digits only; 2^31 stands for everything larger.
-  static func deltaSeconds(_ text: Substring) -> Int? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return min(Int(text) ?? Int.max, 1 << 31)
+  static func deltaSeconds(_ text: some Collection<UInt8>) -> Int? {
+    guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return min(Int(String(decoding: text, as: UTF8.self)) ?? Int.max, 1 << 31)
   }
 
   /// Splits at commas outside quoted strings.
-  private static func directives(of value: String) -> [Substring] {
+  private static func directives(of value: UnsafeBufferPointer<UInt8>) -> [Word] {
     var isQuoted = false
-    return value.split { character in
-      if character == "\"" { isQuoted.toggle() }
-      return character == "," && !isQuoted
+    return value.split { byte in
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      return byte == UInt8(ascii: ",") && !isQuoted
     }
   }
 
-  private static func unquoted(_ text: Substring) -> Substring {
+  private static func unquoted(_ text: Word) -> Word {
     let text = trimmed(text)
-    guard text.count >= 2, text.first == "\"", text.last == "\"" else { return text }
+    guard text.count >= 2, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else { return text }
     return text.dropFirst().dropLast()
   }
 
-  private static func trimmed(_ text: Substring) -> Substring {
-    let isBlank = { (character: Character) in character == " " || character == "\t" }
-    return text.drop(while: isBlank).reversedDrop(while: isBlank)
-  }
-}
-
-extension Substring {
-  fileprivate func reversedDrop(while predicate: (Character) -> Bool) -> Substring {
-    var end = endIndex
-    while end > startIndex, predicate(self[index(before: end)]) { end = index(before: end) }
-    return self[..<end]
+  private static func trimmed(_ text: Word) -> Word {
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    var text = text.drop(while: isBlank)
+    while let last = text.last, isBlank(last) { text = text.dropLast() }
+    return text
   }
 }

@@ -26,8 +26,8 @@ extension CachePolicy {
   static func initialAge(field: String?, date: Int?, requestedAt: Int, respondedAt: Int) -> Int {
     let apparent = date.map { max(0, respondedAt - $0) } ?? 0
     // Of several values the first counts; one that is no number is ignored (RFC 9111 section 5.1).
-    let first = field?.prefix { $0 != "," && $0 != " " } ?? ""
-    let reported = CacheControl.deltaSeconds(first) ?? 0
+    let first = field?.utf8.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") }
+    let reported = first.flatMap { CacheControl.deltaSeconds($0) } ?? 0
     return max(apparent, reported + max(0, respondedAt - requestedAt))
   }
 }

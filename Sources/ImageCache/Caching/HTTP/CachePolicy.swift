@@ -79,9 +79,16 @@ public struct CachePolicy: Hashable, Sendable {
   /// Whether the stale response may be used at `now` because the origin failed: `stale-if-error` (RFC 5861), 1 day
   /// where the response says nothing. Never against `must-revalidate` or `no-cache` (RFC 9111 section 4.2.4).
   public func mayServeStaleOnError(at now: Date) -> Bool {
-    guard !control.mustRevalidate, !control.noCache, !control.noStore else { return false }
-    return age(at: now.wholeSeconds) < lifetime + (control.staleIfError ?? Self.defaultStaleIfError)
+    mayServeStaleOnError && age(at: now.wholeSeconds) < staleOnErrorLifetime
   }
+
+  /// Whether the response may stand in for an error at all.
+  var mayServeStaleOnError: Bool { !control.mustRevalidate && !control.noCache && !control.noStore }
+
+  /// The first second at which the response is too old to stand in for an error.
+  var staleOnErrorUntil: Int { respondedAt + staleOnErrorLifetime - initialAge }
+
+  private var staleOnErrorLifetime: Int { lifetime + (control.staleIfError ?? Self.defaultStaleIfError) }
 
   /// How old the response is at `now`, in seconds, its way here included (RFC 9111 section 4.2.3).
   public func age(at now: Date) -> Int { age(at: now.wholeSeconds) }
@@ -93,7 +100,7 @@ public struct CachePolicy: Hashable, Sendable {
 
   /// `no-cache` and `Vary: *` ask for validation on every use.
   private var isReusable: Bool {
-    !control.noCache && !control.noStore && fields.vary.map { !$0.contains("*") } ?? true
+    !control.noCache && !control.noStore && fields.vary.map { !$0.utf8.contains(UInt8(ascii: "*")) } ?? true
   }
 }
 

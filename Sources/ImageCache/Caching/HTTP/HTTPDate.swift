@@ -9,25 +9,38 @@ enum HTTPDate {
   /// - Parameter now: Seconds since 1970. Decides the century of the form with two digits for the year: a date more
   ///   than 50 years ahead is one of the past.
   static func parse(_ text: String, now: Int) -> Int? {
-    let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" })
+    var text = text
+    return text.withUTF8 { parse($0, now: now) }
+  }
+
+  /// A part of the text, as bytes: the dates of every entry that is read from disk pass through here, and characters
+  /// cost much more.
+  private typealias Word = Slice<UnsafeBufferPointer<UInt8>>
+
+  private static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int) -> Int? {
+    let words = text.split {
+      $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-")
+    }
     // `Sun, 06 Nov 1994 08:49:37 GMT` and `Sunday, 06-Nov-94 08:49:37 GMT`
-    if words.count == 6, words[5] == "GMT" {
+    if words.count == 6, words[5].elementsEqual("GMT".utf8) {
       return seconds(year: year(words[3], now: now), month: words[2], day: words[1], time: words[4])
     }
     // `Sun Nov  6 08:49:37 1994`
-    if words.count == 5, words[4].utf8.count == 4 {
+    if words.count == 5, words[4].count == 4 {
       return seconds(year: number(words[4]), month: words[1], day: words[2], time: words[3])
     }
     return nil
   }
 
-  private static func number(_ text: Substring) -> Int? {
-    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+  /// A number of digits alone, at most four of them.
+  private static func number(_ text: Word) -> Int? {
+    guard (1...4).contains(text.count), text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  private static func year(_ text: Substring, now: Int) -> Int? {
+  private static func year(_ text: Word, now: Int) -> Int? {
     guard let year = number(text) else { return nil }
-    switch text.utf8.count {
+    switch text.count {
     case 4: return year
     case 2:
       let current = civilYear(ofDay: now / 86400)
@@ -37,9 +50,10 @@ enum HTTPDate {
     }
   }
 
-  private static func seconds(year: Int?, month: Substring, day: Substring, time: Substring) -> Int? {
-    let clock = time.split(separator: ":", omittingEmptySubsequences: false).map(number)
-    guard let year, (1583...9999).contains(year), let month = months.firstIndex(of: String(month)),
+  private static func seconds(year: Int?, month: Word, day: Word, time: Word) -> Int? {
+    let clock = time.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map(number)
+    guard let year, (1583...9999).contains(year),
+      let month = months.firstIndex(where: { month.elementsEqual($0.utf8) }),
       let day = number(day), (1...daysInMonth(month + 1, of: year)).contains(day),
       clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
       hour < 24, minute < 60, second <= 60

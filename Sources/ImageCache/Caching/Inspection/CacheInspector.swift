@@ -4,7 +4,7 @@ import GRDB
 /// Looks into a cache directory, also while others use it. Creates and changes nothing.
 public struct CacheInspector: Sendable {
   private let directory: CacheDirectory
-  private let generation: OpenGeneration
+  let generation: OpenGeneration
 
   /// Opens the cache in `directory`.
   ///
@@ -18,17 +18,29 @@ public struct CacheInspector: Sendable {
   public func statistics(at now: Date) throws(DiskCacheError) -> CacheStatistics {
     let database = directory.databasePath(generation.number)
     return try generation.read { connection in
-      let row = try Row.fetchOne(connection, sql: Self.totals, arguments: [now.wholeSeconds])
-      guard let row else { throw DiskCacheError(.corrupt, "The cache cannot be counted.") }
-      var columns = ColumnReader(row)
+      var run = try StatementRun(Self.totals, in: connection)
+      run.bind(now.wholeSeconds)
+      guard var columns = try run.next() else { throw DiskCacheError(.corrupt, "The cache cannot be counted.") }
       let (sources, failures, fresh) = (columns.integer() ?? 0, columns.integer() ?? 0, columns.integer() ?? 0)
       let (thumbnails, bytes) = (columns.integer() ?? 0, columns.integer() ?? 0)
       return CacheStatistics(
         directory: directory.path, generation: generation.number, sources: sources, freshSources: fresh,
         staleSources: sources - failures - fresh, failures: failures, thumbnails: thumbnails, thumbnailBytes: bytes,
+        originalBytes: try DiskTransactions(database: connection, now: 0).originalBytes(),
         usedBytes: try DiskTransactions(database: connection, now: 0).usedBytes(),
-        databaseBytes: CacheDirectory.size(ofFile: database), logBytes: CacheDirectory.size(ofFile: database + "-wal"),
+        storedLimit: directory.storedLimit(), databaseBytes: CacheDirectory.size(ofFile: database),
+        logBytes: CacheDirectory.size(ofFile: database + "-wal"),
         oldestUse: columns.integer().map { Date(timeIntervalSince1970: Double($0)) })
+    }
+  }
+
+  /// How many sources would have to go, and the size of their thumbnails, so that the cache holds at most `limit` bytes;
+  /// nil for the limit that the cache has.
+  public func leastRecentlyUsed(above limit: Int?) throws(DiskCacheError) -> (sources: Int, bytes: Int) {
+    let limit = limit ?? DiskStore(directory, byteLimit: nil).limit
+    return try generation.read { connection in
+      let transactions = DiskTransactions(database: connection, now: 0)
+      return try transactions.oldest(holding: try transactions.usedBytes() - limit)
     }
   }
 
@@ -39,10 +51,10 @@ public struct CacheInspector: Sendable {
   /// - Throws: A `DiskCacheError`, or what `body` throws.
   @discardableResult
   public func forEachSource(_ body: (ListedSource) throws -> Void) throws -> Int {
-    var (last, unusable) = (Int64.min, 0)
+    var (last, unusable) = (Int.min, 0)
     while let page = try generation.read({ try SourcePage(after: last, in: $0) }) {
       last = page.last
-      unusable += page.unusable
+      unusable += page.unusable.count
       for source in page.sources { try body(source) }
     }
     return unusable

@@ -18,8 +18,12 @@ public struct CacheStatistics: Hashable, Sendable {
   public var thumbnails: Int
   /// The sum of the thumbnails' sizes.
   public var thumbnailBytes: Int
+  /// The size of the originals that are kept.
+  public var originalBytes: Int
   /// The part of the database that holds something: what the limit is about.
   public var usedBytes: Int
+  /// The limit stored in the cache itself; nil when there is none.
+  public var storedLimit: Int?
   /// The size of the database's file.
   public var databaseBytes: Int
   /// The size of the write-ahead log.

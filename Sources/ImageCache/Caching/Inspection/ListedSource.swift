@@ -6,6 +6,8 @@ public struct ListedSource: Hashable, Sendable {
   public struct Thumbnail: Hashable, Sendable {
     /// The label of its spec, such as `256x256`; the whole stored text for a spec of another renderer version.
     public var label: String
+    /// What was asked for; nil for a spec of another renderer version.
+    public var spec: ThumbnailSpec?
     /// Its size in pixels.
     public var size: PixelSize
     /// Its format.

@@ -1,60 +1,88 @@
 import Foundation
 import GRDB
 
-/// A run of sources in the order of their identifiers.
+/// Some sources of a cache, read in one go.
 struct SourcePage {
   private static let length = 500
 
   var sources: [ListedSource] = []
-  /// Sources left out because they are damaged.
-  var unusable = 0
+  /// The keys, as far as they can be read, of sources left out because they are damaged.
+  var unusable: [SourceKey?] = []
   /// The identifier of the last source, where the next page begins.
-  var last: Int64
+  var last = Int.min
 
-  /// The page after the source `previous`; nil when there is none.
-  init?(after previous: Int64, in database: Database) throws {
-    let columns = StoredSource.columns.joined(separator: ", ")
-    let statement = try database.cachedStatement(
-      sql: "SELECT id, key, last_used, \(columns) FROM source WHERE id > ? ORDER BY id LIMIT \(Self.length)")
-    let rows = try Row.fetchAll(statement, arguments: [previous])
-    last = rows.last.flatMap { Int64.fromDatabaseValue($0[0]) } ?? previous
+  /// The page after the source `previous`, in the order of identifiers; nil when there is none.
+  init?(after previous: Int, in database: Database) throws {
+    last = try Self.end(after: previous, in: database)
     guard last > previous else { return nil }
-    let thumbnails = try Self.thumbnails(after: previous, through: last, in: database)
-    for row in rows {
-      var columns = ColumnReader(row)
-      let id = columns.integer() ?? 0
-      guard let key = columns.bytes().flatMap({ SourceKey(bytes: $0) }), let lastUsed = columns.integer(),
-        let source = StoredSource(&columns, key: key)
-      else {
-        unusable += 1
-        continue
-      }
-      sources.append(
-        ListedSource(
-          key: key, source: source, lastUsed: Date(timeIntervalSince1970: Double(lastUsed)),
-          thumbnails: thumbnails[id] ?? []))
+    var run = try StatementRun(Self.selection + " WHERE id > ? AND id <= ? ORDER BY id", in: database)
+    run.bind(previous)
+    run.bind(last)
+    let thumbnails = try ListedSource.Thumbnail.all(after: previous, through: last, in: database)
+    while var columns = try run.next() {
+      take(&columns, thumbnails)
     }
   }
 
+  /// The sources with these keys, in their order, at most `limit`.
+  init(keys: ClosedRange<SourceKey>, limit: Int, in database: Database) throws {
+    var run = try StatementRun(Self.selection + " WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?", in: database)
+    run.bind(keys.lowerBound.bytes)
+    run.bind(keys.upperBound.bytes)
+    run.bind(limit)
+    while var columns = try run.next() {
+      var first = columns
+      let id = first.integer() ?? 0
+      take(&columns, try ListedSource.Thumbnail.all(after: id - 1, through: id, in: database))
+    }
+  }
+
+  private static let selection = """
+    SELECT id, key, last_used, \(StoredSource.columns.joined(separator: ", ")) FROM source
+    """
+
+  private mutating func take(_ columns: inout ColumnReader, _ thumbnails: [Int: [ListedSource.Thumbnail]]) {
+    let id = columns.integer() ?? 0
+    let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
+    guard let key, let lastUsed = columns.integer(), let source = StoredSource(&columns, key: key) else {
+      return unusable.append(key)
+    }
+    sources.append(
+      ListedSource(
+        key: key, source: source, lastUsed: Date(timeIntervalSince1970: Double(lastUsed)),
+        thumbnails: thumbnails[id] ?? []))
+  }
+
+  /// The identifier of the last source of the page after `previous`; `previous` itself when there is none.
+  private static func end(after previous: Int, in database: Database) throws -> Int {
+    var run = try StatementRun(
+      "SELECT max(id) FROM (SELECT id FROM source WHERE id > ? ORDER BY id LIMIT \(length))", in: database)
+    run.bind(previous)
+    guard var columns = try run.next() else { return previous }
+    return columns.integer() ?? previous
+  }
+}
+
+extension ListedSource.Thumbnail {
   /// The thumbnails of a run of sources, by the source's identifier.
-  private static func thumbnails(
-    after first: Int64, through last: Int64, in database: Database
-  ) throws -> [Int: [ListedSource.Thumbnail]] {
-    let statement = try database.cachedStatement(
-      sql: """
-        SELECT source_id, spec, width, height, format, length FROM thumbnail WHERE source_id > ? AND source_id <= ?
-        """)
-    var result: [Int: [ListedSource.Thumbnail]] = [:]
-    for row in try Row.fetchAll(statement, arguments: [first, last]) {
-      var columns = ColumnReader(row)
-      guard let id = columns.integer(), let spec = columns.text(), let width = columns.integer(),
+  static func all(after first: Int, through last: Int, in database: Database) throws -> [Int: [Self]] {
+    var run = try StatementRun(
+      """
+      SELECT source_id, spec, width, height, format, length FROM thumbnail WHERE source_id > ? AND source_id <= ?
+      """, in: database)
+    run.bind(first)
+    run.bind(last)
+    var result: [Int: [Self]] = [:]
+    while var columns = try run.next() {
+      guard let id = columns.integer(), let text = columns.text(), let width = columns.integer(),
         let height = columns.integer(), let format = columns.text().flatMap(ImageFormat.init(rawValue:)),
         let bytes = columns.integer()
       else { continue }
+      let spec = ThumbnailSpec(cacheText: text)
       result[id, default: []].append(
-        ListedSource.Thumbnail(
-          label: ThumbnailSpec(cacheText: spec)?.label ?? spec, size: PixelSize(width: width, height: height),
-          format: format, bytes: bytes))
+        Self(
+          label: spec?.label ?? text, spec: spec, size: PixelSize(width: width, height: height), format: format,
+          bytes: bytes))
     }
     return result
   }

@@ -8,16 +8,16 @@ public struct BodyDigest: Hashable, Sendable {
   }
 
   /// The digest whose 32 bytes ``bytes`` gave; nil for any other number of them.
-  init?(bytes: some Collection<UInt8>) {
+  init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
-    var words = SIMD4<UInt64>()
-    for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
-    self.words = words
+    let words = bytes.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
+    self.words = SIMD4(words.x.bigEndian, words.y.bigEndian, words.z.bigEndian, words.w.bigEndian)
   }
 
   /// 32 bytes, most significant first.
   var bytes: [UInt8] {
-    (0..<32).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> (56 - 8 * ($0 % 8))) }
+    let words = SIMD4(words.x.bigEndian, words.y.bigEndian, words.z.bigEndian, words.w.bigEndian)
+    return withUnsafeBytes(of: words) { [UInt8]($0) }
   }
 }
 

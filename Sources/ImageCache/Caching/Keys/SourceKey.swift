@@ -18,15 +18,15 @@ public struct SourceKey: Hashable, Sendable {
   }
 
   /// The key of sixteen bytes that ``bytes`` gave; nil for any other number of them.
-  init?(bytes: some Collection<UInt8>) {
+  init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
-    func word(_ part: some Sequence<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
-    (high, low) = (word(bytes.prefix(8)), word(bytes.dropFirst(8)))
+    let words = bytes.withUnsafeBytes { $0.loadUnaligned(as: SIMD2<UInt64>.self) }
+    (high, low) = (words.x.bigEndian, words.y.bigEndian)
   }
 
   /// Sixteen bytes, most significant first.
   var bytes: [UInt8] {
-    [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+    withUnsafeBytes(of: SIMD2(high.bigEndian, low.bigEndian)) { [UInt8]($0) }
   }
 
   /// Feeds the low word alone: it is as good as random already.

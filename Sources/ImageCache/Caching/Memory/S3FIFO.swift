@@ -8,7 +8,7 @@ struct S3FIFO<Key: Hashable, Value> {
   enum Insertion: Hashable {
     case inserted
     case replaced
-    /// The value costs more than an eighth of the limit; what was stored under the key is gone.
+    /// The value costs more than ``largestCost``; what was stored under the key is gone.
     case refused
   }
 
@@ -18,23 +18,28 @@ struct S3FIFO<Key: Hashable, Value> {
     var key: Key
     var value: Value
     var cost: Int
-    var frequency: UInt8 = 0
     var queue: Queue
   }
 
   /// The most all values together may cost.
   let costLimit: Int
+  /// The largest cost of one value.
+  let largestCost: Int
   private let smallLimit: Int
   private var slotNumbers: [Key: Int32] = [:]
   private var slots: [Slot?] = []
+  /// How often what a slot holds was used, 3 at most. By itself, so that a hit writes one byte and nothing else.
+  private var frequencies: [UInt8] = []
   private var links: [SlotQueue.Links] = []
   private var freeSlots: [Int32] = []
   private var small = SlotQueue()
   private var main = SlotQueue()
   private var ghosts: GhostList<Key>
 
-  init(costLimit: Int) {
+  /// An empty cache. Values that cost more than `largestCost`, an eighth of the limit by default, are refused.
+  init(costLimit: Int, largestCost: Int? = nil) {
     self.costLimit = costLimit
+    self.largestCost = largestCost ?? costLimit / 8
     smallLimit = costLimit / 10
     ghosts = GhostList(costLimit: costLimit - costLimit / 10)
   }
@@ -43,13 +48,11 @@ struct S3FIFO<Key: Hashable, Value> {
   var cost: Int { small.cost + main.cost }
   /// The number of values.
   var count: Int { slotNumbers.count }
-  /// The largest cost of one value.
-  var largestCost: Int { costLimit / 8 }
 
   /// The value of `key`, whose counter rises to 3 at most.
   mutating func value(for key: Key) -> Value? {
     guard let slot = slotNumbers[key].map(Int.init) else { return nil }
-    if let frequency = slots[slot]?.frequency, frequency < 3 { slots[slot]?.frequency = frequency + 1 }
+    if frequencies[slot] < 3 { frequencies[slot] += 1 }
     return slots[slot]?.value
   }
 
@@ -109,9 +112,9 @@ struct S3FIFO<Key: Hashable, Value> {
     let slot = small.oldest
     guard let content = slots[Int(slot)] else { return }
     small.remove(slot, cost: content.cost, in: &links)
-    if content.frequency >= 2 {
+    if frequencies[Int(slot)] >= 2 {
       slots[Int(slot)]?.queue = .main
-      slots[Int(slot)]?.frequency = 0
+      frequencies[Int(slot)] = 0
       append(slot, to: .main, cost: content.cost)
     } else {
       ghosts.insert(content.key, cost: content.cost)
@@ -126,8 +129,8 @@ struct S3FIFO<Key: Hashable, Value> {
     let slot = main.oldest
     guard let content = slots[Int(slot)] else { return }
     main.remove(slot, cost: content.cost, in: &links)
-    if content.frequency >= 1 {
-      slots[Int(slot)]?.frequency = content.frequency - 1
+    if frequencies[Int(slot)] >= 1 {
+      frequencies[Int(slot)] -= 1
       append(slot, to: .main, cost: content.cost)
     } else {
       slotNumbers[content.key] = nil
@@ -153,9 +156,11 @@ struct S3FIFO<Key: Hashable, Value> {
   private mutating func take(_ content: Slot) -> Int32 {
     if let slot = freeSlots.popLast() {
       slots[Int(slot)] = content
+      frequencies[Int(slot)] = 0
       return slot
     }
     slots.append(content)
+    frequencies.append(0)
     links.append(SlotQueue.Links())
     return Int32(slots.count - 1)
   }

@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+import ImageCache
+import Logging
+
+/// The memory level beside `NSCache`, with the same keys and values of the same cost.
+enum MemoryBenchmark {
+  private static let count = 10_000
+  private static let lookUps = 2_000_000
+  private static let threads = 2
+
+  static func run() {
+    print("Memory: \(count) entries, \(lookUps) random look-ups")
+    let entries = (0..<count).map(Entry.init)
+    // Of different sizes: NSCache keeps its values in the order of their cost.
+    let bodies = (0..<count).map { [UInt8](repeating: 1, count: 1000 + ($0 * 7919) % 20_000) }
+    let keys = entries.map { BoxedKey($0.key) }
+    let (ours, theirs) = (emptyCache(), NSCache<BoxedKey, Box>())
+    theirs.totalCostLimit = 1 << 30
+
+    let insertions = time(count) { for number in 0..<count { entries[number].store(bodies[number], in: ours) } }
+    let theirInsertions = time(count) {
+      for number in 0..<count {
+        theirs.setObject(Box(bodies[number]), forKey: keys[number], cost: bodies[number].count)
+      }
+    }
+    report("NSCache, insertion", theirInsertions, "ns")
+    report("ours, insertion", insertions, "ns", goal(theirInsertions / insertions, atLeast: 3))
+
+    let order = order()
+    let theirHits = time(lookUps) { for number in order { precondition(theirs.object(forKey: keys[number]) != nil) } }
+    let hits = time(lookUps) { for number in order { look(entries[number], in: ours) } }
+    report("NSCache, hit", theirHits, "ns")
+    report("ours, hit", hits, "ns", goal(theirHits / hits, atLeast: 5))
+    let together = time(lookUps * threads) {
+      DispatchQueue.concurrentPerform(iterations: threads) { _ in
+        for number in order { look(entries[number], in: ours) }
+      }
+    }
+    report("ours, hit, \(threads) threads", together, "ns", goal(hits / together, atLeast: 1.5))
+  }
+
+  private static func look(_ entry: Entry, in cache: ThumbnailCache) {
+    precondition(cache.memoryEntry(for: entry.key, url: entry.url, specs: Entry.specs) != nil)
+  }
+
+  private static func emptyCache() -> ThumbnailCache {
+    ThumbnailCache(.init(memoryByteLimit: 1 << 30), logger: Logger(label: "bench"))
+  }
+
+  private static func order() -> [Int] {
+    var generator = SplitMix(state: 5)
+    return (0..<lookUps).map { _ in Int.random(in: 0..<count, using: &generator) }
+  }
+
+  /// Nanoseconds for one of `count` steps.
+  private static func time(_ count: Int, _ body: () -> Void) -> Double { seconds(body) * 1e9 / Double(count) }
+
+  private final class Box {
+    let bytes: [UInt8]
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+  }
+
+  private final class BoxedKey: NSObject {
+    let key: SourceKey
+    init(_ key: SourceKey) { self.key = key }
+    override var hash: Int { key.hashValue }
+    override func isEqual(_ other: Any?) -> Bool { (other as? BoxedKey)?.key == key }
+  }
+}

@@ -1,0 +1,84 @@
+extension SourceURL {
+  /// Schemes that stand before a plain colon, and would pass for `host:port` otherwise.
+  private static let opaqueSchemes: Set<String> = ["data", "javascript", "blob", "about", "mailto", "file", "ftp"]
+
+  /// The scheme, or the reason why there is none to use.
+  static func scheme(of text: String) throws(FetchFailure) -> Scheme {
+    let bytes = text.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), text[..<colon].isSchemeName else {
+      throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
+    }
+    let name = text[..<colon].lowercased()
+    let hasAuthority = bytes[colon...].starts(with: "://".utf8)
+    if hasAuthority, let scheme = Scheme(rawValue: name) { return scheme }
+    if hasAuthority || opaqueSchemes.contains(name) {
+      throw FetchFailure(.blockedScheme, "Addresses of the scheme \"\(name)\" are not fetched.")
+    }
+    throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
+  }
+
+  /// RFC 3986, 2.2 and 2.3: which bytes may stand in an address as they are.
+  private static let isLegal: [Bool] = {
+    let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
+    return (0...UInt8.max).map { $0.isASCIIAlphanumeric || legal.contains($0) }
+  }()
+
+  /// `text` with every byte that may not stand in an address percent-encoded; `%` stays where it encodes something.
+  /// The authority is left alone: its letters are libcurl's to turn into ASCII (UTS 46).
+  static func encodingIllegalBytes(of text: String) -> String {
+    let bytes = text.utf8
+    let end = authority(of: text)?.endIndex ?? bytes.startIndex
+    guard !bytes[end...].allSatisfy({ isLegal[Int($0)] }) else { return text }
+    let tail = Array(bytes[end...])
+    var encoded = Array(bytes[..<end])
+    encoded.reserveCapacity(bytes.count + 32)
+    for (index, byte) in tail.enumerated() {
+      let isEscape = byte == UInt8(ascii: "%") && tail[(index + 1)...].prefix(2).filter { $0.isHexDigit }.count == 2
+      if isLegal[Int(byte)] || isEscape {
+        encoded.append(byte)
+      } else {
+        encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// What stands between `//` and the path (RFC 3986, 3.2); nil for a reference without it.
+  private static func authority(of text: String) -> Substring? {
+    let bytes = text.utf8
+    guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else {
+      return nil
+    }
+    let scheme = text[..<slash]
+    guard scheme.isEmpty || (scheme.utf8.last == UInt8(ascii: ":") && scheme.dropLast().isSchemeName) else {
+      return nil
+    }
+    let start = bytes.index(slash, offsetBy: 2)
+    return text[start..<(bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex)]
+  }
+
+  private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}
+
+extension Substring {
+  /// RFC 3986, 3.1.
+  fileprivate var isSchemeName: Bool {
+    guard let first = utf8.first, first.isASCIILetter else { return false }
+    return utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+  var isASCIIAlphanumeric: Bool { isASCIILetter || (0x30...0x39).contains(self) }
+  fileprivate var isHexDigit: Bool {
+    (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
+  }
+}
+
+extension String {
+  /// Quoted, and cut where it is too long to be read in a message. Whatever may hold a password is not shown.
+  var quotedForMessage: String {
+    contains("@") ? "(not shown: it may hold a password)" : "\"\(prefix(200))\""
+  }
+}

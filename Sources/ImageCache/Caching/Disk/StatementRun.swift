@@ -1,0 +1,71 @@
+import GRDB
+import GRDBSQLite
+
+/// One run of a prepared statement, on the queue of its connection.
+///
+/// Values go straight to SQLite and come straight from it: GRDB's values in between would cost a look-up more than
+/// SQLite does. The statement is reset when this goes away, so that it never pins the write-ahead log.
+struct StatementRun: ~Copyable {
+  private let database: Database
+  private let statement: SQLiteStatement
+  private var parameter: Int32 = 0
+  /// The first thing that went wrong with a parameter.
+  private var bindingCode = SQLITE_OK
+  /// SQLite's marker for a value that it must copy.
+  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+  /// A run of `sql`, which is prepared once a connection.
+  init(_ sql: String, in database: Database) throws {
+    self.database = database
+    statement = try database.cachedStatement(sql: sql).sqliteStatement
+  }
+
+  deinit {
+    sqlite3_reset(statement)
+    sqlite3_clear_bindings(statement)
+  }
+
+  /// Gives the next parameter a value. What fails here is thrown by ``next()``.
+  mutating func bind(_ number: Int?) {
+    parameter += 1
+    if let number { note(sqlite3_bind_int64(statement, parameter, Int64(number))) }
+  }
+
+  mutating func bind(_ text: String?) {
+    parameter += 1
+    guard var text else { return }
+    let code = text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_bind_text(statement, parameter, $0.baseAddress, Int32($0.count), Self.transient)
+      }
+    }
+    note(code)
+  }
+
+  mutating func bind(_ bytes: [UInt8]) {
+    parameter += 1
+    note(sqlite3_bind_blob(statement, parameter, bytes, Int32(bytes.count), Self.transient))
+  }
+
+  /// Leaves some parameters NULL.
+  mutating func skip(_ count: Int) { parameter += Int32(count) }
+
+  private mutating func note(_ code: Int32) {
+    if bindingCode == SQLITE_OK { bindingCode = code }
+  }
+
+  /// Runs to the next row; nil at the end.
+  mutating func next() throws -> ColumnReader? {
+    switch bindingCode == SQLITE_OK ? sqlite3_step(statement) : bindingCode {
+    case SQLITE_ROW: return ColumnReader(statement)
+    case SQLITE_DONE: return nil
+    case let code:
+      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
+    }
+  }
+
+  /// Runs a statement whose rows, if any, do not matter.
+  mutating func finish() throws {
+    while try next() != nil {}
+  }
+}

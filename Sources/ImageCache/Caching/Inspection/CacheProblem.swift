@@ -1,0 +1,37 @@
+/// Something in a cache that is not as it must be. Reading meets it as a miss.
+public struct CacheProblem: Hashable, Sendable {
+  /// The kind of a problem, stable across versions.
+  public enum Code: String, CaseIterable, Hashable, Sendable {
+    /// SQLite finds the database itself damaged.
+    case database
+    /// The description of a source fails its checksum.
+    case badSource = "bad_source"
+    /// A thumbnail fails its checksum.
+    case badThumbnail = "bad_thumbnail"
+    /// What the source says of the number and size of its thumbnails is not so.
+    case wrongCount = "wrong_count"
+    /// Thumbnails or pictures that belong to no source.
+    case orphans
+  }
+
+  /// The kind.
+  public var code: Code
+  /// The source it is about, where it is about one.
+  public var key: SourceKey?
+  /// One sentence for a person.
+  public var detail: String
+}
+
+/// What a verification went through.
+public struct CacheVerification: Hashable, Sendable {
+  /// Sources whose description is whole.
+  public var sources = 0
+  /// Thumbnails whose picture is whole.
+  public var thumbnails = 0
+  /// The size of those in bytes.
+  public var bytes = 0
+  /// Thumbnails of another version of the renderer, which are never served.
+  public var outdated = 0
+  /// Problems found.
+  public var problems = 0
+}

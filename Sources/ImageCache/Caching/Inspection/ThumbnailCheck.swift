@@ -1,0 +1,71 @@
+import GRDB
+
+/// What the verification of one stored thumbnail, or of one source's counters, gave.
+enum ThumbnailCheck {
+  case whole(bytes: Int)
+  case outdated
+  case problem(CacheProblem)
+
+  /// Checks the thumbnails of a run of sources, and what the sources say of them.
+  static func all(after first: Int, through last: Int, in database: Database) throws -> [ThumbnailCheck] {
+    try thumbnails(after: first, through: last, in: database) + counts(after: first, through: last, in: database)
+      + orphans(after: first, through: last, in: database)
+  }
+
+  private static func thumbnails(
+    after first: Int, through last: Int, in database: Database
+  ) throws -> [ThumbnailCheck] {
+    let columns = Thumbnail.columns.map { "t.\($0)" }.joined(separator: ", ")
+    var run = try StatementRun(
+      """
+      SELECT s.key, t.spec, \(columns), b.data FROM source s JOIN thumbnail t ON t.source_id = s.id
+      LEFT JOIN blob b ON b.id = t.blob_id WHERE s.id > ? AND s.id <= ?
+      """, in: database)
+    run.bind(first)
+    run.bind(last)
+    var result: [ThumbnailCheck] = []
+    while var columns = try run.next() {
+      guard let key = columns.bytes().flatMap({ SourceKey(bytes: $0) }) else { continue }
+      let text = columns.text() ?? ""
+      guard let spec = ThumbnailSpec(cacheText: text) else {
+        result.append(.outdated)
+        continue
+      }
+      if let thumbnail = Thumbnail(&columns, key: key, specs: [spec.cacheHash: spec]) {
+        result.append(.whole(bytes: thumbnail.bytes.count))
+      } else {
+        result.append(
+          .problem(CacheProblem(code: .badThumbnail, key: key, detail: "\(spec.label) fails its checksum.")))
+      }
+    }
+    return result
+  }
+
+  private static func counts(after first: Int, through last: Int, in database: Database) throws -> [ThumbnailCheck] {
+    var run = try StatementRun(
+      """
+      SELECT key FROM source s WHERE id > ? AND id <= ? AND (bytes, thumbnails) IS NOT
+        (SELECT coalesce(sum(length), 0), count(*) FROM thumbnail WHERE source_id = s.id)
+      """, in: database)
+    run.bind(first)
+    run.bind(last)
+    var result: [ThumbnailCheck] = []
+    while var columns = try run.next() {
+      let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
+      result.append(
+        .problem(CacheProblem(code: .wrongCount, key: key, detail: "The thumbnails are not as many as it says.")))
+    }
+    return result
+  }
+
+  private static func orphans(after first: Int, through last: Int, in database: Database) throws -> [ThumbnailCheck] {
+    var run = try StatementRun(
+      """
+      SELECT count(*) FROM thumbnail WHERE source_id > ? AND source_id <= ?
+        AND source_id NOT IN (SELECT id FROM source WHERE id > ? AND id <= ?)
+      """, in: database)
+    for bound in [first, last, first, last] { run.bind(bound) }
+    guard var columns = try run.next(), let count = columns.integer(), count > 0 else { return [] }
+    return [.problem(CacheProblem(code: .orphans, key: nil, detail: "\(count) thumbnails belong to no source."))]
+  }
+}

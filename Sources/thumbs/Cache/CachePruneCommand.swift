@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import ImageCache
+
+/// `thumbs cache prune`: makes the cache smaller, and gives the space back.
+struct CachePruneCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune", abstract: "Remove what was not used for longest, or what meets conditions.",
+    discussion: """
+      Removes the sources that meet the conditions; without any, those that were not used for longest, until the cache \
+      is within --max-size or its limit. Gives free space back to the file system.
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @OptionGroup var filter: FilterOptions
+  @Option(
+    help: ArgumentHelp("Go down to this size, such as 500MiB. (default: the cache's limit)", valueName: "size"),
+    transform: { try ByteSize($0) })
+  var maxSize: ByteSize?
+  @Flag(name: [.customShort("n"), .long], help: "Say what would go, and change nothing.") var dryRun = false
+
+  func validate() throws {
+    if maxSize != nil, !filter.filters.isEmpty {
+      throw ValidationError("--max-size and --filter exclude each other; leave one out.")
+    }
+  }
+
+  func run() throws {
+    try reportingCacheErrors {
+      let directory = try cache.directory()
+      let victims = try victims(in: CacheInspector(directory: directory))
+      guard !dryRun else {
+        return print("Would remove \(victims.count) sources, \(CacheText.size(victims.bytes)).")
+      }
+      guard !filter.filters.isEmpty else {
+        let count = try CacheMaintenance.prune(directory: directory, downTo: maxSize?.count)
+        return print("Removed \(count) sources.")
+      }
+      try CacheMaintenance.remove(victims.keys, directory: directory)
+      print("Removed \(victims.count) sources, \(CacheText.size(victims.bytes)).")
+    }
+  }
+
+  /// What is to go: keys only where there are conditions.
+  private func victims(in inspector: CacheInspector) throws -> (keys: [SourceKey], count: Int, bytes: Int) {
+    guard !filter.filters.isEmpty else {
+      guard dryRun else { return ([], 0, 0) }
+      let victims = try inspector.leastRecentlyUsed(above: maxSize?.count)
+      return ([], victims.sources, victims.bytes)
+    }
+    let now = Date()
+    var (keys, bytes): ([SourceKey], Int) = ([], 0)
+    try inspector.forEachSource { source in
+      guard filter.matches(source, at: now) else { return }
+      keys.append(source.key)
+      bytes += source.bytes
+    }
+    return (keys, keys.count, bytes)
+  }
+}

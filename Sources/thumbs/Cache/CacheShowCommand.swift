@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import ImageCache
+
+/// `thumbs cache show`: all about one source.
+struct CacheShowCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show one source of the cache, or one of its thumbnails.")
+
+  @OptionGroup var cache: CacheOptions
+  @Argument(help: "The source's address, or at least the first six digits of its key.") var source: SourceSelector
+  @Option(help: ArgumentHelp("The thumbnail in question, such as 256x256. (default: the largest)", valueName: "size"))
+  var spec: String?
+  @Flag(help: "Write the thumbnail itself, to a file or a pipe.") var body = false
+  @Flag(help: "Say why the source is fresh or not, and what a request would do now.") var explain = false
+  @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table
+  @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false
+
+  func run() throws {
+    try reportingCacheErrors {
+      let inspector = try CacheInspector(directory: try cache.directory())
+      let found = try source.source(in: inspector)
+      if body { return try write(try thumbnail(of: found, in: inspector)) }
+      let text = ShownSource(found, explains: explain, showsFullURL: fullURLs, now: Date())
+      switch format {
+      case .table:
+        print(text.table)
+        // A picture is an extra: what cannot be drawn is left out.
+        if let picture = TerminalPicture.standardOutput, let drawn = try? thumbnail(of: found, in: inspector) {
+          picture.draw(drawn)
+        }
+      case .json, .jsonl: print(try CacheText.json(text))
+      case .tsv: print(text.separated)
+      }
+    }
+  }
+
+  private func thumbnail(of found: ListedSource, in inspector: CacheInspector) throws -> Thumbnail {
+    let candidates = found.thumbnails.filter { spec == nil || $0.label == spec }.sorted { $0.bytes > $1.bytes }
+    guard let spec = candidates.lazy.compactMap(\.spec).first,
+      let thumbnail = try inspector.thumbnail(spec, of: found.key, url: found.source.url)
+    else { throw MissingThumbnail(label: spec, available: found.thumbnails.map(\.label)) }
+    return thumbnail
+  }
+
+  private func write(_ thumbnail: Thumbnail) throws {
+    guard isatty(STDOUT_FILENO) == 0 else {
+      throw ValidationError("--body writes a picture; send it to a file or a pipe.")
+    }
+    let (_, code) = FileDescriptor.writeAll(thumbnail.bytes[...], to: STDOUT_FILENO)
+    if code != 0 {
+      printToStandardError("thumbs cache: \(String(cString: strerror(code)))")
+      throw ExitCode(74)
+    }
+  }
+
+  /// The source has no such thumbnail.
+  struct MissingThumbnail: Error, CustomStringConvertible {
+    let label: String?
+    let available: [String]
+
+    var description: String {
+      let known = available.isEmpty ? "none at all" : available.sorted().joined(separator: ", ")
+      return "The source has no usable thumbnail \(label ?? ""); it has \(known)."
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import ImageCache
+
+/// A condition on sources: `host=example.org`, `older-than=30d`, `larger-than=20k` or `state=stale`.
+enum SourceFilter: Hashable, Sendable {
+  /// The address has this host.
+  case host(String)
+  /// It was not used for so many seconds.
+  case olderThan(Int)
+  /// Its thumbnails take more than so many bytes together.
+  case largerThan(Int)
+  /// It is fresh, stale or failed.
+  case state(ListedSource.State)
+
+  /// The condition that `text` says.
+  init(_ text: String) throws {
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    switch (parts.first, parts.count == 2 ? parts[1] : "") {
+    case ("host", let host) where !host.isEmpty: self = .host(host.lowercased())
+    case ("older-than", let age): self = .olderThan(try Self.seconds(age))
+    case ("larger-than", let size): self = .largerThan(try ByteSize(size).count)
+    case ("state", let state):
+      guard let state = ListedSource.State(rawValue: state) else {
+        throw ValidationError("a state is fresh, stale or failed")
+      }
+      self = .state(state)
+    default: throw ValidationError("give host=NAME, older-than=30d, larger-than=20k or state=stale")
+    }
+  }
+
+  /// Whether `source` meets the condition at `now`.
+  func matches(_ source: ListedSource, at now: Date) -> Bool {
+    switch self {
+    case .host(let host): SourceAddress(source.source.url).host == host
+    case .olderThan(let seconds): now.timeIntervalSince(source.lastUsed) > Double(seconds)
+    case .largerThan(let bytes): source.bytes > bytes
+    case .state(let state): source.state(at: now) == state
+    }
+  }
+
+  private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400]
+
+  /// `90s`, `15m`, `12h`, `30d` or `8w`, in seconds.
+  private static func seconds(_ text: String) throws -> Int {
+    guard let unit = text.last.flatMap({ units[$0] }), let seconds = UnitNumber.integer(text.dropLast(), times: unit)
+    else { throw ValidationError("give an age such as 90s, 15m, 12h, 30d or 8w") }
+    return seconds
+  }
+}
+
+/// The conditions of a command. A source must meet all of them.
+struct FilterOptions: ParsableArguments {
+  @Option(
+    name: .customLong("filter"),
+    help: ArgumentHelp(
+      "Only sources with host=NAME, older-than=30d (unused for so long), larger-than=20k or state=fresh|stale|failed.",
+      discussion: "Repeat for several conditions: all must hold.", valueName: "condition"),
+    transform: { try SourceFilter($0) })
+  var filters: [SourceFilter] = []
+
+  /// Whether `source` meets all conditions at `now`.
+  func matches(_ source: ListedSource, at now: Date) -> Bool {
+    filters.allSatisfy { $0.matches(source, at: now) }
+  }
+}

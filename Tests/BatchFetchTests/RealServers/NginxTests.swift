@@ -1,0 +1,150 @@
+import HTTPTypes
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite("nginx", .timeLimit(.minutes(10)), .needs(.http)) struct NginxTests {
+  @Test func `Pictures arrive as they are, over few connections`() async throws {
+    let urls = try (0..<200).map { try RealServers.url(.http, "/fjord.jpg?\($0)") }
+    let downloads = try await RealServers.downloader(width: 8).downloadAll(urls)
+    let file = try RealServers.file("fjord.jpg")
+    #expect(downloads.count == 200 && downloads.allSatisfy { $0.body == file })
+    #expect(Set(downloads.map { $0.said("X-Connection") }).count <= 8)
+    #expect(downloads.allSatisfy { $0.said("X-Protocol") == "HTTP/1.1" })
+  }
+
+  @Test func `A coded file is decoded`() async throws {
+    let download = try await RealServers.downloader().download(RealServers.url(.http, "/coded/fjord.jpg"))
+    #expect(download.response.headerFields[.contentEncoding] == "gzip")
+    #expect(try download.body == RealServers.file("fjord.jpg"))
+  }
+
+  @Test func `A range is a 206`() async throws {
+    var request = DownloadRequest(source: try SourceURL(RealServers.url(.http, "/fjord.jpg")))
+    request.headerFields[.range] = "bytes=10-19"
+    let download = try await RealServers.downloader().download(request)
+    #expect(download.response.status == .partialContent)
+    #expect(download.response.headerFields[.contentRange]?.hasPrefix("bytes 10-19/") == true)
+  }
+
+  @Test func `What it confirms by its ETag is served from the cache`() async throws {
+    let fixture = try PipelineFixture { _ in .http(500) }
+    let request = ThumbnailRequest(url: try RealServers.url(.http, "/fjord.jpg"), size: 32)
+    let first = fixture.pipeline()
+    let original = try await first.thumbnails(for: request)
+    first.flush()
+    let second = try await fixture.pipeline(mode: .refresh).thumbnails(for: request)
+    #expect(original.origin == .network && second.origin == .revalidated && second.httpStatus == 304)
+    #expect(second.thumbnails == original.thumbnails)
+  }
+
+  @Test func `A redirect is followed on the same connection`() async throws {
+    let download = try await RealServers.downloader().download(RealServers.url(.http, "/moved"))
+    #expect(try download.finalURL == RealServers.url(.http, "/fjord.jpg"))
+    #expect(try download.body == RealServers.file("fjord.jpg"))
+  }
+
+  @Test func `A missing file is a 404 with its page left out`() async throws {
+    let download = try await RealServers.downloader().download(RealServers.url(.http, "/missing"))
+    #expect(download.response.status == .notFound && download.body.isEmpty)
+  }
+}
+
+@Suite("nginx over TLS", .timeLimit(.minutes(10)), .needs(.http2)) struct NginxSecureTests {
+  @Test func `HTTP/2 carries many pictures at once over one connection`() async throws {
+    let urls = try (0..<100).map { try RealServers.url(.http2, "/fjord.jpg?\($0)") }
+    let downloads = try await RealServers.downloader(width: 32).downloadAll(urls)
+    let file = try RealServers.file("fjord.jpg")
+    #expect(downloads.allSatisfy { $0.body == file && $0.said("X-Protocol") == "HTTP/2.0" })
+    #expect(Set(downloads.map { $0.said("X-Connection") }).count == 1)
+  }
+
+  @Test func `Cancelling one of them leaves the others their connection`() async throws {
+    let downloader = try RealServers.downloader()
+    let connection = try await downloader.download(RealServers.url(.http2, "/fjord.jpg")).said("X-Connection")
+    let began = Recorder<Int>()
+    var request = DownloadRequest(source: try SourceURL(RealServers.url(.http2, "/slow/fjord.jpg")))
+    request.inspection = { bytes throws(FetchFailure) in
+      began.record(bytes.count)
+      return true
+    }
+    let results = Recorder<Result<Download, FetchFailure>>()
+    let token = downloader.download(request) { results.record($0) }
+    _ = await began.values(count: 1)
+    token.cancel()
+    #expect(await results.values(count: 1).map(\.failure) == [.cancelled])
+    let after = try await downloader.download(RealServers.url(.http2, "/moved"))
+    #expect(after.said("X-Connection") == connection && after.attempts == 1)
+  }
+
+  @Test func `Without HTTP/2, a secure server is asked over as many connections as allowed`() async throws {
+    let urls = try (0..<50).map { try RealServers.url(.https, "/fjord.jpg?\($0)") }
+    let downloads = try await RealServers.downloader(width: 4).downloadAll(urls)
+    #expect(downloads.allSatisfy { $0.said("X-Protocol") == "HTTP/1.1" })
+    #expect(Set(downloads.map { $0.said("X-Connection") }).count <= 4)
+  }
+
+  @Test(arguments: [RealServers.Name.expired, .wrongHost, .selfSigned, .oldTLS])
+  func `A bad certificate or protocol is refused for good, unless the host is excepted`(name: RealServers.Name)
+    async throws
+  {
+    let url = try RealServers.url(name, "/fjord.jpg")
+    let failure = await #expect(throws: FetchFailure.self) { try await RealServers.downloader().download(url) }
+    #expect(failure?.code == .tls && failure?.code.isRetryable == false && failure?.message.isEmpty == false)
+    guard name != .oldTLS else { return }
+    let excepted = try RealServers.downloader { $0.insecureHosts = ["localhost"] }
+    #expect(try await excepted.download(url).response.status == .ok)
+  }
+
+  @Test func `An authority that nobody named is not trusted`() async throws {
+    let downloader = try RealServers.downloader { $0.certificateAuthorities = nil }
+    let url = try RealServers.url(.https, "/fjord.jpg")
+    let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(url) }
+    #expect(failure?.code == .tls)
+  }
+
+  @Test func `An exception holds for its own host and port, on redirects too`() async throws {
+    let (from, to) = (try SourceURL(RealServers.url(.expired)), try SourceURL(RealServers.url(.selfSigned)))
+    let url = try RealServers.url(.expired, "/elsewhere")
+    let one = try RealServers.downloader { $0.insecureHosts = [from.host] }
+    let failure = await #expect(throws: FetchFailure.self) { try await one.download(url) }
+    #expect(failure?.code == .tls)
+    let both = try RealServers.downloader { $0.insecureHosts = [from.host, to.host] }
+    #expect(try await both.download(url).response.status == .ok)
+  }
+
+  @Test func `A redirect from https to http is refused`() async throws {
+    let url = try RealServers.url(.https, "/plain")
+    let failure = await #expect(throws: FetchFailure.self) { try await RealServers.downloader().download(url) }
+    #expect(failure?.code == .blockedScheme && failure?.code.isRetryable == false)
+  }
+}
+
+@Suite("tinyproxy", .timeLimit(.minutes(10)), .needs(.proxy), .needs(.http2)) struct ForwardProxyTests {
+  private func downloader(exceptions: String = "") throws -> Downloader {
+    let proxy = try RealServers.url(.proxy)
+    return try RealServers.downloader {
+      $0.proxies = ProxySettings(environment: ["all_proxy": proxy, "no_proxy": exceptions])
+    }
+  }
+
+  @Test func `Pictures come through it`() async throws {
+    let urls = try (0..<50).map { try RealServers.url(.http, "/fjord.jpg?\($0)") }
+    let downloads = try await downloader().downloadAll(urls)
+    let file = try RealServers.file("fjord.jpg")
+    #expect(downloads.allSatisfy { $0.body == file && $0.said("X-Via")?.contains("tinyproxy") == true })
+  }
+
+  @Test func `It cannot look into what is secure`() async throws {
+    let download = try await downloader().download(RealServers.url(.http2, "/fjord.jpg"))
+    #expect(try download.body == RealServers.file("fjord.jpg") && download.said("X-Via") == nil)
+    #expect(download.said("X-Protocol") == "HTTP/2.0")
+  }
+
+  @Test func `It is not asked for what is excepted`() async throws {
+    let download = try await downloader(exceptions: "127.0.0.1").download(RealServers.url(.http, "/fjord.jpg"))
+    #expect(download.said("X-Via") == nil)
+  }
+}

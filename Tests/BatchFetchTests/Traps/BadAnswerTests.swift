@@ -1,0 +1,152 @@
+import Foundation
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite("Bad answers", .timeLimit(.minutes(10))) struct BadAnswerTests {
+  private static let length = "Content-Length: \(Trap.picture.count)\r\n"
+  private static let ok = "HTTP/1.1 200 OK\r\n"
+  private static let chunked = "\(ok)Transfer-Encoding: chunked\r\n\r\n"
+  private static let kilobyte = Array(repeating: UInt8(ascii: "x"), count: 1024)
+
+  /// Cut, reset or garbled, at every stage.
+  static let broken: [Trap] = [
+    Trap(name: "closed on arrival", code: "connection_lost", greeting: [.close]),
+    .bad("reset after the request", "connection_lost", .reset),
+    .bad("closed after the request", "connection_lost", .close),
+    .bad("reset in the status line", "connection_lost", "HTTP/1".step, .reset),
+    .bad("closed in the status line", "connection_lost", "HTTP/1.1 2"),
+    .bad("reset in the head", "connection_lost", "\(ok)Content-Le".step, .reset),
+    .bad("closed in the head", "connection_lost", "\(ok)Content-Le"),
+    .bad("a line of the head that is no field", "connection_lost", "\(ok)nonsense\r\n\(length)\r\n", Trap.picture),
+    .bad("closed before the head's empty line", "truncated", "\(ok)\(length)"),
+    .bad("a 404 closed in its head", "connection_lost", "HTTP/1.1 404 Not Found\r\nContent-Le"),
+    .bad("a redirect closed in its head", "connection_lost", "HTTP/1.1 302 Found\r\nLocation: /b\r\nX"),
+    .bad("closed after a 100", "connection_lost", "HTTP/1.1 100 Continue\r\n\r\n"),
+    .bad("reset in the body", "connection_lost", "\(ok)\(length)\r\n".step, .send(Trap.half), .reset),
+    .bad("closed in the body", "truncated", "\(ok)\(length)\r\n", Trap.half),
+    .bad("closed before the body", "truncated", "\(ok)\(length)\r\n"),
+    .bad("closed in a body without a length", "truncated", "\(ok)\r\n", Trap.half),
+    .bad("closed between chunks", "truncated", chunked, BodyCoding.chunked(Trap.half, size: 900, rest: "")),
+    .bad("closed in a chunk", "truncated", "\(chunked)1000\r\nabc"),
+    .bad("a declared length that is too short", "truncated", "\(ok)Content-Length: 900\r\n\r\n", Trap.picture),
+    .bad("reset in a chunk", "connection_lost", "\(chunked)1000\r\nabc".step, .reset),
+    .bad("a chunk size that is none", "connection_lost", "\(chunked)zz\r\n", Trap.picture),
+    .bad("a chunk size beyond counting", "connection_lost", "\(chunked)fffffffffffffffffff\r\n", Trap.picture),
+    .bad("a negative length", "connection_lost", "\(ok)Content-Length: -1\r\n\r\n", Trap.picture),
+    .bad("a length that is none", "connection_lost", "\(ok)Content-Length: ten\r\n\r\n", Trap.picture),
+    .bad("another protocol", "connection_lost", "SSH-2.0-OpenSSH_9.2\r\n"),
+    .bad("bytes without a head", "connection_lost", "", Trap.picture),
+  ]
+
+  /// Whole answers that are no picture.
+  static let useless: [Trap] = [
+    Trap(name: "404", code: "http_404", reply: .http(404)),
+    Trap(name: "410", code: "http_410", reply: .http(410)),
+    Trap(name: "401", code: "http_401", reply: .http(401, ["WWW-Authenticate": "Basic realm=\"x\""])),
+    Trap(name: "403", code: "http_403", reply: .http(403)),
+    Trap(name: "408", code: "http_408", reply: .http(408)),
+    Trap(name: "425", code: "http_425", reply: .http(425)),
+    Trap(name: "429", code: "http_429", reply: .http(429)),
+    Trap(name: "500", code: "http_500", reply: .http(500)),
+    Trap(name: "502", code: "http_502", reply: .http(502)),
+    Trap(name: "503", code: "http_503", reply: .http(503)),
+    Trap(name: "504", code: "http_504", reply: .http(504)),
+    Trap(name: "522", code: "http_522", reply: .http(522)),
+    .bad(
+      "a 206 that nobody asked for, with a part", "http_206",
+      "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-899/\(Trap.picture.count)\r\nContent-Length: 900\r\n\r\n",
+      Array(Trap.picture[..<900])),
+    .bad(
+      "a 206 of unknown length", "http_206",
+      "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-899/*\r\nContent-Length: 900\r\n\r\n", Array(Trap.picture[..<900])),
+    .bad("a 206 without a range", "http_206", "HTTP/1.1 206 Part\r\n\(length)\r\n", Trap.picture),
+    Trap(name: "304 that nobody asked for", code: "http_304", reply: .http(304)),
+    Trap(name: "a 404 with a picture", code: "http_404", reply: .http(404, [:], Trap.picture)),
+    .bad("a 404 with a cut body", "http_404", "HTTP/1.1 404 No\r\n\(length)\r\n", Trap.half),
+    .bad("a 404 with a reset body", "http_404", "HTTP/1.1 404 No\r\n\(length)\r\n".step, .send(Trap.half), .reset),
+    .bad("a 404 that never ends", "http_404", "HTTP/1.1 404 No\r\n\r\n".step, .sendForever(kilobyte)),
+    Trap(name: "204", code: "empty_body", reply: .raw("HTTP/1.1 204 No Content\r\n\r\n")),
+    Trap(name: "an empty 200", code: "empty_body", reply: .http(200)),
+    .bad("no chunks", "empty_body", "\(chunked)0\r\n\r\n"),
+    Trap(name: "a page", code: "not_an_image", reply: .http(200, [:], Array("<!doctype html><title>Gone".utf8))),
+    Trap(
+      name: "a page called a picture", code: "not_an_image",
+      reply: .http(200, ["Content-Type": "image/jpeg"], Array("\n\n <HTML><head><title>Sign in</title>".utf8))),
+    Trap(
+      name: "JSON called a picture", code: "not_an_image",
+      reply: .http(200, ["Content-Type": "image/png"], Array("{\"error\":\"not found\"}".utf8))),
+  ]
+
+  /// More than anybody should take.
+  static let greedy: [Trap] = [
+    .bad("a body that never ends", "too_large_bytes", "\(ok)\r\n".step, .send(Trap.half), .sendForever(kilobyte)),
+    .bad(
+      "chunks that never end", "too_large_bytes", chunked.step,
+      .send(BodyCoding.chunked(Trap.half, size: 900, rest: "")),
+      .sendForever(BodyCoding.chunked(kilobyte, size: 1024, rest: ""))),
+    .bad("a declared length over the limit", "too_large_bytes", "\(ok)Content-Length: 9999999\r\n\r\n", Trap.picture),
+    .bad(
+      "a small gzip of a large body", "too_large_bytes", "\(ok)Content-Encoding: gzip\r\n\r\n",
+      BodyCoding.gzip(Trap.half + Array(repeating: 0, count: 8 << 20))),
+    .bad("a head that never ends", "too_large_bytes", ok.step, .sendForever(Array("X-A: b\r\n".utf8))),
+    .bad("a field that never ends", "connection_lost", "\(ok)X-A: ".step, .sendForever(kilobyte)),
+    .bad(
+      "one early answer after the other", "too_large_bytes",
+      .sendForever(Array("HTTP/1.1 102 Processing\r\n\r\n".utf8))),
+    .bad("a coding that nobody knows", "bad_encoding", "\(ok)Content-Encoding: rot13\r\n\(length)\r\n", Trap.picture),
+    .bad("gzip that is none", "bad_encoding", "\(ok)Content-Encoding: gzip\r\n\(length)\r\n", Trap.picture),
+    .bad(
+      "damaged gzip", "bad_encoding", "\(ok)Content-Encoding: gzip\r\n\r\n",
+      BodyCoding.gzip(Trap.picture).enumerated().map { $0 > 400 ? ~$1 : $1 }),
+    .bad("damaged br", "bad_encoding", "\(ok)Content-Encoding: br\r\n\(length)\r\n", Trap.picture),
+    .bad(
+      "a hundred codings", "bad_encoding",
+      "\(ok)Content-Encoding: \(Array(repeating: "gzip", count: 100).joined(separator: ", "))\r\n\(length)\r\n",
+      Trap.picture),
+  ]
+
+  @Test(arguments: broken + useless + greedy)
+  func `Each has its code, disturbs no other picture, and leaves nothing partial`(trap: Trap) async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let bad = try LoopbackServer(greeting: trap.greeting) { _ in trap.reply }
+    let pipeline = fixture.pipeline(change: { $0.downloads.limits.maxBytes = 2 << 20 })
+    async let good = pipeline.thumbnails(for: fixture.request("/good"))
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await pipeline.thumbnails(for: ThumbnailRequest(url: bad.url("/bad"), size: 16))
+    }
+    let code = try #require(failure?.code)
+    #expect(code.description == trap.code && failure?.attempts == 1)
+    #expect(failure?.message.hasSuffix(".") == true)
+    #expect(try await good.thumbnails.count == 1)
+    #expect(pipeline.runningCount == 0)
+
+    pipeline.flush()
+    let key = SourceKey(url: bad.url("/bad"))
+    let entry = pipeline.cache.entry(for: key, url: bad.url("/bad"), specs: [ThumbnailSpec(width: 16)])
+    #expect(entry?.thumbnails.isEmpty ?? true)
+    // What may pass is not remembered either.
+    if code.isRetryable { #expect(entry == nil) }
+  }
+
+  @Test func `A reset on arrival may come before the connection is known, or after`() async throws {
+    let bad = try LoopbackServer(greeting: [.reset]) { _ in .http() }
+    let fixture = try PipelineFixture { _ in .picture() }
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: bad.url("/bad"), size: 16))
+    }
+    #expect([.connectFailed, .connectionLost].contains(failure?.code))
+  }
+
+  @Test func `A bad answer is asked for again where that may help, and nowhere else`() {
+    let retried = Set(
+      (Self.broken + Self.useless + Self.greedy).map(\.code).filter { FailureCode($0)?.isRetryable ?? false })
+    #expect(
+      retried == [
+        "connection_lost", "truncated", "empty_body", "http_408", "http_425", "http_429", "http_500", "http_502",
+        "http_503", "http_504", "http_522",
+      ])
+  }
+}

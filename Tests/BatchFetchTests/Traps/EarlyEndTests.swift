@@ -1,0 +1,65 @@
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+/// The server sends no more than the first 64 KiB of a megabyte and then waits for ever: only who gives up early ends.
+@Suite("Hopeless downloads end early", .timeLimit(.minutes(10))) struct EarlyEndTests {
+  struct Start: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let code: String
+    let bytes: [UInt8]
+  }
+
+  /// A JPEG whose frame header says 60,000 by 60,000 pixels, behind `count` bytes of comments.
+  private static func jpeg(commentBytes count: Int) -> [UInt8] {
+    var bytes: [UInt8] = [0xFF, 0xD8]
+    var left = count
+    while left > 0 {
+      let length = min(left, 60_000)
+      bytes += [0xFF, 0xFE, UInt8((length + 2) >> 8), UInt8((length + 2) & 255)] + Array(repeating: 32, count: length)
+      left -= length
+    }
+    let size: [UInt8] = [0xEA, 0x60, 0xEA, 0x60]
+    return bytes + [0xFF, 0xC0, 0, 17, 8] + size + [3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]
+  }
+
+  static let starts = [
+    Start(
+      testDescription: "a PNG with too many pixels", code: "too_many_pixels",
+      bytes: SampleImage.pngHeader(width: 60_000, height: 60_000)),
+    Start(testDescription: "a JPEG with too many pixels", code: "too_many_pixels", bytes: jpeg(commentBytes: 0)),
+    Start(
+      testDescription: "the same after 60,000 bytes of comments", code: "too_many_pixels",
+      bytes: jpeg(commentBytes: 60_000)),
+    Start(testDescription: "a page", code: "not_an_image", bytes: Array("<!doctype html><title>Gone</title>".utf8)),
+    Start(testDescription: "a GIF", code: "unsupported_format", bytes: Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0]),
+    Start(testDescription: "zeros", code: "not_an_image", bytes: []),
+  ]
+
+  @Test(arguments: starts) func `Within the first 64 KiB`(start: Start) async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { _ in
+      let bytes = start.bytes + Array(repeating: 0, count: (64 << 10) - start.bytes.count)
+      return ServerReply([
+        .send(ServerReply.head(200, ["Content-Length": "\(1 << 20)"]) + bytes), .wait(gate),
+      ])
+    }
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+    }
+    #expect(failure?.code.description == start.code && failure?.attempts == 1)
+    // The server writes to a connection that nobody reads any more.
+    gate.open()
+    await fixture.server.waitForClosedConnections(1)
+  }
+
+  @Test func `A picture whose header comes late is waited for`() async throws {
+    var picture = SampleImage.jpeg(width: 40, height: 30)
+    let comment = [0xFF, 0xFE, 0xF0, 0x00] + Array(repeating: UInt8(32), count: 0xF000 - 2)
+    for _ in 0..<5 { picture.insert(contentsOf: comment, at: 2) }
+    let bytes = picture
+    let fixture = try PipelineFixture { _ in .http(200, [:], bytes) }
+    #expect(try await fixture.pipeline().thumbnails(for: fixture.request("/a")).sourceBytes == bytes.count)
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ImageCache
+
+@Suite("Changing a cache from outside, while others use it")
+struct CacheMaintenanceTests {
+  private typealias Fixtures = CacheFixtures
+  private let directory = TemporaryDirectory()
+
+  private var database: String { directory.path + "/g000001/cache.db" }
+
+  private func store(_ numbers: Range<Int>, in cache: ThumbnailCache, bytes: Int = 12_000) {
+    for number in numbers {
+      let thumbnail = Fixtures.thumbnail(number, bytes: bytes)
+      cache.store(Fixtures.source(number), thumbnails: [thumbnail], for: Fixtures.key(number))
+    }
+    cache.flush()
+  }
+
+  private func statistics() throws -> CacheStatistics {
+    try CacheInspector(directory: directory.path).statistics(at: Fixtures.start)
+  }
+
+  @Test("A running cache obeys a limit that is lowered, from its next batch on")
+  func lowerLimit() throws {
+    let cache = ThumbnailCache(diskAt: directory.path, limit: 64 << 20)
+    store(0..<300, in: cache)
+    let before = try statistics().usedBytes
+    try CacheMaintenance.setLimit(1 << 20, directory: directory.path)
+    store(300..<301, in: cache)
+    #expect(before > 3 << 20)
+    #expect(try statistics().usedBytes <= 1 << 20)
+    #expect(cache.counters.evicted > 200)
+  }
+
+  @Test("Of the cache's limit and the process's own the lower one counts; without either it is 2 GiB")
+  func limits() throws {
+    store(0..<1, in: ThumbnailCache(diskAt: directory.path))
+    let place = CacheDirectory(path: directory.path)
+    #expect(DiskStore(place, byteLimit: nil).limit == 2 << 30)
+    #expect(DiskStore(place, byteLimit: 5 << 30).limit == 5 << 30)
+    try CacheMaintenance.setLimit(3 << 30, directory: directory.path)
+    #expect(DiskStore(place, byteLimit: nil).limit == 3 << 30)
+    #expect(DiskStore(place, byteLimit: 5 << 30).limit == 3 << 30)
+    #expect(DiskStore(place, byteLimit: 1 << 20).limit == 1 << 20)
+    try CacheMaintenance.setLimit(nil, directory: directory.path)
+    #expect(try CacheMaintenance.limit(directory: directory.path) == nil)
+    try "rubbish".write(toFile: directory.path + "/LIMIT", atomically: false, encoding: .utf8)
+    #expect(DiskStore(place, byteLimit: nil).limit == 2 << 30)
+  }
+
+  @Test("Pruning keeps what was used last, and the file shrinks under a running cache")
+  func prune() throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(0..<400, in: cache)
+    _ = try CacheMaintenance.prune(directory: directory.path)
+    let before = try statistics()
+    let victims = try CacheInspector(directory: directory.path).leastRecentlyUsed(above: 2 << 20)
+    let removed = try CacheMaintenance.prune(directory: directory.path, downTo: 2 << 20)
+    let after = try statistics()
+    #expect(after.sources == 400 - removed)
+    #expect(after.usedBytes <= 2 << 20)
+    #expect(after.databaseBytes < before.databaseBytes / 2)
+    #expect(abs(victims.sources - removed) < 40)
+    #expect(cache.counters.errors.isEmpty)
+    store(1000..<1010, in: cache)
+    #expect(try statistics().sources == after.sources + 10)
+  }
+
+  @Test("Removing takes the sources named and no others")
+  func remove() throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(0..<200, in: cache, bytes: 2000)
+    try CacheMaintenance.remove((0..<150).map(Fixtures.key) + [Fixtures.key(9999)], directory: directory.path)
+    let inspector = try CacheInspector(directory: directory.path)
+    #expect(try statistics().sources == 50)
+    #expect(try inspector.source(of: Fixtures.key(149)) == nil)
+    #expect(try inspector.source(of: Fixtures.key(150)) != nil)
+    #expect(try inspector.verify(.full) { _ in }.problems == 0)
+  }
+
+  @Test("A key is found by the beginning of its digits alone")
+  func prefixes() throws {
+    store(0..<50, in: ThumbnailCache(diskAt: directory.path), bytes: 100)
+    let inspector = try CacheInspector(directory: directory.path)
+    for number in [0, 17, 49] {
+      let key = Fixtures.key(number)
+      #expect(try inspector.sources(withPrefix: String(key.description.prefix(9))).map(\.key) == [key])
+      #expect(SourceKey(key.description) == key)
+      let all = (0..<50).map(Fixtures.key).filter { $0.description.hasPrefix(key.description.prefix(1)) }
+      #expect(
+        try inspector.sources(withPrefix: String(key.description.prefix(1)), limit: 99).map(\.key) == all.sorted())
+    }
+    for text in ["", "g", "-1", "+1", " ", String(repeating: "0", count: 33)] {
+      #expect(try inspector.sources(withPrefix: text).isEmpty)
+    }
+  }
+
+  @Test(
+    "Verification names each kind of damage",
+    arguments: [
+      ("UPDATE blob SET data = zeroblob(length(data)) WHERE id = 3", CacheProblem.Code.badThumbnail),
+      ("UPDATE source SET etag = 'other' WHERE id = 3", .badSource),
+      ("UPDATE source SET thumbnails = 7 WHERE id = 3", .wrongCount),
+      ("DELETE FROM source WHERE id = 3", .orphans),
+      ("DELETE FROM blob WHERE id = 3", .badThumbnail),
+    ])
+  func damage(sql: String, code: CacheProblem.Code) throws {
+    store(0..<10, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
+    try DatabaseQueue(path: database).write { try $0.execute(sql: sql) }
+    var found: [CacheProblem.Code] = []
+    let result = try CacheInspector(directory: directory.path).verify(.full) { found.append($0.code) }
+    #expect(found == [code])
+    #expect(result.problems == 1)
+  }
+
+  @Test("Thumbnails of another renderer are outdated, which is no problem")
+  func outdated() throws {
+    store(0..<3, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
+    try DatabaseQueue(path: database).write {
+      try $0.execute(sql: "UPDATE thumbnail SET spec = '0' || substr(spec, 2), spec_hash = spec_hash + 1")
+    }
+    let result = try CacheInspector(directory: directory.path).verify(.full) { _ in }
+    #expect((result.outdated, result.thumbnails, result.problems) == (3, 0, 0))
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ImageCache
+
+@Suite("Originals on disk")
+struct OriginalTests {
+  private typealias Fixtures = CacheFixtures
+  private let directory = TemporaryDirectory()
+
+  private func cache(limit: Int = 64 << 20, _ originals: OriginalKeeping = .standard) -> ThumbnailCache {
+    var configuration = ThumbnailCache.Configuration(
+      directory: directory.path, diskByteLimit: limit, memoryByteLimit: 0)
+    configuration.originals = originals
+    return ThumbnailCache(configuration, logger: .silent, now: { Fixtures.start })
+  }
+
+  private func body(_ number: Int, bytes: Int = 30_000) -> [UInt8] {
+    Fixtures.thumbnail(number, spec: ThumbnailSpec(width: 1000), bytes: bytes).bytes
+  }
+
+  private func source(_ number: Int, body: [UInt8]) -> StoredSource {
+    let image = SourceImage(size: PixelSize(width: 640, height: 480), format: .jpeg)
+    return StoredSource(
+      url: Fixtures.url(number), status: 200, policy: Fixtures.policy(),
+      content: .picture(image, digest: BodyDigest(of: body), bytes: body.count))
+  }
+
+  private func store(_ number: Int, in cache: ThumbnailCache) -> StoredSource {
+    let source = source(number, body: body(number))
+    cache.store(
+      source, thumbnails: [Fixtures.thumbnail(number)], original: body(number), for: Fixtures.key(number))
+    return source
+  }
+
+  @Test("Kept, found before and after it is on disk, and gone with a new body")
+  func life() {
+    let cache = cache()
+    let first = store(1, in: cache)
+    #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
+    cache.flush()
+    #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
+    cache.renew(first, for: Fixtures.key(1))
+    cache.flush()
+    #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
+    let second = source(1, body: body(2))
+    cache.store(second, thumbnails: [], for: Fixtures.key(1))
+    #expect(cache.original(of: second, for: Fixtures.key(1)).isEmpty)
+    cache.flush()
+    #expect(cache.original(of: second, for: Fixtures.key(1)).isEmpty)
+    #expect(cache.original(of: first, for: Fixtures.key(1)).isEmpty)
+  }
+
+  @Test("Not kept unless asked for, nor above an eighth of the share")
+  func refused() {
+    let plain = cache(.none)
+    let source = store(1, in: plain)
+    plain.flush()
+    #expect(plain.original(of: source, for: Fixtures.key(1)).isEmpty)
+    let small = cache(limit: 1 << 20)
+    let other = store(2, in: small)
+    small.flush()
+    #expect(small.original(of: other, for: Fixtures.key(2)).isEmpty)
+    #expect(small.counters.errors.isEmpty)
+  }
+
+  @Test("They take no more than their share; what was stored first goes first, and its thumbnails stay")
+  func share() throws {
+    let cache = cache(limit: 8 << 20, .share(percent: 10))
+    let sources = (0..<60).map { number in
+      defer { if number % 10 == 9 { cache.flush() } }
+      return store(number, in: cache)
+    }
+    let statistics = try CacheInspector(directory: directory.path).statistics(at: Fixtures.start)
+    #expect(statistics.originalBytes == 27 * 30_000)
+    #expect(statistics.thumbnails == 60)
+    let kept = sources.indices.filter { !cache.original(of: sources[$0], for: Fixtures.key($0)).isEmpty }
+    #expect(kept == Array(33..<60))
+    try CacheMaintenance.remove((0..<60).map(Fixtures.key), directory: directory.path)
+    let rows = try DatabaseQueue(path: directory.path + "/g000001/cache.db").read {
+      try Row.fetchOne($0, sql: "SELECT (SELECT count(*) FROM blob), (SELECT bytes FROM original_total)")
+    }
+    #expect(rows == ["(SELECT count(*) FROM blob)": 0, "(SELECT bytes FROM original_total)": 0])
+  }
+
+  @Test("A damaged one is none")
+  func damage() throws {
+    let cache = cache()
+    let source = store(1, in: cache)
+    cache.flush()
+    try DatabaseQueue(path: directory.path + "/g000001/cache.db").write {
+      try $0.execute(sql: "UPDATE blob SET data = zeroblob(length(data))")
+    }
+    #expect(cache.original(of: source, for: Fixtures.key(1)).isEmpty)
+  }
+}

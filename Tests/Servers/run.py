@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Runs a command beside real servers: run.py COMMAND [ARGUMENT ...]
+
+nginx (HTTP/1.1, HTTP/2, good and bad certificates) and tinyproxy serve the example pictures on free loopback ports, from
+a directory that goes with them. The command finds them by the environment: THUMBS_TEST_<NAME> for every name below.
+Where a program is missing, the command runs without its variables, and the tests of it are skipped.
+"""
+import contextlib
+import gzip
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PICTURES = pathlib.Path(__file__).resolve().parents[2] / "Examples/pictures"
+os.environ["PATH"] += ":/usr/sbin"
+
+NGINX = """
+{user}
+worker_processes 1;
+pid {root}/nginx.pid;
+error_log {root}/error.log;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off;
+  client_body_temp_path {root}/tmp; proxy_temp_path {root}/tmp; fastcgi_temp_path {root}/tmp;
+  uwsgi_temp_path {root}/tmp; scgi_temp_path {root}/tmp;
+  types {{ image/jpeg jpg; image/png png; }}
+  add_header X-Protocol $server_protocol always;
+  add_header X-Connection $connection always;
+  add_header X-Via $http_via always;
+  root {root}/www;
+  {servers}
+}}
+"""
+PLACES = """
+  location /coded/ { gzip_static always; }
+  location /slow/ { limit_rate 2k; limit_rate_after 1k; }
+  location = /moved { return 301 /fjord.jpg; }
+  location = /plain { return 302 http://127.0.0.1:HTTP/fjord.jpg; }
+  location = /elsewhere { return 302 https://localhost:SELF_SIGNED/fjord.jpg; }
+"""
+# The certificate and the protocols of every secure server.
+SECURE = {
+    "HTTP2": ("good", "http2", "TLSv1.2 TLSv1.3"),
+    "HTTPS": ("good", "", "TLSv1.2 TLSv1.3"),
+    "EXPIRED": ("expired", "", "TLSv1.2 TLSv1.3"),
+    "WRONG_HOST": ("wrong", "", "TLSv1.2 TLSv1.3"),
+    "SELF_SIGNED": ("self", "", "TLSv1.2 TLSv1.3"),
+    "OLD_TLS": ("good", "", "TLSv1.1"),
+}
+
+
+def openssl(root, *arguments):
+    subprocess.run(["openssl", *arguments], cwd=root, check=True, capture_output=True)
+
+
+def make_certificates(root):
+    """An authority and what it signed, in PEM files of the directory."""
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    openssl(root, "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Test CA")
+    openssl(root, "req", "-x509", *key, "-keyout", "self.key", "-out", "self.pem", "-days", "2", "-subj", "/CN=localhost",
+            "-addext", "subjectAltName=DNS:localhost")
+    for name, host, days in [("good", "localhost", "2"), ("expired", "localhost", "-1"), ("wrong", "other.example", "2")]:
+        openssl(root, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={host}")
+        (root / f"{name}.ext").write_text(f"subjectAltName=DNS:{host}")
+        openssl(root, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+                "-out", f"{name}.pem", "-days", days, "-extfile", f"{name}.ext")
+
+
+def make_site(root):
+    shutil.copytree(PICTURES, root / "www")
+    for folder in ["coded", "slow"]:
+        (root / "www" / folder).mkdir()
+    shutil.copy(PICTURES / "fjord.jpg", root / "www/slow/fjord.jpg")
+    (root / "www/coded/fjord.jpg.gz").write_bytes(gzip.compress((PICTURES / "fjord.jpg").read_bytes()))
+    (root / "tmp").mkdir()
+
+
+def free_ports(count):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def nginx_configuration(root, ports):
+    places = PLACES
+    for name, port in ports.items():
+        places = places.replace(f":{name}/", f":{port}/")
+    servers = [f"server {{ listen 127.0.0.1:{ports['HTTP']}; {places} }}"]
+    for name, (certificate, option, protocols) in SECURE.items():
+        servers.append(
+            f"server {{ listen 127.0.0.1:{ports[name]} ssl {option}; ssl_protocols {protocols};"
+            f" ssl_ciphers DEFAULT@SECLEVEL=0; ssl_certificate {root}/{certificate}.pem;"
+            f" ssl_certificate_key {root}/{certificate}.key; {places} }}")
+    user = "user root;" if os.getuid() == 0 else ""
+    return NGINX.format(user=user, root=root, servers="\n".join(servers))
+
+
+def start(stack, root, name, command, ports):
+    """Starts a server, and returns when all its ports answer."""
+    with open(root / f"{name}.out", "wb") as output:
+        server = subprocess.Popen(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+    stack.callback(stop, server)
+    end = time.monotonic() + 20
+    for port in ports:
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            if server.poll() is not None or time.monotonic() > end:
+                sys.exit(f"{name} did not start:\n" + (root / f"{name}.out").read_text())
+            time.sleep(0.02)
+
+
+def stop(server):
+    server.terminate()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+def start_nginx(stack, root):
+    names = ["HTTP", *SECURE]
+    ports = dict(zip(names, free_ports(len(names))))
+    make_certificates(root)
+    make_site(root)
+    (root / "nginx.conf").write_text(nginx_configuration(root, ports))
+    start(stack, root, "nginx",
+          ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"], ports.values())
+    urls = {name: f"https://localhost:{port}" for name, port in ports.items()}
+    return urls | {"HTTP": f"http://127.0.0.1:{ports['HTTP']}", "CA": f"{root}/ca.pem", "FILES": f"{root}/www"}
+
+
+def start_proxy(stack, root):
+    [port] = free_ports(1)
+    (root / "tinyproxy.conf").write_text(
+        f"Port {port}\nListen 127.0.0.1\nAllow 127.0.0.1\nTimeout 600\nMaxClients 100\nViaProxyName \"tinyproxy\"\n")
+    start(stack, root, "tinyproxy", ["tinyproxy", "-d", "-c", str(root / "tinyproxy.conf")], [port])
+    return {"PROXY": f"http://127.0.0.1:{port}"}
+
+
+def main():
+    # Otherwise the servers would outlive a script that is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    environment = dict(os.environ)
+    with contextlib.ExitStack() as stack:
+        root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="thumbs-servers-")))
+        for program, begin in [("nginx", start_nginx), ("tinyproxy", start_proxy)]:
+            if shutil.which(program):
+                values = begin(stack, root)
+                environment.update({f"THUMBS_TEST_{name}": value for name, value in values.items()})
+            else:
+                print(f"{program} is not installed: its tests are skipped.", file=sys.stderr)
+        return subprocess.call(sys.argv[1:], env=environment)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

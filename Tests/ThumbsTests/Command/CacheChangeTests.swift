@@ -1,0 +1,153 @@
+import Foundation
+import ImageCache
+import TestSupport
+import Testing
+
+@Suite("thumbs cache show, verify, prune, rm, limit", .timeLimit(.minutes(2))) struct CacheChangeTests {
+  /// A cache of three pictures and one that is missing.
+  private static func filled() async throws -> CommandFixture {
+    let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
+    let list = try fixture.list(["/a.png", "/b.png?key=secret", "/c.png", "/gone.png"])
+    #expect(try await fixture.fetch(list, "--size", "16", "--size", "8").ending == .exit(1))
+    return fixture
+  }
+
+  private static func key(_ fixture: CommandFixture, _ path: String) -> String {
+    SourceKey(url: fixture.server.url(path)).description
+  }
+
+  private static func object(_ text: String) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  private func keys(_ fixture: CommandFixture, _ filters: String...) async throws -> Set<String> {
+    let arguments = ["cache", "ls", "--format", "tsv"] + filters.flatMap { ["--filter", $0] }
+    let result = try await fixture.start(arguments + ["--cache-dir", fixture.cache]).result()
+    #expect(result.ending == .exit(0))
+    return Set(result.output.split(separator: "\n").dropFirst().map { String($0.prefix { $0 != "\t" }) })
+  }
+
+  @Test func `show finds a source by address and by the beginning of its key`() async throws {
+    let fixture = try await Self.filled()
+    let key = Self.key(fixture, "/a.png")
+    for name in [fixture.server.url("/a.png"), key, String(key.prefix(8)), key.uppercased()] {
+      let result = try await fixture.cacheCommand("show", name, "--format", "json")
+      #expect(result.ending == .exit(0))
+      let object = try Self.object(result.output)
+      #expect(object["key"] as? String == key)
+      #expect((object["thumbnails"] as? [Any])?.count == 2)
+    }
+  }
+
+  @Test(arguments: ["http://nowhere.example/", "abc", "ffffffffffffff", "zzzzzzzz", ""])
+  func `What is not there is 1, and named`(name: String) async throws {
+    let fixture = try await Self.filled()
+    for verb in ["show", "rm"] {
+      let result = try await fixture.cacheCommand(verb, name)
+      #expect(result.ending == .exit(1))
+      #expect(result.output.isEmpty)
+      #expect(result.errors.contains("There is no source"))
+    }
+  }
+
+  @Test func `show --explain says why it is fresh and what a request would do`() async throws {
+    let fixture = try await Self.filled()
+    let fresh = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--explain").output
+    #expect(fresh.contains("of 3600 s (max-age)"))
+    #expect(fresh.contains("a request now would serve what is here, without asking the server"))
+    let gone = try await fixture.cacheCommand("show", fixture.server.url("/gone.png"), "--explain").output
+    #expect(gone.contains("of 600 s (missing)"))
+    #expect(gone.contains("a request now would fail with http_404, without asking the server"))
+    #expect(!fresh.contains("\u{1b}"))
+  }
+
+  @Test func `show --body gives the thumbnail's file`() async throws {
+    let fixture = try await Self.filled()
+    let command = try fixture.start(
+      ["cache", "show", fixture.server.url("/a.png"), "--spec", "8x8", "--body", "--cache-dir", fixture.cache])
+    let result = await command.result()
+    #expect(result.ending == .exit(0))
+    // The output of the command is read as text; the file's length and its beginning tell enough.
+    #expect(result.output.contains("PNG"))
+    let other = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--spec", "9x9", "--body")
+    #expect(other.ending == .exit(1))
+    #expect(other.errors.contains("it has 16x16, 8x8"))
+  }
+
+  @Test func `Filters choose, and all must hold`() async throws {
+    let fixture = try await Self.filled()
+    #expect(try await keys(fixture).count == 4)
+    #expect(try await keys(fixture, "state=failed") == [Self.key(fixture, "/gone.png")])
+    #expect(try await keys(fixture, "state=fresh", "host=127.0.0.1").count == 3)
+    #expect(try await keys(fixture, "host=elsewhere.example").isEmpty)
+    #expect(try await keys(fixture, "older-than=1h").isEmpty)
+    #expect(try await keys(fixture, "larger-than=10").count == 3)
+    #expect(try await keys(fixture, "larger-than=1MiB").isEmpty)
+  }
+
+  @Test(arguments: ["host", "state=odd", "older-than=3", "older-than=d", "larger-than=x", "size=3", "host="])
+  func `A filter that is none is a usage error`(filter: String) async throws {
+    let fixture = try CommandFixture()
+    #expect(try await fixture.cacheCommand("ls", "--filter", filter).ending == .exit(64))
+  }
+
+  @Test func `rm forgets one source, and a dry run does not`() async throws {
+    let fixture = try await Self.filled()
+    let key = Self.key(fixture, "/a.png")
+    #expect(try await fixture.cacheCommand("rm", "-n", key).output.hasPrefix("Would remove \(key)"))
+    #expect(try await keys(fixture).count == 4)
+    #expect(try await fixture.cacheCommand("rm", String(key.prefix(10))).output.hasPrefix("Removed \(key)"))
+    #expect(try await !keys(fixture).contains(key))
+    #expect(try await fixture.cacheCommand("verify").ending == .exit(0))
+  }
+
+  @Test func `prune removes what meets the conditions, or all above a size`() async throws {
+    let fixture = try await Self.filled()
+    let trial = try await fixture.cacheCommand("prune", "-n", "--filter", "state=fresh").output
+    #expect(trial.hasPrefix("Would remove 3 sources"))
+    #expect(try await fixture.cacheCommand("prune", "--filter", "state=failed").output.hasPrefix("Removed 1 source"))
+    #expect(try await keys(fixture).count == 3)
+    #expect(try await fixture.cacheCommand("prune").output == "Removed 0 sources.\n")
+    #expect(try await fixture.cacheCommand("prune", "-n", "--max-size", "1").output.hasPrefix("Would remove 3"))
+    #expect(try await fixture.cacheCommand("prune", "--max-size", "1").output == "Removed 3 sources.\n")
+    #expect(try await keys(fixture).isEmpty)
+  }
+
+  @Test func `limit is stored in the cache, and shown`() async throws {
+    let fixture = try await Self.filled()
+    #expect(try await fixture.cacheCommand("limit").output == "none\n")
+    #expect(try await fixture.cacheCommand("limit", "64MiB").ending == .exit(0))
+    #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
+    let statistics = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
+    #expect(statistics["stored_limit"] as? Int == 64 << 20)
+    #expect(try await fixture.cacheCommand("clear").ending == .exit(0))
+    #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
+    #expect(try await fixture.cacheCommand("limit", "none").ending == .exit(0))
+    #expect(try await fixture.cacheCommand("limit").output == "none\n")
+    #expect(try await fixture.cacheCommand("limit", "0").ending == .exit(64))
+  }
+
+  @Test func `verify finds nothing wrong in a new cache`() async throws {
+    let fixture = try await Self.filled()
+    let result = try await fixture.cacheCommand("verify", "--format", "jsonl")
+    #expect(result.ending == .exit(0))
+    let summary = try Self.object(result.output)
+    #expect(summary["sources"] as? Int == 4)
+    #expect(summary["thumbnails"] as? Int == 6)
+    #expect(summary["problems"] as? Int == 0)
+    let document = try await fixture.cacheCommand("verify", "--format", "json").output
+    #expect((try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [Any])?.count == 1)
+  }
+
+  @Test(
+    arguments: [
+      ["show", "abcdef"], ["verify"], ["prune"], ["prune", "-n"], ["rm", "abcdef"], ["limit"], ["limit", "1MiB"],
+    ])
+  func `Where there is no cache, it is 66 and none is made`(arguments: [String]) async throws {
+    let fixture = try CommandFixture()
+    let result = try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result()
+    #expect(result.ending == .exit(66))
+    #expect(result.output.isEmpty)
+    #expect(try fixture.directory.files() == [])
+  }
+}

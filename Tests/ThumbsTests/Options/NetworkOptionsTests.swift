@@ -1,0 +1,45 @@
+import ArgumentParser
+import BatchFetch
+import HTTPTypes
+import Testing
+
+@testable import thumbs
+
+@Suite struct NetworkOptionsTests {
+  @Test func `Without options, the library's defaults hold`() throws {
+    let options = try NetworkOptions.parse([])
+    let (ours, defaults) = (options.configuration, Downloader.Configuration())
+    #expect(ours.concurrency == defaults.concurrency && ours.perHost == defaults.perHost)
+    #expect(ours.retry == defaults.retry && ours.limits == defaults.limits)
+    #expect(ours.headerFields == defaults.headerFields)
+    let transport = options.transportConfiguration(home: "/home/me")
+    #expect(transport.insecureHosts.isEmpty && transport.netrc == nil && transport.maxConnections == 128)
+  }
+
+  @Test func `Every option has its effect`() throws {
+    let options = try NetworkOptions.parse([
+      "--user-agent", "robot/1", "--referer", " https://site.example/ ", "--insecure-host", "Bücher.example",
+      "--insecure-host", "h:8443", "--insecure-host", "[::1]", "--netrc", "--concurrency", "100",
+      "--header", "X-A: 1", "--header", "X-A: 2", "--public-only",
+    ])
+    let fields = options.configuration.headerFields
+    #expect(fields[.userAgent] == "robot/1" && fields[.referer] == "https://site.example/" && fields[.accept] != nil)
+    #expect(options.headerFields[values: .init("X-A")!] == ["1", "2"])
+    #expect(options.configuration.limits.addresses == .publicOnly)
+    let transport = options.transportConfiguration(home: "/home/me")
+    #expect(transport.insecureHosts == ["xn--bcher-kva.example", "h:8443", "[::1]"])
+    #expect(transport.netrc == "/home/me/.netrc" && transport.maxConnections == 200)
+  }
+
+  @Test func `An empty user agent is none`() throws {
+    #expect(try NetworkOptions.parse(["--user-agent", ""]).configuration.headerFields[.userAgent] == nil)
+  }
+
+  @Test(arguments: [
+    ["--user-agent", "a\nb"], ["--referer", "a\r\nX: y"], ["--insecure-host", ""], ["--insecure-host", "https://h/"],
+    ["--insecure-host", "user@h"], ["--insecure-host", "a b"], ["--timeout", "0"], ["--concurrency", "0"],
+  ])
+  func `What makes no sense is a usage error`(arguments: [String]) {
+    #expect(throws: (any Error).self) { try NetworkOptions.parse(arguments) }
+  }
+}
