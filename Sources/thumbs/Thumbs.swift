@@ -7,6 +7,6 @@ struct Thumbs: ParsableCommand {
     commandName: "thumbs",
     abstract: "Thumbnails of pictures on the network: each downloaded once, cached, and accounted for.",
     version: Downloader.version,
-    subcommands: [FetchCommand.self, CacheCommand.self],
+    subcommands: [FetchCommand.self, RetryCommand.self, CacheCommand.self],
     defaultSubcommand: FetchCommand.self)
 }

@@ -20,6 +20,8 @@ public struct ThumbnailRequest: Sendable {
   public var url: String
   /// Other addresses of the same picture, tried in order as long as the outcome is a failure. Default none.
   public var mirrors: [String] = []
+  /// What must have happened before this request begins. Until then it takes nobody's place. Default nothing.
+  public var after: [Milestone] = []
   /// The thumbnails to make, in order. One download and one decode serve them all.
   public var specs: [ThumbnailSpec]
   /// Additional header fields. Requests that differ in them never share a download.

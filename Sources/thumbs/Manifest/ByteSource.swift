@@ -22,9 +22,7 @@ extension ByteSource {
   func unpacked() -> ByteSource {
     let filter = Mutex(GzipFilter(self))
     return ByteSource(name: name) { buffer throws(ManifestError) in
-      // The filter keeps no pointer to it after the call.
-      nonisolated(unsafe) let buffer = buffer
-      return try filter.withLock { filter throws(ManifestError) in try filter.read(into: buffer) }
+      try filter.withLock { filter throws(ManifestError) in try filter.read(into: buffer) }
     }
   }
 

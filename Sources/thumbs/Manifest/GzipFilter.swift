@@ -2,7 +2,9 @@ import CZlib
 
 /// Unpacks what a source gives where that is gzip data (RFC 1952), of one member or several, and passes it on where it
 /// is not. Holds one chunk of the source, and hands out what can be unpacked without waiting for more.
-struct GzipFilter: ~Copyable {
+///
+/// Sendable, unchecked: its memory is its own, it cannot be copied, and every use of it is exclusive.
+struct GzipFilter: ~Copyable, @unchecked Sendable {
   private enum Mode {
     /// Nothing was read.
     case unread

@@ -39,6 +39,7 @@ extension ManifestItem {
     var resolved = self
     resolved.content = .url(base.resolve(url))
     resolved.options.mirrors = options.mirrors.map(base.resolve)
+    resolved.options.depends += options.depends.map(base.resolve)
     return resolved
   }
 

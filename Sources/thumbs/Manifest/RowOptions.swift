@@ -14,6 +14,9 @@ struct RowOptions: Hashable, Sendable {
     case priority
     /// Addresses that are tried in order: an array, or separated by spaces.
     case urls
+    /// The name or the address of a row above, or an array of them: this row begins when they are over, whether they
+    /// brought a picture or not.
+    case depends
   }
 
   /// The sizes; none where those of the command line hold.
@@ -24,6 +27,8 @@ struct RowOptions: Hashable, Sendable {
   var priority = ThumbnailRequest.Priority.normal
   /// Addresses to try, in order, where the row's own brings no picture.
   var mirrors: [String] = []
+  /// Names or addresses of rows above that go first.
+  var depends: [String] = []
   /// A second line for people, in a gallery.
   var subtitle: String?
 }
@@ -55,6 +60,7 @@ extension RowOptions {
     case .headers: headers = try Self.fields(value).map { try HeaderOption($0) }
     case .priority: priority = try Self.priority(value)
     case .urls: mirrors = try Self.words(value, separatedBy: \.isWhitespace)
+    case .depends: depends = try Self.words(value, separatedBy: \.isNewline).map { $0.trimmingWhitespace() }
     }
   }
 

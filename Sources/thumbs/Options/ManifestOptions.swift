@@ -6,8 +6,8 @@ struct ManifestOptions: ParsableArguments {
     help: ArgumentHelp(
       "Lists of pictures: plist, JSON, JSON lines, CSV, TSV or text; - is standard input. (default: apps.plist)",
       discussion: """
-        Each may be compressed with gzip. Beside address and name, a row may have its own size, headers, priority and \
-        urls (mirrors, tried in order).
+        Each may be compressed with gzip. Beside address and name, a row may have its own size, headers, priority, \
+        urls (mirrors, tried in order) and depends (the name or address of a row above that goes first).
         """,
       valueName: "manifest"),
     completion: .file())

@@ -6,7 +6,7 @@ import Testing
   @Test func `Sizes, header fields and mirrors of a row hold for that row`() async throws {
     let fixture = try CommandFixture { request in
       switch request.target {
-      case "/gone.png": .http(404)
+      case let path where path.hasPrefix("/gone.png"): .http(404)
       case "/hot.png" where request.fields["referer"] != "http://own/": .http(403)
       default: .icon()
       }
@@ -16,7 +16,10 @@ import Testing
       ["url": fixture.server.url("/two.png"), "size": "8 8x4@2x"],
       ["url": fixture.server.url("/hot.png"), "headers": "Referer: http://own/"],
       ["url": fixture.server.url("/hot.png")],
-      ["url": fixture.server.url("/gone.png"), "urls": fixture.server.url("/gone.png?2 ") + fixture.server.url("/there.png")],
+      [
+        "url": fixture.server.url("/gone.png"),
+        "urls": fixture.server.url("/gone.png?2 ") + fixture.server.url("/there.png"),
+      ],
     ]
     try JSONSerialization.data(withJSONObject: rows)
       .write(to: URL(fileURLWithPath: fixture.directory.path("list.json")))
@@ -73,5 +76,31 @@ import Testing
     #expect(try await fixture.fetch("lists/list.txt", "--allow-file").ending == .exit(0))
     #expect(try fixture.report().map(\.origin) == ["file"])
     #expect(try fixture.outputs() == ["a #1.png"])
+  }
+
+  @Test func `A row begins when the rows above that it depends on are over, failed ones too`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { request in
+      switch request.target {
+      case "/slow.png": .http(404).after(gate)
+      default: .icon()
+      }
+    }
+    func row(_ path: String, _ depends: String) -> String {
+      "\(path.dropFirst()),\(fixture.server.url(path)),\(depends)\n"
+    }
+    let list =
+      "name,url,depends\n" + row("/slow.png", "") + row("/by-name.png", "slow.png")
+      + row("/by-address.png", fixture.server.url("/slow.png")) + row("/free.png", "nobody")
+      + row("/self.png", "self.png")
+    _ = try fixture.directory.write(list, as: "list.csv")
+    let command = try fixture.start(fixture.fetchArguments(["list.csv"], report: "-"))
+    await command.output.waitForLines(2)
+    #expect(Set(fixture.server.requests.map(\.target)) == ["/slow.png", "/free.png", "/self.png"])
+    gate.open()
+    let result = await command.result()
+    #expect(result.ending == .exit(1))
+    let rows = try ReportedRow.all(in: result.output)
+    #expect(rows.map(\.status) == ["failed", "ok", "ok", "ok", "ok"])
   }
 }

@@ -1,5 +1,7 @@
+import ArgumentParser
 import BatchFetch
 import HTTPTypes
+import ImageCache
 import Testing
 
 @testable import thumbs
@@ -15,22 +17,22 @@ extension ManifestEntry {
       (
         ManifestFormat.jsonLines,
         #"{"url":"http://a/1","size":"64 32x16@2x","headers":{"Referer":"http://r/","X-A":"1"},"#
-          + #""priority":"high","urls":["http://a/1","http://b/1,2"],"subtitle":"One"}"#
+          + #""priority":"high","depends":["a b","c"],"urls":["http://a/1","http://b/1,2"],"subtitle":"One"}"#
       ),
       (
         .json,
-        #"[{"url":"http://a/1","size":[64,"32x16@2x"],"headers":"Referer: http://r/\nX-A: 1","priority":"High","#
+        #"[{"url":"http://a/1","size":[64,"32x16@2x"],"headers":"Referer: http://r/\nX-A: 1","priority":"High","depends":["a b","c"],"#
           + #""urls":"http://b/1,2","subtitle":"One"}]"#
       ),
       (
         .csv,
-        "url,size,headers,priority,urls,subtitle\n"
-          + "http://a/1,\"64,32x16@2x\",\"Referer: http://r/\nX-A: 1\",high,\"http://b/1,2\",One\n"
+        "url,size,headers,priority,depends,urls,subtitle\n"
+          + "http://a/1,\"64,32x16@2x\",\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://b/1,2\",One\n"
       ),
       (
         .csv,
-        "size,headers,priority,urls,subtitle\n"
-          + "64 32x16@2x,\"Referer: http://r/\nX-A: 1\",high,\"http://a/1 http://b/1,2\",One\n"
+        "size,headers,priority,depends,urls,subtitle\n"
+          + "64 32x16@2x,\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://a/1 http://b/1,2\",One\n"
       ),
     ])
   func columns(format: ManifestFormat, text: String) throws {
@@ -42,6 +44,7 @@ extension ManifestEntry {
     #expect(options.headers.map(\.value) == ["http://r/", "1"])
     #expect(options.priority == .high)
     #expect(options.mirrors == ["http://b/1,2"])
+    #expect(options.depends == ["a b", "c"])
     #expect(options.subtitle == "One")
   }
 
@@ -68,13 +71,14 @@ extension ManifestEntry {
     let pixels = try PixelOptions.parse(["--size", "10", "--quality", "50"])
     var row = ManifestRow(index: 0, line: nil, name: nil, url: "http://a/1")
     let fields: HTTPFields = [.referer: "http://general/", .accept: "*/*"]
-    let plain = try PlannedRow(entry: .row(row)).request(pixels: pixels, headerFields: fields)
+    let plain = try PlannedRow(entry: .row(row), specs: pixels.specs).request(headerFields: fields)
     #expect(plain.specs.map(\.label) == ["10x10"])
     #expect(plain.headerFields == fields)
     row.options.sizes = [try SizeOption("20"), try SizeOption("20"), try SizeOption("30")]
     row.options.headers = [try HeaderOption("referer: http://own/")]
     row.options.mirrors = ["http://b/1"]
-    let own = try PlannedRow(entry: .row(row)).request(pixels: pixels, headerFields: fields)
+    let specs = pixels.specs(of: row.options.sizes)
+    let own = try PlannedRow(entry: .row(row), specs: specs).request(headerFields: fields)
     #expect(own.specs.map(\.label) == ["20x20", "30x30"])
     #expect(own.specs.map(\.quality) == [50, 50])
     #expect(own.headerFields == [.accept: "*/*", .referer: "http://own/"])
@@ -88,7 +92,8 @@ extension ManifestEntry {
     arguments: [
       ("a b.png", "file:///w/lists/a%20b.png"), ("../up/é?#%41.png", "file:///w/lists/../up/%C3%A9%3F%23%2541.png"),
       ("/abs/x.png", "file:///abs/x.png"), ("http://h/x.png", "http://h/x.png"), ("//h/x.png", "//h/x.png"),
-      ("file:///x", "file:///x"), ("data:image/png;base64,", "data:image/png;base64,"), ("3:4.png", "file:///w/lists/3%3A4.png"),
+      ("file:///x", "file:///x"), ("data:image/png;base64,", "data:image/png;base64,"),
+      ("3:4.png", "file:///w/lists/3%3A4.png"),
     ])
   func resolve(address: String, expected: String) {
     #expect(AddressBase(manifest: "lists/apps.txt", workingDirectory: "/w").resolve(address) == expected)
