@@ -66,7 +66,7 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "thumbs", "BatchFetch", "ImageCache", "TestSupport",
+        "thumbs", "BatchFetch", "ImageCache", "TestSupport", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

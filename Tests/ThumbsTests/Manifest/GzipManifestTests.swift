@@ -1,19 +1,27 @@
-import Foundation
+import CZlib
 import TestSupport
 import Testing
 
 @testable import thumbs
 
-/// `bytes`, packed by the gzip of the system.
+/// `bytes`, packed by zlib as one gzip member.
 func gzipped(_ bytes: [UInt8]) throws -> [UInt8] {
-  let directory = try TemporaryDirectory()
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-  process.arguments = ["gzip", "-n", try directory.write(bytes, as: "data")]
-  try process.run()
-  process.waitUntilExit()
-  try #require(process.terminationStatus == 0)
-  return try Array(Data(contentsOf: URL(fileURLWithPath: directory.path("data.gz"))))
+  var stream = z_stream()
+  let size = Int32(MemoryLayout<z_stream>.size)
+  // 16 asks for the gzip wrapper, 15 for the largest window; 8 is the usual memory.
+  try #require(deflateInit2_(&stream, 6, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK)
+  defer { deflateEnd(&stream) }
+  var input = bytes
+  var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, UInt(bytes.count))))
+  let status = input.withUnsafeMutableBufferPointer { input in
+    output.withUnsafeMutableBufferPointer { output in
+      (stream.next_in, stream.avail_in) = (input.baseAddress, UInt32(input.count))
+      (stream.next_out, stream.avail_out) = (output.baseAddress, UInt32(output.count))
+      return deflate(&stream, Z_FINISH)
+    }
+  }
+  try #require(status == Z_STREAM_END)
+  return Array(output.prefix(Int(stream.total_out)))
 }
 
 func gzipped(_ text: String) throws -> [UInt8] { try gzipped(Array(text.utf8)) }
@@ -28,7 +36,7 @@ private func entries(packed bytes: [UInt8], step: Int = .max, _ format: Manifest
 }
 
 @Suite struct GzipManifestTests {
-  private static let lines = (0..<5000).map { "http://a/\($0)?\($0 &* 2_654_435_761).png" }
+  private static let lines = (0..<3000).map { "http://a/\($0)?\($0 &* 2_654_435_761).png" }
 
   @Test(
     "Every format is unpacked, however the bytes come",
@@ -36,14 +44,14 @@ private func entries(packed bytes: [UInt8], step: Int = .max, _ format: Manifest
       "http://a/0\nhttp://a/1\n", "[\"http://a/0\", {\"url\": \"http://a/1\"}]",
       "{\"url\": \"http://a/0\"}\n{\"url\": \"http://a/1\"}\n",
       "<plist version=\"1.0\"><array><string>http://a/0</string><string>http://a/1</string></array></plist>",
-    ], [1, 3, Int.max])
+    ], [1, Int.max])
   func formats(text: String, step: Int) throws {
     #expect(try entries(packed: gzipped(text), step: step).map(\.url) == ["http://a/0", "http://a/1"])
   }
 
-  @Test(arguments: [7, 4096, Int.max])
+  @Test(arguments: [509, 4096, Int.max])
   func `several members and zeros behind them are one manifest`(step: Int) throws {
-    let (first, second) = (Self.lines[..<2000], Self.lines[2000...])
+    let (first, second) = (Self.lines[..<1000], Self.lines[1000...])
     let packed = try gzipped(first.joined(separator: "\n")) + gzipped("\n" + second.joined(separator: "\n"))
     #expect(try entries(packed: packed + [0, 0, 0], step: step).map(\.url) == Self.lines)
   }
