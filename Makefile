@@ -7,7 +7,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
 
-.PHONY: run test test-thread test-address test-cache fuzz bench-pixels bench-fetch bench-cache format lint build clean \
+.PHONY: run test test-thread test-address test-cache fuzz bench-pixels bench-fetch bench-cache docs format lint build clean \
   setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
@@ -15,10 +15,14 @@ run: setup
 	$(SWIFT) build --product thumbs
 	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
-## All tests, with real servers beside, and the example of a library call.
+## All tests, with real servers beside, and the examples of the libraries.
 test: setup
 	$(SERVERS) $(SWIFT) test
-	python3 Examples/serve.py $(SWIFT) run --package-path Examples/LibraryCall
+	$(SWIFT) build --package-path Examples/LibraryCall
+	for example in LibraryCall TableOfIcons; do \
+	  python3 Examples/serve.py $(SWIFT) run --skip-build --package-path Examples/LibraryCall $$example \
+	    Examples/apps.plist || exit 1; \
+	done
 
 ## The tests under the thread sanitizer; those of the command by themselves, which need the processors too.
 test-thread: setup
@@ -48,6 +52,10 @@ test-cache: setup
 FUZZ_SECONDS := 60
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
+
+## The documentation of both libraries, as pages for a browser below .build/docs. A broken link stops it.
+docs: setup
+	Documentation/build.sh
 
 ## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
 bench-pixels: setup

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""corpus.py DIR: cuts real photos and icons to the sizes the web has. Needs Pillow and the packages run.sh names."""
-import pathlib, subprocess, sys
+"""corpus.py DIR [PHOTOS ICONS]: cuts real photos and icons to the sizes the web has. Needs Pillow and the packages run.sh names."""
+import pathlib, random, subprocess, sys
 from PIL import Image
 
 DIR = pathlib.Path(sys.argv[1])
+PHOTOS, ICONS = map(int, sys.argv[2:4] or (60, 200))
 SIZES = [(1280, 960), (1600, 1067), (1200, 1600), (1920, 1080), (1080, 1350), (1440, 810)]
 
 
-def photos(count=60):
+def photos(count):
     """Photos of 1 to 2 megapixels, quality 85; a baseline and a progressive file of each."""
     sources = sorted(p for p in pathlib.Path("/usr/share/backgrounds").rglob("*.jpg") if p.stat().st_size > 200_000)
     made = 0
@@ -19,9 +20,9 @@ def photos(count=60):
         image = image.reduce(2) if min(image.size) > 2400 else image
         if image.width < width or image.height < height:
             continue
-        left = (image.width - width) * (number // len(sources) % 3) // 2
-        top = (image.height - height) * (number % 3) // 2
-        path = DIR / "photos" / f"{made:03}.jpg"
+        place = random.Random(number)
+        left, top = place.randint(0, image.width - width), place.randint(0, image.height - height)
+        path = DIR / "photos" / f"{made:04}.jpg"
         image.crop((left, top, left + width, top + height)).save(path, quality=85)
         again = subprocess.run(["jpegtran", "-progressive", path], stdout=subprocess.PIPE, check=True).stdout
         (DIR / "progressive" / path.name).write_bytes(again)
@@ -30,15 +31,18 @@ def photos(count=60):
             return
 
 
-def icons(count=200):
-    files = sorted(pathlib.Path("/usr/share/icons/oxygen/base/256x256").rglob("*.png"))
-    files = [file for file in files if not file.is_symlink()][:count]
-    for number, file in enumerate(files):
-        (DIR / "icons" / f"{number:03}.png").write_bytes(file.read_bytes())
+def icons(count):
+    base = pathlib.Path("/usr/share/icons/oxygen/base")
+    files = [file for side in ("256x256", "128x128") for file in sorted((base / side).rglob("*.png"))]
+    files = [file for file in files if not file.is_symlink()]
+    # A large corpus has each of them more than once.
+    for number in range(count):
+        file = files[number % len(files)]
+        (DIR / "icons" / f"{number:04}.png").write_bytes(file.read_bytes())
 
 
 for folder in ("photos", "progressive", "icons"):
     (DIR / folder).mkdir(parents=True, exist_ok=True)
 if not any((DIR / "photos").iterdir()):
-    photos()
-    icons()
+    photos(PHOTOS)
+    icons(ICONS)

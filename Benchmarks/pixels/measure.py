@@ -54,6 +54,13 @@ def row(title, folder, side):
         print(f"  {name:14} {1000 * seconds / len(files):7.2f} ms  {sizes[name]:8.0f} bytes   ours is {seconds / ours:.2f} times as fast")
 
 
+def sizes(folder, one, many):
+    """What further sizes of one picture cost beside the largest."""
+    files = [str(path) for path in (CORPUS / folder).iterdir()]
+    best = [min(cpu([BINARY, "ours", sides, "-"] + files) for _ in range(3)) for sides in (one, many)]
+    print(f"\n{folder} to {many} px: {best[1] / best[0]:.2f} times the time of {one} px alone")
+
+
 def psnr(path, reference):
     image = Image.open(path)
     image = image.convert(reference.mode)
@@ -64,23 +71,23 @@ def psnr(path, reference):
     return 99 if mean == 0 else 10 * math.log10(255 * 255 / mean)
 
 
-def quality(folder, side):
+def quality(folder, side, ext, options=""):
     files = sorted((CORPUS / folder).iterdir())
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
-        ENVIRONMENT["FORMAT"] = "png"
+        ENVIRONMENT["FORMAT"] = {"jpg": "jpeg"}.get(ext, ext)
         cpu([BINARY, "ours", str(side), first] + [str(file) for file in files])
-        cpu(["vipsthumbnail", "--size", f"{side}x{side}", "-o", f"{second}/%s.png"] + [str(file) for file in files])
+        cpu(["vipsthumbnail", "--size", f"{side}x{side}", "-o", f"{second}/%s.{ext}{options}"] + [str(file) for file in files])
         del ENVIRONMENT["FORMAT"]
         results = {"ours": [], "vipsthumbnail": []}
         for file in files:
-            name = file.stem + ".png"
+            name = f"{file.stem}.{ext}"
             size = Image.open(f"{first}/{name}").size
             reference = Image.open(file).convert("RGB").resize(size, Image.Resampling.LANCZOS)
             pair = psnr(f"{first}/{name}", reference), psnr(f"{second}/{name}", reference)
             if None not in pair:
                 results["ours"].append(pair[0])
                 results["vipsthumbnail"].append(pair[1])
-    print(f"\nPSNR against Pillow's full decode and Lanczos, {folder} to {side} px, {len(results['ours'])} files")
+    print(f"\nPSNR of {ext} against Pillow's full decode and Lanczos, {folder} to {side} px, {len(results['ours'])} files")
     for name, values in results.items():
         print(f"  {name:14} mean {sum(values) / len(values):.2f} dB, least {min(values):.2f} dB")
 
@@ -89,4 +96,6 @@ row("Photos of 1-2 megapixels", "photos", 256)
 row("The same, progressive", "progressive", 256)
 row("The same, progressive", "progressive", 64)
 row("Icons of 256 px", "icons", 64)
-quality("photos", 256)
+sizes("photos", "512", "512,256,128,64")
+quality("photos", 256, "png")
+quality("photos", 256, "jpg", "[Q=82,strip]")

@@ -44,12 +44,6 @@ static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
   return value;
 }
 
-static inline curl_off_t ccurl_get_offset(CURL *handle, CURLINFO info) {
-  curl_off_t value = 0;
-  curl_easy_getinfo(handle, info, &value);
-  return value;
-}
-
 /// The string is libcurl's, and lives as long as the handle is not used again.
 static inline const char *ccurl_get_string(CURL *handle, CURLINFO info) {
   char *value = NULL;

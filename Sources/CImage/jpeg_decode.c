@@ -1,9 +1,9 @@
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "icc.h"
 #include "jpeg_error.h"
+#include "jpeg_planes.h"
 #include "jpeg_scans.h"
 #include "messages.h"
 
@@ -115,62 +115,6 @@ static void read_rows(Decoder *self) {
   }
 }
 
-/// Bytes from one row of a plane to the next: libjpeg writes whole blocks.
-static size_t plane_stride(const jpeg_component_info *component) {
-  return (size_t)component->width_in_blocks * (size_t)component->DCT_scaled_size;
-}
-
-static size_t plane_rows(const jpeg_component_info *component) {
-  return (size_t)component->height_in_blocks * (size_t)component->DCT_scaled_size;
-}
-
-/// How many samples of `step` pixels show `size` pixels. A block that was made smaller mixes the last pixels with what
-/// the encoder padded them with: such samples do not count, as long as there are others.
-static int32_t sample_count(int32_t size, double step, const jpeg_component_info *component) {
-  double count = size / step;
-  if (component->DCT_scaled_size == DCTSIZE) return (int32_t)ceil(count);
-  return count >= 1 ? (int32_t)count : 1;
-}
-
-static void lay_out_planes(Decoder *self) {
-  j_decompress_ptr cinfo = &self->cinfo;
-  uint8_t *next = self->room;
-  for (int i = 0; i < 3; i++) {
-    const jpeg_component_info *component = &cinfo->comp_info[i];
-    CImagePlane *plane = &self->planes[i];
-    plane->stepAcross = (double)cinfo->max_h_samp_factor * DCTSIZE / (component->h_samp_factor * component->DCT_scaled_size);
-    plane->stepDown = (double)cinfo->max_v_samp_factor * DCTSIZE / (component->v_samp_factor * component->DCT_scaled_size);
-    plane->samples = (CImageBitmap){.pixels = next,
-                                    .width = sample_count(self->options.width, plane->stepAcross, component),
-                                    .height = sample_count(self->options.height, plane->stepDown, component),
-                                    .channels = 1,
-                                    .stride = plane_stride(component)};
-    next += plane_stride(component) * plane_rows(component);
-  }
-  if ((size_t)(next - self->room) > cimage_jpeg_planes_bound(self->options)) {
-    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusLimit, "the JPEG file's planes are too large");
-  }
-}
-
-/// Reads as many rows of blocks at a time as are interleaved in the file.
-static void read_planes(Decoder *self) {
-  j_decompress_ptr cinfo = &self->cinfo;
-  JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
-  JSAMPARRAY strip[3] = {rows[0], rows[1], rows[2]};
-  for (size_t number = 0; cinfo->output_scanline < cinfo->output_height; number++) {
-    for (int i = 0; i < 3; i++) {
-      const jpeg_component_info *component = &cinfo->comp_info[i];
-      size_t count = (size_t)(component->v_samp_factor * component->DCT_scaled_size), last = plane_rows(component) - 1;
-      for (size_t row = 0; row < count; row++) {
-        size_t y = number * count + row;
-        // Rows of blocks that only fill the last strip are not written.
-        rows[i][row] = self->planes[i].samples.pixels + (y < last ? y : last) * plane_stride(component);
-      }
-    }
-    jpeg_read_raw_data(cinfo, strip, (JDIMENSION)(cinfo->max_v_samp_factor * cinfo->min_DCT_scaled_size));
-  }
-}
-
 /// Whether scans are missing that a file cut short would have had.
 static bool lacks_scans(const Decoder *self) {
   const struct jpeg_decompress_struct *cinfo = &self->cinfo;
@@ -213,8 +157,8 @@ static CImageStatus decode(Decoder *self) {
     if (self->ink == NULL) cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusOutOfMemory, "out of memory");
   }
   if (self->planes != NULL) {
-    lay_out_planes(self);
-    read_planes(self);
+    cimage_lay_out_planes(cinfo, self->options, self->room, self->planes);
+    cimage_read_planes(cinfo, self->planes);
   } else {
     read_rows(self);
   }
@@ -243,12 +187,6 @@ CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDe
   memset(&self, 0, sizeof self);
   self.bitmap = bitmap;
   return decode_file(&self, bytes, count, options, messages);
-}
-
-size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options) {
-  // No plane is denser than the picture divided by `shrink`; each ends with a whole block.
-  size_t shrink = (size_t)options.shrink;
-  return 3 * ((size_t)options.width / shrink + 2 * DCTSIZE) * ((size_t)options.height / shrink + 2 * DCTSIZE);
 }
 
 CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, uint8_t *room,

@@ -13,6 +13,9 @@ final class DownloadEnvironment: Sendable {
   let now: @Sendable () -> Date
   /// The injected clock, since the downloader was made.
   let elapsed: @Sendable () -> Duration
+  /// Where operations start and transfers end, one after the other. Nothing there blocks: one thread that is awake does
+  /// it for all, and wakes no other.
+  private let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
   private let fileTransport = FileTransport()
   private let limits: TransferLimits
   private let headerFields: HTTPFields
@@ -23,9 +26,11 @@ final class DownloadEnvironment: Sendable {
     transfers = OperationQueue()
     transfers.name = "thumbs.transfers"
     transfers.maxConcurrentOperationCount = configuration.concurrency
+    transfers.underlyingQueue = scheduling
     elapsed = configuration.clock.stopwatch()
     hosts = HostQueues(
-      limit: configuration.perHost, retry: configuration.retry, clock: configuration.clock, now: elapsed)
+      limit: configuration.perHost, retry: configuration.retry, clock: configuration.clock, now: elapsed,
+      scheduling: scheduling)
     retry = configuration.retry
     progressInterval = configuration.progressInterval
     now = configuration.now
@@ -46,7 +51,7 @@ final class DownloadEnvironment: Sendable {
     return TransferOperation(
       TransferRequest(source: request.source, headerFields: fields, limits: limits), continuing: partial,
       over: request.source.scheme == .file ? fileTransport : transport,
-      inspection: request.inspection, now: now, progress: progress, ending: ending)
+      inspection: request.inspection, scheduling: scheduling, now: now, progress: progress, ending: ending)
   }
 
   /// A random number in 0..<1.

@@ -119,11 +119,11 @@ final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
     if let status = outcome.status {
       environment.hosts.didAnswer(host: request.source.host, isRefusal: status.isRefusal, retryAfter: retryAfter)
     }
-    let jitter = environment.jitter()
     let ending = outcome.ending(isKept: request.isResumable)
     let step = state.withLock { state in
       state.attempt = nil
-      return state.download.endAttempt(ending, retryAfter: retryAfter, policy: environment.retry, jitter: jitter)
+      return state.download.endAttempt(
+        ending, retryAfter: retryAfter, policy: environment.retry, jitter: environment.jitter())
     }
     switch step {
     case .ignore: break

@@ -30,6 +30,9 @@ public struct DownloadRequest: Sendable {
   struct Key: Hashable, Sendable {
     let source: SourceURL
     let headerFields: HTTPFields
+
+    /// By the address, which nearly always tells two requests apart: hashing fields costs more than comparing them.
+    func hash(into hasher: inout Hasher) { hasher.combine(source) }
   }
 
   var key: Key { Key(source: source, headerFields: headerFields) }

@@ -63,7 +63,9 @@ struct DownloadState: Sendable {
   }
 
   /// An attempt is over. A pause leaves alone what has come to a real end; everything else it lets rest.
-  mutating func endAttempt(_ ending: Ending, retryAfter: Duration?, policy: RetryPolicy, jitter: Double) -> Step {
+  mutating func endAttempt(
+    _ ending: Ending, retryAfter: Duration?, policy: RetryPolicy, jitter: @autoclosure () -> Double
+  ) -> Step {
     let isStopping = phase == .stopping
     guard isStopping || phase == .attempting else { return .ignore }
     switch ending {
@@ -75,7 +77,7 @@ struct DownloadState: Sendable {
       // The end that the pause brought about is none.
       let isInterrupted = isStopping && code == .cancelled
       if !isInterrupted { failures += 1 }
-      let pause = policy.pause(after: code, attempts: failures, retryAfter: retryAfter, jitter: jitter)
+      let pause = policy.pause(after: code, attempts: failures, retryAfter: retryAfter, jitter: jitter())
       guard isInterrupted || pause != nil else { return .conclude }
       partial = kept
       phase = isStopping ? .ended : .waiting

@@ -22,7 +22,7 @@ public final class Downloader: Sendable {
   let state = Mutex(State())
   /// Completions are never called on the transport's thread, nor inside `cancel`.
   let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
-  private let environment: DownloadEnvironment
+  let environment: DownloadEnvironment
 
   /// A downloader over `transport`; by default libcurl.
   public init(_ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport()) {
@@ -50,6 +50,7 @@ public final class Downloader: Sendable {
   /// Joins the download of `request`, or starts it.
   ///
   /// - Parameters:
+  ///   - request: what is wanted.
   ///   - dependencies: downloads to wait for, of this downloader or another. It starts after their completions have
   ///     returned, and also where they failed or were cancelled; ``DownloadToken/result`` tells. Meanwhile it takes
   ///     nobody's place. Nothing can wait for itself: a token exists only after what it waits for.

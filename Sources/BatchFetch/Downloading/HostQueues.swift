@@ -18,13 +18,19 @@ final class HostQueues: Sendable {
   private let retry: RetryPolicy
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Duration
+  private let scheduling: DispatchQueue
   private let hosts = Mutex<[String: Host]>([:])
 
-  init(limit: Int, retry: RetryPolicy, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration) {
+  /// - Parameter scheduling: where operations are started.
+  init(
+    limit: Int, retry: RetryPolicy, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration,
+    scheduling: DispatchQueue
+  ) {
     self.limit = limit
     self.retry = retry
     self.clock = clock
     self.now = now
+    self.scheduling = scheduling
   }
 
   /// The number of hosts with operations, or with a pause.
@@ -91,6 +97,7 @@ final class HostQueues: Sendable {
     let queue = OperationQueue()
     queue.name = "thumbs.host.\(host)"
     queue.maxConcurrentOperationCount = limit
+    queue.underlyingQueue = scheduling
     return queue
   }
 }

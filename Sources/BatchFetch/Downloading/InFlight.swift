@@ -50,6 +50,11 @@ struct InFlight<Key: Hashable & Sendable, Work: Sendable, Caller: Sendable>: Sen
       CommonWish(priority: priority, isPaused: paused == callers.count, revision: revision)
     }
 
+    mutating func join(_ waiting: Waiting, _ id: CallerID) -> Joined {
+      add(waiting, id)
+      return Joined(id: id, work: work, isNew: id == generation, wish: wish(revision: id))
+    }
+
     mutating func add(_ waiting: Waiting, _ id: CallerID) {
       callers[id] = waiting
       tally[waiting.wish.priority.rawValue] += 1
@@ -96,13 +101,8 @@ struct InFlight<Key: Hashable & Sendable, Work: Sendable, Caller: Sendable>: Sen
     _ key: Key, _ caller: Caller, wish: Wish = Wish(), make: (_ generation: UInt64) -> Work
   ) -> Joined {
     lastID += 1
-    let isNew = entries[key] == nil
-    let work = entries[key]?.work ?? make(lastID)
-    entries[key, default: Entry(generation: lastID, work: work)].add(Waiting(caller: caller, wish: wish), lastID)
-    let common = entries[key]?.wish(revision: lastID)
-    return Joined(
-      id: lastID, work: work, isNew: isNew,
-      wish: common ?? CommonWish(priority: wish.priority, isPaused: wish.isPaused, revision: lastID))
+    let id = lastID
+    return entries[key, default: Entry(generation: id, work: make(id))].join(Waiting(caller: caller, wish: wish), id)
   }
 
   /// What is left when a caller went.
@@ -123,6 +123,13 @@ struct InFlight<Key: Hashable & Sendable, Work: Sendable, Caller: Sendable>: Sen
     }
     entries[key] = nil
     return Left(caller: waiting.caller, abandoned: entry.work, remaining: nil)
+  }
+
+  /// Takes everything out: all work, which is to be cancelled, and all who waited, in the order they came.
+  mutating func removeAll() -> (abandoned: [Work], callers: [Caller]) {
+    defer { entries = [:] }
+    let callers = entries.values.flatMap(\.callers).sorted { $0.key < $1.key }
+    return (works, callers.map(\.value.caller))
   }
 
   /// Changes how one caller wants its work. The result is the work, and how all who wait for it want it; nil when the
@@ -150,13 +157,17 @@ struct InFlight<Key: Hashable & Sendable, Work: Sendable, Caller: Sendable>: Sen
   mutating func settle(
     _ key: Key, generation: UInt64, where isServed: (Caller) -> Bool = { _ in true }
   ) -> (served: [Caller], isOver: Bool) {
-    guard let entry = entries[key], entry.generation == generation else { return ([], true) }
-    let served = entry.callers.filter { isServed($0.value.caller) }.sorted { $0.key < $1.key }
-    if served.count == entry.callers.count {
-      entries[key] = nil
-    } else {
-      for (id, _) in served { _ = entries[key]?.remove(id) }
+    guard let index = entries.index(forKey: key), entries.values[index].generation == generation else {
+      return ([], true)
     }
-    return (served.map(\.value.caller), entries[key] == nil)
+    let callers = entries.values[index].callers
+    let served = callers.sorted { $0.key < $1.key }.filter { isServed($0.value.caller) }
+    let isOver = served.count == callers.count
+    if isOver {
+      entries.remove(at: index)
+    } else {
+      for (id, _) in served { _ = entries.values[index].remove(id) }
+    }
+    return (served.map(\.value.caller), isOver)
   }
 }

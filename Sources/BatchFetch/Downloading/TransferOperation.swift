@@ -17,6 +17,7 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
   private let request: TransferRequest
   private let transport: any Transport
   private let inspection: DownloadRequest.Inspection?
+  private let scheduling: DispatchQueue
   private let now: @Sendable () -> Date
   private let progress: Progress
   private let ending: Ending
@@ -24,16 +25,18 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
 
   /// - Parameters:
   ///   - partial: what `request` asks to continue.
+  ///   - scheduling: where the end is told: the transport's thread has other transfers to go on with.
   ///   - progress: called for each piece of the body, on the transport's thread.
   ///   - ending: called exactly once.
   init(
     _ request: TransferRequest, continuing partial: PartialDownload?, over transport: any Transport,
-    inspection: DownloadRequest.Inspection?, now: @escaping @Sendable () -> Date, progress: @escaping Progress,
-    ending: @escaping Ending
+    inspection: DownloadRequest.Inspection?, scheduling: DispatchQueue, now: @escaping @Sendable () -> Date,
+    progress: @escaping Progress, ending: @escaping Ending
   ) {
     self.request = request
     self.transport = transport
     self.inspection = inspection
+    self.scheduling = scheduling
     self.now = now
     self.progress = progress
     self.ending = ending
@@ -50,7 +53,7 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
     if isCancelled { transfer.cancel() }
   }
 
-  override func skip() { receiveEnd(.cancelled) }
+  override func skip() { end(.cancelled) }
 
   override func cancel() {
     super.cancel()
@@ -76,6 +79,10 @@ final class TransferOperation: AsynchronousOperation, TransferReceiver, @uncheck
   }
 
   func receiveEnd(_ failure: FetchFailure?) {
+    scheduling.async { self.end(failure) }
+  }
+
+  private func end(_ failure: FetchFailure?) {
     let outcome = state.withLock { state in
       state.isOver = true
       state.transfer = nil

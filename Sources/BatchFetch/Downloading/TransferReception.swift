@@ -29,6 +29,8 @@ struct TransferReception {
   /// How a 206 continues the body.
   private var continuation: PartialDownload.Continuation?
   private var isRangeRefused = false
+  /// The length of the whole body; nil where it is not known.
+  private(set) var total: Int?
 
   /// - Parameter partial: what the request asked to continue.
   init(maxBytes: Int, continuing partial: PartialDownload?) {
@@ -42,6 +44,7 @@ struct TransferReception {
   /// The head of the answer.
   mutating func receive(head: TransferHead, at date: Date) throws(FetchFailure) {
     answer = Answer(head: head, requestedAt: requestedAt, respondedAt: date)
+    total = head.declaredLength
     switch (head.response.status, partial) {
     case (.partialContent, let partial?): try join(partial, head)
     case (.rangeNotSatisfiable, .some): isRangeRefused = true
@@ -67,9 +70,6 @@ struct TransferReception {
   /// What came of the body so far, the bytes of earlier attempts included.
   var body: [UInt8] { answer?.body ?? [] }
 
-  /// The length of the whole body; nil where it is not known.
-  var total: Int? { continuation?.total ?? answer?.head.declaredLength }
-
   /// The attempt is over; `failure` says why the answer is not whole.
   mutating func finish(_ failure: FetchFailure?) -> Outcome {
     if isRangeRefused { return .rangeRefused }
@@ -91,6 +91,7 @@ struct TransferReception {
     answer?.head = continuation.head
     answer?.body = partial.bytes
     self.continuation = continuation
+    total = continuation.total
     self.partial = nil
   }
 

@@ -30,7 +30,7 @@ enum CacheVerdict {
       self = isGood ? .serve(picture, Self.origin(of: picture, now: now)) : .fetch(confirming: picture)
     } else if isGood, CachedPicture(entry) != nil {
       self = .complete(entry.source)
-    } else if case .failure(let code, let message) = entry.source.content, isGood {
+    } else if case .failure(let code, let message, _) = entry.source.content, isGood {
       self = .fail(FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: entry.source.status))
     } else {
       self = miss

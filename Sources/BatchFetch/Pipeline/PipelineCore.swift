@@ -106,6 +106,13 @@ final class PipelineCore: Sendable {
     return isOver
   }
 
+  /// Ends every job. Each caller is told `cancelled`.
+  func cancelAll() {
+    let (abandoned, callers) = jobs.withLock { $0.removeAll() }
+    for job in abandoned { job.cancel() }
+    for caller in callers { caller.queue.async { caller.completion(.failure(.cancelled)) } }
+  }
+
   private func leave(_ key: SourceKey, _ id: UInt64) {
     guard let left = jobs.withLock({ $0.leave(key, id) }) else { return }
     left.abandoned?.cancel()

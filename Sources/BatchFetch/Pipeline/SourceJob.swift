@@ -67,7 +67,7 @@ final class SourceJob: Sendable {
   private func complete(_ source: StoredSource, priority: ThumbnailRequest.Priority) {
     let body = pipeline.cache.original(of: source, for: key)
     if !body.isEmpty {
-      render(.kept(source, body))
+      queue(holding: body.count) { $0.renderRounds(.kept(source, body)) }
     } else if pipeline.mode == .offline {
       conclude(.failure(CacheVerdict.offlineMiss))
     } else {
@@ -94,7 +94,7 @@ final class SourceJob: Sendable {
       pipeline.downloadedBytes.add(download.body.count, ordering: .relaxed)
     }
     switch Settlement(result, confirming: picture, now: pipeline.now()) {
-    case .render(let download): render(.downloaded(download))
+    case .render(let download): render(download)
     case .confirmed(let picture, let download): renew(picture, download)
     case .stale(let picture): serve(picture, .stale)
     case .askAgain: download(confirming: nil, priority: pipeline.wish(for: self, generation)?.priority ?? .normal)
@@ -113,22 +113,35 @@ final class SourceJob: Sendable {
 
   /// Bytes to render, and where they came from.
   private enum Material: Sendable {
-    case downloaded(Download)
+    case downloaded(Download, BodyDigest)
     case kept(StoredSource, [UInt8])
 
     var body: [UInt8] {
       switch self {
-      case .downloaded(let download): download.body
+      case .downloaded(let download, _): download.body
       case .kept(_, let body): body
       }
     }
   }
 
-  private func render(_ material: Material) {
-    pipeline.budget.hold(material.body.count)
+  /// Renders what came, unless these bytes are known to be no picture.
+  private func render(_ download: Download) {
+    queue(holding: download.body.count) { job in
+      let digest = BodyDigest(of: download.body)
+      if let error = job.pipeline.cache.imageError(of: digest) {
+        job.fail(error, download, digest)
+      } else {
+        job.renderRounds(.downloaded(download, digest))
+      }
+    }
+  }
+
+  /// Leaves `work` to the threads that render, and accounts for the bytes in hand until then.
+  private func queue(holding bytes: Int, _ work: @escaping @Sendable (SourceJob) -> Void) {
+    pipeline.budget.hold(bytes)
     pipeline.renders.addOperation { [self] in
-      defer { pipeline.budget.release(material.body.count) }
-      renderRounds(material)
+      defer { pipeline.budget.release(bytes) }
+      work(self)
     }
   }
 
@@ -143,7 +156,7 @@ final class SourceJob: Sendable {
         isOver = pipeline.settle(self, generation, .success(stored(rendering, material, begin: begin)))
       } catch {
         switch material {
-        case .downloaded(let download): return fail(failure(error, download))
+        case .downloaded(let download, let digest): return fail(error, download, digest)
         // What cannot be read any more is asked for again.
         case .kept: return download(confirming: nil, priority: wish.priority)
         }
@@ -156,8 +169,8 @@ final class SourceJob: Sendable {
     _ rendering: Renderer.Rendering, _ material: Material, begin: ContinuousClock.Instant
   ) -> ServedSource {
     switch material {
-    case .downloaded(let download):
-      let source = storedSource(rendering.source, download)
+    case .downloaded(let download, let digest):
+      let source = storedSource(rendering.source, download, digest)
       pipeline.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
       return served(rendering, download, begin: begin)
     case .kept(let source, _):
@@ -176,8 +189,15 @@ final class SourceJob: Sendable {
     conclude(.success(download.map { served.answered(by: $0) } ?? served))
   }
 
-  private func fail(_ failure: FetchFailure) {
-    remember(failure)
+  private func fail(_ error: ImageError, _ download: Download, _ digest: BodyDigest) {
+    var failure = FetchFailure(.image(error.code), error.message, attempts: download.attempts)
+    failure.response = download.response
+    fail(failure, error.code.isFinal ? digest : nil)
+  }
+
+  /// - Parameter digest: Of the whole file, where that alone is the reason.
+  private func fail(_ failure: FetchFailure, _ digest: BodyDigest? = nil) {
+    remember(failure, digest)
     conclude(.failure(failure))
   }
 
@@ -187,28 +207,22 @@ final class SourceJob: Sendable {
   }
 
   /// What will still be so in a while is not asked for again: a missing picture, and bytes that are none.
-  private func remember(_ failure: FetchFailure) {
+  private func remember(_ failure: FetchFailure, _ digest: BodyDigest?) {
     guard let response = failure.response, failure.code.isLasting else { return }
     let now = pipeline.now()
     guard let policy = CachePolicy(response: response, requestedAt: now, respondedAt: now) else { return }
     let stored = StoredSource(
       url: source.description, status: response.status.code, policy: policy,
-      content: .failure(code: failure.code.description, message: failure.message), obtained: .now)
+      content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
     pipeline.cache.store(stored, thumbnails: [], for: key)
   }
 
-  private func failure(_ error: ImageError, _ download: Download) -> FetchFailure {
-    var failure = FetchFailure(.image(error.code), error.message, attempts: download.attempts)
-    failure.response = download.response
-    return failure
-  }
-
-  private func storedSource(_ image: SourceImage, _ download: Download) -> StoredSource {
+  private func storedSource(_ image: SourceImage, _ download: Download, _ digest: BodyDigest) -> StoredSource {
     StoredSource(
       url: source.description, finalURL: download.finalURL, status: download.response.status.code,
       policy: .ofAny(
         response: download.response, requestedAt: download.requestedAt, respondedAt: download.respondedAt),
-      content: .picture(image, digest: BodyDigest(of: download.body), bytes: download.body.count), obtained: .now)
+      content: .picture(image, digest: digest, bytes: download.body.count), obtained: .now)
   }
 
   private func served(

@@ -6,7 +6,7 @@ extension ThumbnailPipeline {
   public struct Configuration: Sendable {
     /// Transfers, retries, deadlines, header fields.
     public var downloads = Downloader.Configuration()
-    /// Where the cache is, and how large it may get. Default: the standard directory, ``CacheLocation``.
+    /// Where the cache is, and how large it may get. Default: the standard directory.
     public var cache = ThumbnailCache.Configuration(directory: CacheLocation.standard())
     /// How far the cache is believed. Default ``CacheMode/normal``.
     public var cacheMode = CacheMode.normal

@@ -86,6 +86,10 @@ public final class ThumbnailPipeline: Sendable {
     try await CancellableCall.result { completion in load(request, completion: completion).cancel }.get()
   }
 
+  /// Cancels every request that is on its way, those of batches too: each completion gets `cancelled`. Requests made
+  /// later are served as ever.
+  public func cancelAll() { core.cancelAll() }
+
   /// Blocks until everything that was stored is on disk. To be called before the process ends.
   public func flush() { cache.flush() }
 

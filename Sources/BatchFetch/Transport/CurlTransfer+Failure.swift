@@ -37,10 +37,10 @@ extension CurlTransfer {
     }
   }
 
-  /// libcurl has one result for all its deadlines; its words and its times tell them apart.
+  /// libcurl has one result for all its deadlines; its words and the clock tell them apart.
   private func timeoutCode(text: String) -> FailureCode {
     if text.contains("too slow") { return .stalled }
-    if text.hasPrefix("Resolving timed out") { return .dnsTemporary }
-    return ccurl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T) == 0 ? .timeoutConnect : .timeoutTotal
+    if isTimeOver { return .timeoutTotal }
+    return text.hasPrefix("Resolving timed out") ? .dnsTemporary : .timeoutConnect
   }
 }

@@ -55,7 +55,8 @@ extension CurlTransfer {
   private func setDeadlines(timeLeft: Duration) {
     ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
     ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connect.milliseconds))
-    ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, max(1, timeLeft.milliseconds))
+    // Rounded up: when libcurl says that the time is over, it is.
+    ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, max(0, timeLeft.milliseconds) + 1)
   }
 
   /// Starts to watch the speed. libcurl would count the wait for the first byte too, which has its own deadline.

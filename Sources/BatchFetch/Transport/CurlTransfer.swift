@@ -131,12 +131,11 @@ final class CurlTransfer {
   func finish(with failure: FetchFailure?) { receiver.receiveEnd(failure) }
 
   private func exchange(over proxy: String?) -> Step {
-    let left = ContinuousClock.now.duration(to: end)
-    guard left > .zero else { return .end(FetchFailure(.timeoutTotal, "No answer within \(limits.total).")) }
+    guard !isTimeOver else { return .end(tooLong) }
     phase = .exchanging
     head = HeadParser()
     refusedAddress = nil
-    setOptions(proxy: proxy, timeLeft: left)
+    setOptions(proxy: proxy, timeLeft: ContinuousClock.now.duration(to: end))
     return .exchange
   }
 
@@ -151,8 +150,14 @@ final class CurlTransfer {
   /// The failure of an answer that did not come.
   var overdue: FetchFailure {
     if case .diagnosing(let failure) = phase { return diagnosis(failure, .temporary) }
+    guard firstByteDeadline < end else { return tooLong }
     return FetchFailure(.timeoutFirstByte, "\(trail.hop.host) did not answer within \(limits.firstByte).")
   }
+
+  /// Whether the whole attempt took too long, over all its hops.
+  var isTimeOver: Bool { ContinuousClock.now >= end }
+
+  private var tooLong: FetchFailure { FetchFailure(.timeoutTotal, "No answer within \(limits.total).") }
 
   // MARK: What libcurl calls
 

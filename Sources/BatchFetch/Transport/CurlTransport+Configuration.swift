@@ -23,6 +23,7 @@ extension CurlTransport {
 
     /// Whether the certificate of `source` is not checked.
     func isInsecure(_ source: SourceURL) -> Bool {
+      guard !insecureHosts.isEmpty else { return false }
       let withoutPort = source.host.hasPrefix("[") ? "[\(source.hostName)]" : source.hostName
       return insecureHosts.contains(source.host) || insecureHosts.contains(withoutPort)
     }

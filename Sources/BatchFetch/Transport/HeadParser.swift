@@ -15,7 +15,7 @@ struct HeadParser {
 
   /// Adds one line, with or without its line end.
   ///
-  /// - Throws: `too_large_bytes` for a head that does not end.
+  /// - Throws: `too_large_bytes` for a head that does not end, `connection_lost` for one that contradicts itself.
   mutating func add(line: some Collection<UInt8>) throws(FetchFailure) {
     isEmpty = false
     length += line.count
@@ -29,9 +29,17 @@ struct HeadParser {
       // The trailers of a chunked body come like lines of a head, and are none.
     } else if line.allSatisfy(\.isWhitespace) {
       isComplete = response.status.kind != .informational
+      try checkLength()
     } else if let field = Self.field(in: line) {
       response.headerFields.append(field)
     }
+  }
+
+  /// Of several lengths that differ, none can be believed (RFC 9112, 6.3): a body cut by the smaller one looks whole.
+  private func checkLength() throws(FetchFailure) {
+    let fields = response.headerFields
+    guard fields[.transferEncoding] == nil, Set(fields[values: .contentLength]).count > 1 else { return }
+    throw FetchFailure(.connectionLost, "The answer declares several lengths that differ.")
   }
 
   /// `HTTP/1.1 404 Not Found`: the number is what counts (RFC 9112, 4).
@@ -47,12 +55,16 @@ struct HeadParser {
       let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
     else { return nil }
     let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
-    var (length, count) = (0, 0)
+    var (length, count, isASCII) = (0, 0, true)
     for byte in value {
       count += 1
       if !byte.isWhitespace { length = count }
+      if byte >= 0x80 { isASCII = false }
     }
-    return HTTPField(name: name, value: value.prefix(length))
+    let text = value.prefix(length)
+    // What is no UTF-8 keeps its bytes; nearly all values are ASCII, and a string is made of them much faster.
+    return isASCII
+      ? HTTPField(name: name, value: String(decoding: text, as: UTF8.self)) : HTTPField(name: name, value: text)
   }
 }
 

@@ -14,10 +14,13 @@ public struct CacheEntry: Sendable {
   final class Content: Sendable {
     let source: StoredSource
     let thumbnails: [ThumbnailSpec: Thumbnail]
+    /// The spec of the only thumbnail, the usual case, at hand without a look into the table of them.
+    let onlySpec: ThumbnailSpec?
 
     init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail]) {
       self.source = source
       self.thumbnails = thumbnails
+      onlySpec = thumbnails.count == 1 ? thumbnails.first?.key : nil
     }
   }
 
@@ -54,6 +57,7 @@ extension CacheEntry.Content {
   /// The content with the thumbnails of `specs` alone: this one itself where it has no others.
   func narrowed(to specs: [ThumbnailSpec]) -> CacheEntry.Content {
     // A few specs are compared faster than hashed.
+    if let onlySpec, specs.contains(onlySpec) { return self }
     let isExact = thumbnails.count <= specs.count && thumbnails.keys.allSatisfy { specs.contains($0) }
     if isExact { return self }
     let wanted = Set(specs)

@@ -5,8 +5,9 @@ public struct StoredSource: Hashable, Sendable {
     /// A picture: its header, the digest and the size in bytes of the whole file.
     case picture(SourceImage, digest: BodyDigest, bytes: Int)
     /// No picture, by a report's code and sentence. Believed while the policy is fresh, and only by the
-    /// ``Renderer/version`` that stored it.
-    case failure(code: String, message: String)
+    /// ``Renderer/version`` that stored it. With the digest of the whole file where its bytes alone are the reason: the
+    /// same bytes are known then, wherever they come from.
+    case failure(code: String, message: String, digest: BodyDigest? = nil)
   }
 
   /// The canonical URL that was asked for. Compared on every hit.
@@ -33,6 +34,12 @@ public struct StoredSource: Hashable, Sendable {
     self.policy = policy
     self.content = content
     self.obtained = obtained
+  }
+
+  /// Why the bytes of `digest` are no picture, if this is about them.
+  func imageError(of digest: BodyDigest) -> ImageError? {
+    guard case .failure(let code, let message, digest) = content else { return nil }
+    return ImageError.Code(rawValue: code).map { ImageError($0, message) }
   }
 
   /// Whether thumbnails stored with `other` are thumbnails of this source too: both are the same bytes.

@@ -32,6 +32,8 @@ public final class ThumbnailCache: Sendable {
   }
 
   private let memory: MemoryCache<SourceKey, CacheEntry.Content>
+  /// Why some bytes are no picture, in front of what the disk knows of that.
+  private let undecodable = MemoryCache<BodyDigest, ImageError>(costLimit: 1 << 18)
   private let disk: DiskCache?
   private let monitor: CacheMonitor
   /// Orders the changes of both levels, which would otherwise meet in opposite order there. Hits in memory do not
@@ -90,8 +92,15 @@ public final class ThumbnailCache: Sendable {
   ///
   /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go.
   ///
-  /// - Parameter original: The whole file, which is kept where ``Configuration/originals`` says so; empty for none.
+  /// - Parameters:
+  ///   - source: What is known of the answer.
+  ///   - thumbnails: In the sizes that were wanted; none for a failure.
+  ///   - original: The whole file, which is kept where ``Configuration/originals`` says so; empty for none.
+  ///   - key: Under which it is found.
   public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
+    if case .failure(_, _, let digest?) = source.content, let error = source.imageError(of: digest) {
+      undecodable.insert(error, for: digest, cost: 128 + error.message.utf8.count)
+    }
     changes.withLock { _ in
       keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)
       if source.policy.isStorable {
@@ -107,6 +116,14 @@ public final class ThumbnailCache: Sendable {
   /// May block for a read of the disk: not for the threads of Swift's concurrency.
   public func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
     disk?.original(of: source, for: key) ?? []
+  }
+
+  /// Why the bytes of `digest` are no picture, if this ``Renderer/version`` found that out before, at any address, and
+  /// it was stored as a failure with their digest; nil when they are worth a try.
+  ///
+  /// May block for a read of the disk: not for the threads of Swift's concurrency.
+  public func imageError(of digest: BodyDigest) -> ImageError? {
+    undecodable.value(for: digest) ?? disk?.imageError(of: digest)
   }
 
   /// Stores what a 304 said of a source. Every thumbnail stays.

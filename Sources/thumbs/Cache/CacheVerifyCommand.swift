@@ -6,7 +6,9 @@ import ImageCache
 struct CacheVerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Look for damage in the cache.",
-    discussion: "Exits with 1 if there is any that was not repaired. Damage is never served: it reads as missing.")
+    discussion: """
+      Exits with 1 if there is any, or if any is left after --repair. Damage is never served: it reads as missing.
+      """)
 
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Check descriptions and the database's structure only, not the pictures.") var quick = false
@@ -16,26 +18,37 @@ struct CacheVerifyCommand: ParsableCommand {
   func run() throws {
     try reportingCacheErrors {
       let directory = try cache.directory()
-      var problems: [CacheProblem] = []
-      let result = try CacheInspector(directory: directory).verify(quick ? .quick : .full) { problem in
-        try printProblem(problem, isFirst: problems.isEmpty)
-        // A cache that has more than these is better emptied.
-        if problems.count < 10_000 { problems.append(problem) }
+      do {
+        try check(directory)
+      } catch let error as DiskCacheError where error.code == .corrupt && repair {
+        printToStandardError("thumbs cache: \(error.message)")
+        try CacheMaintenance.clear(directory: directory)
+        try checkAgain(directory)
       }
-      try printSummary(result, isFirst: problems.isEmpty)
-      if problems.isEmpty { return }
-      guard repair else { throw ExitCode(1) }
-      try Self.repair(problems, directory: directory)
     }
   }
 
-  private static func repair(_ problems: [CacheProblem], directory: String) throws {
-    let keys = problems.compactMap(\.key)
-    if keys.count == problems.count {
-      try CacheMaintenance.remove(keys, directory: directory)
-    } else {
-      try CacheMaintenance.clear(directory: directory)
+  private func check(_ directory: String) throws {
+    var problems: [CacheProblem] = []
+    let result = try CacheInspector(directory: directory).verify(depth) { problem in
+      try printProblem(problem, isFirst: problems.isEmpty)
+      // Those beyond are found by the look after the repair.
+      if problems.count < 10_000 { problems.append(problem) }
     }
+    try printSummary(result, isFirst: problems.isEmpty)
+    if problems.isEmpty { return }
+    guard repair else { throw ExitCode(1) }
+    try CacheMaintenance.repair(problems, directory: directory)
+    try checkAgain(directory)
+  }
+
+  private var depth: CacheInspector.VerificationDepth { quick ? .quick : .full }
+
+  /// A repair is believed only after another look.
+  private func checkAgain(_ directory: String) throws {
+    let left = try CacheInspector(directory: directory).verify(depth) { _ in }.problems
+    printToStandardError(left == 0 ? "Repaired." : "\(left) problems are left.")
+    if left > 0 { throw ExitCode(1) }
   }
 
   private func printProblem(_ problem: CacheProblem, isFirst: Bool) throws {

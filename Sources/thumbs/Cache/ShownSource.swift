@@ -39,7 +39,7 @@ struct ShownSource: Encodable {
     case .picture(let image, let digest, let bytes):
       (width, height, sourceBytes) = (image.size.width, image.size.height, bytes)
       (format, self.digest, code, message) = (image.format.rawValue, digest.description, nil, nil)
-    case .failure(let code, let message):
+    case .failure(let code, let message, _):
       (width, height, sourceBytes, format, digest) = (nil, nil, nil, nil, nil)
       (self.code, self.message) = (code, message)
     }
@@ -61,7 +61,7 @@ extension ShownSource.Explanation {
   /// What a request would do now.
   private static func next(_ listed: ListedSource, _ policy: CachePolicy.Explanation) -> String {
     let isFresh = policy.state == .fresh
-    if case .failure(let code, _) = listed.source.content {
+    if case .failure(let code, _, _) = listed.source.content {
       return isFresh ? "fail with \(code), without asking the server" : "ask the server again"
     }
     guard !isFresh else { return "serve what is here, without asking the server" }

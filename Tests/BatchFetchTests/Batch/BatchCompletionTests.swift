@@ -82,6 +82,27 @@ import Testing
     #expect(fixture.server.requests.count == 40)
   }
 
+  @Test func `A pipeline that cancels everything under a batch ends each item once, and completes it`() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { $0.target == "/0" ? .picture() : .picture().after(gate) }
+    let pipeline = fixture.pipeline()
+    let outcomes = Recorder<FailureCode?>()
+    let summaries = Recorder<BatchSummary>()
+    Batch((0..<21).map { fixture.request("/\($0)") }, over: pipeline, window: 21).start { item in
+      outcomes.record(item.outcome.failure?.code)
+      if item.finished == 1 { pipeline.cancelAll() }
+    } completion: {
+      summaries.record($0)
+    }
+    let summary = await summaries.values(count: 1)[0]
+    gate.open()
+    #expect(summary == BatchSummary(finished: 21, failed: 20, isCancelled: false))
+    #expect(outcomes.values == [nil] + Array(repeating: .cancelled, count: 20))
+    #expect(pipeline.runningCount == 0)
+    // What is asked for afterwards is served.
+    _ = try await pipeline.thumbnails(for: fixture.request("/1"))
+  }
+
   @Test func `Many more items than may run at once are all told`() async throws {
     let pipeline = fixture.pipeline(change: { $0.downloads.concurrency = 2 })
     let summary = await summary(of: Batch(requests(300), over: pipeline, window: 3))

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Synchronization
 import TestSupport
@@ -68,6 +69,20 @@ import Testing
     await downloader.waitUntilFinished()
     #expect(first.outcome.values.count == 1)
     #expect(held.requests.compactMap { $0.source.description.last } == ["t", "c", "b", "d", "a"])
+  }
+
+  @Test func `Between hosts too, the urgent one takes the next free place`() async throws {
+    let downloader = Downloader(.prompt.with { $0.concurrency = 1 }, transport: held)
+    _ = downloader.start(try DownloadRequest("first", host: "first.test"))
+    _ = await held.exchanges.values(count: 1)
+    let tokens = try ["a", "b", "c"].map { downloader.start(try DownloadRequest($0, host: "\($0).test")).token }
+    // All of them wait for the one place by now, each at the head of its own host's queue.
+    await eventually { downloader.environment.transfers.operationCount == 4 }
+    tokens[2].setPriority(.high)
+    tokens[0].setPriority(.low)
+    for index in 0..<4 { await held.exchanges.values(count: index + 1)[index].resume() }
+    await downloader.waitUntilFinished()
+    #expect(held.requests.compactMap { $0.source.description.last } == ["t", "c", "b", "a"])
   }
 
   @Test func `A second caller that is more urgent moves the download ahead, and back when it leaves`() async throws {

@@ -32,6 +32,15 @@ import Testing
     #expect(once != nil && twice == nil)
   }
 
+  @Test mutating func `Everything taken out leaves nothing that could be told again`() {
+    let first = table.join("k", "a") { _ in 7 }
+    _ = table.join("l", "b") { _ in 8 }
+    _ = table.join("k", "c") { _ in 9 }
+    let taken = table.removeAll()
+    #expect(taken.abandoned.sorted() == [7, 8] && taken.callers == ["a", "b", "c"])
+    #expect(table.isEmpty && table.leave("k", first.id) == nil)
+  }
+
   @Test mutating func `Nobody leaves after being served`() {
     var generation: UInt64 = 0
     let first = table.join("k", "a") {

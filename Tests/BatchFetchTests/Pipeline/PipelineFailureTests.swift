@@ -53,6 +53,30 @@ import Testing
     #expect(entry?.thumbnails.isEmpty ?? true)
   }
 
+  @Test func `Bytes that are no picture are decoded once, at any address and after they expired`() async throws {
+    var damaged = SampleImage.png(width: 60, height: 40)
+    damaged[damaged.count / 2] ^= 0xff
+    let fixture = try PipelineFixture { [damaged] _ in .http(200, ["Cache-Control": "max-age=60"], damaged) }
+    let first = fixture.pipeline()
+    for path in ["/a", "/b"] {
+      let failure = await #expect(throws: FetchFailure.self) {
+        try await first.thumbnails(for: fixture.request(path))
+      }
+      #expect(failure?.code == .image(.decodeError) && failure?.httpStatus == 200 && failure?.attempts == 1)
+    }
+    #expect(first.decodeCount == 1)
+    first.flush()
+    let later = fixture.pipeline(now: { Date(timeIntervalSinceNow: 3600) })
+    for path in ["/a", "/c"] {
+      let failure = await #expect(throws: FetchFailure.self) {
+        try await later.thumbnails(for: fixture.request(path))
+      }
+      #expect(failure?.code == .image(.decodeError))
+    }
+    #expect(later.decodeCount == 0)
+    #expect(fixture.server.requests.count == 4)
+  }
+
   @Test func `A refused connection has its code`() async throws {
     let fixture = try PipelineFixture { _ in .picture() }
     let url = fixture.server.url("/a")

@@ -29,6 +29,14 @@ import Testing
     #expect(try head("HTTP/1.1 200 OK", "nonsense", ": nameless", "sp ace: x", "A: b").headerFields.count == 1)
   }
 
+  @Test(arguments: [Array("caf\u{E9}".utf8), Array("caf".utf8) + [0xE9], Array("cafe".utf8)])
+  func `A value keeps its bytes, whatever its character set`(value: [UInt8]) throws {
+    var parser = HeadParser()
+    try parser.add(line: Array("Server: ".utf8) + value + Array(" \r\n".utf8))
+    let bytes = parser.response.headerFields[fields: .server].first?.withUnsafeBytesOfValue { Array($0) }
+    #expect(bytes == value)
+  }
+
   @Test func `A coded body has no declared length`() throws {
     let plain = TransferHead(response: try head("HTTP/1.1 200 OK", "Content-Length: 9"))
     let coded = TransferHead(response: try head("HTTP/1.1 200 OK", "Content-Length: 9", "Content-Encoding: gzip"))

@@ -37,6 +37,9 @@ import Testing
     .bad("a chunk size beyond counting", "connection_lost", "\(chunked)fffffffffffffffffff\r\n", Trap.picture),
     .bad("a negative length", "connection_lost", "\(ok)Content-Length: -1\r\n\r\n", Trap.picture),
     .bad("a length that is none", "connection_lost", "\(ok)Content-Length: ten\r\n\r\n", Trap.picture),
+    .bad("two lengths", "connection_lost", "\(ok)Content-Length: 900\r\n\(length)\r\n", Trap.picture),
+    .bad(
+      "two lengths, the smaller one last", "connection_lost", "\(ok)\(length)Content-Length: 900\r\n\r\n", Trap.picture),
     .bad("another protocol", "connection_lost", "SSH-2.0-OpenSSH_9.2\r\n"),
     .bad("bytes without a head", "connection_lost", "", Trap.picture),
   ]

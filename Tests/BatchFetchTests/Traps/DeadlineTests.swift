@@ -92,6 +92,24 @@ import Testing
     #expect(failure.code == .timeoutTotal)
   }
 
+  @Test(arguments: [(1, 2, FailureCode.timeoutFirstByte), (2, 1, .timeoutTotal), (1, 1, .timeoutTotal)])
+  func `Of two deadlines, the earlier one is told`(firstByte: Int, total: Int, code: FailureCode) throws {
+    let noHandle = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+    defer { noHandle.deallocate() }
+    var request = TransferRequest(source: try SourceURL("http://host/"))
+    request.limits.firstByte = .seconds(firstByte)
+    request.limits.total = .seconds(total)
+    let transfer = CurlTransfer(
+      id: 1, handle: noHandle, request: request, receiver: Nobody(), configuration: .direct)
+    #expect(transfer.overdue.code == code)
+  }
+
+  private final class Nobody: TransferReceiver {
+    func receive(head: TransferHead) {}
+    func receive(bytes: UnsafeRawBufferPointer) {}
+    func receiveEnd(_ failure: FetchFailure?) {}
+  }
+
   private static let hasIPv6 = (try? SilentPort(.v6)) != nil
 
   @Test(.enabled(if: hasIPv6, "There is no IPv6 here."))

@@ -23,6 +23,7 @@ import Testing
     .ok("HTTP/1.0", "HTTP/1.0 200 OK\r\n\(length)\r\n"),
     .ok("no reason phrase", "HTTP/1.1 200\r\n\(length)\r\n"),
     .ok("bare line feeds", "HTTP/1.1 200 OK\nContent-Length: \(Trap.picture.count)\n\n"),
+    .ok("the same length twice", "HTTP/1.1 200 OK\r\n\(length)\(length)\r\n"),
     .ok("names in any case", "HTTP/1.1 200 OK\r\ncOnTeNt-LeNgTh: \(Trap.picture.count)\r\n\r\n"),
     .ok("a field folded over two lines", "HTTP/1.1 200 OK\r\nX-Long: one\r\n two\r\n\(length)\r\n"),
     .ok("fields without a name", "HTTP/1.1 200 OK\r\n: nameless\r\nsp ace: x\r\n\(length)\r\n"),

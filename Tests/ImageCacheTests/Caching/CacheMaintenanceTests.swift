@@ -106,6 +106,10 @@ struct CacheMaintenanceTests {
       ("UPDATE source SET thumbnails = 7 WHERE id = 3", .wrongCount),
       ("DELETE FROM source WHERE id = 3", .orphans),
       ("DELETE FROM blob WHERE id = 3", .badThumbnail),
+      ("UPDATE total SET bytes = bytes + 1", .wrongTotal),
+      ("UPDATE total SET fresh_until = 0", .wrongTotal),
+      ("DELETE FROM total", .wrongTotal),
+      ("UPDATE original_total SET bytes = 1", .wrongTotal),
     ])
   func damage(sql: String, code: CacheProblem.Code) throws {
     store(0..<10, in: ThumbnailCache(diskAt: directory.path), bytes: 500)

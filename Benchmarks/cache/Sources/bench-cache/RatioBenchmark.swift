@@ -48,12 +48,18 @@ enum RatioBenchmark {
   }
 
   private static func ours(_ trace: [Int], _ capacity: Int) -> Int {
-    let cache = MemoryCache<Int, Int>(costLimit: capacity)
-    return trace.count { key in
+    let cache = MemoryCache<Key, Int>(costLimit: capacity)
+    return trace.count { number in
+      let key = Key(number: number)
       if cache.value(for: key) != nil { return true }
-      cache.insert(key, for: key, cost: 1)
+      cache.insert(number, for: key, cost: 1)
       return false
     }
+  }
+
+  private struct Key: ScatteredKey {
+    let number: Int
+    var scatteredBits: UInt64 { UInt64(number) }
   }
 
   /// Least recently used, by a queue in which outdated places are passed over.

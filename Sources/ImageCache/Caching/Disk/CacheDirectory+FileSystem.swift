@@ -8,15 +8,6 @@ extension CacheDirectory {
     0x6573_5546: "FUSE", 0x00c3_6400: "Ceph", 0x5346_414f: "AFS", 0x7375_7245: "Coda", 0x0bd0_0bd0: "Lustre",
   ]
 
-  /// Whether the file system has less room left than the cache leaves to others: a twentieth, at most 1 GiB.
-  var isShortOfSpace: Bool {
-    var status = statfs()
-    // Where nothing can be said, writing will say it.
-    guard statfs(path, &status) == 0 else { return false }
-    let (available, whole) = (Int(status.f_bavail) * Int(status.f_bsize), Int(status.f_blocks) * Int(status.f_bsize))
-    return available < min(1 << 30, whole / 20)
-  }
-
   /// Refuses a directory on a network file system.
   func checkFileSystem() throws(DiskCacheError) {
     var status = statfs()

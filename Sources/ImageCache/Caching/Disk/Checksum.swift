@@ -52,9 +52,10 @@ extension StoredSource {
       sum.add(image.size.width)
       sum.add(image.size.height)
       sum.add(bytes)
-    case .failure(let code, let message):
+    case .failure(let code, let message, let digest):
       sum.add(code)
       sum.add(message)
+      if let digest { sum.add(digest) }
     }
     return sum.value()
   }

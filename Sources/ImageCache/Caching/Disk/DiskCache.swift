@@ -74,6 +74,16 @@ final class DiskCache: Sendable {
     }
   }
 
+  /// Why this version of the renderer could not decode the bytes of `digest`; nil when the disk does not know.
+  func imageError(of digest: BodyDigest) -> ImageError? {
+    do throws(DiskReader.ReadFailure) {
+      return try reader.imageError(of: digest)
+    } catch {
+      note(error)
+      return nil
+    }
+  }
+
   /// Removes a source and its thumbnails.
   func remove(_ key: SourceKey) { writer.stage(Staging.Change(source: nil), for: key) }
 

@@ -7,7 +7,7 @@ enum DiskDatabase {
   /// `THMB`: says in the file's header whose file it is.
   static let applicationID = 0x5448_4d42
   /// Another number means another schema, which is a new generation. Never migrated: it is a cache.
-  static let schemaVersion = 2
+  static let schemaVersion = 3
   static let pageSize = 4096
 
   /// Seconds that a connection waits for SQLite's own locks. Writers are serialised by the directory's lock, so
@@ -92,10 +92,24 @@ enum DiskDatabase {
     }
   }
 
-  /// `source.fresh_until`, `bytes` and `thumbnails` follow from the rest; they are there for `source_lru`, from which
-  /// eviction and statistics read without touching anything else. `original_total` is there so that the originals'
-  /// share needs no counting; triggers keep it right. The pictures are in a table of their own, so that
-  /// nothing but a hit reads past them.
+  /// What a trigger does to `total` for a source that came.
+  private static let addition = """
+    INSERT INTO total VALUES (new.failure_code IS NOT NULL, new.fresh_until, 1, new.thumbnails, new.bytes)
+      ON CONFLICT DO UPDATE SET sources = sources + 1, thumbnails = thumbnails + excluded.thumbnails,
+        bytes = bytes + excluded.bytes;
+    """
+  /// And for one that went.
+  private static let subtraction = """
+    UPDATE total SET sources = sources - 1, thumbnails = thumbnails - old.thumbnails, bytes = bytes - old.bytes
+      WHERE is_failure = (old.failure_code IS NOT NULL) AND fresh_until = old.fresh_until;
+    DELETE FROM total
+      WHERE is_failure = (old.failure_code IS NOT NULL) AND fresh_until = old.fresh_until AND sources <= 0;
+    """
+
+  /// `source.fresh_until`, `bytes` and `thumbnails` follow from the rest: eviction reads `source_lru` without touching
+  /// anything else, and `total` sums the sources of each moment of expiry up, so that statistics scan nothing.
+  /// `original_total` does so for the share of the originals. Triggers keep both right, whoever writes. The pictures
+  /// are in a table of their own, so that nothing but a hit reads past them.
   private static let schema = """
     CREATE TABLE source (
       id INTEGER PRIMARY KEY,
@@ -116,7 +130,30 @@ enum DiskDatabase {
       bytes INTEGER NOT NULL DEFAULT 0,
       thumbnails INTEGER NOT NULL DEFAULT 0
     );
-    CREATE INDEX source_lru ON source (last_used, bytes, thumbnails, fresh_until, failure_code);
+    CREATE INDEX source_lru ON source (last_used, bytes);
+    CREATE INDEX source_undecodable ON source (digest) WHERE failure_code IS NOT NULL AND digest IS NOT NULL;
+    CREATE TABLE total (
+      is_failure INTEGER NOT NULL,
+      fresh_until INTEGER NOT NULL,
+      sources INTEGER NOT NULL,
+      thumbnails INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      PRIMARY KEY (is_failure, fresh_until)
+    ) WITHOUT ROWID;
+    CREATE TRIGGER source_added AFTER INSERT ON source BEGIN
+      \(addition)
+    END;
+    CREATE TRIGGER source_removed AFTER DELETE ON source BEGIN
+      \(subtraction)
+    END;
+    CREATE TRIGGER source_changed
+      AFTER UPDATE OF fresh_until, failure_code, bytes, thumbnails ON source
+      WHEN (old.fresh_until, old.failure_code IS NULL, old.bytes, old.thumbnails)
+        IS NOT (new.fresh_until, new.failure_code IS NULL, new.bytes, new.thumbnails)
+    BEGIN
+      \(subtraction)
+      \(addition)
+    END;
     CREATE TABLE thumbnail (
       source_id INTEGER NOT NULL,
       spec_hash INTEGER NOT NULL,

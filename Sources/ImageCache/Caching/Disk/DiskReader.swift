@@ -31,27 +31,45 @@ final class DiskReader: Sendable {
 
   /// The entry of `key` with those of `specs` that are there. May block for a read of the disk.
   func find(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) throws(ReadFailure) -> Finding {
-    guard let generation = try openGeneration() else { return .missing }
-    do {
-      return try generation.read { try Self.find(key, url: url, specs: specs, in: $0) }
-    } catch {
-      throw ReadFailure(error: error, generation: generation.number)
-    }
+    try read { try Self.find(key, url: url, specs: specs, in: $0) } ?? .missing
   }
 
   /// The file kept for `key`; empty when there is none. Not checked.
   func original(of key: SourceKey) throws(ReadFailure) -> [UInt8] {
-    guard let generation = try openGeneration() else { return [] }
+    let body = try read { database -> [UInt8]? in
+      var run = try StatementRun(
+        """
+        SELECT b.data FROM source s JOIN original o ON o.source_id = s.id JOIN blob b ON b.id = o.blob_id WHERE s.key = ?
+        """, in: database)
+      run.bind(key.bytes)
+      guard var columns = try run.next() else { return nil }
+      return columns.bytes()
+    }
+    return (body ?? nil) ?? []
+  }
+
+  /// Why this version of the renderer could not decode the bytes of `digest`; nil when that is not known.
+  func imageError(of digest: BodyDigest) throws(ReadFailure) -> ImageError? {
+    try read { database -> ImageError? in
+      var run = try StatementRun(Self.undecodable, in: database)
+      run.bind(digest.bytes)
+      run.bind(Renderer.version)
+      guard var columns = try run.next() else { return nil }
+      let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
+      return key.flatMap { StoredSource(&columns, key: $0) }?.imageError(of: digest)
+    } ?? nil
+  }
+
+  static let undecodable = """
+    SELECT key, \(StoredSource.columns.joined(separator: ", ")) FROM source
+    WHERE digest = ? AND failure_code IS NOT NULL AND renderer = ? LIMIT 1
+    """
+
+  /// Runs `body` in the current generation; nil while there is none.
+  private func read<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
+    guard let generation = try openGeneration() else { return nil }
     do {
-      return try generation.read { database in
-        var run = try StatementRun(
-          """
-          SELECT b.data FROM source s JOIN original o ON o.source_id = s.id JOIN blob b ON b.id = o.blob_id WHERE s.key = ?
-          """, in: database)
-        run.bind(key.bytes)
-        guard var columns = try run.next() else { return [] }
-        return columns.bytes() ?? []
-      }
+      return try generation.read(body)
     } catch {
       throw ReadFailure(error: error, generation: generation.number)
     }

@@ -23,6 +23,7 @@ struct DiskStore {
   /// What this process was told; nil for nothing.
   private let byteLimit: Int?
   private let originals: OriginalKeeping
+  private let space: @Sendable (String) -> FileSystemSpace?
   private var lock: FileLock?
   private var generation: Generation?
   /// The generation that readers or writers found damaged; it must not stay the current one.
@@ -30,9 +31,15 @@ struct DiskStore {
   /// How many databases were opened so far.
   private var openings = 0
 
-  /// - Parameter byteLimit: What the database may hold as far as this process goes; nil for no opinion.
-  init(_ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none) {
+  /// - Parameters:
+  ///   - byteLimit: What the database may hold as far as this process goes; nil for no opinion.
+  ///   - space: The room where a path leads; nil for none that is known.
+  init(
+    _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none,
+    space: @escaping @Sendable (String) -> FileSystemSpace? = { FileSystemSpace(at: $0) }
+  ) {
     self.originals = originals
+    self.space = space
     self.directory = directory
     self.byteLimit = byteLimit
   }
@@ -92,7 +99,9 @@ struct DiskStore {
     do {
       return try connection.writeWithoutTransaction { database in
         let transactions = DiskTransactions(database: database, now: now)
-        let limit = directory.isShortOfSpace ? min(limit, try transactions.usedBytes()) : limit
+        // Where nothing can be said of the room, writing will say it.
+        let isShort = space(directory.path)?.isShort ?? false
+        let limit = isShort ? min(limit, try transactions.usedBytes()) : limit
         try transactions.write(batch)
         // Those of other processes that keep originals are not this one's business.
         if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }

@@ -104,6 +104,20 @@ struct DiskTransactions {
       """, source)
   }
 
+  /// Makes the totals those of the rows.
+  func sumUp() throws {
+    try database.inTransaction(.immediate) {
+      try run("DELETE FROM total")
+      try run(
+        """
+        INSERT INTO total SELECT failure_code IS NOT NULL, fresh_until, count(*), sum(thumbnails), sum(bytes)
+        FROM source GROUP BY 1, 2
+        """)
+      try run("UPDATE original_total SET bytes = (SELECT coalesce(sum(length), 0) FROM original)")
+      return .commit
+    }
+  }
+
   private func removeThumbnail(_ spec: ThumbnailSpec, of source: Int) throws {
     let (row, hash) = ("FROM thumbnail WHERE source_id = ? AND spec_hash = ?", spec.cacheHash)
     try run("DELETE FROM blob WHERE id = (SELECT blob_id \(row))", source, hash)

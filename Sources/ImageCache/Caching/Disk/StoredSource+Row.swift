@@ -69,8 +69,10 @@ extension StoredSource.Content {
       run.bind(digest.bytes)
       run.bind(bytes)
       run.skip(2)
-    case .failure(let code, let message):
-      run.skip(5)
+    case .failure(let code, let message, let digest):
+      run.skip(3)
+      if let digest { run.bind(digest.bytes) } else { run.skip(1) }
+      run.skip(1)
       run.bind(code)
       run.bind(message)
     }
@@ -82,7 +84,7 @@ extension StoredSource.Content {
     let digest = columns.bytes().flatMap { BodyDigest(bytes: $0) }
     let (length, code, message) = (columns.integer(), columns.text(), columns.text())
     if let code, let message {
-      self = .failure(code: code, message: message)
+      self = .failure(code: code, message: message, digest: digest)
     } else if let format, let width, let height, let digest, let length {
       self = .picture(
         SourceImage(size: PixelSize(width: width, height: height), format: format), digest: digest, bytes: length)

@@ -9,7 +9,9 @@ extension CacheInspector {
   /// The sources whose key begins with `digits`, in the order of their keys; none when those are no hexadecimal
   /// digits.
   ///
-  /// - Parameter limit: The most sources that are returned.
+  /// - Parameters:
+  ///   - digits: At most 64, in lower or upper case.
+  ///   - limit: The most sources that are returned.
   public func sources(withPrefix digits: String, limit: Int = 10) throws(DiskCacheError) -> [ListedSource] {
     guard let keys = SourceKey.range(withPrefix: digits) else { return [] }
     return try generation.read { try SourcePage(keys: keys, limit: limit, in: $0).sources }

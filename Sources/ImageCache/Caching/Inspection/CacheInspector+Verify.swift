@@ -19,6 +19,7 @@ extension CacheInspector {
   ) throws -> CacheVerification {
     var result = CacheVerification()
     try result.take(try generation.read(Self.damage), report)
+    try result.take(try generation.read(ThumbnailCheck.totals), report)
     var last = Int.min
     while let page = try generation.read({ try SourcePage(after: last, in: $0) }) {
       result.sources += page.sources.count

@@ -14,7 +14,7 @@ public struct CacheInspector: Sendable {
     generation = try OpenGeneration.current(of: directory)
   }
 
-  /// What the cache holds, counted from one index. Fresh and stale are judged at `now`.
+  /// What the cache holds, from totals that every write keeps. Fresh and stale are judged at `now`.
   public func statistics(at now: Date) throws(DiskCacheError) -> CacheStatistics {
     let database = directory.databasePath(generation.number)
     return try generation.read { connection in
@@ -61,8 +61,8 @@ public struct CacheInspector: Sendable {
   }
 
   private static let totals = """
-    SELECT count(*), sum(failure_code IS NOT NULL), sum(failure_code IS NULL AND fresh_until > ?),
-      sum(thumbnails), sum(bytes), min(last_used)
-    FROM source
+    SELECT sum(sources), sum(sources * is_failure), sum(sources * (NOT is_failure AND fresh_until > ?)),
+      sum(thumbnails), sum(bytes), (SELECT min(last_used) FROM source)
+    FROM total
     """
 }

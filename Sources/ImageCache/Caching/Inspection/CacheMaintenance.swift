@@ -17,7 +17,9 @@ public enum CacheMaintenance {
   /// Stores what the cache may hold in the cache itself, for all processes that use it: those that run already obey it
   /// from their next batch on. Whoever was told a lower limit keeps to that.
   ///
-  /// - Parameter limit: In bytes, at least 1; nil takes the stored limit back.
+  /// - Parameters:
+  ///   - limit: In bytes, at least 1; nil takes the stored limit back.
+  ///   - path: The cache's directory.
   public static func setLimit(_ limit: Int?, directory path: String) throws(DiskCacheError) {
     try existing(path).setStoredLimit(limit)
   }
@@ -25,7 +27,9 @@ public enum CacheMaintenance {
   /// Removes the sources that were not used for longest until the cache holds at most `limit` bytes, and gives the space
   /// back to the file system.
   ///
-  /// - Parameter limit: nil for the limit that the cache has.
+  /// - Parameters:
+  ///   - path: The cache's directory.
+  ///   - limit: In bytes; nil for the limit that the cache has.
   /// - Returns: The number of sources removed.
   @discardableResult
   public static func prune(directory path: String, downTo limit: Int? = nil) throws(DiskCacheError) -> Int {
@@ -47,7 +51,9 @@ public enum CacheMaintenance {
 
   /// Removes some sources with all their thumbnails, and gives the space back to the file system.
   ///
-  /// - Parameter keys: Taken a few at a time. Those that are not there are passed over.
+  /// - Parameters:
+  ///   - keys: Taken a few at a time. Those that are not there are passed over.
+  ///   - path: The cache's directory.
   public static func remove(_ keys: some Sequence<SourceKey>, directory path: String) throws(DiskCacheError) {
     try change(path) { store throws(DiskCacheError) in
       var pending: [SourceKey] = []
@@ -57,6 +63,22 @@ public enum CacheMaintenance {
       }
       try remove(&pending, &store)
       try giveSpaceBack(&store)
+    }
+  }
+
+  /// Removes what a verification found damaged: the sources it names, and the whole cache where it is not about sources
+  /// alone. Wrong totals are summed up again. Whether that was enough is for another verification to say.
+  public static func repair(_ problems: [CacheProblem], directory path: String) throws(DiskCacheError) {
+    let others = problems.filter { $0.code != .wrongTotal }
+    let keys = others.compactMap(\.key)
+    guard keys.count == others.count else { return try clear(directory: path) }
+    try remove(keys, directory: path)
+    guard others.count < problems.count else { return }
+    try change(path) { store throws(DiskCacheError) in
+      _ = try store.change { transactions in
+        try transactions.sumUp()
+        return false
+      }
     }
   }
 

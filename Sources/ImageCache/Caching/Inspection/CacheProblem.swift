@@ -10,6 +10,8 @@ public struct CacheProblem: Hashable, Sendable {
     case badThumbnail = "bad_thumbnail"
     /// What the source says of the number and size of its thumbnails is not so.
     case wrongCount = "wrong_count"
+    /// The totals that statistics show are not those of the sources.
+    case wrongTotal = "wrong_total"
     /// Thumbnails or pictures that belong to no source.
     case orphans
   }

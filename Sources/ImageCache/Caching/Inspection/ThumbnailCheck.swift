@@ -58,6 +58,24 @@ enum ThumbnailCheck {
     return result
   }
 
+  /// Compares the totals with what they sum up, in one statement: both are of the same moment. Of the times of expiry
+  /// the low bits are compared, whose sum cannot overflow.
+  static func totals(in database: Database) throws -> [ThumbnailCheck] {
+    var run = try StatementRun(
+      """
+      SELECT 1 WHERE (
+        SELECT count(*), sum(failure_code IS NULL), sum(fresh_until & 16777215), sum(thumbnails), sum(bytes)
+        FROM source
+      ) IS NOT (
+        SELECT coalesce(sum(sources), 0), sum(sources * NOT is_failure), sum(sources * (fresh_until & 16777215)),
+          sum(thumbnails), sum(bytes)
+        FROM total
+      ) OR (SELECT coalesce(sum(length), 0) FROM original) IS NOT (SELECT bytes FROM original_total)
+      """, in: database)
+    guard try run.next() != nil else { return [] }
+    return [.problem(CacheProblem(code: .wrongTotal, key: nil, detail: "The totals are not those of the sources."))]
+  }
+
   private static func orphans(after first: Int, through last: Int, in database: Database) throws -> [ThumbnailCheck] {
     var run = try StatementRun(
       """

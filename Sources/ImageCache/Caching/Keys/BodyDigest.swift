@@ -1,5 +1,5 @@
 /// SHA-256 of a response's body: the identity of the bytes that thumbnails were made from.
-public struct BodyDigest: Hashable, Sendable {
+public struct BodyDigest: ScatteredKey {
   let words: SIMD4<UInt64>
 
   /// The digest of `bytes`.
@@ -13,6 +13,12 @@ public struct BodyDigest: Hashable, Sendable {
     let words = bytes.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
     self.words = SIMD4(words.x.bigEndian, words.y.bigEndian, words.z.bigEndian, words.w.bigEndian)
   }
+
+  /// The first word.
+  public var scatteredBits: UInt64 { words.x }
+
+  /// Feeds the last word alone: it is as good as random already.
+  public func hash(into hasher: inout Hasher) { hasher.combine(words.w) }
 
   /// 32 bytes, most significant first.
   var bytes: [UInt8] {

@@ -2,7 +2,7 @@
 ///
 /// Two requests with one key share a download and a cache entry. The cache compares the whole URL on every hit, so
 /// even a collision gives a miss, never another picture.
-public struct SourceKey: Hashable, Sendable {
+public struct SourceKey: ScatteredKey {
   let high: UInt64
   let low: UInt64
 
@@ -28,6 +28,9 @@ public struct SourceKey: Hashable, Sendable {
   var bytes: [UInt8] {
     withUnsafeBytes(of: SIMD2(high.bigEndian, low.bigEndian)) { [UInt8]($0) }
   }
+
+  /// The high word.
+  public var scatteredBits: UInt64 { high }
 
   /// Feeds the low word alone: it is as good as random already.
   public func hash(into hasher: inout Hasher) {

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""speed.py CORPUS: the whole job, by each program in turn, several rounds; ratios of the best rounds.
+
+nginx serves the corpus on loopback. Every round of every program begins with an empty folder and an empty cache.
+"""
+import contextlib
+import math
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import programs
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "Tests/Servers"))
+import run as servers  # noqa: E402
+
+CORPUS = pathlib.Path(sys.argv[1]).resolve()
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
+CONFIGURATION = """
+%s
+worker_processes 1;
+pid nginx.pid;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
+  types { image/jpeg jpg; image/png png; }
+  sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=4000;
+  server { listen 127.0.0.1:%d; root "%s"; expires 1d; }
+}
+"""
+
+
+def start_nginx(stack, root):
+    [port] = servers.free_ports(1)
+    (root / "tmp").mkdir()
+    user = "user root;" if os.getuid() == 0 else ""
+    (root / "nginx.conf").write_text(CONFIGURATION % (user, port, CORPUS))
+    command = ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"]
+    servers.start(stack, root, "nginx", command, [port])
+    return f"http://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def folder():
+    """A folder in memory where there is one: the programs are compared, not the disk."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="thumbs-bench-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def compare(kind, side, extension, origin):
+    files = sorted((CORPUS / kind).iterdir())
+    urls = [f"{origin}/{kind}/{file.name}" for file in files]
+    jobs = {
+        "bare codec loop": lambda out: programs.bare([str(file) for file in files], side, out, extension),
+        "thumbs": lambda out: programs.thumbs(urls, side, out, extension),
+        "curl + vipsthumbnail": lambda out: programs.curl_vips(urls, side, out, extension),
+        "img2dataset": lambda out: programs.img2dataset(urls, side, out, extension),
+    }
+    runs = {name: [] for name in jobs}
+    for number in range(ROUNDS):
+        for name, job in jobs.items():
+            # The slowest is not the one that is measured: once is enough.
+            if name == "img2dataset" and number > 0:
+                continue
+            with folder() as out:
+                runs[name].append(job(out))
+                made = len(programs.pictures(out))
+                assert made == len(files), f"{name} made {made} of {len(files)}"
+    return len(files), runs
+
+
+def report(title, count, runs, goals):
+    print(f"\n{title}: {count} files, {programs.CORES} cores, best of {ROUNDS}")
+    best = {name: min(run.seconds for run in results) for name, results in runs.items()}
+    for name, results in runs.items():
+        peak = min(run.peak for run in results)
+        print(f"  {name:22} {best[name]:8.2f} s   {count / best[name]:7.0f} items/s   peak {peak:6.0f} MiB")
+    for name, goal in goals.items():
+        show(f"speed of thumbs, {name} = 1", best[name] / best["thumbs"], goal)
+
+
+def show(title, value, goal, isGood=None):
+    good = value >= goal if isGood is None else isGood
+    print(f"  {title:46} {value:9.2f}   goal {goal:>8} {'reached' if good else 'MISSED'}")
+
+
+def again(kind, side, origin):
+    """The second run: all is fresh, nothing is asked for."""
+    urls = [f"{origin}/{kind}/{file.name}" for file in sorted((CORPUS / kind).iterdir())]
+    rows = urls * math.ceil(20_000 / len(urls))
+    with folder() as out:
+        programs.thumbs(urls, side, out, "")
+        few = min(programs.thumbs(urls, side, out, "").seconds for _ in range(ROUNDS))
+        origins = {line.get("origin") for line in programs.thumbs_report(out)}
+        many = min(programs.thumbs(rows, side, out, "", ["--name", "{stem}.{ext}"]).seconds for _ in range(ROUNDS))
+    print(f"\nThe same {len(urls)} again, and {len(rows)} rows of them; origins: {', '.join(sorted(map(str, origins)))}")
+    show("items/s, once each", len(urls) / few, 15_000)
+    show("items/s, in a long list", len(rows) / many, 15_000)
+
+
+def memory(origin):
+    """A hundred times the rows; every row is a picture of its own, to the downloader and to the cache."""
+    peaks = []
+    for rows in (1000, 100_000):
+        with folder() as out:
+            urls = [f"{origin}/icons/{row % 100:04}.png?{row}" for row in range(rows)]
+            peaks.append(programs.thumbs(urls, 64, out, "").peak)
+    print(f"\nPeak memory: 1,000 rows {peaks[0]:.1f} MiB, 100,000 rows {peaks[1]:.1f} MiB")
+    show("100,000 rows, 1,000 = 1", peaks[1] / peaks[0], 1.10, peaks[1] <= 1.10 * peaks[0])
+
+
+def start_up():
+    """`--version` of both, two hundred times in turn."""
+    commands = {"thumbs": [os.environ["THUMBS"], "--version"], "curl": ["curl", "--version"]}
+    times = {name: [] for name in commands}
+    for _ in range(200):
+        for name, command in commands.items():
+            begin = programs.time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            times[name].append(programs.time.perf_counter() - begin)
+    middle = {name: statistics.median(values) for name, values in times.items()}
+    print(f"\nStart: thumbs {1000 * middle['thumbs']:.1f} ms, curl {1000 * middle['curl']:.1f} ms")
+    ratio = middle["thumbs"] / middle["curl"]
+    show("time of thumbs --version, curl = 1", ratio, 1.5, ratio <= 1.5)
+
+
+def main():
+    with contextlib.ExitStack() as stack:
+        root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="thumbs-bench-")))
+        origin = start_nginx(stack, root)
+        count, runs = compare("photos", 256, "jpg", origin)
+        report("Photos of 1-2 megapixels to 256 px", count, runs,
+               {"bare codec loop": 0.85, "curl + vipsthumbnail": 3, "img2dataset": 6})
+        peak = min(run.peak for run in runs["thumbs"])
+        show("peak memory of thumbs, MiB", peak, 120, peak <= 120)
+        count, runs = compare("icons", 64, "png", origin)
+        report("Icons to 64 px", count, runs, {"bare codec loop": 0.9, "curl + vipsthumbnail": 4})
+        again("icons", 64, origin)
+        memory(origin)
+    start_up()
+
+
+main()

@@ -1,0 +1,58 @@
+import BatchFetch
+import Dispatch
+
+/// A table of icons on a terminal: TableOfIcons LIST. It shows some rows, scrolls, then gets all icons as a batch.
+@main @MainActor struct TableOfIcons {
+  static func main() async throws {
+    let apps = try App.list(at: CommandLine.arguments.dropFirst().first ?? "apps.plist")
+    let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil))
+    let table = IconTable(apps, pipeline: pipeline)
+
+    // The first rows scroll out of sight before their icons are there; nothing more is heard of those.
+    table.visibleRows = 0..<6
+    await scroll(table, to: 3..<9)
+    for row in 3..<9 { print(line(of: row, in: table)) }
+
+    await downloadAll(apps, with: pipeline)
+  }
+
+  /// Scrolls, and waits until every row in sight has its icon, or the reason why not.
+  private static func scroll(_ table: IconTable, to rows: Range<Int>) async {
+    let (changes, change) = AsyncStream.makeStream(of: Int.self)
+    table.rowChanged = { change.yield($0) }
+    table.visibleRows = rows
+    for await _ in changes where rows.allSatisfy({ table.isSettled($0) }) { break }
+  }
+
+  private static func line(of row: Int, in table: IconTable) -> String {
+    let name = table.apps[row].name
+    return switch table.icons[row] {
+    case .here(let icon): "\(name): \(icon.size)"
+    case .missing(let failure): "\(name): \(failure.code)"
+    case .loading, nil: "\(name): …"
+    }
+  }
+
+  /// Gets every icon once more; those that the table showed come from memory.
+  private static func downloadAll(_ apps: [App], with pipeline: ThumbnailPipeline) async {
+    let requests = apps.map { ThumbnailRequest(url: $0.icon, size: 48) }
+    await withCheckedContinuation { done in
+      Batch(requests, over: pipeline).start(on: .main) { item in
+        print("\(item.finished) of \(requests.count): \(apps[item.index].name)")
+      } completion: { summary in
+        print("\(summary.finished - summary.failed) icons, \(summary.failed) failed")
+        done.resume()
+      }
+    }
+  }
+}
+
+extension IconTable {
+  /// Whether nothing will change in a row that stays in sight.
+  func isSettled(_ row: Int) -> Bool {
+    switch icons[row] {
+    case .here, .missing: true
+    case .loading, nil: false
+    }
+  }
+}

@@ -1,0 +1,68 @@
+#include "jpeg_planes.h"
+
+#include <math.h>
+
+/// Rows that libjpeg writes: whole blocks.
+static size_t written_rows(const jpeg_component_info *component) {
+  return (size_t)component->height_in_blocks * (size_t)component->DCT_scaled_size;
+}
+
+/// How many samples of `step` pixels show `size` pixels. A block that was made smaller mixes the last pixels with what
+/// the encoder padded them with: such samples do not count, as long as there are others.
+static int32_t sample_count(int32_t size, double step, const jpeg_component_info *component) {
+  double count = size / step;
+  if (component->DCT_scaled_size == DCTSIZE) return (int32_t)ceil(count);
+  return count >= 1 ? (int32_t)count : 1;
+}
+
+/// Pixels from one sample to the next, from the largest sampling factor and that of the component.
+static double step_of(int largest, int factor, const jpeg_component_info *component) {
+  return (double)largest * DCTSIZE / (factor * component->DCT_scaled_size);
+}
+
+size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options) {
+  // No plane is denser than the picture divided by `shrink`; each ends with a whole block.
+  size_t shrink = (size_t)options.shrink;
+  return 3 * ((size_t)options.width / shrink + 2 * DCTSIZE) * ((size_t)options.height / shrink + 2 * DCTSIZE);
+}
+
+void cimage_lay_out_planes(j_decompress_ptr cinfo, CImageJPEGDecoding options, uint8_t *room,
+                           CImagePlane planes[3]) {
+  size_t taken = 0;
+  for (int i = 0; i < 3; i++) {
+    const jpeg_component_info *component = &cinfo->comp_info[i];
+    double across = step_of(cinfo->max_h_samp_factor, component->h_samp_factor, component);
+    double down = step_of(cinfo->max_v_samp_factor, component->v_samp_factor, component);
+    planes[i] = (CImagePlane){.samples = {.pixels = room + taken,
+                                          .width = sample_count(options.width, across, component),
+                                          .height = sample_count(options.height, down, component),
+                                          .channels = 1,
+                                          .stride = (size_t)component->width_in_blocks *
+                                                    (size_t)component->DCT_scaled_size},
+                              .stepAcross = across,
+                              .stepDown = down};
+    taken += planes[i].samples.stride * written_rows(component);
+  }
+  if (taken > cimage_jpeg_planes_bound(options)) {
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusLimit, "the JPEG file's planes are too large");
+  }
+}
+
+void cimage_read_planes(j_decompress_ptr cinfo, const CImagePlane planes[3]) {
+  JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
+  JSAMPARRAY strip[3] = {rows[0], rows[1], rows[2]};
+  // As many rows of blocks at a time as are interleaved in the file.
+  for (size_t number = 0; cinfo->output_scanline < cinfo->output_height; number++) {
+    for (int i = 0; i < 3; i++) {
+      const jpeg_component_info *component = &cinfo->comp_info[i];
+      size_t count = (size_t)(component->v_samp_factor * component->DCT_scaled_size);
+      size_t last = written_rows(component) - 1;
+      for (size_t row = 0; row < count; row++) {
+        size_t y = number * count + row;
+        // Rows of blocks that only fill the last strip are not written.
+        rows[i][row] = planes[i].samples.pixels + (y < last ? y : last) * planes[i].samples.stride;
+      }
+    }
+    jpeg_read_raw_data(cinfo, strip, (JDIMENSION)(cinfo->max_v_samp_factor * cinfo->min_DCT_scaled_size));
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ImageCache
+
+@Suite("Bytes that are no picture, remembered by their digest")
+struct UndecodableTests {
+  private typealias Fixtures = CacheFixtures
+  private let directory = TemporaryDirectory()
+  private let digest = BodyDigest(of: [1, 2, 3])
+  private let error = ImageError(.decodeError, "The file is damaged.")
+
+  private func store(_ number: Int, digest: BodyDigest?, in cache: ThumbnailCache) {
+    let source = StoredSource(
+      url: Fixtures.url(number), status: 200, policy: Fixtures.policy(),
+      content: .failure(code: error.code.rawValue, message: error.message, digest: digest))
+    cache.store(source, thumbnails: [], for: Fixtures.key(number))
+  }
+
+  private func change(_ sql: String) throws {
+    try DatabaseQueue(path: directory.path + "/g000001/cache.db").write { try $0.execute(sql: sql) }
+  }
+
+  @Test("They are known at once, and to the next cache on the directory")
+  func known() {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(1, digest: digest, in: cache)
+    #expect(cache.imageError(of: digest) == error)
+    cache.flush()
+    let next = ThumbnailCache(diskAt: directory.path)
+    #expect(next.imageError(of: digest) == error)
+    #expect(next.imageError(of: BodyDigest(of: [1, 2])) == nil)
+    #expect(next.counters.errors.isEmpty)
+  }
+
+  @Test("They are known for as long as one source of them is there, fresh or not")
+  func severalSources() {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    for number in 1...2 { store(number, digest: digest, in: cache) }
+    cache.flush()
+    cache.remove(Fixtures.key(1))
+    cache.flush()
+    let later = ThumbnailCache(diskAt: directory.path, now: { Fixtures.start + 1_000_000 })
+    #expect(later.imageError(of: digest) == error)
+    later.remove(Fixtures.key(2))
+    later.flush()
+    #expect(later.imageError(of: digest) == nil)
+  }
+
+  @Test("A failure without a digest says nothing of any bytes")
+  func noDigest() {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(1, digest: nil, in: cache)
+    cache.flush()
+    #expect(cache.imageError(of: digest) == nil)
+  }
+
+  @Test(
+    "What another renderer found, and what is damaged, says nothing",
+    arguments: [
+      "UPDATE source SET renderer = renderer - 1", "UPDATE source SET failure_message = 'Fine.'",
+      "UPDATE source SET failure_code = 'http_404'", "UPDATE source SET key = zeroblob(16)",
+    ])
+  func outdated(sql: String) throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(1, digest: digest, in: cache)
+    cache.flush()
+    try change(sql)
+    #expect(ThumbnailCache(diskAt: directory.path).imageError(of: digest) == nil)
+  }
+
+  @Test("The look-up reads one index, not the sources")
+  func queryPlan() throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(1, digest: digest, in: cache)
+    cache.flush()
+    let plan = try DatabaseQueue(path: directory.path + "/g000001/cache.db").read {
+      try Row.fetchAll($0, sql: "EXPLAIN QUERY PLAN " + DiskReader.undecodable, arguments: [Data(), 1])
+    }
+    #expect(plan.compactMap { $0["detail"] as String? } == ["SEARCH source USING INDEX source_undecodable (digest=?)"])
+  }
+}

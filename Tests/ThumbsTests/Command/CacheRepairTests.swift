@@ -1,0 +1,71 @@
+import Foundation
+import GRDB
+import ImageCache
+import TestSupport
+import Testing
+
+@Suite("thumbs cache verify --repair", .timeLimit(.minutes(2))) struct CacheRepairTests {
+  /// A damaged cache of three pictures, and how many of them a repair should leave.
+  struct Damage: Sendable, CustomTestStringConvertible {
+    let code: String
+    let sql: String
+    let left: Int
+    var testDescription: String { code }
+  }
+
+  static let damages = [
+    Damage(code: "bad_thumbnail", sql: "UPDATE blob SET data = zeroblob(length(data)) WHERE id = 1", left: 2),
+    Damage(code: "bad_source", sql: "UPDATE source SET etag = 'other' WHERE id IN (1, 2)", left: 1),
+    Damage(code: "wrong_count", sql: "UPDATE source SET bytes = 1 WHERE id = 3", left: 2),
+    Damage(code: "wrong_total", sql: "UPDATE total SET sources = 1000", left: 3),
+    Damage(code: "orphans", sql: "DELETE FROM source WHERE id = 2", left: 0),
+  ]
+
+  private static func filled() async throws -> CommandFixture {
+    let fixture = try CommandFixture { _ in .icon() }
+    let list = try fixture.list(["/a.png", "/b.png", "/c.png"])
+    #expect(try await fixture.fetch(list, "--size", "16").ending == .exit(0))
+    return fixture
+  }
+
+  private static func sources(_ fixture: CommandFixture) async throws -> Int? {
+    let text = try await fixture.cacheCommand("stats", "--format", "json").output
+    return (try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])?["sources"] as? Int
+  }
+
+  @Test(arguments: damages)
+  func `What is damaged goes, the rest stays, and a second look finds nothing`(damage: Damage) async throws {
+    let fixture = try await Self.filled()
+    try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").write { try $0.execute(sql: damage.sql) }
+    let found = try await fixture.cacheCommand("verify", "--format", "tsv")
+    #expect(found.ending == .exit(1))
+    #expect(found.output.hasPrefix(damage.code + "\t"))
+    let repaired = try await fixture.cacheCommand("verify", "--repair")
+    #expect(repaired.ending == .exit(0))
+    #expect(repaired.output.hasPrefix("PROBLEM \(damage.code) "))
+    #expect(repaired.errors == "Repaired.\n")
+    #expect(try await fixture.cacheCommand("verify").ending == .exit(0))
+    #expect(try await Self.sources(fixture) == damage.left)
+  }
+
+  @Test func `A file that is no database is replaced by an empty cache`() async throws {
+    let fixture = try await Self.filled()
+    let database = fixture.cache + "/g000001/cache.db"
+    try Data(repeating: 7, count: 100_000).write(to: URL(fileURLWithPath: database))
+    // All that was written may still be in the log alone.
+    try Data().write(to: URL(fileURLWithPath: database + "-wal"))
+    #expect(try await fixture.cacheCommand("verify").ending == .exit(1))
+    let repaired = try await fixture.cacheCommand("verify", "--repair")
+    #expect(repaired.ending == .exit(0))
+    #expect(repaired.errors.hasSuffix("Repaired.\n"))
+    #expect(try await Self.sources(fixture) == 0)
+  }
+
+  @Test func `Nothing to repair is nothing to say`() async throws {
+    let fixture = try await Self.filled()
+    let result = try await fixture.cacheCommand("verify", "--repair")
+    #expect(result.ending == .exit(0))
+    #expect(result.errors.isEmpty)
+    #expect(try await Self.sources(fixture) == 3)
+  }
+}

@@ -1,0 +1,52 @@
+import BatchFetch
+import Foundation
+import Testing
+
+/// What the documentation shows as Swift stands in the examples, which are compiled and run beside the tests.
+@Suite("Documentation") struct SnippetTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  private static func examples() throws -> String {
+    let folder = "Examples/LibraryCall/Sources"
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+    return try paths.filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }.joined(separator: "\n")
+  }
+
+  /// The blocks of a page that are marked as Swift.
+  private static func snippets(of page: String) -> [String] {
+    page.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+  }
+
+  /// Without indentation: a block of a page begins at the margin, wherever it stands in the program.
+  private static func lines(of text: String) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  @Test(arguments: [
+    "README.md", "Sources/BatchFetch/BatchFetch.docc/TableOfIcons.md",
+    "Sources/ImageCache/ImageCache.docc/ImageCache.md",
+  ])
+  func `Every snippet is part of an example that runs`(page: String) throws {
+    let example = Self.lines(of: try Self.examples()).joined(separator: "\n")
+    let snippets = Self.snippets(of: try Self.text(page))
+    #expect(!snippets.isEmpty)
+    for snippet in snippets {
+      #expect(example.contains(Self.lines(of: snippet).joined(separator: "\n")), "\(snippet)")
+    }
+  }
+
+  @Test func `The table of codes says what is worth a retry`() throws {
+    let rows = try Self.text("Documentation/formats.md").split(separator: "\n").compactMap { line in
+      line.wholeMatch(of: /\| `([a-z_0-9]+)` \| [^|]* \| (yes|) ?\|/)
+    }
+    #expect(rows.count > 20)
+    for row in rows {
+      let code = try #require(FailureCode(String(row.1)), "\(row.1)")
+      #expect(code.isRetryable == (row.2 == "yes"), "\(row.1)")
+    }
+  }
+}
