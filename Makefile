@@ -1,7 +1,7 @@
 # What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures; the tests start
 # nginx and tinyproxy themselves, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
-  libxxhash-dev pkg-config python3 nginx tinyproxy-bin openssl
+  libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
 SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift

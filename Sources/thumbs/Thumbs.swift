@@ -13,6 +13,6 @@ struct Thumbs: ParsableCommand {
         thumbs cache stats
       """,
     version: Downloader.version,
-    subcommands: [FetchCommand.self, CacheCommand.self],
+    subcommands: [FetchCommand.self, RetryCommand.self, CacheCommand.self],
     defaultSubcommand: FetchCommand.self)
 }
