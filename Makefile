@@ -1,14 +1,20 @@
 # What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures; the tests start
 # nginx and tinyproxy themselves, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
-  libxxhash-dev pkg-config python3 nginx tinyproxy-bin openssl
+  libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
 SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
+# The command as it is given away: one file with Swift's runtime inside.
+STATIC := $(RELEASE) --static-swift-stdlib --scratch-path .build-static --product thumbs
+DIST := .build-static/dist
+# Where `make install` puts things; DESTDIR goes before it, for those who make packages.
+PREFIX := /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-thread test-address test-cache fuzz bench-pixels bench-fetch bench-cache docs format lint build clean \
-  setup
+.PHONY: run test test-thread test-address test-cache test-gallery test-install fuzz bench-pixels bench-fetch \
+  bench-cache bench-start docs format lint build release install uninstall clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -48,6 +54,17 @@ test-cache: setup
 	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
 	python3 Examples/serve.py Tests/Faults/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
 
+## The page of --gallery in a headless browser; GALLERY_SHOTS=DIRECTORY keeps pictures of it.
+test-gallery: PACKAGES += chromium
+test-gallery: setup
+	$(SWIFT) build --product thumbs
+	python3 Examples/serve.py python3 -B Tests/Gallery/run.py "$$($(SWIFT) build --show-bin-path)/thumbs" $(GALLERY_SHOTS)
+
+## What `make install` puts into a directory: the command, its manual, completions that shells accept.
+test-install: PACKAGES += man-db zsh fish
+test-install: release
+	Tests/Install/run.sh
+
 ## The decoders against damaged input, under the address and undefined-behaviour sanitizers, some seconds each.
 FUZZ_SECONDS := 60
 fuzz: setup
@@ -69,8 +86,33 @@ bench-fetch: setup
 bench-cache: setup
 	Benchmarks/cache/run.sh
 
+## The start of the command beside that of curl.
+bench-start: PACKAGES += curl
+bench-start: release
+	python3 Benchmarks/start.py $(DIST)/thumbs
+
 build: setup
 	$(RELEASE) --product thumbs
+
+## The command with all that belongs to it, in $(DIST).
+release: setup
+	$(STATIC)
+	mkdir -p $(DIST)
+	strip -o $(DIST)/thumbs "$$($(STATIC) --show-bin-path)/thumbs"
+	python3 .packaging/manual.py $(DIST)/thumbs > $(DIST)/thumbs.1
+	for shell in bash zsh fish; do $(DIST)/thumbs --generate-completion-script $$shell > $(DIST)/thumbs.$$shell; done
+
+install: release
+	install -D -m 755 $(DIST)/thumbs $(DESTDIR)$(PREFIX)/bin/thumbs
+	install -D -m 644 $(DIST)/thumbs.1 $(SHARE)/man/man1/thumbs.1
+	install -D -m 644 $(DIST)/thumbs.bash $(SHARE)/bash-completion/completions/thumbs
+	install -D -m 644 $(DIST)/thumbs.zsh $(SHARE)/zsh/site-functions/_thumbs
+	install -D -m 644 $(DIST)/thumbs.fish $(SHARE)/fish/vendor_completions.d/thumbs.fish
+	install -D -m 644 LICENSE $(SHARE)/doc/thumbs/copyright
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/thumbs $(SHARE)/man/man1/thumbs.1 $(SHARE)/bash-completion/completions/thumbs \
+	  $(SHARE)/zsh/site-functions/_thumbs $(SHARE)/fish/vendor_completions.d/thumbs.fish $(SHARE)/doc/thumbs/copyright
 
 format:
 	$(SWIFT) format -i --parallel --recursive Package.swift Sources Tests Examples

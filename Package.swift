@@ -19,6 +19,7 @@ let package = Package(
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -47,10 +48,11 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache",
+        "BatchFetch", "ImageCache", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
-      ]),
+      ],
+      resources: [.embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js")]),
 
     .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
     .testTarget(
@@ -65,7 +67,7 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "thumbs", "BatchFetch", "ImageCache", "TestSupport",
+        "thumbs", "BatchFetch", "ImageCache", "TestSupport", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

@@ -9,6 +9,9 @@ public final class Gate: Sendable {
   /// Lets everyone through, now and later. To be called once.
   public func open() { group.leave() }
 
+  /// Whether it lets everyone through.
+  public var isOpen: Bool { group.wait(timeout: .now()) == .success }
+
   /// Blocks the calling thread, which must be a server's or a queue's own.
   public func wait() { group.wait() }
 }

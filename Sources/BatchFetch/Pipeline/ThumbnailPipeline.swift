@@ -56,6 +56,13 @@ public final class ThumbnailPipeline: Sendable {
     _ request: ThumbnailRequest, on queue: DispatchQueue? = nil, completion: @escaping Completion
   ) -> FetchToken {
     let queue = queue ?? callbacks
+    guard request.after.isEmpty else {
+      return DelayedLoad(request, over: self, on: queue, completion: completion)
+        .start(after: request.after)
+    }
+    guard request.mirrors.isEmpty else {
+      return MirroredLoad(request, over: self, on: queue, completion: completion).start()
+    }
     do throws(FetchFailure) {
       let source = try source(of: request)
       let key = SourceKey(url: source.description, variant: request.variant(of: source))

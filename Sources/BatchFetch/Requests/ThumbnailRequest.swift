@@ -18,6 +18,10 @@ public struct ThumbnailRequest: Sendable {
 
   /// Where the picture is, as the caller wrote it. A bad address fails this request with `bad_url`, and no other.
   public var url: String
+  /// Other addresses of the same picture, tried in order as long as the outcome is a failure. Default none.
+  public var mirrors: [String] = []
+  /// What must have happened before this request begins. Until then it takes nobody's place. Default nothing.
+  public var after: [Milestone] = []
   /// The thumbnails to make, in order. One download and one decode serve them all.
   public var specs: [ThumbnailSpec]
   /// Additional header fields. Requests that differ in them never share a download.

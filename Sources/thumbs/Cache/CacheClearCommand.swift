@@ -4,7 +4,13 @@ import ImageCache
 
 /// `thumbs cache clear`: empties the cache at once.
 struct CacheClearCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "clear", abstract: "Empty the cache.")
+  static let configuration = CommandConfiguration(
+    commandName: "clear", abstract: "Empty the cache.",
+    discussion: """
+      Examples:
+        thumbs cache clear --dry-run
+        thumbs cache clear
+      """)
 
   @OptionGroup var cache: CacheOptions
   @Flag(name: [.customShort("n"), .long], help: "Say what would go, and change nothing.") var dryRun = false

@@ -7,7 +7,19 @@ struct CacheCommand: ParsableCommand {
     commandName: "cache",
     abstract: "Look into the disk cache, check it, or make it smaller.",
     discussion: """
-      Exit codes: 0 done, 1 problems found, 64 usage, 66 no cache there, 74 I/O error, 75 busy.
+      Examples:
+        thumbs cache stats
+        thumbs cache ls --filter host=cdn.example
+        thumbs cache show https://cdn.example/a.jpg
+        thumbs cache limit 500MiB
+
+      Exit status:
+        0    done
+        1    problems found, or there is no such source
+        64   the command line is wrong
+        66   there is no cache
+        74   reading or writing failed
+        75   the cache is busy
       """,
     subcommands: [
       CacheStatsCommand.self, CacheListCommand.self, CacheShowCommand.self, CacheVerifyCommand.self,

@@ -2,7 +2,12 @@ import ArgumentParser
 
 /// `thumbs cache dir`: the path alone, for scripts.
 struct CacheDirCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "dir", abstract: "Print the cache directory.")
+  static let configuration = CommandConfiguration(
+    commandName: "dir", abstract: "Print the cache directory.",
+    discussion: """
+      Examples:
+        thumbs cache dir
+      """)
 
   @OptionGroup var cache: CacheOptions
 

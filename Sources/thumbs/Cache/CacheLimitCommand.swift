@@ -8,6 +8,10 @@ struct CacheLimitCommand: ParsableCommand {
     discussion: """
       The limit is stored in the cache, and processes that run already obey it from their next write on. A fetch with a \
       lower --cache-size keeps to that.
+
+      Examples:
+        thumbs cache limit
+        thumbs cache limit 500MiB
       """)
 
   @OptionGroup var cache: CacheOptions

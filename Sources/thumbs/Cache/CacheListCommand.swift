@@ -4,7 +4,14 @@ import ImageCache
 
 /// `thumbs cache ls`: one line a source, in constant memory.
 struct CacheListCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "ls", abstract: "List the sources in the cache.")
+  static let configuration = CommandConfiguration(
+    commandName: "ls", abstract: "List the sources in the cache.",
+    discussion: """
+      Examples:
+        thumbs cache ls
+        thumbs cache ls --filter host=cdn.example --filter older-than=30d
+        thumbs cache ls --format jsonl --full-urls | wc -l
+      """)
 
   @OptionGroup var cache: CacheOptions
   @OptionGroup var filter: FilterOptions

@@ -9,6 +9,11 @@ struct CachePruneCommand: ParsableCommand {
     discussion: """
       Removes the sources that meet the conditions; without any, those that were not used for longest, until the cache \
       is within --max-size or its limit. Gives free space back to the file system.
+
+      Examples:
+        thumbs cache prune
+        thumbs cache prune --max-size 100MiB
+        thumbs cache prune --dry-run --filter older-than=90d
       """)
 
   @OptionGroup var cache: CacheOptions

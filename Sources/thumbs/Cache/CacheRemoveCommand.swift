@@ -4,7 +4,12 @@ import ImageCache
 /// `thumbs cache rm`: forgets single sources with all their thumbnails.
 struct CacheRemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rm", abstract: "Remove sources with all their thumbnails.")
+    commandName: "rm", abstract: "Remove sources with all their thumbnails.",
+    discussion: """
+      Examples:
+        thumbs cache rm https://cdn.example/a.jpg
+        thumbs cache rm --dry-run 5f2b60c1
+      """)
 
   @OptionGroup var cache: CacheOptions
   @Argument(help: "Addresses, or at least the first six digits of keys.") var sources: [SourceSelector]

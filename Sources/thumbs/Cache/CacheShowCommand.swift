@@ -5,7 +5,12 @@ import ImageCache
 /// `thumbs cache show`: all about one source.
 struct CacheShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show one source of the cache, or one of its thumbnails.")
+    commandName: "show", abstract: "Show one source of the cache, or one of its thumbnails.",
+    discussion: """
+      Examples:
+        thumbs cache show --explain https://cdn.example/a.jpg
+        thumbs cache show 5f2b60c1 --spec 256x256 --body > a.jpg
+      """)
 
   @OptionGroup var cache: CacheOptions
   @Argument(help: "The source's address, or at least the first six digits of its key.") var source: SourceSelector

@@ -4,7 +4,13 @@ import ImageCache
 
 /// `thumbs cache stats`: how much is in the cache.
 struct CacheStatsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "stats", abstract: "Show what the cache holds.")
+  static let configuration = CommandConfiguration(
+    commandName: "stats", abstract: "Show what the cache holds.",
+    discussion: """
+      Examples:
+        thumbs cache stats
+        thumbs cache stats --format json
+      """)
 
   @OptionGroup var cache: CacheOptions
   @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table

@@ -8,6 +8,10 @@ struct CacheVerifyCommand: ParsableCommand {
     commandName: "verify", abstract: "Look for damage in the cache.",
     discussion: """
       Exits with 1 if there is any, or if any is left after --repair. Damage is never served: it reads as missing.
+
+      Examples:
+        thumbs cache verify
+        thumbs cache verify --repair
       """)
 
   @OptionGroup var cache: CacheOptions

@@ -6,7 +6,7 @@ import ImageCache
 import Logging
 import Synchronization
 
-/// One run of `thumbs fetch`: everything it needs, opened before anything is fetched.
+/// One run of `thumbs fetch` or `thumbs retry`: everything it needs, opened before anything is fetched.
 final class FetchRun: Sendable {
   private struct State {
     var summary = Summary()
@@ -17,12 +17,12 @@ final class FetchRun: Sendable {
     var shownBytes = 0
   }
 
-  private let rows: PlannedRows
-  private let list: ManifestList
-  private let specs: [ThumbnailSpec]
+  private let plan: any RowPlan
   private let headerFields: HTTPFields
   private let writer: OutputWriter
   private let report: ReportWriter?
+  private let gallery: GalleryWriter?
+  private let summaryFile: SummaryFile?
   private let meter: ProgressMeter
   private let isQuiet: Bool
   private let isVerbose: Bool
@@ -31,16 +31,17 @@ final class FetchRun: Sendable {
   private let started = ContinuousClock.now
   private let state = Mutex(State())
 
-  init(_ command: FetchCommand, manifests paths: [String], template: NameTemplate) throws {
-    list = try ManifestList(paths: paths, keys: command.manifest.keys)
-    writer = try OutputWriter(directory: command.output.directory)
+  /// A run over the rows of `plan`, called `title` for people, whose files go to `directory`.
+  init(_ command: some FetchingCommand, plan: any RowPlan, title: String, directory: String) throws {
+    self.plan = plan
+    writer = try OutputWriter(directory: directory)
     report = try command.output.report.map { path throws(OutputError) in try ReportWriter(path: path) }
+    summaryFile = try command.output.summary.map { path throws(OutputError) in try SummaryFile(path: path) }
+    gallery = try command.output.gallery.map { path throws(OutputError) in
+      try GalleryWriter(path: path, title: title, outputDirectory: directory)
+    }
     let environment = ProcessInfo.processInfo.environment
-    let meter = ProgressMeter(command.output.progressMode, terminalType: environment["TERM"])
-    self.meter = meter
-    let names = OutputNames(template) { SourceKey(url: $0).description }
-    rows = PlannedRows(list, names: names) { meter.setTotal($0) }
-    specs = command.pixels.specs
+    meter = ProgressMeter(command.output.progressMode, environment: environment)
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
@@ -54,8 +55,10 @@ final class FetchRun: Sendable {
   func run() throws {
     meter.start()
     let done = DispatchSemaphore(value: 0)
-    let batch = Batch(rows, over: pipeline, window: window) { [specs, headerFields] row throws(FetchFailure) in
-      try row.request(specs: specs, headerFields: headerFields)
+    let rows = PlannedRows(plan) { [meter] in meter.setTotal($0) }
+    let batch = Batch(rows, over: pipeline, window: window) { [headerFields, meter] row throws(FetchFailure) in
+      if case .row(let row) = row.entry { meter.begin(row.index, url: row.url) }
+      return try row.request(headerFields: headerFields)
     }
     let run = batch.start { [self] in
       handle($0)
@@ -63,45 +66,61 @@ final class FetchRun: Sendable {
       done.signal()
     }
     state.withLock { $0.run = run }
-    let interrupt = InterruptWatch { run.cancel() }
+    let interrupt = InterruptWatch {
+      run.cancel()
+    } onExit: { [meter] in
+      meter.end()
+    }
     if state.withLock({ $0.fatal != nil }) { run.cancel() }
     // The main thread has nothing else to do; nothing of the run needs it.
     done.wait()
     pipeline.flush()
     meter.end()
+    finishGallery()
     try end(signal: interrupt.signal)
   }
 
   private func end(signal: Int32?) throws {
-    let (summary, fatal) = state.withLock { ($0.summary, $0.fatal) }
-    if !isQuiet {
-      ProgressOutput.standardError.write(
-        summary.text(
-          after: started.duration(to: .now), downloaded: ByteSize(count: pipeline.downloadedBytes)) + "\n")
+    let summary = state.withLock { $0.summary }
+    let (elapsed, downloaded) = (started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
+    if !isQuiet { ProgressOutput.standardError.write(summary.text(after: elapsed, downloaded: downloaded) + "\n") }
+    do throws(OutputError) {
+      try summaryFile?.write(summary.json(after: elapsed, downloaded: downloaded))
+    } catch {
+      stop(for: error)
     }
     if let signal { throw ExitCode.signal(signal) }
-    if let fatal {
+    if let fatal = state.withLock({ $0.fatal }) {
       // Whoever reads the report has seen enough: that is no error to speak of.
       throw fatal.isBrokenPipe ? ExitCode.ioError : ExitCode.ioError.saying(fatal)
     }
-    if let failure = list.failure { throw ExitCode.dataError.saying(failure) }
+    if let failure = plan.failure { throw ExitCode.dataError.saying(failure) }
     if summary.exitCode != 0 { throw ExitCode(summary.exitCode) }
   }
 
   // MARK: One row
 
   private func handle(_ item: BatchItem<PlannedRow>) {
-    let line = line(of: item)
+    defer { plan.finish(item.element) }
+    var line = line(of: item)
+    if line.status != .ok { line.again = ReportLine.Again(item.element, directory: writer.directory) }
     state.withLock { $0.summary.count(line) }
-    if let report {
-      do throws(OutputError) {
-        try report.append(line)
-      } catch {
-        stop(for: error)
-      }
+    do throws(OutputError) {
+      try report?.append(line)
+      try gallery?.append(line, subtitle: item.element.entry.subtitle)
+    } catch {
+      stop(for: error)
     }
     if isVerbose { meter.note(line.note) }
-    meter.finish(line.status, bytes: newlyDownloadedBytes())
+    meter.finish(line.index, line.status, bytes: newlyDownloadedBytes())
+  }
+
+  private func finishGallery() {
+    do throws(OutputError) {
+      try gallery?.finish()
+    } catch {
+      stop(for: error)
+    }
   }
 
   /// What was downloaded since this was asked last. Rows that share a download do not count it twice.
@@ -132,8 +151,8 @@ final class FetchRun: Sendable {
     var outputs: [ReportLine.Output] = []
     for thumbnail in set.thumbnails {
       let path = name.fileName(of: thumbnail)
-      _ = try writer.write(thumbnail.bytes, as: path)
-      outputs.append(ReportLine.Output(thumbnail, path: path))
+      let outcome = try writer.write(thumbnail.bytes, as: path)
+      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
     }
     return outputs
   }
@@ -150,14 +169,5 @@ final class FetchRun: Sendable {
   /// Troubles that do no harm are notes beside the progress.
   private static func logger(_ meter: ProgressMeter) -> Logger {
     Logger(label: "thumbs") { _ in NoteLogHandler { meter.note("thumbs: \($0)") } }
-  }
-}
-
-extension PlannedRow {
-  fileprivate func request(specs: [ThumbnailSpec], headerFields: HTTPFields) throws(FetchFailure) -> ThumbnailRequest {
-    switch entry {
-    case .row(let row): ThumbnailRequest(url: row.url, specs: specs, headerFields: headerFields)
-    case .bad(let row): throw FetchFailure(.badRow, row.reason)
-    }
   }
 }

@@ -1,35 +1,27 @@
 import BatchFetch
-import Synchronization
+import ImageCache
 
-/// An item of a manifest with the names of its files.
+/// An item of a manifest with all that is settled before anything is fetched.
 struct PlannedRow: Sendable {
   var entry: ManifestEntry
-  /// Nil for a row that names no picture.
+  /// The names of its files; nil for a row that names no picture.
   var name: OutputName?
+  /// The thumbnails to make.
+  var specs: [ThumbnailSpec] = []
+  /// The header fields, in lower case, that are its own: without them, it would be another request.
+  var ownFields: [String] = []
+  /// The ends of the rows it depends on.
+  var after: [Milestone] = []
+  /// Its own end, which others may wait for.
+  var end = Milestone()
 }
 
-/// The items of manifests in their order, each with the names of its files: names go to whoever comes first in the
-/// manifest, not to whoever is downloaded first.
-final class PlannedRows: Sequence, IteratorProtocol, Sendable {
-  private let list: ManifestList
-  private let names: Mutex<OutputNames>
-  /// Is told the number of rows when all are read.
-  private let onEnd: @Sendable (Int) -> Void
-  private let count = Atomic(0)
-
-  init(_ list: ManifestList, names: OutputNames, onEnd: @escaping @Sendable (Int) -> Void) {
-    self.list = list
-    self.names = Mutex(names)
-    self.onEnd = onEnd
-  }
-
-  func next() -> PlannedRow? {
-    guard let entry = list.next() else {
-      onEnd(count.load(ordering: .relaxed))
-      return nil
-    }
-    count.add(1, ordering: .relaxed)
-    guard case .row(let row) = entry else { return PlannedRow(entry: entry) }
-    return PlannedRow(entry: entry, name: names.withLock { $0.claim(row) })
-  }
+/// Where the rows of a run come from, in their order. Used by one thread at a time.
+protocol RowPlan: Sendable {
+  /// The next row; nil after the last, and after a ``failure``. May block.
+  func next() -> PlannedRow?
+  /// `row` is over: its files are written, or never will be.
+  func finish(_ row: PlannedRow)
+  /// Why the rows ended early. Nil while they come, and after a good end.
+  var failure: ManifestError? { get }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Bytes that come in pieces: a file, standard input, or what a filter makes of them.
 struct ByteSource: Sendable {
@@ -15,6 +16,14 @@ extension ByteSource {
     let file = OpenFile(name: path, descriptor: Glibc.open(path, O_RDONLY | O_CLOEXEC))
     guard file.descriptor >= 0 else { throw file.error(errno) }
     return ByteSource(file)
+  }
+
+  /// These bytes, unpacked where they are gzip data.
+  func unpacked() -> ByteSource {
+    let filter = Mutex(GzipFilter(self))
+    return ByteSource(name: name) { buffer throws(ManifestError) in
+      try filter.withLock { filter throws(ManifestError) in try filter.read(into: buffer) }
+    }
   }
 
   private init(_ file: OpenFile) {

@@ -7,39 +7,62 @@ struct DelimitedRows: RowSource {
 
   private var lines: LineReader
   private var parser: DelimitedParser
-  private var urlColumn = 0
+  private let urlList: String
+  /// Where the columns are among the fields.
+  private var urlColumn: Int?
   private var nameColumn: Int?
+  private var subtitleColumn: Int?
+  private var optionColumns: [RowOptions.Column: Int] = [:]
 
   /// The rows of `lines`, with the columns of `keys`. Reads the header row; one without an address column is an error.
   init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(ManifestError) {
     self.lines = lines
     self.parser = DelimitedParser(dialect)
+    self.urlList = keys.urlList
     guard let header = try nextRecord() else { throw ManifestError(lines.name, "there is no header row") }
     let columns: [String]
     switch header.fields {
     case .success(let fields): columns = fields.map { $0.trimmingWhitespace() }
     case .failure(let flaw): throw ManifestError(lines.name, at: .line(header.line), flaw.reason)
     }
-    guard let urlColumn = keys.url.lazy.compactMap({ columns.firstIndex(of: $0) }).first else {
+    urlColumn = Self.place(of: keys.url, in: columns)
+    nameColumn = Self.place(of: keys.name, in: columns)
+    subtitleColumn = Self.place(of: keys.subtitle, in: columns)
+    for column in RowOptions.Column.allCases { optionColumns[column] = columns.firstIndex(of: column.rawValue) }
+    guard urlColumn != nil || optionColumns[.urls] != nil else {
       throw ManifestError(
-        lines.name, at: .line(header.line),
-        "the header row has no column \(keys.urlList); name the column with --url-key")
+        lines.name, at: .line(header.line), "the header row has no column \(urlList); name the column with --url-key")
     }
-    self.urlColumn = urlColumn
-    self.nameColumn = keys.name.lazy.compactMap { columns.firstIndex(of: $0) }.first
+  }
+
+  private static func place(of keys: [String], in columns: [String]) -> Int? {
+    keys.lazy.compactMap { columns.firstIndex(of: $0) }.first
   }
 
   /// The next row.
   mutating func next() throws(ManifestError) -> ManifestItem? {
     guard let record = try nextRecord() else { return nil }
     switch record.fields {
-    case .success(let fields):
-      let name = nameColumn.flatMap { fields.indices.contains($0) ? fields[$0] : nil }
-      let url: ManifestItem.Content =
-        fields.indices.contains(urlColumn) ? .url(fields[urlColumn]) : .bad("no URL: the row ends before its column")
-      return ManifestItem(line: record.line, name: name, content: url)
-    case .failure(let flaw):
-      return ManifestItem(line: record.line, content: .bad(flaw.reason))
+    case .success(let fields): return item(fields, line: record.line)
+    case .failure(let flaw): return ManifestItem(line: record.line, content: .bad(flaw.reason))
+    }
+  }
+
+  private func item(_ fields: [String], line: Int) -> ManifestItem {
+    func field(_ column: Int?) -> String? { column.flatMap { fields.indices.contains($0) ? fields[$0] : nil } }
+    let name = field(nameColumn)
+    do throws(RowFlaw) {
+      var options = optionColumns.isEmpty ? RowOptions() : try RowOptions { field(optionColumns[$0]) }
+      options.subtitle = field(subtitleColumn)
+      let own = field(urlColumn)
+      if own == nil, options.mirrors.isEmpty {
+        throw RowFlaw(reason: "no URL: the row ends before its column")
+      }
+      let isEmpty = own?.trimmingWhitespace().isEmpty ?? true
+      let url = try options.takeAddress(own: isEmpty && !options.mirrors.isEmpty ? nil : own, columns: urlList)
+      return ManifestItem(line: line, name: name, content: .url(url), options: options)
+    } catch {
+      return ManifestItem(line: line, name: name, content: .bad(error.reason))
     }
   }
 

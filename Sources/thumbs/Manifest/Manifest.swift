@@ -5,23 +5,31 @@ struct Manifest: Sendable {
   /// How it is written.
   let format: ManifestFormat
   private var rows: any RowSource
+  private let base: AddressBase?
   private var number = 0
 
-  /// Opens the manifest at `path`, or standard input for `-`.
+  /// Opens the manifest at `path`, or standard input for `-`. Compressed data is unpacked as it is read.
   ///
   /// A plist and a JSON document are read and checked here as a whole; of the other formats, only the first bytes
   /// (and the header row) are read.
-  init(path: String, keys: ManifestKeys = ManifestKeys()) throws(ManifestError) {
-    try self.init(LineReader(.open(path)), format: ManifestFormat(path: path), keys: keys)
+  init(
+    path: String, keys: ManifestKeys = ManifestKeys(), relativeAddresses: RelativeAddresses = .refused
+  ) throws(ManifestError) {
+    let base = relativeAddresses == .files ? AddressBase(manifest: path) : nil
+    try self.init(LineReader(.open(path).unpacked()), format: ManifestFormat(path: path), keys: keys, base: base)
   }
 
-  /// The manifest that `reader` reads, in `format`, or in the format its first bytes show.
-  init(_ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys()) throws(ManifestError) {
+  /// The manifest that `reader` reads, in `format`, or in the format its first bytes show. Relative addresses are
+  /// resolved by `base`; without one, they fail.
+  init(
+    _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: AddressBase? = nil
+  ) throws(ManifestError) {
     var reader = reader
     let start = try reader.peek(atLeast: 8)
     let format = format ?? ManifestFormat(startingWith: start)
     try Self.check(start, of: format, name: reader.name)
     self.name = reader.name
+    self.base = base
     self.format = format
     self.rows =
       switch format {
@@ -38,7 +46,7 @@ struct Manifest: Sendable {
   mutating func next(index: Int) throws(ManifestError) -> ManifestEntry? {
     guard let item = try rows.next() else { return nil }
     number += 1
-    return item.entry(index: index, number: number, manifest: name)
+    return (base.map(item.resolved) ?? item).entry(index: index, number: number, manifest: name)
   }
 
   /// Refuses what is no manifest at all, so that its lines are not reported one by one as bad rows.
@@ -46,9 +54,6 @@ struct Manifest: Sendable {
     _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
   ) throws(ManifestError) {
     if start.isEmpty { throw ManifestError(name, "is empty") }
-    if start.starts(with: [0x1F, 0x8B]) {
-      throw ManifestError(name, "is compressed; unpack it first: gzip -dc FILE | thumbs fetch -")
-    }
     if format == .plist { return }
     if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
       throw ManifestError(name, "is UTF-16 text; a manifest is UTF-8")

@@ -15,11 +15,11 @@ enum ManifestFormat: String, CaseIterable, Hashable, Sendable {
 }
 
 extension ManifestFormat {
-  /// The format that the extension of `path` stands for; nil where it stands for none.
+  /// The format that the extension of `path` stands for, with or without `.gz` behind it; nil where it stands for none.
   init?(path: String) {
-    let name = path.split(separator: "/").last ?? ""
-    guard let dot = name.lastIndex(of: ".") else { return nil }
-    switch name[name.index(after: dot)...].lowercased() {
+    var extensions = (path.split(separator: "/").last ?? "").split(separator: ".").dropFirst().map { $0.lowercased() }
+    if extensions.last == "gz" { extensions.removeLast() }
+    switch extensions.last {
     case "plist": self = .plist
     case "json": self = .json
     case "jsonl", "ndjson": self = .jsonLines

@@ -14,10 +14,13 @@ struct ManifestItem: Hashable, Sendable {
   var name: String?
   /// What the item asks for.
   var content: Content
+  /// What it says beside that.
+  var options: RowOptions
 
   /// An item from its parts. White space around the address and the name is no part of them.
-  init(line: Int? = nil, name: String? = nil, content: Content) {
+  init(line: Int? = nil, name: String? = nil, content: Content, options: RowOptions = RowOptions()) {
     self.line = line
+    self.options = options
     let name = name?.trimmingWhitespace()
     self.name = name == "" ? nil : name
     if case .url(let url) = content {
@@ -30,12 +33,22 @@ struct ManifestItem: Hashable, Sendable {
 }
 
 extension ManifestItem {
+  /// This item, with its addresses made absolute by `base`.
+  func resolved(by base: AddressBase) -> ManifestItem {
+    guard case .url(let url) = content else { return self }
+    var resolved = self
+    resolved.content = .url(base.resolve(url))
+    resolved.options.mirrors = options.mirrors.map(base.resolve)
+    resolved.options.depends += options.depends.map(base.resolve)
+    return resolved
+  }
+
   /// The entry of this item, which is number `number` (from 1) of the manifest called `manifest`
   /// and number `index` (from 0) of all.
   func entry(index: Int, number: Int, manifest: String) -> ManifestEntry {
     switch content {
     case .url(let url):
-      return .row(ManifestRow(index: index, line: line, name: name, url: url))
+      return .row(ManifestRow(index: index, line: line, name: name, url: url, options: options))
     case .bad(let reason):
       let place: ManifestError.Place = if let line { .line(line) } else { .item(number) }
       return .bad(BadRow(index: index, line: line, name: name, reason: "\(manifest), \(place): \(reason)."))

@@ -1,14 +1,17 @@
-/// The columns of a row that matter, and how they are called.
+/// The columns of a row that matter, and how they are called. Those of ``RowOptions`` have fixed names.
 struct ManifestKeys: Hashable, Sendable {
   /// Names of the column with the address; the first that a row has counts. Default `icon`, `url`, `image`, `src`.
   var url = ["icon", "url", "image", "src"]
   /// Names of the column with the picture's name; the first that a row has counts. Default `name`, `title`.
   var name = ["name", "title"]
+  /// Names of the column with a second line for people; the first that a row has counts. Default `subtitle`, `download`.
+  var subtitle = ["subtitle", "download"]
 
-  /// The default columns, or those of `urlKey` and `nameKey` in their place.
-  init(urlKey: String? = nil, nameKey: String? = nil) {
+  /// The default columns, or those of `urlKey`, `nameKey` and `subtitleKey` in their place.
+  init(urlKey: String? = nil, nameKey: String? = nil, subtitleKey: String? = nil) {
     if let urlKey { url = [urlKey] }
     if let nameKey { name = [nameKey] }
+    if let subtitleKey { subtitle = [subtitleKey] }
   }
 }
 
@@ -25,14 +28,27 @@ extension ManifestKeys {
     guard let columns = element as? [String: Any] else {
       return ManifestItem(line: line, content: .bad("\(kind(of: element)), where a dictionary should be"))
     }
-    let name = self.name.lazy.compactMap { columns[$0] as? String }.first
-    guard let key = url.first(where: { columns[$0] != nil }), let value = columns[key] else {
-      return ManifestItem(line: line, name: name, content: .bad("no URL: there is no \(urlList)"))
+    let name = text(of: self.name, in: columns)
+    do throws(RowFlaw) {
+      var options = try RowOptions { columns[$0.rawValue] }
+      options.subtitle = text(of: subtitle, in: columns)
+      let url = try options.takeAddress(own: try address(in: columns), columns: urlList)
+      return ManifestItem(line: line, name: name, content: .url(url), options: options)
+    } catch {
+      return ManifestItem(line: line, name: name, content: .bad(error.reason))
     }
+  }
+
+  private func text(of keys: [String], in columns: [String: Any]) -> String? {
+    keys.lazy.compactMap { columns[$0] as? String }.first
+  }
+
+  private func address(in columns: [String: Any]) throws(RowFlaw) -> String? {
+    guard let key = url.first(where: { columns[$0] != nil }), let value = columns[key] else { return nil }
     guard let url = value as? String else {
-      return ManifestItem(line: line, name: name, content: .bad("no URL: \(key) is \(kind(of: value)), not a string"))
+      throw RowFlaw(reason: "no URL: \(key) is \(kind(of: value)), not a string")
     }
-    return ManifestItem(line: line, name: name, content: .url(url))
+    return url
   }
 
   /// What `value`, of a plist or a JSON document, is called there.

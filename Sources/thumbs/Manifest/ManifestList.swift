@@ -14,12 +14,16 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   private let state: Mutex<State>
 
   /// Opens the manifests at `paths`, of which one may be `-`.
-  convenience init(paths: [String], keys: ManifestKeys = ManifestKeys()) throws(ManifestError) {
+  convenience init(
+    paths: [String], keys: ManifestKeys = ManifestKeys(), relativeAddresses: RelativeAddresses = .refused
+  ) throws(ManifestError) {
     if paths.count(where: { $0 == "-" }) > 1 {
       throw ManifestError("standard input", "can be read only once; name - once")
     }
     var manifests: [Manifest] = []
-    for path in paths { manifests.append(try Manifest(path: path, keys: keys)) }
+    for path in paths {
+      manifests.append(try Manifest(path: path, keys: keys, relativeAddresses: relativeAddresses))
+    }
     self.init(manifests)
   }
 

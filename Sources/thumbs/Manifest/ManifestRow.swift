@@ -6,8 +6,10 @@ struct ManifestRow: Hashable, Sendable {
   var line: Int?
   /// The name given to the picture; nil where there is none.
   var name: String?
-  /// The address as it is written in the manifest, without surrounding white space.
+  /// The address as it is written in the manifest, without surrounding white space; a relative one is resolved.
   var url: String
+  /// What the row says beside that.
+  var options = RowOptions()
 }
 
 /// An item of a manifest from which no picture can be asked for. It fails alone, with the code `bad_row`.
@@ -31,6 +33,11 @@ enum ManifestEntry: Hashable, Sendable {
 }
 
 extension ManifestEntry {
+  /// A second line for people; nil where the row has none.
+  var subtitle: String? {
+    if case .row(let row) = self { row.options.subtitle } else { nil }
+  }
+
   /// The place among all items of all manifests, from 0.
   var index: Int {
     switch self {

@@ -5,6 +5,10 @@ struct ManifestOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "Lists of pictures: plist, JSON, JSON lines, CSV, TSV or text; - is standard input. (default: apps.plist)",
+      discussion: """
+        Each may be compressed with gzip. Beside address and name, a row may have its own size, headers, priority, \
+        urls (mirrors, tried in order) and depends (the name or address of a row above that goes first).
+        """,
       valueName: "manifest"),
     completion: .file())
   var manifests: [String] = []
@@ -15,11 +19,16 @@ struct ManifestOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Column with the picture's name. (default: name or title)", valueName: "key"))
   var nameKey: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Column with a second line for the gallery. (default: subtitle or download)", valueName: "key"))
+  var subtitleKey: String?
+
   /// The manifest of a command line without one.
   static let defaultPath = "apps.plist"
 
   /// The columns to read.
-  var keys: ManifestKeys { ManifestKeys(urlKey: urlKey, nameKey: nameKey) }
+  var keys: ManifestKeys { ManifestKeys(urlKey: urlKey, nameKey: nameKey, subtitleKey: subtitleKey) }
 
   /// The manifests to read: those named, or `apps.plist` of the working directory where `fileExists` finds one.
   /// Neither is a usage error.

@@ -4,9 +4,13 @@ import ArgumentParser
 struct OutputOptions: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("Directory for the thumbnails; made where it is missing.", valueName: "dir"),
+    help: ArgumentHelp(
+      "Directory for the thumbnails; made where it is missing. (default: ./thumbs)", valueName: "dir"),
     completion: .directory)
-  var directory = "./thumbs"
+  var directory: String?
+
+  /// The directory where the command line names none.
+  static let defaultDirectory = "./thumbs"
 
   @Option(
     name: .customLong("name"),
@@ -21,6 +25,20 @@ struct OutputOptions: ParsableArguments {
     completion: .file())
   var report: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Write a page that shows all pictures, and what failed.",
+      discussion: "It refers to the thumbnails where they are below its directory; otherwise they are inside the page.",
+      valueName: "file.html"),
+    completion: .file(extensions: ["html"]), transform: { try OutputOptions.pagePath($0) })
+  var gallery: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write counts, hosts and bytes of the whole run to this file, as JSON; - is standard output.", valueName: "file"),
+    completion: .file())
+  var summary: String?
+
   @Option(help: "How to show progress, on standard error.")
   var progress = ProgressMode.auto
 
@@ -30,9 +48,12 @@ struct OutputOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Say what happens to every row.")
   var verbose = false
 
-  /// `-q` and `-v` exclude each other.
+  /// `-q` and `-v` exclude each other, and no file is written twice.
   func validate() throws {
     if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out.") }
+    if let report, report == summary {
+      throw ValidationError("--report and --summary name the same file '\(report)'; give each its own.")
+    }
   }
 
   /// The pattern for files of `sizeCount` sizes. One that gives two sizes of a picture the same file is a usage error.
@@ -43,6 +64,11 @@ struct OutputOptions: ParsableArguments {
         "The pattern '\(namePattern)' of --name gives all sizes the same file; add {spec}, as in {stem}-{spec}.{ext}.")
     }
     return namePattern
+  }
+
+  private static func pagePath(_ text: String) throws -> String {
+    guard !text.isEmpty, text != "-" else { throw ValidationError("give the name of a file, such as thumbs.html") }
+    return text
   }
 
   /// How progress is shown: not at all with `-q`.

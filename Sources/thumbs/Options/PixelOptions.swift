@@ -42,8 +42,13 @@ struct PixelOptions: ParsableArguments {
 
   /// One spec a distinct size, in the order of the command line.
   var specs: [ThumbnailSpec] {
+    specs(of: sizes.isEmpty ? [SizeOption(box: PixelSize(width: 256, height: 256), scale: 1)] : sizes)
+  }
+
+  /// One spec for each distinct one of `sizes`, in their order, with the other options of the command line.
+  func specs(of sizes: [SizeOption]) -> [ThumbnailSpec] {
     var specs: [ThumbnailSpec] = []
-    for size in sizes.isEmpty ? [SizeOption(box: PixelSize(width: 256, height: 256), scale: 1)] : sizes {
+    for size in sizes {
       let spec = spec(size)
       if !specs.contains(spec) { specs.append(spec) }
     }

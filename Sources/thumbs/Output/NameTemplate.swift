@@ -87,6 +87,18 @@ extension NameTemplate {
     try check()
   }
 
+  /// This pattern where it tells sizes apart, else with `-{spec}` before the extension.
+  var tellingSizesApart: NameTemplate {
+    if contains(.spec) { return self }
+    var pieces = pieces
+    let dot = pieces.lastIndex { if case .literal(let text) = $0 { text.hasSuffix(".") } else { false } }
+    guard let dot, case .literal(let text) = pieces[dot] else {
+      return NameTemplate(pieces: pieces + [.literal("-"), .field(.spec)])
+    }
+    pieces[dot...dot] = [.literal(text.dropLast() + "-"), .field(.spec), .literal(".")]
+    return NameTemplate(pieces: pieces)
+  }
+
   /// Whether the pattern has `field`.
   func contains(_ field: Field) -> Bool { pieces.contains(.field(field)) }
 

@@ -3,7 +3,7 @@ import ImageCache
 /// The file names of one row: settled except for what is known only of a finished thumbnail.
 struct OutputName: Hashable, Sendable {
   /// A part of the names.
-  private enum Part: Hashable, Sendable {
+  enum Part: Hashable, Sendable {
     /// Text of the pattern.
     case literal(String)
     /// Text of the row.
@@ -15,7 +15,8 @@ struct OutputName: Hashable, Sendable {
   /// Room that is kept for a suffix of 32 digits and for the guards of ``FileNameText``.
   private static let reserve = 40
 
-  private var parts: [Part]
+  /// The parts, in order.
+  var parts: [Part]
 
   /// The names that `template` gives, with `values` for the fields known of the row. Values are shortened, the longest
   /// first, so that no name is ever too long.

@@ -20,9 +20,10 @@ struct OutputNames: Sendable {
     self.hash = hash
   }
 
-  /// The names of the files of `row`. Rows with the same address and the same name get the same files.
+  /// The names of the files of `row`. Rows with the same address and the same name get the same files, unless they ask
+  /// for other sizes or send other header fields.
   mutating func claim(_ row: ManifestRow) -> OutputName {
-    let hash = hash(row.url)
+    let hash = hash(row.pictureIdentity)
     let name = name(of: row, hash: hash)
     if own(name, source: hash) { return name }
     for length in Self.suffixLengths {
@@ -34,7 +35,7 @@ struct OutputNames: Sendable {
 
   private func name(of row: ManifestRow, hash: String) -> OutputName {
     let address = SourceAddress(row.url)
-    return OutputName(template) { field in
+    return OutputName(row.options.sizes.count > 1 ? template.tellingSizesApart : template) { field in
       switch field {
       case .name: row.name ?? address.stem
       case .index: String(row.index)
@@ -51,5 +52,14 @@ struct OutputNames: Sendable {
     let owner = owners[name.claim.hashValue, default: source]
     owners[name.claim.hashValue] = owner
     return owner == source
+  }
+}
+
+extension ManifestRow {
+  /// What decides which bytes are in the row's files: the address, and what the row says of sizes and header fields.
+  fileprivate var pictureIdentity: String {
+    if options.sizes.isEmpty, options.headers.isEmpty { return url }
+    let parts = options.sizes.map(\.description) + options.headers.map { "\($0.name): \($0.value)" }
+    return ([url] + parts).joined(separator: "\n")
   }
 }

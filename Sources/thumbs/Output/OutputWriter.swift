@@ -16,7 +16,7 @@ final class OutputWriter: Sendable {
 
   /// The directory as it was given.
   let directory: String
-  private let descriptor: Int32
+  let descriptor: Int32
   private let temporaries = Atomic<Int>(0)
 
   /// Opens `directory`, making it and its parents where they are missing, and checks that files can be made in it.
@@ -32,6 +32,7 @@ final class OutputWriter: Sendable {
     } catch {
       throw OutputError(action: .create, path: directory, code: error.code)
     }
+    removeLeftovers()
   }
 
   deinit {
@@ -63,9 +64,13 @@ final class OutputWriter: Sendable {
   private func createTemporary() throws(OutputError) -> (descriptor: Int32, name: String) {
     while true {
       let number = temporaries.add(1, ordering: .relaxed).newValue
-      let name = ".thumbs-\(getpid())-\(number).tmp"
+      let name = "\(TemporaryName(process: getpid(), number: number))"
       let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
-      if file >= 0 { return (file, name) }
+      if file >= 0 {
+        // Tells a run that looks for leftovers, and does not see this process, that the file is in use.
+        flock(file, LOCK_SH | LOCK_NB)
+        return (file, name)
+      }
       // Left behind by a killed process that had the same number.
       if errno != EEXIST { throw OutputError(action: .create, path: path(name), code: errno) }
     }

@@ -17,15 +17,17 @@ final class ProgressMeter: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
-  /// A meter in `mode` on `output`. `elapsed` tells the time since the start of the run; by default, since now.
+  /// A meter in `mode` on `output`. The environment says what the terminal can do (`TERM`) and whether colours are
+  /// wanted (`NO_COLOR`). `elapsed` tells the time since the start of the run; by default, since now.
   init(
-    _ mode: ProgressMode, output: ProgressOutput = .standardError, terminalType: String? = nil,
+    _ mode: ProgressMode, output: ProgressOutput = .standardError, environment: [String: String] = [:],
     elapsed: (@Sendable () -> Duration)? = nil
   ) {
     let start = ContinuousClock.now
     self.elapsed = elapsed ?? { ContinuousClock.now - start }
     self.output = output
-    screen = Mutex(ProgressScreen(mode.resolved(isTerminal: output.isTerminal, terminalType: terminalType)))
+    let mode = mode.resolved(isTerminal: output.isTerminal, terminalType: environment["TERM"])
+    screen = Mutex(ProgressScreen(mode, style: ProgressStyle(environment: environment)))
   }
 
   /// The number of all rows, once it is known.
@@ -33,14 +35,26 @@ final class ProgressMeter: Sendable {
     counts.withLock { $0.state.total = total }
   }
 
-  /// A row came to an end; `bytes` were downloaded for it.
-  func finish(_ status: ReportLine.Status, bytes: Int) {
-    counts.withLock { $0.state.finish(status, bytes: bytes) }
+  /// The row `index` begins to ask for `url`.
+  func begin(_ index: Int, url: String) {
+    let time = elapsed()
+    counts.withLock { $0.state.begin(index, url: url, at: time) }
   }
 
-  /// Shows `text`, one or several lines, with the next tick. The live line stays below.
+  /// The row `index` came to an end; `bytes` were downloaded for it.
+  func finish(_ index: Int, _ status: ReportLine.Status, bytes: Int) {
+    counts.withLock { $0.state.finish(index, status, bytes: bytes) }
+  }
+
+  /// Shows `text`, one or several lines, with the next tick. The live line stays below. Control characters, which may
+  /// come from a manifest or a server, do not reach the terminal.
   func note(_ text: String) {
-    counts.withLock { $0.notes.append(text) }
+    let shown = String(String.UnicodeScalarView(text.unicodeScalars.map(Self.harmless)))
+    counts.withLock { $0.notes.append(shown) }
+  }
+
+  private static func harmless(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    scalar != "\n" && scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
   }
 
   /// Writes what it is time to write. ``start()`` calls it ten times a second.

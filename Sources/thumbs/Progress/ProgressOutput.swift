@@ -9,10 +9,18 @@ struct ProgressOutput: Sendable {
   /// Puts text out, at once.
   var write: @Sendable (String) -> Void
 
-  /// Standard error. What cannot be written there is lost: there is nobody left to tell.
-  static let standardError = ProgressOutput(
-    isTerminal: isatty(STDERR_FILENO) == 1, width: { columns(of: STDERR_FILENO) },
-    write: { text in _ = FileDescriptor.writeAll(Array(text.utf8)[...], to: STDERR_FILENO) })
+  /// Standard error.
+  static let standardError = ProgressOutput(descriptor: STDERR_FILENO)
+}
+
+extension ProgressOutput {
+  /// An open file. What cannot be written there is lost: there is nobody left to tell. A window is asked for its size at
+  /// every drawing, so that no signal has to tell of a change.
+  init(descriptor: Int32) {
+    isTerminal = isatty(descriptor) == 1
+    width = { Self.columns(of: descriptor) }
+    write = { text in _ = FileDescriptor.writeAll(Array(text.utf8)[...], to: descriptor) }
+  }
 
   private static func columns(of descriptor: Int32) -> Int {
     var size = winsize()

@@ -1,15 +1,20 @@
 /// What is on the screen of a run's progress, and what must be written to change it. Times are counted from the start.
+///
+/// The cursor rests at the start of the live line. When the window becomes narrower, a terminal breaks the line into
+/// several and takes the cursor along to the first of them, so that emptying all below the cursor takes them away.
 struct ProgressScreen: Hashable, Sendable {
-  /// To the first column, and empty the line.
-  private static let clear = "\r\u{1B}[K"
+  /// Empties everything from the cursor on (ED, ECMA-48, section 8.3.39).
+  private static let clear = "\r\u{1B}[J"
 
   private let mode: ProgressMode
+  private let style: ProgressStyle
   private var nextDraw: Duration?
   private var isLineShown = false
 
   /// An empty screen for `mode`, which is not `auto`.
-  init(_ mode: ProgressMode) {
+  init(_ mode: ProgressMode, style: ProgressStyle = .plain) {
     self.mode = mode
+    self.style = style
     nextDraw = mode.interval
   }
 
@@ -21,7 +26,8 @@ struct ProgressScreen: Hashable, Sendable {
     if isDue { nextDraw = mode.interval.map { time + $0 } }
     switch mode {
     case .bar, .auto:
-      text += (isLineShown ? "\r" : "") + state.line(width: width, at: time) + "\u{1B}[K"
+      // First the new line, then what is left of the old one: the other way round, it would flicker.
+      text += state.line(width: width, at: time, style: style) + "\u{1B}[J\r"
       isLineShown = true
     case .plain where isDue: text += state.plainLine(at: time) + "\n"
     case .json where isDue: text += state.jsonLine(at: time) + "\n"

@@ -1,22 +1,34 @@
 extension ProgressState {
+  /// A piece of the line: ASCII, one column a character.
+  private struct Part {
+    var text: String
+    var tint: ProgressStyle.Tint?
+  }
+
   /// The live line, of fewer than `width` columns: a bar where there is room, and what matters most of the rest.
-  func line(width: Int, at time: Duration) -> String {
+  func line(width: Int, at time: Duration, style: ProgressStyle = .plain) -> String {
     let room = width - 1
     guard room > 0 else { return "" }
-    var parts = [count]
+    var parts = [Part(text: String(count.prefix(room)))]
+    var length = parts[0].text.count
     // In the order of importance; the order on the line is the same.
-    for part in details(at: time) where (parts + [part]).joined(separator: "  ").count <= room { parts.append(part) }
-    let text = String(parts.joined(separator: "  ").prefix(room))
-    let barWidth = min(40, room - text.count - 1)
+    for part in details(at: time) where length + 2 + part.text.count <= room {
+      parts.append(part)
+      length += 2 + part.text.count
+    }
+    let text = parts.map { style.text($0.text, $0.tint) }.joined(separator: "  ")
+    let barWidth = min(40, room - length - 1)
     return barWidth < 12 ? text : bar(width: barWidth) + " " + text
   }
 
   /// The line for a log: `512/1000 items, 3 failed, ETA 0:12, 1.2 MiB/s`.
   func plainLine(at time: Duration) -> String {
-    (["\(count) items"] + details(at: time)).joined(separator: ", ")
+    (["\(count) items"] + details(at: time).map(\.text)).joined(separator: ", ")
   }
 
-  /// The line for a program: counts, `bytes` downloaded, `seconds` since the start, `itemsPerSecond`, and `secondsLeft`.
+  /// The line for a program: `finished` and `total` rows (`total` once the manifest is read), `failed` ones among them,
+  /// `bytes` downloaded, `milliseconds` since the start, `itemsPerSecond` of the last ten seconds, `secondsLeft` where
+  /// that can be said, and under `slow` the `host` and `seconds` of the row that takes longest, after three seconds.
   func jsonLine(at time: Duration) -> String {
     var json = JSONText(capacity: 128)
     json.object { json in
@@ -27,18 +39,28 @@ extension ProgressState {
       json.member("milliseconds", time.wholeMilliseconds)
       json.member("itemsPerSecond", Int(perSecond(at: time).items.rounded()))
       if let left = secondsLeft(at: time) { json.member("secondsLeft", left) }
+      if let slow = slowest(at: time) {
+        json.key("slow")
+        json.object { json in
+          json.member("host", slow.host)
+          json.member("seconds", slow.seconds)
+        }
+      }
     }
     return String(decoding: json.bytes, as: UTF8.self)
   }
 
   private var count: String { total.map { "\(finished)/\($0)" } ?? "\(finished)" }
 
-  private func details(at time: Duration) -> [String] {
-    var parts: [String] = []
-    if failed > 0 { parts.append("\(failed) failed") }
-    if let left = secondsLeft(at: time) { parts.append("ETA \(Self.clock(left))") }
+  private func details(at time: Duration) -> [Part] {
+    var parts: [Part] = []
+    if failed > 0 { parts.append(Part(text: "\(failed) failed", tint: .bad)) }
+    if let left = secondsLeft(at: time) { parts.append(Part(text: "ETA \(Self.clock(left))")) }
     let speed = perSecond(at: time).bytes
-    if speed >= 1 { parts.append("\(ByteSize(count: Int(speed)))/s") }
+    if speed >= 1 { parts.append(Part(text: "\(ByteSize(count: Int(speed)))/s")) }
+    if let slow = slowest(at: time) {
+      parts.append(Part(text: "\(slow.host) slow: \(Self.clock(slow.seconds))", tint: .slow))
+    }
     return parts
   }
 

@@ -9,14 +9,21 @@ struct ProgressState: Hashable, Sendable {
   /// All rows; nil while the manifest is still being read.
   var total: Int?
   private var rate = ProgressRate()
+  private var running = RunningRows()
 
   /// The start of a run over `total` rows.
   init(total: Int? = nil) {
     self.total = total
   }
 
-  /// A row came to an end; `bytes` were downloaded for it.
-  mutating func finish(_ status: ReportLine.Status, bytes: Int) {
+  /// The row `index` begins to ask for `url`.
+  mutating func begin(_ index: Int, url: String, at time: Duration) {
+    running.begin(index, url: url, at: time)
+  }
+
+  /// The row `index` came to an end; `bytes` were downloaded for it.
+  mutating func finish(_ index: Int, _ status: ReportLine.Status, bytes: Int) {
+    running.end(index)
     finished += 1
     if status == .failed { failed += 1 }
     self.bytes += bytes
@@ -31,6 +38,9 @@ struct ProgressState: Hashable, Sendable {
   func perSecond(at time: Duration) -> (items: Double, bytes: Double) {
     rate.perSecond(items: finished, bytes: bytes, at: time)
   }
+
+  /// What the run waits for longest, after three seconds.
+  func slowest(at time: Duration) -> RunningRows.Slow? { running.slowest(at: time) }
 
   /// Seconds until the end at the present rate; nil where that cannot be said.
   func secondsLeft(at time: Duration) -> Int? {

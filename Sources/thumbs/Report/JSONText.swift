@@ -68,6 +68,14 @@ struct JSONText: Hashable, Sendable {
     value(truth)
   }
 
+  /// A member that is an array of strings.
+  mutating func member(_ key: StaticString, _ texts: [String]) {
+    self.key(key)
+    array { text in
+      for element in texts { text.value(element) }
+    }
+  }
+
   /// The end of a line.
   mutating func endLine() {
     bytes.append(UInt8(ascii: "\n"))

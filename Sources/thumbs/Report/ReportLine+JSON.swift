@@ -15,6 +15,7 @@ extension ReportLine {
       case .failed(let failure): Self.write(failure, to: &text)
       }
       if let line { text.member("line", line) }
+      if let again { Self.write(again, to: &text) }
     }
     text.endLine()
     return text.bytes
@@ -69,6 +70,17 @@ extension ReportLine {
     if let status = failure.httpStatus { text.member("http", status) }
     text.member("attempts", failure.attempts)
     text.member("message", failure.message)
+  }
+
+  private static func write(_ again: Again, to text: inout JSONText) {
+    text.key("again")
+    text.object { text in
+      text.member("output", again.directory)
+      text.member("file", again.file)
+      text.member("specs", again.specs)
+      if !again.mirrors.isEmpty { text.member("urls", again.mirrors) }
+      if !again.fields.isEmpty { text.member("headers", again.fields) }
+    }
   }
 }
 

@@ -15,9 +15,12 @@ struct ReportLine: Sendable {
     var format: ImageFormat
     /// The file's length in bytes.
     var byteCount: Int
+    /// Whether it had to be written.
+    var outcome: OutputWriter.Outcome
 
     /// The file at `path` that holds `thumbnail`.
-    init(_ thumbnail: Thumbnail, path: String) {
+    init(_ thumbnail: Thumbnail, path: String, outcome: OutputWriter.Outcome = .written) {
+      self.outcome = outcome
       spec = thumbnail.spec.label
       self.path = path
       size = thumbnail.size
@@ -54,6 +57,8 @@ struct ReportLine: Sendable {
   var url: String?
   /// How the row ended.
   var outcome: Outcome
+  /// What it takes to try the row again; nil where it is done, or names no picture.
+  var again: Again?
 
   /// The line about `row`. A failure's message is cleared of credentials.
   init(_ row: ManifestRow, _ outcome: Outcome) {

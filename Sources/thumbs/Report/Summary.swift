@@ -8,16 +8,29 @@ struct Summary: Hashable, Sendable {
   private(set) var failed: [FailureCode: Int] = [:]
   /// Rows that were given up.
   private(set) var cancelled = 0
+  /// Files that were written.
+  private(set) var writtenFiles = 0
+  /// Files that were found as they should be.
+  private(set) var unchangedFiles = 0
+  /// Bytes of the pictures that the cache had, so that no server had to send them.
+  private(set) var savedBytes = 0
+  /// The rows by host.
+  private(set) var hosts = HostTally()
 
   /// No rows yet.
   init() {}
 
   /// Counts the row of `line`.
   mutating func count(_ line: ReportLine) {
+    hosts.count(line)
     switch (line.outcome, line.status) {
     case (_, .cancelled): cancelled += 1
     case (.failed(let failure), _): failed[failure.code, default: 0] += 1
-    case (.done(let set, _), _): done[set.origin, default: 0] += 1
+    case (.done(let set, let outputs), _):
+      done[set.origin, default: 0] += 1
+      unchangedFiles += outputs.count { $0.outcome == .unchanged }
+      writtenFiles += outputs.count { $0.outcome == .written }
+      if set.origin.isCache { savedBytes += set.sourceBytes }
     }
   }
 }
@@ -36,27 +49,14 @@ extension Summary {
     if failed.keys.contains(where: \.isRetryable) { return 75 }
     return failed.isEmpty ? 0 : 1
   }
+}
 
-  /// The summary for a person, after `elapsed` and `downloaded`: one to three lines, without the last line feed.
-  func text(after elapsed: Duration, downloaded: ByteSize) -> String {
-    var counts = ["\(doneCount) ok", "\(failedCount) failed"]
-    if cancelled > 0 { counts.append("\(cancelled) cancelled") }
-    let seconds = elapsed / .seconds(1)
-    let items = total == 1 ? "item" : "items"
-    var lines = [
-      "\(total) \(items): \(counts.joined(separator: ", ")) in \(seconds.text(places: 1)) s;"
-        + " \(downloaded) downloaded"
-    ]
-    if !done.isEmpty { lines.append("  ok: " + Self.list(done.map { ($0.rawValue, $1) })) }
-    if !failed.isEmpty {
-      lines.append("  failed: " + Self.list(failed.map { ($0.isRetryable ? "\($0)*" : "\($0)", $1) }))
+extension ThumbnailSet.Origin {
+  /// Whether the body was not sent by anybody now.
+  fileprivate var isCache: Bool {
+    switch self {
+    case .revalidated, .disk, .memory, .stale: true
+    case .network, .file: false
     }
-    if exitCode == 75 { lines.append("  (* worth retrying)") }
-    return lines.joined(separator: "\n")
-  }
-
-  /// `5 http_404, 3 tls`: the most frequent first.
-  private static func list(_ counts: [(name: String, count: Int)]) -> String {
-    counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
   }
 }

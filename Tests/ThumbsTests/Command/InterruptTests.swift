@@ -41,6 +41,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 2])
+  func `An interrupted run takes its progress off the screen`(signals: Int) async throws {
+    let gate = Gate()
+    let fixture = try Self.fixture(gate, done: 0)
+    let arguments = fixture.fetchArguments([try fixture.list(["/0.png"])])
+    let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
+    await command.errors.waitForText("0/1")
+    for _ in 0..<signals { command.send(SIGINT) }
+    let result = await command.result()
+    gate.open()
+    #expect(result.ending == .exit(130))
+    var screen = ScreenModel(width: 80, narrowing: .wraps)
+    screen.show(result.errors.replacing("\r\n", with: "\n"))
+    #expect(screen.rows.allSatisfy { !$0.contains("[") }, "\(screen.rows)")
+    #expect(screen.unknown == [])
+  }
+
   @Test func `A signal ends a run that waits for its standard input`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)

@@ -69,14 +69,17 @@ final class RunningCommand: Sendable {
   }
 
   /// Puts text into its standard input. Returns at once; the pieces keep their order.
-  func write(_ text: String) {
+  func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Puts bytes into its standard input, likewise.
+  func write(_ bytes: [UInt8]) {
     inputQueue.async { [input] in
       // A command that is gone is an error of the write here, not the end of the tests.
       var broken = sigset_t()
       sigemptyset(&broken)
       sigaddset(&broken, SIGPIPE)
       pthread_sigmask(Int32(SIG_BLOCK), &broken, nil)
-      _ = FileDescriptor.writeAll(Array(text.utf8)[...], to: input)
+      _ = FileDescriptor.writeAll(bytes[...], to: input)
     }
   }
 

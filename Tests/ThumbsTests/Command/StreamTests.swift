@@ -24,9 +24,9 @@ import Testing
     gate.open()
     let result = await command.result()
     #expect(result.ending == .exit(0))
-    #expect(result.errors.contains("] 0/1\u{1B}[K"))
+    #expect(result.errors.contains("] 0/1\u{1B}[J\r"))
     // The bar's last sign is that it is cleared; the summary follows on the empty line.
-    #expect(result.errors.contains("\r\u{1B}[K1 item: 1 ok"))
+    #expect(result.errors.contains("\r\u{1B}[J1 item: 1 ok"))
     #expect(!result.output.contains("\u{1B}"))
   }
 
@@ -57,17 +57,30 @@ import Testing
     #expect(try fixture.outputs().allSatisfy { !$0.hasSuffix(".tmp") })
   }
 
-  @Test(.disabled(if: Sanitizer.isOn, "A sanitizer has memory of its own."))
-  func `A hundred thousand rows take no more memory than a thousand`() async throws {
+  /// A list of `count` rows with one address, as the command reads it from standard input.
+  enum Rows: CaseIterable {
+    case text, packedJSONLines
+
+    func bytes(_ count: Int, url: String) throws -> [UInt8] {
+      switch self {
+      case .text: Array(String(repeating: url + "\n", count: count).utf8)
+      case .packedJSONLines:
+        try gzipped((0..<count).map { "{\"url\":\"\(url)\",\"priority\":\"low\",\"depends\":\"\($0)\"}\n" }.joined())
+      }
+    }
+  }
+
+  @Test(.disabled(if: Sanitizer.isOn, "A sanitizer has memory of its own."), arguments: Rows.allCases)
+  func `A hundred thousand rows take no more memory than a thousand`(rows: Rows) async throws {
     let picture = SampleImage.png(width: 4, height: 4)
     let fixture = try CommandFixture { _ in .http(200, ["Cache-Control": "max-age=3600"], picture) }
-    let url = fixture.server.url("/a.png") + "\n"
+    let url = fixture.server.url("/a.png")
     var peaks: [Int] = []
     for count in [1000, 100_000] {
       // With a pool of the allocator for each thread, it would show how many threads happened to meet.
       let command = try fixture.start(
         fixture.fetchArguments(["-", "-q"], report: "-"), environment: ["MALLOC_ARENA_MAX": "1"], input: .pipe)
-      command.write(String(repeating: url, count: count))
+      command.write(try rows.bytes(count, url: url))
       // Its input is still open, so it has done everything and is not gone.
       await command.output.waitForLines(count)
       peaks.append(try #require(command.peakMemory))

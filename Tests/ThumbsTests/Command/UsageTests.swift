@@ -1,5 +1,8 @@
+import ArgumentParser
 import TestSupport
 import Testing
+
+@testable import thumbs
 
 @Suite("thumbs: usage", .timeLimit(.minutes(1))) struct UsageTests {
   @Test(arguments: [
@@ -33,7 +36,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--help"], ["fetch (default)", "cache"]), (["fetch", "--help"], ["--size", "--report", "Exit status"]),
+    (["--help"], ["fetch (default)", "cache"]),
+    (["fetch", "--help"], ["--size", "--report", "--gallery", "Exit status"]),
     (["cache", "--help"], ["stats", "ls", "clear", "dir"]),
   ])
   func `Help goes to standard output`(arguments: [String], words: [String]) async throws {
@@ -42,4 +46,44 @@ import Testing
     #expect(words.filter { !result.output.contains($0) } == [])
     #expect(result.errors.isEmpty)
   }
+
+  @Test(arguments: [
+    (["--sise", "64"], ["--sise", "Did you mean '--size'?"]), (["--galery", "a.html"], ["Did you mean '--gallery'?"]),
+    (["--size", "big"], ["big", "--size", "give a size such as 256"]), (["--fit", "insid"], ["insid", "'inside'"]),
+    (["--concurrency", "0"], ["'0'", "--concurrency", "from 1 to 65535"]),
+    (["--max-bytes", "5x"], ["5x", "--max-bytes", "500k"]), (["--header", "x"], ["--header", "Name: value"]),
+    (["--quality", "200"], ["200", "--quality", "1 to 100"]), (["--gallery", "-"], ["--gallery", "thumbs.html"]),
+    (["--progress", "pretty"], ["pretty", "--progress", "'plain'"]), (["--size"], ["Missing value", "--size"]),
+  ])
+  func `An error names the option, the value and the remedy`(options: [String], words: [String]) throws {
+    let error = try #require(throws: (any Error).self) { try Thumbs.parseAsRoot(["fetch", "list.txt"] + options) }
+    let message = Thumbs.message(for: error)
+    #expect(words.filter { !message.contains($0) } == [], "\(message)")
+  }
+
+  @Test(arguments: UsageTests.commands) func `Every command has examples, and they parse`(command: Command) throws {
+    let lines = command.configuration.discussion.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst()
+    let examples = lines.prefix { $0.hasPrefix("  ") }.map { $0.dropFirst(2) }
+    #expect(!examples.isEmpty)
+    for example in examples {
+      let call = try #require(example.split(separator: "| ").last { $0.contains("thumbs ") })
+      let words = call.prefix { $0 != "|" && $0 != ">" }.split(separator: " ").map(String.init)
+      #expect(words.first == "thumbs")
+      #expect(throws: Never.self) { try Thumbs.parseAsRoot(Array(words.dropFirst())) }
+    }
+  }
+
+  /// A command, for the name of its test.
+  struct Command: CustomTestStringConvertible, Sendable {
+    let configuration: CommandConfiguration
+    var testDescription: String { configuration.commandName ?? "" }
+  }
+
+  /// All commands, at every level.
+  private static let commands: [Command] = {
+    func all(_ command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+      [command] + command.configuration.subcommands.flatMap(all)
+    }
+    return all(Thumbs.self).map { Command(configuration: $0.configuration) }
+  }()
 }

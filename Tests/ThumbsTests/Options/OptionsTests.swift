@@ -27,7 +27,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
     let command = try parse("list.txt")
     #expect(command.manifests.manifests == ["list.txt"])
     #expect(command.pixels.specs == [ThumbnailSpec(width: 256)])
-    #expect(command.output.directory == "./thumbs")
+    #expect(command.output.directory == nil)
     #expect(try command.output.template(sizeCount: 1) == .oneSize)
     #expect(try command.output.template(sizeCount: 2) == .severalSizes)
     #expect(command.output.progressMode == .auto)

@@ -6,7 +6,7 @@ import Testing
 
 private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) -> ProgressState {
   var state = ProgressState(total: total)
-  for number in 0..<finished { state.finish(number < failed ? .failed : .ok, bytes: number == 0 ? bytes : 0) }
+  for number in 0..<finished { state.finish(number, number < failed ? .failed : .ok, bytes: number == 0 ? bytes : 0) }
   return state
 }
 
@@ -37,12 +37,25 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
   @Test func `the rate is that of the last ten seconds`() {
     var state = ProgressState(total: 10_000)
     for second in 1...100 {
-      for _ in 0..<(second <= 50 ? 10 : 20) { state.finish(.ok, bytes: 1024) }
+      for _ in 0..<(second <= 50 ? 10 : 20) { state.finish(0, .ok, bytes: 1024) }
       state.tick(at: .seconds(second))
     }
     #expect(abs(state.perSecond(at: .seconds(100)).items - 20) < 0.01)
     #expect(state.secondsLeft(at: .seconds(100)) == 425)
     #expect(state.plainLine(at: .seconds(100)) == "1500/10000 items, ETA 7:05, 20 KiB/s")
+  }
+
+  @Test func `the row that has gone on longest is named, once that is long`() {
+    var state = ProgressState(total: 3)
+    for (row, host) in ["a", "b", "c"].enumerated() { state.begin(row, url: "http://\(host)/", at: .seconds(row)) }
+    #expect(state.slowest(at: .milliseconds(2999)) == nil)
+    #expect(state.slowest(at: .seconds(3)) == RunningRows.Slow(host: "a", seconds: 3))
+    state.finish(0, .ok, bytes: 0)
+    #expect(state.slowest(at: .seconds(5)) == RunningRows.Slow(host: "b", seconds: 4))
+    #expect(state.plainLine(at: .seconds(70)) == "1/3 items, ETA 2:20, b slow: 1:09")
+    state.finish(1, .ok, bytes: 0)
+    state.finish(2, .ok, bytes: 0)
+    #expect(state.slowest(at: .seconds(100)) == nil)
   }
 
   @Test func `the line for programs is one JSON object`() throws {
@@ -51,7 +64,12 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
       line
         == #"{"finished":50,"total":100,"failed":3,"bytes":7,"milliseconds":10000,"itemsPerSecond":5,"secondsLeft":10}"#
     )
-    #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
+    var slow = state(finished: 0, total: 1)
+    slow.begin(0, url: "http://me:secret@a.example:80/b?c", at: .seconds(2))
+    for line in [line, slow.jsonLine(at: .seconds(9))] {
+      #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
+    }
+    #expect(slow.jsonLine(at: .seconds(9)).hasSuffix(#""slow":{"host":"a.example","seconds":7}}"#))
   }
 
   @Test(
@@ -72,10 +90,10 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     var screen = ProgressScreen(.bar)
     #expect(screen.draw(some, width: 20, at: .milliseconds(99)) == "")
     let first = screen.draw(some, width: 20, at: .milliseconds(100))
-    #expect(first.hasSuffix("1/2  ETA 0:01\u{1B}[K") && !first.contains("\n"))
+    #expect(first.hasSuffix("1/2  ETA 0:01\u{1B}[J\r") && !first.contains("\n"))
     #expect(screen.draw(some, width: 20, at: .milliseconds(150)) == "")
-    #expect(screen.draw(some, width: 20, at: .milliseconds(200)).hasPrefix("\r"))
-    #expect(screen.end(some, at: .milliseconds(201)) == "\r\u{1B}[K")
+    #expect(screen.draw(some, width: 20, at: .milliseconds(200)).hasPrefix("1/2"))
+    #expect(screen.end(some, at: .milliseconds(201)) == "\r\u{1B}[J")
     #expect(screen.draw(some, width: 20, at: .seconds(9)) == "")
   }
 
@@ -83,8 +101,8 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     var screen = ProgressScreen(.bar)
     _ = screen.draw(some, width: 20, at: .milliseconds(100))
     let text = screen.draw(some, notes: ["hello"], width: 20, at: .milliseconds(101))
-    #expect(text.hasPrefix("\r\u{1B}[Khello\n"))
-    #expect(text.hasSuffix("1/2  ETA 0:01\u{1B}[K"))
+    #expect(text.hasPrefix("\r\u{1B}[Jhello\n"))
+    #expect(text.hasSuffix("1/2  ETA 0:01\u{1B}[J\r"))
   }
 
   @Test func `plain and JSON progress have no control characters, and their own pace`() {
@@ -105,7 +123,7 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
       isTerminal: true, width: { 20 }, write: { text in written.withLock { $0.append(text) } })
     let meter = ProgressMeter(.auto, output: output, elapsed: { time.withLock { $0 } })
     meter.setTotal(2)
-    meter.finish(.ok, bytes: 10)
+    meter.finish(0, .ok, bytes: 10)
     meter.tick()
     #expect(written.withLock { $0 }.isEmpty)
     time.withLock { $0 = .milliseconds(100) }
@@ -113,7 +131,7 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     meter.end()
     meter.tick()
     #expect(written.withLock { $0 }.count == 2)
-    #expect(written.withLock { $0 }.last == "\r\u{1B}[K")
+    #expect(written.withLock { $0 }.last == "\r\u{1B}[J")
   }
 
   @Test func `without progress, notes still come through`() {

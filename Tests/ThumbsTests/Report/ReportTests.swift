@@ -175,4 +175,60 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
           (* worth retrying)
         """)
   }
+
+  private func row(_ host: String, _ outcome: ReportLine.Outcome) -> ReportLine {
+    ReportLine(ManifestRow(index: 0, line: nil, name: nil, url: "http://\(host)/a.png"), outcome)
+  }
+
+  /// Two hosts: a slow one, and one that fails; and a picture that the cache had.
+  private var mixed: Summary {
+    var summary = Summary()
+    var slow = set()
+    slow.timings.download = .milliseconds(300)
+    summary.count(row("slow", .done(slow, [])))
+    slow.timings.download = .milliseconds(500)
+    summary.count(row("slow", .done(slow, [])))
+    var kept = ReportLine.Output(set().thumbnails[0], path: "a.jpg")
+    kept.outcome = .unchanged
+    summary.count(row("bad", .done(set(origin: .disk), [kept])))
+    summary.count(row("bad", .failed(FetchFailure(.http(503), ""))))
+    summary.count(row("bad", .failed(.cancelled)))
+    return summary
+  }
+
+  @Test func `the text names slow and failing hosts where there are several, and what the cache saved`() {
+    #expect(
+      mixed.text(after: .seconds(2), downloaded: ByteSize(count: 0)) == """
+        5 items: 3 ok, 1 failed, 1 cancelled in 2.0 s; 0 B downloaded
+          ok: 2 network, 1 disk
+          failed: 1 http_503*
+          (* worth retrying)
+          saved by the cache: 140.9 KiB
+          slowest hosts: slow 0.4 s
+          most failures: bad 1 of 2
+        """)
+  }
+
+  @Test func `the file has the documented members in the documented order`() {
+    let hosts = (
+      slow: #"{"host":"slow","downloads":2,"mean":400,"items":2,"failed":0}"#,
+      bad: #"{"host":"bad","downloads":0,"mean":0,"items":2,"failed":1}"#
+    )
+    let expected =
+      #"{"version":1,"exit":75,"elapsed":2000,"items":{"total":5,"ok":3,"failed":1,"cancelled":1},"#
+      + #""files":{"written":0,"unchanged":1},"bytes":{"downloaded":7,"saved":144308},"#
+      + #""origins":[{"origin":"network","items":2},{"origin":"disk","items":1}],"#
+      + #""failures":[{"code":"http_503","items":1,"retryable":true}],"#
+      + #""hosts":{"count":2,"unlistedItems":0,"slowest":[\#(hosts.slow)],"failing":[\#(hosts.bad)]}}"# + "\n"
+    let json = mixed.json(after: .seconds(2), downloaded: ByteSize(count: 7))
+    #expect(String(decoding: json, as: UTF8.self) == expected)
+  }
+
+  @Test func `hosts beyond the limit are counted and not listed`() {
+    var tally = HostTally()
+    for number in 0..<(HostTally.limit + 5) { tally.count(row("h\(number)", .failed(FetchFailure(.tls, "")))) }
+    tally.count(row("h0", .failed(FetchFailure(.tls, ""))))
+    #expect(tally.hosts.count == HostTally.limit && tally.unlistedRows == 5)
+    #expect(tally.mostFailing(1).map(\.name) == ["h0"])
+  }
 }

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Prints the manual page of thumbs: manual.py THUMBS > thumbs.1
+
+It is made from what the command says of itself (--experimental-dump-help) and depends on nothing else, so that the same
+command always gives the same page.
+"""
+import json
+import re
+import subprocess
+import sys
+
+ENVIRONMENT = [
+    ("THUMBS_CACHE_DIR", "The directory of the cache."),
+    ("XDG_CACHE_HOME", "Where caches are; the default is ~/.cache."),
+    ("http_proxy, https_proxy, all_proxy, no_proxy", "Proxies, as curl(1) reads them."),
+    ("NO_COLOR", "With any value but the empty one, progress has no colours."),
+    ("TERM", "With dumb, progress is plain lines."),
+]
+FILES = [
+    ("apps.plist", "The manifest of a command line that names none."),
+    ("./thumbs", "Where thumbnails go without --output."),
+    ("~/.cache/thumbs", "The cache. It can be removed at any time; \"thumbs cache clear\" is kinder to other processes."),
+]
+
+
+def escaped(text):
+    """Text as it is: a backslash is a backslash, a hyphen can be copied, and no line is a request."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return re.sub(r"^([.'])", r"\\&\1", text, flags=re.MULTILINE)
+
+
+def entry(term, text):
+    return [".TP", term, escaped(text)]
+
+
+def term(argument):
+    """`-o, --output dir`, with what is typed in bold."""
+    value = f" \\fI{escaped(argument['valueName'])}\\fR" if argument["kind"] == "option" else ""
+    if argument["kind"] == "positional":
+        return f"\\fI{escaped(argument['valueName'])}\\fR" + (" ..." if argument["isRepeating"] else "")
+    names = [("-" if name["kind"] == "short" else "--") + name["name"] for name in argument["names"]]
+    return ", ".join(f"\\fB{escaped(name)}\\fR" for name in names) + value
+
+
+def description(argument):
+    text = " ".join(argument[key] for key in ("abstract", "discussion") if key in argument)
+    values = argument.get("allValues")
+    text += f" One of {', '.join(values)}." if values else ""
+    default = argument.get("defaultValue")
+    return text + (f" (default: {default})" if default else "")
+
+
+def discussion(text):
+    """Paragraphs; indented lines stay as they are."""
+    lines = []
+    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
+        lines.append(".PP")
+        fixed = False
+        for line in paragraph.split("\n"):
+            if line.startswith("  ") != fixed:
+                fixed = not fixed
+                lines += [".RS 4", ".nf"] if fixed else [".fi", ".RE"]
+            lines.append(escaped(line.removeprefix("  ")))
+        lines += [".fi", ".RE"] if fixed else []
+    return lines
+
+
+def options(command):
+    lines, title = [], None
+    for argument in command.get("arguments", []):
+        if not argument["shouldDisplay"] or argument.get("preferredName", {}).get("name") in ("help", "version"):
+            continue
+        if argument.get("sectionTitle") != title:
+            title = argument.get("sectionTitle")
+            lines += [".PP", f"\\fI{escaped(title)}\\fR"] if title else []
+        lines += entry(term(argument), description(argument))
+    return lines
+
+
+def leaves(command, path):
+    """The commands that do something, with their names."""
+    children = [child for child in command.get("subcommands", []) if child["shouldDisplay"]]
+    children = [child for child in children if child["commandName"] != "help"]
+    if not children:
+        yield path, command
+    for child in children:
+        yield from leaves(child, path + [child["commandName"]])
+
+
+def groups(command, path):
+    """The commands that have others below."""
+    for child in command.get("subcommands", []):
+        if child.get("subcommands"):
+            yield path + [child["commandName"]], child
+
+
+def page(command, version):
+    name = command["commandName"]
+    commands = list(leaves(command, [name]))
+    lines = [f".TH {name.upper()} 1 \"\" \"{name} {version}\" \"User Commands\"",
+             ".SH NAME", f"{name} \\- {escaped(command['abstract'].rstrip('.'))}", ".SH SYNOPSIS"]
+    for path, leaf in commands:
+        positional = [argument for argument in leaf.get("arguments", []) if argument["kind"] == "positional"]
+        lines += [f"\\fB{escaped(' '.join(path))}\\fR [options] " + " ".join(f"[{term(a)}]" for a in positional), ".br"]
+    lines += [".SH DESCRIPTION", escaped(command["abstract"]), f"Without a command, {name} does "
+              f"\\fB{command['defaultSubcommand']}\\fR.", *discussion(command.get("discussion", ""))]
+    for path, group in groups(command, [name]):
+        lines += [f".SH \"{escaped(' '.join(path)).upper()}\"", escaped(group["abstract"]),
+                  *discussion(group.get("discussion", ""))]
+    lines.append(".SH COMMANDS")
+    for path, leaf in commands:
+        lines += [f".SS \"{escaped(' '.join(path))}\"", escaped(leaf["abstract"]),
+                  *discussion(leaf.get("discussion", "")), *options(leaf)]
+    for title, entries in (("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)):
+        lines.append(f".SH {title}")
+        for key, text in entries:
+            lines += entry(f"\\fB{escaped(key)}\\fR", text)
+    return "\n".join(lines + [".SH SEE ALSO", "curl(1)", ""])
+
+
+def main():
+    thumbs = sys.argv[1]
+    run = lambda *arguments: subprocess.run([thumbs, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+    sys.stdout.write(page(json.loads(run("--experimental-dump-help"))["command"], run("--version").strip()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""The start of a command beside that of curl, in turn: start.py THUMBS [ROUNDS]
+
+`thumbs --version` should take at most 1.5 times what `curl --version` takes; both load libcurl and what it needs.
+"""
+import statistics
+import subprocess
+import sys
+import time
+
+
+def seconds(command):
+    start = time.perf_counter()
+    subprocess.run([command, "--version"], stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def main():
+    commands = {"thumbs": sys.argv[1], "curl": "curl"}
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    times = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            times[name].append(seconds(command) * 1000)
+    for name, values in times.items():
+        print(f"{name:7} {statistics.median(values):6.2f} ms median, {min(values):6.2f} ms at best")
+    median, best = (f(times["thumbs"]) / f(times["curl"]) for f in (statistics.median, min))
+    print(f"ratio   {median:6.2f}    median, {best:6.2f}    at best")
+
+
+if __name__ == "__main__":
+    main()

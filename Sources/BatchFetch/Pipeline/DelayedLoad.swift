@@ -1,0 +1,58 @@
+internal import Foundation
+internal import Synchronization
+
+/// A request that waits for milestones before it begins.
+final class DelayedLoad: Sendable {
+  /// The request without what it waits for: a milestone that is never reached must not be kept by its own waiters.
+  private let request: ThumbnailRequest
+  private let pipeline: ThumbnailPipeline
+  private let queue: DispatchQueue
+  private let completion: ThumbnailPipeline.Completion
+  private let relay: LoadRelay
+  /// Whether the waiting is over: the request has begun, or was cancelled before.
+  private let isDecided = Atomic(false)
+
+  init(
+    _ request: ThumbnailRequest, over pipeline: ThumbnailPipeline, on queue: DispatchQueue,
+    completion: @escaping ThumbnailPipeline.Completion
+  ) {
+    var ready = request
+    ready.after = []
+    self.request = ready
+    self.pipeline = pipeline
+    self.queue = queue
+    self.completion = completion
+    relay = LoadRelay(priority: request.priority)
+  }
+
+  /// Begins to wait for `milestones`.
+  func start(after milestones: [Milestone]) -> FetchToken {
+    wait(for: milestones)
+    return FetchToken(cancel: { self.cancel() }, setPriority: { self.relay.setPriority($0) })
+  }
+
+  private func wait(for milestones: [Milestone]) {
+    guard let next = milestones.last else { return begin() }
+    let others = Array(milestones.dropLast())
+    next.whenReached { [self] in wait(for: others) }
+  }
+
+  /// True for the first call only: either the load or the cancel tells the outcome.
+  private func decide() -> Bool {
+    isDecided.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+  }
+
+  private func begin() {
+    guard decide() else { return }
+    relay.begin { priority in
+      var request = request
+      request.priority = priority
+      return pipeline.load(request, on: queue, completion: completion)
+    }
+  }
+
+  private func cancel() {
+    if decide() { queue.async { [completion] in completion(.failure(.cancelled)) } }
+    relay.cancel()
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import BatchFetch
+import Glibc
+
+/// A command that fetches pictures and accounts for each of them.
+protocol FetchingCommand: ParsableCommand {
+  var output: OutputOptions { get }
+  var network: NetworkOptions { get }
+  var caching: CachingOptions { get }
+}
+
+extension FetchingCommand {
+  /// Fetches the rows that `plan` opens from the files at `paths`, into `directory`. Every error ends in the exit code
+  /// it stands for.
+  func fetch(_ paths: [String], to directory: String, _ plan: () throws -> any RowPlan) throws {
+    // A reader that went away is an error of the write, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      try FetchRun(self, plan: plan(), title: title(of: paths), directory: directory).run()
+    } catch let error as ManifestError {
+      throw ExitCode.dataError.saying(error)
+    } catch let error as OutputError {
+      throw ExitCode.cannotCreate.saying(error)
+    }
+  }
+
+  /// The heading of a page about the files at `paths`.
+  private func title(of paths: [String]) -> String {
+    paths.map { $0 == "-" ? "Standard input" : $0.split(separator: "/").last.map(String.init) ?? $0 }
+      .joined(separator: ", ")
+  }
+
+  /// What the pipeline is told.
+  var pipelineConfiguration: ThumbnailPipeline.Configuration {
+    var configuration = ThumbnailPipeline.Configuration()
+    configuration.downloads = network.configuration
+    configuration.cache = caching.configuration
+    configuration.cacheMode = caching.mode
+    configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
+    configuration.maxPixels = caching.maxPixels.count
+    configuration.files = network.allowFile ? .allowed : .refused
+    return configuration
+  }
+}

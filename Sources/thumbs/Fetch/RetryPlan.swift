@@ -1,0 +1,16 @@
+import Synchronization
+
+/// The rows of a report that are tried again.
+final class RetryPlan: RowPlan {
+  private let rows: Mutex<ArraySlice<PlannedRow>>
+
+  init(_ rows: [PlannedRow]) { self.rows = Mutex(rows[...]) }
+
+  func next() -> PlannedRow? { rows.withLock { $0.popFirst() } }
+
+  /// Nothing waits for a row.
+  func finish(_ row: PlannedRow) {}
+
+  /// The report was read whole before.
+  var failure: ManifestError? { nil }
+}

@@ -1,0 +1,91 @@
+import BatchFetch
+import FoundationEssentials
+import ImageCache
+
+/// The frame of a gallery: everything but its cards.
+///
+/// The page needs nothing from elsewhere and says so: its policy (`Content-Security-Policy`) allows pictures beside it,
+/// its own style, and the one script whose hash it names. Should markup ever come in with a name, it could not run.
+struct GalleryPage: Hashable, Sendable {
+  /// What the page is called: the names of the manifests.
+  var title: String
+  /// How many cards of each status there are.
+  var counts: [ReportLine.Status: Int]
+
+  /// What stands before the cards.
+  var head: [UInt8] {
+    var html = HTMLText()
+    html.markup(
+      """
+      <!DOCTYPE html>
+      <html lang=en>
+      <meta charset=utf-8>
+      <meta http-equiv=Content-Security-Policy
+      """)
+    html.attribute("content", Self.policy)
+    html.markup(
+      """
+      >
+      <meta name=viewport content="width=device-width, initial-scale=1">
+      <meta name=color-scheme content="light dark">
+      <meta name=generator content=thumbs>
+      <title>
+      """)
+    html.text(title)
+    html.markup("</title>\n<style>\n")
+    let style = html.bytes + PackageResources.gallery_css
+    return style + body
+  }
+
+  /// How many cards are in one list; the style and the script know it too. It is divided by every number of columns.
+  static let listLength = 60
+  /// What stands between two lists.
+  static let listBreak = Array("</ul><ul>\n".utf8)
+
+  /// What stands behind them.
+  static var tail: [UInt8] {
+    Array("</ul></div>\n<p id=nothing hidden>Nothing here matches.</p>\n</main>\n<dialog></dialog>\n<script>".utf8)
+      + PackageResources.gallery_js + Array("</script>\n</html>\n".utf8)
+  }
+
+  private var body: [UInt8] {
+    var html = HTMLText()
+    html.markup("</style>\n<svg width=0 height=0 aria-hidden=true><symbol id=none viewBox=\"0 0 24 24\">")
+    html.markup("<path d=\"M5 5l14 14M4 8v10a2 2 0 0 0 2 2h10M8 4h10a2 2 0 0 1 2 2v10M4 15l3.5-3.5 2 2\"/>")
+    html.markup("</symbol></svg>\n<header>\n<h1 dir=auto>")
+    html.text(title)
+    html.markup("</h1>\n<input id=filter type=search placeholder=\"Filter\" aria-label=\"Filter by name, address or")
+    html.markup(" reason\" autocomplete=off spellcheck=false>\n<div class=choices role=radiogroup aria-label=Show>\n")
+    choice("All", "all", counts.values.reduce(0, +), to: &html)
+    for (label, status) in Self.labels {
+      if let count = counts[status] { choice(label, status.rawValue, count, to: &html) }
+    }
+    html.markup("</div>\n<output id=shown for=filter></output>\n</header>\n<main>\n<div id=cards><ul>\n")
+    return html.bytes
+  }
+
+  private static let labels: [(StaticString, ReportLine.Status)] = [
+    ("Done", .ok), ("Failed", .failed), ("Cancelled", .cancelled),
+  ]
+
+  private func choice(_ label: StaticString, _ value: String, _ count: Int, to html: inout HTMLText) {
+    html.markup("<label><input type=radio name=status")
+    html.attribute("value", value)
+    html.markup(value == "all" ? " checked>" : ">")
+    html.markup(label)
+    html.markup(" <i>")
+    html.text(String(count))
+    html.markup("</i></label>\n")
+  }
+
+  /// `'self'` is not the directory of a page that is a file; `file:` is.
+  private static let policy =
+    "default-src 'none'; img-src 'self' file: data:; style-src 'unsafe-inline'; script-src 'sha256-\(scriptHash)'; "
+    + "base-uri 'none'; form-action 'none'"
+
+  private static var scriptHash: String {
+    let digits = Array("\(BodyDigest(of: PackageResources.gallery_js))")
+    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
+    return Data(bytes).base64EncodedString()
+  }
+}

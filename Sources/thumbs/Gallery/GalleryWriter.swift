@@ -1,0 +1,108 @@
+import Glibc
+import Synchronization
+
+/// Writes a gallery: one page with a card for every row, in the order of the rows.
+///
+/// While rows end, their cards are kept aside (``GallerySpool``). The page is put together at the end, also of a run
+/// that was cancelled, and moved into its place whole: until then, an older page stays as it is.
+final class GalleryWriter: Sendable {
+  private struct State: ~Copyable {
+    var spool: GallerySpool
+    var counts: [ReportLine.Status: Int] = [:]
+  }
+
+  private let path: String
+  private let directory: String
+  private let title: String
+  private let pictures: GalleryPictures
+  private let state: Mutex<State>
+
+  /// A gallery of what is in `outputDirectory`, which exists, to be written at `path`. Its directory must exist too.
+  init(path: String, title: String, outputDirectory: String) throws(OutputError) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let directory = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/"
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw OutputError(action: .create, path: path, code: EISDIR)
+    }
+    self.path = path
+    self.directory = directory
+    self.title = title
+    pictures = GalleryPictures(of: outputDirectory, from: directory)
+    state = Mutex(State(spool: try GallerySpool(directory: directory)))
+  }
+
+  /// Adds the card of the row of `line`, with `subtitle` for its second line.
+  func append(_ line: ReportLine, subtitle: String?) throws(OutputError) {
+    let card = GalleryCard(line, subtitle: subtitle, pictures: pictures).html
+    try state.withLock { state throws(OutputError) in
+      try state.spool.append(card, index: line.index)
+      state.counts[line.status, default: 0] += 1
+    }
+  }
+
+  /// Puts the page into its place.
+  func finish() throws(OutputError) {
+    let temporary = "\(directory)/.thumbs-gallery-\(getpid()).tmp"
+    let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    guard file >= 0 else { throw OutputError(action: .create, path: path, code: errno) }
+    do throws(OutputError) {
+      try fill(file)
+      guard rename(temporary, path) == 0 else { throw OutputError(action: .write, path: path, code: errno) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+  }
+
+  /// Writes and closes; what `close` reports (a full quota on a network file system) counts too.
+  private func fill(_ file: Int32) throws(OutputError) {
+    do throws(OutputError) {
+      try state.withLock { state throws(OutputError) in try write(state.spool, state.counts, to: file) }
+    } catch {
+      close(file)
+      throw error
+    }
+    if close(file) != 0 { throw OutputError(action: .write, path: path, code: errno) }
+  }
+
+  private func write(
+    _ spool: borrowing GallerySpool, _ counts: [ReportLine.Status: Int], to file: Int32
+  ) throws(OutputError) {
+    var page = LargeWrites(file, path: path)
+    try page.append(GalleryPage(title: title, counts: counts).head)
+    var count = 0
+    try spool.forEach { card throws(OutputError) in
+      if count > 0, count % GalleryPage.listLength == 0 { try page.append(GalleryPage.listBreak) }
+      count += 1
+      try page.append(card)
+    }
+    try page.append(GalleryPage.tail)
+    try page.flush()
+  }
+}
+
+/// Collects small writes to large ones.
+private struct LargeWrites {
+  private static let limit = 256 << 10
+
+  private let descriptor: Int32
+  private let path: String
+  private var buffer: [UInt8] = []
+
+  init(_ descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  mutating func append(_ bytes: [UInt8]) throws(OutputError) {
+    buffer += bytes
+    if buffer.count >= Self.limit { try flush() }
+  }
+
+  mutating func flush() throws(OutputError) {
+    let code = FileDescriptor.writeAll(buffer[...], to: descriptor).code
+    buffer.removeAll(keepingCapacity: true)
+    if code != 0 { throw OutputError(action: .write, path: path, code: code) }
+  }
+}

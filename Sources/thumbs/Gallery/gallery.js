@@ -1,0 +1,96 @@
+"use strict";
+// Filter by words and status, keys to move about, and a closer look. Without this the page is a list of links.
+const list = document.getElementById("cards");
+const cards = [...list.querySelectorAll("li")];
+const links = cards.map(card => card.firstElementChild);
+const filter = document.getElementById("filter");
+const dialog = document.querySelector("dialog");
+/** The cards that fit the filter, and how many of them are laid out together. */
+let shown = cards;
+const listLength = 60;
+let texts;
+let pending = 0;
+
+function apply() {
+  texts ??= links.map(link => `${link.textContent} ${link.dataset.url ?? ""}`.toLowerCase());
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const status = document.querySelector(".choices :checked").value;
+  shown = cards.filter((card, i) =>
+    (status === "all" || card.className === status) && words.every(word => texts[i].includes(word)));
+  const lists = [];
+  for (let i = 0; i < shown.length; i += listLength) {
+    lists.push(document.createElement("ul"));
+    lists.at(-1).append(...shown.slice(i, i + listLength));
+  }
+  list.replaceChildren(...lists);
+  document.getElementById("nothing").hidden = shown.length > 0;
+  document.getElementById("shown").textContent = words.length ? `${shown.length} of ${cards.length}` : "";
+}
+
+function applySoon() {
+  cancelAnimationFrame(pending);
+  pending = requestAnimationFrame(apply);
+}
+
+/** The card that is shown `step` places on; the last one in that direction where there are fewer. */
+function neighbour(link, step) {
+  const place = shown.indexOf(link.parentElement) + step;
+  return shown[Math.max(0, Math.min(place, shown.length - 1))].firstElementChild;
+}
+
+function columns() {
+  return Number(getComputedStyle(list).getPropertyValue("--columns"));
+}
+
+function add(name, text, parent = dialog) {
+  const element = parent.appendChild(document.createElement(name));
+  element.textContent = text;
+  return element;
+}
+
+/** Shows the picture of a card at its own size, and where it is from. */
+function look(link) {
+  const small = link.querySelector("img");
+  dialog.replaceChildren();
+  const large = add("img", "");
+  large.src = small.src;
+  large.alt = "";
+  add("h2", link.querySelector("b").textContent).dir = "auto";
+  add("p", link.querySelector(".subtitle").textContent).dir = "auto";
+  add("p", `${small.naturalWidth} × ${small.naturalHeight}, from ${link.querySelector("small").textContent}`);
+  const url = link.dataset.url;
+  if (/^https?:\/\//i.test(url)) Object.assign(add("a", url, add("p", "")), { href: url, rel: "noreferrer" });
+  dialog.showModal();
+}
+
+filter.addEventListener("input", applySoon);
+document.querySelector(".choices").addEventListener("change", applySoon);
+
+list.addEventListener("click", event => {
+  const link = event.target.closest("a");
+  if (!link?.querySelector("img") || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  event.preventDefault();
+  look(link);
+});
+dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
+
+document.addEventListener("keydown", event => {
+  if (dialog.open || event.metaKey || event.ctrlKey || event.altKey) return;
+  const at = links.includes(document.activeElement) ? document.activeElement : null;
+  if (event.key === "/" && document.activeElement !== filter) {
+    filter.select();
+  } else if (event.key === "Escape" && filter.value) {
+    filter.value = "";
+    applySoon();
+  } else if (at || (document.activeElement === filter && event.key === "ArrowDown")) {
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns(), ArrowDown: columns(), Home: -Infinity, End: Infinity };
+    if (!(event.key in steps)) return;
+    (at ? neighbour(at, steps[event.key]) : shown[0]?.firstElementChild)?.focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
+});
+
+// A page that is loaded again may come with its old filter.
+if (filter.value || !document.querySelector("[value=all]").checked) apply();

@@ -1,0 +1,92 @@
+import BatchFetch
+
+extension Summary {
+  /// The most hosts in each list.
+  private static let hostCount = 10
+
+  /// The summary as one JSON object and a line feed, after `elapsed` and `downloaded`.
+  ///
+  /// Members, all of them always there; times are milliseconds, lengths are bytes, and lists begin with what there is
+  /// most of:
+  ///
+  ///     {"version": 1, "exit": 75, "elapsed": 1250,
+  ///      "items": {"total": 7, "ok": 2, "failed": 4, "cancelled": 1},
+  ///      "files": {"written": 1, "unchanged": 1},
+  ///      "bytes": {"downloaded": 288666, "saved": 9120},
+  ///      "origins": [{"origin": "network", "items": 2}],
+  ///      "failures": [{"code": "http_404", "items": 2, "retryable": false}],
+  ///      "hosts": {"count": 2, "unlistedItems": 0,
+  ///       "slowest": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}],
+  ///       "failing": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}]}}
+  ///
+  /// `exit` is the status of a run that was not stopped from outside; `saved` are the lengths of the pictures that the
+  /// cache had; `mean` is that of the downloads; `unlistedItems` are of hosts beyond the first ``HostTally/limit``.
+  /// `version` changes when a member changes its meaning or goes away, not when one is added.
+  func json(after elapsed: Duration, downloaded: ByteSize) -> [UInt8] {
+    var text = JSONText()
+    text.object { text in
+      text.member("version", 1)
+      text.member("exit", Int(exitCode))
+      text.member("elapsed", elapsed.wholeMilliseconds)
+      text.members("items", [("total", total), ("ok", doneCount), ("failed", failedCount), ("cancelled", cancelled)])
+      text.members("files", [("written", writtenFiles), ("unchanged", unchangedFiles)])
+      text.members("bytes", [("downloaded", downloaded.count), ("saved", savedBytes)])
+      writeCauses(to: &text)
+      writeHosts(to: &text)
+    }
+    text.endLine()
+    return text.bytes
+  }
+
+  private func writeCauses(to text: inout JSONText) {
+    let origins = done.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+    text.objects("origins", origins) { origin, text in
+      text.member("origin", origin.key.rawValue)
+      text.member("items", origin.value)
+    }
+    let failures = failed.sorted { ($1.value, "\($0.key)") < ($0.value, "\($1.key)") }
+    text.objects("failures", failures) { failure, text in
+      text.member("code", "\(failure.key)")
+      text.member("items", failure.value)
+      text.member("retryable", failure.key.isRetryable)
+    }
+  }
+
+  private func writeHosts(to text: inout JSONText) {
+    text.key("hosts")
+    text.object { text in
+      text.member("count", hosts.hosts.count)
+      text.member("unlistedItems", hosts.unlistedRows)
+      text.objects("slowest", hosts.slowest(Self.hostCount), Self.write)
+      text.objects("failing", hosts.mostFailing(Self.hostCount), Self.write)
+    }
+  }
+
+  private static func write(_ entry: (name: String, host: HostTally.Host), to text: inout JSONText) {
+    text.member("host", entry.name)
+    text.member("downloads", entry.host.downloads)
+    text.member("mean", entry.host.meanTime.wholeMilliseconds)
+    text.member("items", entry.host.rows)
+    text.member("failed", entry.host.failed)
+  }
+}
+
+extension JSONText {
+  /// A member that is an object of numbers.
+  fileprivate mutating func members(_ key: StaticString, _ numbers: [(StaticString, Int)]) {
+    self.key(key)
+    object { text in
+      for (key, number) in numbers { text.member(key, number) }
+    }
+  }
+
+  /// A member that is an array of objects.
+  fileprivate mutating func objects<Element>(
+    _ key: StaticString, _ elements: [Element], _ body: (Element, inout JSONText) -> Void
+  ) {
+    self.key(key)
+    array { text in
+      for element in elements { text.object { body(element, &$0) } }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import BatchFetch
+
+extension Summary {
+  /// The summary for a person, after `elapsed` and `downloaded`: one to six lines, without the last line feed.
+  func text(after elapsed: Duration, downloaded: ByteSize) -> String {
+    var lines = [
+      "\(total) \(total == 1 ? "item" : "items"): \(counts) in \(elapsed.secondsText) s; \(downloaded) downloaded"
+    ]
+    if !done.isEmpty { lines.append("  ok: " + Self.list(done.map { ($0.rawValue, $1) })) }
+    if !failed.isEmpty {
+      lines.append("  failed: " + Self.list(failed.map { ($0.isRetryable ? "\($0)*" : "\($0)", $1) }))
+    }
+    if exitCode == 75 { lines.append("  (* worth retrying)") }
+    if savedBytes > 0 { lines.append("  saved by the cache: \(ByteSize(count: savedBytes))") }
+    // About a single host, the lines above say it all.
+    if hosts.hosts.count > 1 { lines += hostLines }
+    return lines.joined(separator: "\n")
+  }
+
+  private var counts: String {
+    let counts = ["\(doneCount) ok", "\(failedCount) failed"]
+    return (cancelled > 0 ? counts + ["\(cancelled) cancelled"] : counts).joined(separator: ", ")
+  }
+
+  private var hostLines: [String] {
+    let slowest = hosts.slowest(3).map { "\($0.name) \($0.host.meanTime.secondsText) s" }
+    let failing = hosts.mostFailing(3).map { "\($0.name) \($0.host.failed) of \($0.host.rows)" }
+    return (slowest.isEmpty ? [] : ["  slowest hosts: " + slowest.joined(separator: ", ")])
+      + (failing.isEmpty ? [] : ["  most failures: " + failing.joined(separator: ", ")])
+  }
+
+  /// `5 http_404, 3 tls`: the most frequent first.
+  private static func list(_ counts: [(name: String, count: Int)]) -> String {
+    counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
+  }
+}
+
+extension Duration {
+  /// The seconds with one digit after the point.
+  fileprivate var secondsText: String { (self / .seconds(1)).text(places: 1) }
+}

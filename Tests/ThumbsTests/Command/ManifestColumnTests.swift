@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("thumbs fetch: what a row may say", .timeLimit(.minutes(2))) struct ManifestColumnTests {
+  @Test func `Sizes, header fields and mirrors of a row hold for that row`() async throws {
+    let fixture = try CommandFixture { request in
+      switch request.target {
+      case let path where path.hasPrefix("/gone.png"): .http(404)
+      case "/hot.png" where request.fields["referer"] != "http://own/": .http(403)
+      default: .icon()
+      }
+    }
+    let rows = [
+      ["url": fixture.server.url("/plain.png")],
+      ["url": fixture.server.url("/two.png"), "size": "8 8x4@2x"],
+      ["url": fixture.server.url("/hot.png"), "headers": "Referer: http://own/"],
+      ["url": fixture.server.url("/hot.png")],
+      [
+        "url": fixture.server.url("/gone.png"),
+        "urls": fixture.server.url("/gone.png?2 ") + fixture.server.url("/there.png"),
+      ],
+    ]
+    try JSONSerialization.data(withJSONObject: rows)
+      .write(to: URL(fileURLWithPath: fixture.directory.path("list.json")))
+    let result = try await fixture.fetch("list.json", "--size", "16")
+    #expect(result.ending == .exit(1))
+    let report = try fixture.report()
+    #expect(report.map(\.code) == [nil, nil, nil, "http_403", nil])
+    #expect(
+      report.map(\.paths) == [
+        ["plain.png"], ["two-8x8.png", "two-8x4@2x.png"], ["hot.png"], [], ["gone.png"],
+      ])
+    #expect(PictureFile(try fixture.output("two-8x8.png"))?.width == 8)
+    #expect(PictureFile(try fixture.output("plain.png"))?.width == 16)
+    #expect(try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8).contains("/there.png"))
+  }
+
+  @Test func `One address in two sizes has two files`() async throws {
+    let fixture = try CommandFixture()
+    let url = fixture.server.url("/a.png")
+    _ = try fixture.directory.write("url,size\n\(url),8\n\(url),16\n\(url),8\n", as: "list.csv")
+    #expect(try await fixture.fetch("list.csv").ending == .exit(0))
+    let report = try fixture.report()
+    #expect(report[0].paths == ["a.png"])
+    #expect(report[0].paths == report[2].paths)
+    let widths = try [0, 1].map { PictureFile(try fixture.output(try #require(report[$0].paths.first)))?.width }
+    #expect(widths == [8, 16])
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test func `A compressed manifest is worked on before its end`() async throws {
+    let fixture = try CommandFixture()
+    // The first member alone is a compressed file of one line.
+    let first = try gzipped(fixture.server.url("/a.png") + "\n")
+    let second = try gzipped(fixture.server.url("/b.png") + "\n")
+    let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+    command.write(first)
+    await fixture.server.waitForRequests(1)
+    await command.output.waitForLines(1)
+    command.write(second)
+    command.closeInput()
+    let result = await command.result()
+    #expect(result.ending == .exit(0))
+    #expect(try ReportedRow.all(in: result.output).map(\.paths) == [["a.png"], ["b.png"]])
+  }
+
+  @Test func `Relative addresses are files beside the manifest, with --allow-file only`() async throws {
+    let fixture = try CommandFixture()
+    let lists = fixture.directory.path("lists")
+    try FileManager.default.createDirectory(atPath: lists, withIntermediateDirectories: true)
+    _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "lists/a #1.png")
+    _ = try fixture.directory.write("a #1.png\n", as: "lists/list.txt")
+    #expect(try await fixture.fetch("lists/list.txt").ending == .exit(1))
+    #expect(try fixture.report().map(\.code) == ["bad_url"])
+    #expect(try await fixture.fetch("lists/list.txt", "--allow-file").ending == .exit(0))
+    #expect(try fixture.report().map(\.origin) == ["file"])
+    #expect(try fixture.outputs() == ["a #1.png"])
+  }
+
+  @Test func `A row begins when the rows above that it depends on are over, failed ones too`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { request in
+      switch request.target {
+      case "/slow.png": .http(404).after(gate)
+      default: .icon()
+      }
+    }
+    func row(_ path: String, _ depends: String) -> String {
+      "\(path.dropFirst()),\(fixture.server.url(path)),\(depends)\n"
+    }
+    let list =
+      "name,url,depends\n" + row("/slow.png", "") + row("/by-name.png", "slow.png")
+      + row("/by-address.png", fixture.server.url("/slow.png")) + row("/free.png", "nobody")
+      + row("/self.png", "self.png")
+    _ = try fixture.directory.write(list, as: "list.csv")
+    let command = try fixture.start(fixture.fetchArguments(["list.csv"], report: "-"))
+    await command.output.waitForLines(2)
+    #expect(Set(fixture.server.requests.map(\.target)) == ["/slow.png", "/free.png", "/self.png"])
+    gate.open()
+    let result = await command.result()
+    #expect(result.ending == .exit(1))
+    let rows = try ReportedRow.all(in: result.output)
+    #expect(rows.map(\.status) == ["failed", "ok", "ok", "ok", "ok"])
+  }
+}

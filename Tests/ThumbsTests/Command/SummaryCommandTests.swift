@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("thumbs fetch: the summary file", .timeLimit(.minutes(2))) struct SummaryCommandTests {
+  private func summary(_ fixture: CommandFixture) throws -> [String: Any] {
+    let data = try Data(contentsOf: URL(fileURLWithPath: fixture.directory.path("summary.json")))
+    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  @Test func `It counts the run, and says of the second one what was saved and left alone`() async throws {
+    let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
+    let list = try fixture.list(["/a.png", "/b.png", "/gone.png"])
+    let bytes = 2 * SampleImage.png(width: 40, height: 30, seed: 0).count
+    _ = try fixture.directory.write(
+      "an older and longer text, which does not stay" + String(repeating: ".", count: 9999), as: "summary.json")
+    for round in 1...2 {
+      #expect(try await fixture.fetch(list, "--summary", "summary.json").ending == .exit(1))
+      let summary = try summary(fixture)
+      #expect(summary["version"] as? Int == 1 && summary["exit"] as? Int == 1)
+      #expect(summary["items"] as? [String: Int] == ["total": 3, "ok": 2, "failed": 1, "cancelled": 0])
+      #expect(summary["files"] as? [String: Int] == ["written": round == 1 ? 2 : 0, "unchanged": round == 1 ? 0 : 2])
+      #expect((summary["bytes"] as? [String: Int])?["saved"] == (round == 1 ? 0 : bytes))
+      let origins = summary["origins"] as? [[String: Any]]
+      #expect(origins?.compactMap { $0["origin"] as? String } == [round == 1 ? "network" : "disk"])
+      let hosts = summary["hosts"] as? [String: Any]
+      #expect((hosts?["failing"] as? [[String: Any]])?.first?["host"] as? String == "127.0.0.1")
+    }
+    let names = try fixture.outputs()
+    #expect(names == ["a.png", "b.png"])
+  }
+
+  @Test func `A file that cannot be made stops the run before it begins`() async throws {
+    let fixture = try CommandFixture()
+    let result = try await fixture.fetch(try fixture.list(["/a.png"]), "--summary", "none/summary.json")
+    #expect(result.ending == .exit(73))
+    #expect(fixture.server.requests.isEmpty)
+    let twice = try await fixture.fetch("list.txt", "--summary", "report.jsonl")
+    #expect(twice.ending == .exit(64))
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+@testable import thumbs
+
+/// The line of a row that failed.
+private func failedLine(
+  _ index: Int = 0, name: String? = "Lost", url: String = "http://a.example/b.png", code: FailureCode = .http(404),
+  message: String = "The server answered 404."
+) -> ReportLine {
+  ReportLine(ManifestRow(index: index, name: name, url: url), .failed(FetchFailure(code, message)))
+}
+
+/// The line of a row with thumbnails of these sizes, in files that are called after them.
+private func doneLine(_ index: Int = 0, name: String? = "Found", sides: [Int] = [256]) -> ReportLine {
+  let thumbnails = sides.map { side in
+    Thumbnail(
+      spec: ThumbnailSpec(width: side, height: side), size: PixelSize(width: side, height: side / 2), format: .png,
+      bytes: [UInt8(side & 0xFF)])
+  }
+  let set = ThumbnailSet(
+    origin: .network, thumbnails: thumbnails,
+    source: SourceImage(size: PixelSize(width: 640, height: 320), format: .jpeg), sourceBytes: 1, attempts: 1,
+    timings: Timings(), warnings: [])
+  let outputs = thumbnails.map { ReportLine.Output($0, path: "a \($0.size.width)#.png") }
+  return ReportLine(ManifestRow(index: index, name: name, url: "http://a.example/b.png"), .done(set, outputs))
+}
+
+private func html(
+  _ line: ReportLine, subtitle: String? = nil, pictures: GalleryPictures = .files(directory: "out/")
+) -> String {
+  String(decoding: GalleryCard(line, subtitle: subtitle, pictures: pictures).html, as: UTF8.self)
+}
+
+@Suite struct GalleryCardTests {
+  @Test(arguments: [
+    "<script>alert(1)</script>", "\"><img src=x>", "' onclick='x", "</span></a></li>", "a\u{0}\u{1B}[31mb", "\u{85}",
+  ])
+  func `No name, subtitle, message or address becomes markup`(text: String) {
+    let card = html(failedLine(name: text, url: "http://a.example/" + text, message: text), subtitle: text)
+    #expect(card.count(where: { $0 == "<" }) == html(failedLine(), subtitle: "x").count(where: { $0 == "<" }))
+    #expect(card.count(where: { $0 == "\"" }) == html(failedLine(), subtitle: "x").count(where: { $0 == "\"" }))
+    #expect(!card.contains("'"))
+    #expect(card.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control || $0 == "\n" })
+  }
+
+  @Test(arguments: [
+    ("javascript:alert(1)", "#row-0"), ("data:text/html,x", "#row-0"), ("file:///etc/passwd", "#row-0"),
+    ("HTTPS://a.example/b", "HTTPS://a.example/b"),
+  ])
+  func `Only addresses of the web are linked to`(url: String, target: String) {
+    #expect(html(failedLine(url: url)).contains("href=\"\(target)\""))
+  }
+
+  @Test func `A picture is referred to by an address that nothing in its name can change`() {
+    #expect(html(doneLine()).contains("src=\"out/a%20256%23.png\""))
+    #expect(HTMLText.address(ofFile: "javascript:x/ä?é\"<") == "javascript%3Ax/%C3%A4%3F%C3%A9%22%3C")
+    #expect(html(doneLine(), pictures: .embedded).contains("src=\"data:image/png;base64,AA==\""))
+  }
+
+  @Test(arguments: [([64, 256, 512], 256), ([512, 256, 64], 256), ([16, 64], 64), ([1024], 1024)])
+  func `Of several sizes, the smallest that is sharp is shown`(sides: [Int], shown: Int) {
+    #expect(html(doneLine(sides: sides)).contains("width=\"\(shown)\" height=\"\(shown / 2)\" src="))
+  }
+
+  @Test func `Who has no name is called after the address, and the host is the second line`() {
+    let card = html(failedLine(name: nil))
+    #expect(card.contains("<b dir=auto>b</b><span class=subtitle dir=auto>a.example</span>"))
+    #expect(html(failedLine(), subtitle: "12,000 downloads").contains(">12,000 downloads<"))
+  }
+
+  @Test func `Credentials are not shown`() {
+    #expect(!html(failedLine(url: "https://me:secret@a.example/b.png")).contains("secret"))
+  }
+}
+
+@Suite struct GalleryWriterTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(atPath: directory.path("out"), withIntermediateDirectories: true)
+  }
+
+  private func writer(_ path: String = "page.html", output: String = "out") throws -> GalleryWriter {
+    try GalleryWriter(path: directory.path(path), title: "A & B", outputDirectory: directory.path(output))
+  }
+
+  private func page(_ path: String = "page.html") throws -> String {
+    try String(contentsOfFile: directory.path(path), encoding: .utf8)
+  }
+
+  @Test func `Cards stand in the order of the rows, in whatever order they come`() throws {
+    let writer = try writer()
+    var generator = SeededGenerator(seed: 7)
+    let rows = (0..<10_000).filter { $0 != 5000 }
+    for row in rows.shuffled(using: &generator) {
+      try writer.append(row % 3 == 0 ? failedLine(row) : doneLine(row), subtitle: nil)
+    }
+    try writer.finish()
+    let page = try page()
+    #expect(page.matches(of: #/id="row-(\d+)"/#).map { Int($0.1) } == rows)
+    #expect(page.contains("<h1 dir=auto>A &amp; B</h1>"))
+    #expect(page.contains("Done <i>6665</i>") && page.contains("Failed <i>3334</i>") && !page.contains("Cancelled <i>"))
+  }
+
+  @Test(arguments: [(0, 1), (1, 1), (60, 1), (61, 2), (120, 2), (121, 3)])
+  func `Cards come in lists of sixty`(cards: Int, lists: Int) throws {
+    let writer = try writer()
+    for row in 0..<cards { try writer.append(failedLine(row), subtitle: nil) }
+    try writer.finish()
+    let page = try page()
+    #expect(page.ranges(of: "<ul>").count == lists)
+    #expect(page.ranges(of: "</ul>").count == lists)
+  }
+
+  @Test func `An older page stays until the new one is whole, and nothing else is left`() throws {
+    _ = try directory.write("old", as: "page.html")
+    let writer = try writer()
+    try writer.append(doneLine(), subtitle: nil)
+    #expect(try page() == "old")
+    #expect(try directory.files() == ["out", "page.html"])
+    try writer.finish()
+    #expect(try page().contains("Found"))
+    #expect(try directory.files() == ["out", "page.html"])
+  }
+
+  @Test func `A run without rows gives a page`() throws {
+    try writer().finish()
+    #expect(try page().contains("All <i>0</i>"))
+  }
+
+  @Test(arguments: [
+    ("page.html", "out", GalleryPictures.files(directory: "out/")), ("out/page.html", "out", .files(directory: "")),
+    ("out/page.html", ".", .embedded), ("page.html", "link", .files(directory: "out/")),
+  ])
+  func `Pictures are files where they are below the page`(
+    page: String, output: String, expected: GalleryPictures
+  ) throws {
+    try FileManager.default.createSymbolicLink(atPath: directory.path("link"), withDestinationPath: "out")
+    let parent = URL(fileURLWithPath: directory.path(page)).deletingLastPathComponent().path
+    #expect(GalleryPictures(of: directory.path(output), from: parent) == expected)
+  }
+
+  @Test func `A page that cannot be written is refused before anything is fetched`() throws {
+    for path in ["none/page.html", "out"] {
+      #expect(throws: OutputError.self) { try writer(path) }
+    }
+  }
+}

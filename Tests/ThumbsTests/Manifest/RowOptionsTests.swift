@@ -1,0 +1,110 @@
+import ArgumentParser
+import BatchFetch
+import HTTPTypes
+import ImageCache
+import Testing
+
+@testable import thumbs
+
+extension ManifestEntry {
+  fileprivate var options: RowOptions? { if case .row(let row) = self { row.options } else { nil } }
+}
+
+@Suite struct RowOptionsTests {
+  @Test(
+    "Every format has the same columns",
+    arguments: [
+      (
+        ManifestFormat.jsonLines,
+        #"{"url":"http://a/1","size":"64 32x16@2x","headers":{"Referer":"http://r/","X-A":"1"},"#
+          + #""priority":"high","depends":["a b","c"],"urls":["http://a/1","http://b/1,2"],"subtitle":"One"}"#
+      ),
+      (
+        .json,
+        #"[{"url":"http://a/1","size":[64,"32x16@2x"],"headers":"Referer: http://r/\nX-A: 1","priority":"High","depends":["a b","c"],"#
+          + #""urls":"http://b/1,2","subtitle":"One"}]"#
+      ),
+      (
+        .csv,
+        "url,size,headers,priority,depends,urls,subtitle\n"
+          + "http://a/1,\"64,32x16@2x\",\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://b/1,2\",One\n"
+      ),
+      (
+        .csv,
+        "size,headers,priority,depends,urls,subtitle\n"
+          + "64 32x16@2x,\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://a/1 http://b/1,2\",One\n"
+      ),
+    ])
+  func columns(format: ManifestFormat, text: String) throws {
+    let entries = try entries(text, format)
+    let options = try #require(entries.first?.options)
+    #expect(entries.map(\.url) == ["http://a/1"])
+    #expect(options.sizes.map(\.description) == ["64", "32x16@2x"])
+    #expect(options.headers.map(\.name) == ["Referer", "X-A"])
+    #expect(options.headers.map(\.value) == ["http://r/", "1"])
+    #expect(options.priority == .high)
+    #expect(options.mirrors == ["http://b/1,2"])
+    #expect(options.depends == ["a b", "c"])
+    #expect(options.subtitle == "One")
+  }
+
+  @Test(arguments: [
+    (#""size":"big""#, "size: give a size such as 256, 200x100, 64@2x or 200x100@2x"),
+    (#""size":{}"#, "size: give a text, or an array of texts"),
+    (#""headers":{"A":[]}"#, "headers: the value of A is not a text"),
+    (#""headers":"A b: c""#, "headers: the name before the colon has letters, digits and - alone"),
+    (#""headers":{"A":"b\r\nC: d"}"#, "headers: the value has no line ends or other control characters"),
+    (#""priority":"soon""#, "priority: give low, normal or high"),
+  ])
+  func `a column that makes no sense is a bad row that names it`(member: String, reason: String) throws {
+    let entries = try entries("{\"url\":\"http://a/1\",\(member)}\n\"http://a/2\"\n", .jsonLines)
+    #expect(entries.map(\.url) == [nil, "http://a/2"])
+    #expect(entries[0].reason == "list, line 1: \(reason).")
+  }
+
+  @Test func `empty and null columns say nothing`() throws {
+    let entries = try entries(#"{"url":"http://a/1","size":null,"headers":"","priority":" ","urls":[]}"#, .jsonLines)
+    #expect(entries.map(\.options) == [RowOptions()])
+  }
+
+  @Test func `a row's words come before those of the command line`() throws {
+    let pixels = try PixelOptions.parse(["--size", "10", "--quality", "50"])
+    var row = ManifestRow(index: 0, line: nil, name: nil, url: "http://a/1")
+    let fields: HTTPFields = [.referer: "http://general/", .accept: "*/*"]
+    let plain = try PlannedRow(entry: .row(row), specs: pixels.specs).request(headerFields: fields)
+    #expect(plain.specs.map(\.label) == ["10x10"])
+    #expect(plain.headerFields == fields)
+    row.options.sizes = [try SizeOption("20"), try SizeOption("20"), try SizeOption("30")]
+    row.options.headers = [try HeaderOption("referer: http://own/")]
+    row.options.mirrors = ["http://b/1"]
+    let specs = pixels.specs(of: row.options.sizes)
+    let own = try PlannedRow(entry: .row(row), specs: specs).request(headerFields: fields)
+    #expect(own.specs.map(\.label) == ["20x20", "30x30"])
+    #expect(own.specs.map(\.quality) == [50, 50])
+    #expect(own.headerFields == [.accept: "*/*", .referer: "http://own/"])
+    #expect(own.mirrors == ["http://b/1"])
+  }
+}
+
+@Suite struct AddressBaseTests {
+  @Test(
+    "A relative address is a file beside the manifest, taken literally",
+    arguments: [
+      ("a b.png", "file:///w/lists/a%20b.png"), ("../up/é?#%41.png", "file:///w/lists/../up/%C3%A9%3F%23%2541.png"),
+      ("/abs/x.png", "file:///abs/x.png"), ("http://h/x.png", "http://h/x.png"), ("//h/x.png", "//h/x.png"),
+      ("file:///x", "file:///x"), ("data:image/png;base64,", "data:image/png;base64,"),
+      ("3:4.png", "file:///w/lists/3%3A4.png"),
+    ])
+  func resolve(address: String, expected: String) {
+    #expect(AddressBase(manifest: "lists/apps.txt", workingDirectory: "/w").resolve(address) == expected)
+  }
+
+  @Test func `a manifest in the root has the root`() {
+    #expect(AddressBase(manifest: "/a.txt").resolve("x") == "file:///x")
+  }
+
+  @Test func `an absolute manifest is its own base; standard input has the working directory`() {
+    #expect(AddressBase(manifest: "/m/a.txt", workingDirectory: "/w").resolve("x") == "file:///m/x")
+    #expect(AddressBase(manifest: "-", workingDirectory: "/w").resolve("x") == "file:///w/x")
+  }
+}

@@ -1,0 +1,78 @@
+/// What a person would see: a window that obeys the few codes that the progress uses.
+struct ScreenModel {
+  /// What a terminal does with lines that no longer fit.
+  enum Narrowing: CaseIterable {
+    /// Breaks them into several (VTE, kitty, iTerm2, tmux).
+    case wraps
+    /// Cuts them off (xterm, the console of Linux).
+    case cuts
+  }
+
+  private let narrowing: Narrowing
+  private var width: Int
+  /// Each may be broken into several rows.
+  private var lines: [[Character]] = [[]]
+  private var line = 0
+  private var column = 0
+  /// Codes that it does not know.
+  private(set) var unknown: [String] = []
+
+  init(width: Int, narrowing: Narrowing) {
+    self.width = width
+    self.narrowing = narrowing
+  }
+
+  /// The rows on the screen, without empty ones at the end.
+  var rows: [String] {
+    var rows = lines.flatMap { line in
+      line.isEmpty
+        ? [""]
+        : stride(from: 0, to: line.count, by: width).map { String(line[$0..<min($0 + width, line.count)]) }
+    }
+    while rows.last == "" { rows.removeLast() }
+    return rows
+  }
+
+  /// Gives the window `width` columns.
+  mutating func resize(to width: Int) {
+    self.width = width
+    guard narrowing == .cuts else { return }
+    lines = lines.map { Array($0.prefix(width)) }
+    column = min(column, width - 1)
+  }
+
+  /// Shows `text`.
+  mutating func show(_ text: String) {
+    var rest = Substring(text)
+    while let scalar = rest.unicodeScalars.first {
+      if scalar == "\u{1B}" { take(code: &rest) } else { put(Character(rest.unicodeScalars.removeFirst())) }
+    }
+  }
+
+  private mutating func put(_ character: Character) {
+    switch character {
+    case "\r": column -= column % width
+    case "\n":
+      line += 1
+      column = 0
+      if line == lines.count { lines.append([]) }
+    default:
+      while lines[line].count <= column { lines[line].append(" ") }
+      lines[line][column] = character
+      column += 1
+    }
+  }
+
+  private mutating func take(code rest: inout Substring) {
+    let end = rest.firstIndex { $0.isLetter } ?? rest.index(before: rest.endIndex)
+    let code = rest[...end]
+    rest = rest[rest.index(after: end)...]
+    switch code.last {
+    case "J":
+      lines[line] = Array(lines[line].prefix(column))
+      lines.removeSubrange((line + 1)...)
+    case "m": break
+    default: unknown.append(String(code))
+    }
+  }
+}

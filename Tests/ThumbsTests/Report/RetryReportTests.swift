@@ -1,0 +1,119 @@
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+@testable import thumbs
+
+private func failed(
+  _ code: FailureCode, url: String = "http://a/a.png", change: (inout ManifestRow) -> Void = { _ in }
+) throws -> ReportLine {
+  var row = ManifestRow(index: 4, line: 7, name: "A {x}", url: url)
+  change(&row)
+  let planned = PlannedRow(
+    entry: .row(row), name: OutputName(try NameTemplate("{name}-{spec}.{ext}")) { _ in "A {x}" },
+    specs: [ThumbnailSpec(width: 64, height: 32, scale: 2, fit: .cover, format: .png, quality: 50)],
+    ownFields: row.options.headers.map(\.name))
+  var line = ReportLine(row, .failed(FetchFailure(code, "No.")))
+  line.again = ReportLine.Again(planned, directory: "out")
+  return line
+}
+
+private func report(
+  _ lines: [ReportLine], _ choice: RetryReport.Choice = .retryable, fields: Set<String> = []
+) throws -> RetryReport {
+  try RetryReport(LineReader(.bytes(lines.flatMap(\.json), name: "r")), choice: choice, fields: fields)
+}
+
+extension RetryReport {
+  fileprivate var reasons: [String?] { rows.map(\.entry.reason) }
+}
+
+@Suite struct RetryReportTests {
+  @Test func `a row comes back with its place, address, names, sizes and mirrors`() throws {
+    let line = try failed(.http(503)) { $0.options.mirrors = ["http://b/a.png"] }
+    let report = try report([line])
+    let row = try #require(report.rows.first)
+    guard case .row(let manifestRow) = row.entry else { throw CancellationError() }
+    #expect(report.directories == ["out"])
+    #expect([manifestRow.index, manifestRow.line] == [4, 7])
+    #expect(manifestRow.name == "A {x}" && manifestRow.url == "http://a/a.png")
+    #expect(manifestRow.options.mirrors == ["http://b/a.png"])
+    #expect(row.specs == [ThumbnailSpec(width: 64, height: 32, scale: 2, fit: .cover, format: .png, quality: 50)])
+    let thumbnail = Thumbnail(
+      spec: row.specs[0], size: PixelSize(width: 1, height: 1), format: .png, bytes: [])
+    #expect(row.name?.fileName(of: thumbnail) == "A {x}-64x32@2x.png")
+    // A second failure can be retried in the same way.
+    #expect(ReportLine.Again(row, directory: "out") == line.again)
+  }
+
+  @Test func `what may pass and what was cancelled is chosen; all that failed on demand`() throws {
+    let codes: [FailureCode] = [.http(404), .timeoutTotal, .cancelled, .tls, .http(503)]
+    let done = ReportLine(
+      ManifestRow(index: 0, url: "u"),
+      .done(
+        ThumbnailSet(
+          origin: .disk, thumbnails: [], source: SourceImage(size: PixelSize(width: 1, height: 1), format: .png),
+          sourceBytes: 1, attempts: 0, timings: Timings(), warnings: []), []))
+    let lines = try [done] + codes.map { try failed($0, url: "http://a/\($0)") }
+    let urls = codes.map { "http://a/\($0)" }
+    #expect(try report(lines).rows.map(\.entry.url) == [urls[1], urls[2], urls[4]])
+    #expect(try report(lines).skippedText == "1 row is done, 2 failed for good (--all-failed tries them)")
+    #expect(try report(lines, .allFailed).rows.map(\.entry.url) == urls)
+  }
+
+  @Test func `what the report does not hold is said, and not fetched without`() throws {
+    let secret = try failed(.http(503), url: "http://me:secret@a/a.png")
+    #expect(
+      try report([secret]).reasons
+        == ["r, line 1: the report does not hold the credentials of the address; fetch the manifest again."])
+    let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
+    #expect(!String(decoding: field.json, as: UTF8.self).contains("secret"))
+    #expect(
+      try report([field]).reasons
+        == ["r, line 1: the report does not hold the header field x-key of the row; give it with --header."])
+    #expect(try report([field], fields: ["x-key"]).reasons == [nil])
+    let bad = ReportLine(BadRow(index: 1, line: 2, name: nil, reason: "No."))
+    #expect(
+      try report([bad], .allFailed).reasons
+        == ["r, line 1: the line names no picture that could be tried again."])
+  }
+
+  @Test(arguments: [
+    ("../x.{ext}", #"r, line 1: the file name '../x.{ext}' makes no sense."#),
+    ("a.{stem}", "r, line 1: the file name 'a.{stem}' makes no sense."),
+    ("a.{ext", "r, line 1: the file name 'a.{ext' makes no sense."),
+  ])
+  func `a forged name does not lead out of the directory`(file: String, reason: String) throws {
+    var line = try failed(.http(503))
+    line.again?.file = file
+    #expect(try report([line]).reasons == [reason])
+  }
+
+  @Test(arguments: ["v1-0x1@1", "v1-64x64@9", "junk"])
+  func `a forged spec is a bad row`(spec: String) throws {
+    var line = try failed(.http(503))
+    line.again?.specs = [spec + "-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline"]
+    #expect(try report([line]).reasons == ["r, line 1: the specs make no sense."])
+  }
+
+  @Test func `what is no report is refused at its line`() throws {
+    let good = String(decoding: try failed(.http(503)).json, as: UTF8.self)
+    for (text, number) in [("http://a/a.png\n", 1), (good + "[]\n", 2), (good + "{\"index\":1,\"sta", 2)] {
+      let reason = message { _ = try RetryReport(LineReader(text: text), choice: .retryable) }
+      #expect(reason?.hasPrefix("list, line \(number): not a line of a report: ") == true)
+    }
+  }
+}
+
+@Suite struct FingerprintTests {
+  @Test func `a spec comes back from its fingerprint, of any version`() {
+    let spec = ThumbnailSpec(
+      width: 200, height: 100, scale: 2, fit: .stretch, enlargement: .allowed, format: .jpeg, quality: 7,
+      background: .init(red: 1, green: 2, blue: 3), filter: .box, light: .linear, scans: .progressive)
+    for spec in [spec, ThumbnailSpec(width: 1)] {
+      #expect(ThumbnailSpec(fingerprint: spec.fingerprint) == spec)
+      #expect(ThumbnailSpec(fingerprint: "v99" + spec.fingerprint.drop { $0 != "-" }) == spec)
+    }
+  }
+}
