@@ -13,7 +13,7 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-thread test-address test-cache test-gallery test-install fuzz bench-pixels bench-fetch \
+.PHONY: run test test-thread test-address test-cache test-readme test-gallery test-install fuzz bench bench-pixels bench-fetch \
   bench-cache bench-start docs format lint build release install uninstall clean setup
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
@@ -43,7 +43,8 @@ test-thread: setup
 ## The tests of pixels and caches under the address sanitizer.
 test-address: setup
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
-	ASAN_OPTIONS=detect_leaks=1 $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
+	ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp \
+	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
 	  --filter ImageCacheTests
 
 ## What the cache must survive, at length: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and
@@ -53,6 +54,11 @@ test-cache: setup
 	THUMBS_KILL_ROUNDS=200 THUMBS_FLIP_ROUNDS=500 THUMBS_PROCESS_SECONDS=20 \
 	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
 	python3 Examples/serve.py Tests/Faults/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
+
+## What the README shows, against what the command prints.
+test-readme: setup
+	$(SWIFT) build --product thumbs
+	python3 Examples/serve.py python3 -B Tests/Readme/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
 ## The page of --gallery in a headless browser; GALLERY_SHOTS=DIRECTORY keeps pictures of it.
 test-gallery: PACKAGES += chromium
@@ -73,6 +79,10 @@ fuzz: setup
 ## The documentation of both libraries, as pages for a browser below .build/docs. A broken link stops it.
 docs: setup
 	Documentation/build.sh
+
+## The whole job beside curl with vipsthumbnail, img2dataset and a bare codec loop; then the traps of the web.
+bench: setup
+	Benchmarks/peers/run.sh
 
 ## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
 bench-pixels: setup

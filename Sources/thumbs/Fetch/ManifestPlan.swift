@@ -7,7 +7,7 @@ import Synchronization
 final class ManifestPlan: RowPlan {
   private struct State {
     var names: OutputNames
-    var running = RunningRows()
+    var dependencies = RowDependencies()
   }
 
   private let list: ManifestList
@@ -27,14 +27,14 @@ final class ManifestPlan: RowPlan {
     return state.withLock { state in
       let planned = PlannedRow(
         entry: entry, name: state.names.claim(row), specs: specs(row.options),
-        ownFields: row.options.headers.map { $0.name.lowercased() }, after: state.running.ends(of: row))
-      state.running.begin(row, end: planned.end)
+        ownFields: row.options.headers.map { $0.name.lowercased() }, after: state.dependencies.ends(of: row))
+      state.dependencies.begin(row, end: planned.end)
       return planned
     }
   }
 
   func finish(_ row: PlannedRow) {
-    if case .row(let row) = row.entry { state.withLock { $0.running.end(row) } }
+    if case .row(let row) = row.entry { state.withLock { $0.dependencies.end(row) } }
     row.end.reach()
   }
 

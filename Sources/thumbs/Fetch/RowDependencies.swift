@@ -1,7 +1,7 @@
 import BatchFetch
 
 /// The rows that are on their way, by what others may call them. As large as the batch's window, whatever the manifest.
-struct RunningRows {
+struct RowDependencies {
   private var milestones: [String: [Int: Milestone]] = [:]
 
   /// The ends of the rows that `row` depends on: those above it that have such a name or address and are not over.
