@@ -35,13 +35,22 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
+  @Flag(help: "Show the files that would be written, and of which address; download and write nothing.")
+  var dryRun = false
+
   func run() throws {
     let paths = try manifest.paths { FileManager.default.fileExists(atPath: $0) }
     let template = try output.template(sizeCount: pixels.specs.count)
-    try fetch(paths, to: output.directory ?? OutputOptions.defaultDirectory) {
+    let directory = output.directory ?? OutputOptions.defaultDirectory
+    let plan = {
       let list = try ManifestList(
         paths: paths, keys: manifest.keys, relativeAddresses: network.allowFile ? .files : .refused)
       return ManifestPlan(list, names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
+    }
+    if dryRun {
+      try exiting { try DryRun(plan: plan(), directory: directory).run() }
+    } else {
+      try fetch(paths, to: directory, plan)
     }
   }
 

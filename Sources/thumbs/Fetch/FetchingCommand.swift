@@ -15,8 +15,13 @@ extension FetchingCommand {
   func fetch(_ paths: [String], to directory: String, _ plan: () throws -> any RowPlan) throws {
     // A reader that went away is an error of the write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    try exiting { try FetchRun(self, plan: plan(), title: title(of: paths), directory: directory).run() }
+  }
+
+  /// Runs `body`, whose errors end in the exit codes they stand for.
+  func exiting(_ body: () throws -> Void) throws {
     do {
-      try FetchRun(self, plan: plan(), title: title(of: paths), directory: directory).run()
+      try body()
     } catch let error as ManifestError {
       throw ExitCode.dataError.saying(error)
     } catch let error as OutputError {

@@ -42,6 +42,18 @@ struct OutputName: Hashable, Sendable {
     }
   }
 
+  /// The name of the file of a thumbnail that is not made yet: a field that only the picture settles stays in braces.
+  func fileName(of spec: ThumbnailSpec) -> String {
+    fileName { field in
+      switch (field, spec.format) {
+      case (.spec, _): spec.label
+      case (.ext, .jpeg): ImageFormat.jpeg.fileExtension
+      case (.ext, .png): ImageFormat.png.fileExtension
+      default: "{\(field.rawValue)}"
+      }
+    }
+  }
+
   /// What no other source may have: the name with a stand-in for every field of the thumbnail.
   var claim: String { fileName { _ in "0" } }
 
