@@ -4,7 +4,6 @@ import Testing
 
 @testable import ImageCache
 
-// Named after the cases of the public suite http-tests/cache-tests.
 @Suite("CachePolicy: RFC 9111 as a private cache")
 struct CachePolicyTests {
   /// Mon, 21 Sep 2026 14:13:20 GMT
