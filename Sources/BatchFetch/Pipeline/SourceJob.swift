@@ -14,10 +14,10 @@ final class SourceJob: Sendable {
 
   let source: SourceURL
   let key: SourceKey
-  private let generation: UInt64
+  let generation: UInt64
   private let headerFields: HTTPFields
-  private let created: ContinuousClock.Instant
-  private let pipeline: PipelineCore
+  let created: ContinuousClock.Instant
+  let pipeline: PipelineCore
   private let state = Mutex(State())
 
   init(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, generation: UInt64, in pipeline: PipelineCore)
@@ -75,7 +75,7 @@ final class SourceJob: Sendable {
     }
   }
 
-  private func download(confirming picture: CachedPicture?, priority: ThumbnailRequest.Priority) {
+  func download(confirming picture: CachedPicture?, priority: ThumbnailRequest.Priority) {
     var request = DownloadRequest(source: source, headerFields: headerFields, priority: priority)
     for field in picture?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
     request.inspection = pipeline.inspection
@@ -109,144 +109,5 @@ final class SourceJob: Sendable {
     picture.source.obtained = .now
     pipeline.cache.renew(picture.source, for: key)
     serve(picture, .revalidated, download)
-  }
-
-  /// Bytes to render, and where they came from.
-  private enum Material: Sendable {
-    case downloaded(Download, BodyDigest)
-    case kept(StoredSource, [UInt8])
-
-    var body: [UInt8] {
-      switch self {
-      case .downloaded(let download, _): download.body
-      case .kept(_, let body): body
-      }
-    }
-  }
-
-  /// Renders what came, unless these bytes are known to be no picture.
-  private func render(_ download: Download) {
-    queue(holding: download.body.count) { job in
-      let digest = BodyDigest(of: download.body)
-      if let error = job.pipeline.cache.imageError(of: digest) {
-        job.fail(error, download, digest)
-      } else {
-        job.renderRounds(.downloaded(download, digest))
-      }
-    }
-  }
-
-  /// Leaves `work` to the threads that render, and accounts for the bytes in hand until then.
-  private func queue(holding bytes: Int, _ work: @escaping @Sendable (SourceJob) -> Void) {
-    pipeline.budget.hold(bytes)
-    pipeline.renders.addOperation { [self] in
-      defer { pipeline.budget.release(bytes) }
-      work(self)
-    }
-  }
-
-  /// Renders until nobody waits: who joins during a round may want other sizes.
-  private func renderRounds(_ material: Material) {
-    var isOver = false
-    while !isOver, let wish = pipeline.wish(for: self, generation) {
-      let begin = ContinuousClock.now
-      do throws(ImageError) {
-        pipeline.decodeCount.add(1, ordering: .relaxed)
-        let rendering = try pipeline.renderer.render(material.body, specs: wish.specs)
-        isOver = pipeline.settle(self, generation, .success(stored(rendering, material, begin: begin)))
-      } catch {
-        switch material {
-        case .downloaded(let download, let digest): return fail(error, download, digest)
-        // What cannot be read any more is asked for again.
-        case .kept: return download(confirming: nil, priority: wish.priority)
-        }
-      }
-    }
-  }
-
-  /// Puts thumbnails into the cache, and says what those get who wait.
-  private func stored(
-    _ rendering: Renderer.Rendering, _ material: Material, begin: ContinuousClock.Instant
-  ) -> ServedSource {
-    switch material {
-    case .downloaded(let download, let digest):
-      let source = storedSource(rendering.source, download, digest)
-      pipeline.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
-      return served(rendering, download, begin: begin)
-    case .kept(let source, _):
-      pipeline.cache.store(source, thumbnails: rendering.thumbnails, for: key)
-      let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
-      return ServedSource(rendering, keptFrom: source, timings: timings)
-    }
-  }
-
-  // MARK: The ends
-
-  private func serve(_ picture: CachedPicture, _ origin: ThumbnailSet.Origin, _ download: Download? = nil) {
-    let elapsed = download?.elapsed ?? .zero
-    let timings = Timings(queued: created.duration(to: .now) - elapsed, download: elapsed)
-    let served = ServedSource(picture, origin: origin, timings: timings)
-    conclude(.success(download.map { served.answered(by: $0) } ?? served))
-  }
-
-  private func fail(_ error: ImageError, _ download: Download, _ digest: BodyDigest) {
-    var failure = FetchFailure(.image(error.code), error.message, attempts: download.attempts)
-    failure.response = download.response
-    fail(failure, error.code.isFinal ? digest : nil)
-  }
-
-  /// - Parameter digest: Of the whole file, where that alone is the reason.
-  private func fail(_ failure: FetchFailure, _ digest: BodyDigest? = nil) {
-    remember(failure, digest)
-    conclude(.failure(failure))
-  }
-
-  /// Serves whom the outcome serves. Who came meanwhile with other wishes begins anew.
-  private func conclude(_ outcome: Result<ServedSource, FetchFailure>) {
-    if !pipeline.settle(self, generation, outcome) { start() }
-  }
-
-  /// What will still be so in a while is not asked for again: a missing picture, and bytes that are none.
-  private func remember(_ failure: FetchFailure, _ digest: BodyDigest?) {
-    guard let response = failure.response, failure.code.isLasting else { return }
-    let now = pipeline.now()
-    guard let policy = CachePolicy(response: response, requestedAt: now, respondedAt: now) else { return }
-    let stored = StoredSource(
-      url: source.description, status: response.status.code, policy: policy,
-      content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
-    pipeline.cache.store(stored, thumbnails: [], for: key)
-  }
-
-  private func storedSource(_ image: SourceImage, _ download: Download, _ digest: BodyDigest) -> StoredSource {
-    StoredSource(
-      url: source.description, finalURL: download.finalURL, status: download.response.status.code,
-      policy: .ofAny(
-        response: download.response, requestedAt: download.requestedAt, respondedAt: download.respondedAt),
-      content: .picture(image, digest: digest, bytes: download.body.count), obtained: .now)
-  }
-
-  private func served(
-    _ rendering: Renderer.Rendering, _ download: Download, begin: ContinuousClock.Instant
-  ) -> ServedSource {
-    let render = begin.duration(to: .now)
-    let queued = created.duration(to: begin) - download.elapsed
-    let common = ThumbnailSet(
-      origin: source.scheme == .file ? .file : .network, thumbnails: [], source: rendering.source,
-      sourceBytes: download.body.count, httpStatus: source.scheme == .file ? nil : download.response.status.code,
-      finalURL: download.finalURL, attempts: download.attempts,
-      timings: Timings(queued: queued, download: download.elapsed, render: render), warnings: rendering.warnings)
-    return ServedSource(common, thumbnails: Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 })
-  }
-}
-
-extension FailureCode {
-  /// Whether asking again soon would bring the same.
-  fileprivate var isLasting: Bool {
-    switch self {
-    case .http(404), .http(410), .image(.notAnImage), .image(.unsupportedFormat), .image(.tooManyPixels),
-      .image(.decodeError), .image(.decodeLimit):
-      true
-    default: false
-    }
   }
 }
