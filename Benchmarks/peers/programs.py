@@ -17,7 +17,10 @@ ENVIRONMENT["NO_ALBUMENTATIONS_UPDATE"] = "1"
 class Run:
     """What a run took: wall seconds, the peak memory in MiB of all its processes together, and its exit status."""
 
-    def __init__(self, command, limit=600):
+    # Seconds after which a run is killed.
+    limit = 900
+
+    def __init__(self, command):
         begin = time.monotonic()
         self.peak, self.isOver = 0, threading.Event()
         process = subprocess.Popen(
@@ -25,7 +28,7 @@ class Run:
         watch = threading.Thread(target=self._watch, args=(process.pid,))
         watch.start()
         try:
-            self.status = process.wait(limit)
+            self.status = process.wait(self.limit)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             self.status = process.wait()

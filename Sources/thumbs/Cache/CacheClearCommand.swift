@@ -20,7 +20,7 @@ struct CacheClearCommand: ParsableCommand {
       let directory = try cache.directory()
       if dryRun {
         let statistics = try CacheInspector(directory: directory).statistics(at: Date())
-        print("Would remove \(statistics.sources) sources, \(CacheText.size(statistics.usedBytes)).")
+        print("Would remove \(CacheText.sources(statistics.sources)), \(CacheText.size(statistics.usedBytes)).")
       } else {
         try CacheMaintenance.clear(directory: directory)
       }

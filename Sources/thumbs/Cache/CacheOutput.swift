@@ -25,6 +25,9 @@ enum CacheText {
     return String(format: "%.2f %@", value, units[unit])
   }
 
+  /// `1 source`, `2 sources`.
+  static func sources(_ count: Int) -> String { count == 1 ? "1 source" : "\(count) sources" }
+
   /// RFC 3339, in UTC.
   static func time(_ date: Date) -> String { date.formatted(.iso8601) }
 

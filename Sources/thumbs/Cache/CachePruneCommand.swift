@@ -35,14 +35,14 @@ struct CachePruneCommand: ParsableCommand {
       let directory = try cache.directory()
       let victims = try victims(in: CacheInspector(directory: directory))
       guard !dryRun else {
-        return print("Would remove \(victims.count) sources, \(CacheText.size(victims.bytes)).")
+        return print("Would remove \(CacheText.sources(victims.count)), \(CacheText.size(victims.bytes)).")
       }
       guard !filter.filters.isEmpty else {
         let count = try CacheMaintenance.prune(directory: directory, downTo: maxSize?.count)
-        return print("Removed \(count) sources.")
+        return print("Removed \(CacheText.sources(count)).")
       }
       try CacheMaintenance.remove(victims.keys, directory: directory)
-      print("Removed \(victims.count) sources, \(CacheText.size(victims.bytes)).")
+      print("Removed \(CacheText.sources(victims.count)), \(CacheText.size(victims.bytes)).")
     }
   }
 

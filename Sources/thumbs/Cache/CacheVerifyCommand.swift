@@ -70,7 +70,7 @@ struct CacheVerifyCommand: ParsableCommand {
     case .table:
       print(
         """
-        \(result.sources) sources, \(result.thumbnails) thumbnails (\(CacheText.size(result.bytes))) whole, \
+        \(CacheText.sources(result.sources)), \(result.thumbnails) thumbnails (\(CacheText.size(result.bytes))) whole, \
         \(result.outdated) outdated; \(result.problems) problems
         """)
     case .jsonl: print(try CacheText.json(Summary(result)))
