@@ -81,7 +81,7 @@ def curl_vips(urls, side, out, extension, limit=60):
     (out / "pictures").mkdir(exist_ok=True)
     (out / "curl.txt").write_text("".join(
         f'url = "{url}"\noutput = "{out}/files/{index}"\n' for index, url in enumerate(urls)))
-    saver = ".jpg[Q=82,strip]" if extension == "jpg" else ".png"
+    saver = ".jpg[Q=82]" if extension == "jpg" else ".png"
     script = f"""
       curl -sSfLZ --retry 2 --max-time {limit} --parallel-max {WIDTH} -K {shlex.quote(str(out / "curl.txt"))}
       status=$?

@@ -52,10 +52,15 @@ struct CachingOptions: ParsableArguments {
     return refresh ? .refresh : .normal
   }
 
+  /// What a run keeps in memory, in bytes, for rows that want the same again. They are rarely far apart, and the disk is
+  /// not much slower.
+  private static let memoryByteLimit = 8 << 20
+
   /// Where the cache is, and how large.
   var configuration: ThumbnailCache.Configuration {
     var configuration = ThumbnailCache.Configuration(
-      directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize?.count)
+      directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize?.count,
+      memoryByteLimit: Self.memoryByteLimit)
     configuration.originals = keepOriginals ? .standard : .none
     return configuration
   }
