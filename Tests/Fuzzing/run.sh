@@ -30,11 +30,25 @@ build() {
   esac
 }
 
+# The small fixtures have the names of large ones.
+tiny() {
+  for file in "$fixtures/../tiny"/*."$1"; do
+    cp "$file" "$2/tiny-$(basename "$file")"
+  done
+}
+
 seeds() {
   mkdir -p "$out/$1-corpus"
   case $1 in
-  jpeg) cp "$fixtures"/*.jpg "$fixtures"/../tiny/*.jpg "$out/$1-corpus" && rm "$out/$1-corpus"/large-* ;;
-  png) cp "$fixtures"/*.png "$fixtures"/../tiny/*.png "$out/$1-corpus" ;;
+  jpeg)
+    cp "$fixtures"/*.jpg "$out/$1-corpus"
+    rm "$out/$1-corpus"/large-*
+    tiny jpg "$out/$1-corpus"
+    ;;
+  png)
+    cp "$fixtures"/*.png "$out/$1-corpus"
+    tiny png "$out/$1-corpus"
+    ;;
   header | icc) cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png "$out/$1-corpus" ;;
   esac
   # Profiles as they stand in the fixtures' APP2 segments.
