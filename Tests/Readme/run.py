@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the sessions of the README, and compares what they print: run.py THUMBS [--write]
+"""Runs the commands of the README, and compares what they print: run.py THUMBS [--write]
 
-To be started by Examples/serve.py. A session is a block marked `console`: a line that begins with `$ ` is pasted into a
+To be started by Examples/serve.py. They stand in blocks marked `console`: a line that begins with `$ ` is pasted into a
 shell, in a fresh directory that has the examples; what follows it is what it prints. Times, dates and counts of bytes
 that differ from one machine to the next are compared by their form. With --write the README is given what was printed.
 """
@@ -29,12 +29,6 @@ def form(text):
     return sorted(line.rstrip() for line in text.splitlines())
 
 
-def play(session, shell):
-    """What each command of a session prints, on either stream."""
-    for command in re.findall(r"^\$ (.*)$", session, re.M):
-        yield command, shell(command)
-
-
 def main():
     text = (ROOT / "README.md").read_text()
     failures = 0
@@ -53,21 +47,20 @@ def main():
 
         def check(block):
             nonlocal failures
-            session = block.group(1)
-            printed = "".join(f"$ {command}\n{output}" for command, output in play(session, shell))
-            shown = {part.split("\n", 1)[0]: part.split("\n", 1)[1] for part in session.split("$ ") if part}
-            real = {part.split("\n", 1)[0]: part.split("\n", 1)[1] for part in printed.split("$ ") if part}
-            for command, output in real.items():
-                if form(shown.get(command, "")) != form(output):
+            shown = [part.split("\n", 1) for part in block.group(1).split("$ ") if part]
+            printed = [(command, shell(command)) for command, _ in shown]
+            for (command, expected), (_, output) in zip(shown, printed):
+                if form(expected) != form(output):
                     failures += 1
-                    print(f"The README is wrong about: {command}\nIt shows:\n{shown.get(command)}\nIt prints:\n{output}")
+                    print(f"The README is wrong about: {command}\nIt shows:\n{expected}\nIt prints:\n{output}")
+            printed = "".join(f"$ {command}\n{output}" for command, output in printed)
             return f"```console\n{printed}```"
 
         written = re.sub(r"```console\n(.*?)```", check, text, flags=re.S)
     if "--write" in sys.argv:
         (ROOT / "README.md").write_text(written)
         return 0
-    print(f"The README's sessions: {len(re.findall(r'^[$] ', text, re.M))} commands, {failures} wrong.")
+    print(f"The README: {len(re.findall(r'^[$] ', text, re.M))} commands, {failures} wrong.")
     return 1 if failures else 0
 
 
