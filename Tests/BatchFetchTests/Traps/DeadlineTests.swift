@@ -112,10 +112,22 @@ import Testing
 
   private static let hasIPv6 = (try? SilentPort(.v6)) != nil
 
+  /// A port that is dead on IPv6 and served on IPv4. One that is free there may be taken here: then another is tried.
+  private static func halfDeadPort() throws -> (SilentPort, LoopbackServer) {
+    var taken: [SilentPort] = []
+    while true {
+      let dead = try SilentPort(.v6)
+      do {
+        return (dead, try LoopbackServer(port: dead.port) { _ in .http(200, [:], [7]) })
+      } catch where taken.count < 100 {
+        taken.append(dead)
+      }
+    }
+  }
+
   @Test(.enabled(if: hasIPv6, "There is no IPv6 here."))
   func `A dead IPv6 address does not hold up the living IPv4 one`() async throws {
-    let dead = try SilentPort(.v6)
-    let server = try LoopbackServer(port: dead.port) { _ in .http(200, [:], [7]) }
+    let (dead, server) = try Self.halfDeadPort()
     let failure = try await failure(of: "http://[::1]:\(dead.port)/") { $0.connect = .milliseconds(200) }
     #expect(failure.code == .timeoutConnect)
     let downloader = Downloader(.patient, transport: CurlTransport(.direct))
