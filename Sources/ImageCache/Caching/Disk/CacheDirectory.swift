@@ -64,7 +64,7 @@ struct CacheDirectory: Hashable, Sendable {
     return Int(text.prefix { $0 != "\n" }).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Says what the cache may hold, to all that use it; nil takes it back.
+  /// Says what the cache may hold, to all that use it; nil takes it back. The caller holds the lock.
   func setStoredLimit(_ limit: Int?) throws(DiskCacheError) {
     guard let limit else {
       guard unlink(limitPath) == 0 || errno == ENOENT else {

@@ -21,7 +21,11 @@ public enum CacheMaintenance {
   ///   - limit: In bytes, at least 1; nil takes the stored limit back.
   ///   - path: The cache's directory.
   public static func setLimit(_ limit: Int?, directory path: String) throws(DiskCacheError) {
-    try existing(path).setStoredLimit(limit)
+    let directory = try existing(path)
+    // Another process that sets a limit writes the same temporary file.
+    try FileLock(creating: directory.lockPath).withLock { () throws(DiskCacheError) in
+      try directory.setStoredLimit(limit)
+    }
   }
 
   /// Removes the sources that were not used for longest until the cache holds at most `limit` bytes, and gives the space
