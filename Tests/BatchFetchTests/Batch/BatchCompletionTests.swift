@@ -83,12 +83,17 @@ import Testing
   }
 
   @Test func `A pipeline that cancels everything under a batch ends each item once, and completes it`() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture { $0.target == "/0" ? .picture() : .picture().after(gate) }
+    let (begun, gate) = (Gate(), Gate())
+    let fixture = try PipelineFixture { .picture().after($0.target == "/0" ? begun : gate) }
     let pipeline = fixture.pipeline()
     let outcomes = Recorder<FailureCode?>()
     let summaries = Recorder<BatchSummary>()
-    Batch((0..<21).map { fixture.request("/\($0)") }, over: pipeline, window: 21).start { item in
+    // The first is served when the last was asked for: the batch looks for another then.
+    let paths = sequence(first: 0) { index in
+      if index == 20 { begun.open() }
+      return index < 20 ? index + 1 : nil
+    }
+    Batch(paths, over: pipeline, window: 22) { fixture.request("/\($0)") }.start { item in
       outcomes.record(item.outcome.failure?.code)
       if item.finished == 1 { pipeline.cancelAll() }
     } completion: {
