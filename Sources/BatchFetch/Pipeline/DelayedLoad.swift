@@ -39,7 +39,11 @@ final class DelayedLoad: Sendable {
 
   /// True for the first call only: either the load or the cancel tells the outcome.
   private func decide() -> Bool {
-    isDecided.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+    guard isDecided.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
+      return false
+    }
+    pipeline.forget(self)
+    return true
   }
 
   private func begin() {
@@ -51,7 +55,8 @@ final class DelayedLoad: Sendable {
     }
   }
 
-  private func cancel() {
+  /// Tells `cancelled`, now or as the end of what was begun.
+  func cancel() {
     if decide() { queue.async { [completion] in completion(.failure(.cancelled)) } }
     relay.cancel()
   }

@@ -57,7 +57,8 @@ final class MirroredLoad: Sendable {
   }
 
   private func next(after failure: FetchFailure) -> String? {
-    let isCancelled = relay.isCancelled
+    // Also by somebody who cancelled everything there is, and does not know of this.
+    let isCancelled = relay.isCancelled || failure.code == .cancelled
     return state.withLock { state in
       state.failures.append(failure)
       return isCancelled ? nil : state.addresses.popFirst()
@@ -68,7 +69,7 @@ final class MirroredLoad: Sendable {
   private var verdict: FetchFailure {
     let failures = state.withLock { $0.failures }
     var verdict = failures.first { $0.code.isRetryable } ?? failures.last ?? .cancelled
-    if relay.isCancelled { verdict = .cancelled }
+    if relay.isCancelled || failures.last?.code == .cancelled { verdict = .cancelled }
     verdict.attempts = failures.reduce(0) { $0 + $1.attempts }
     return verdict
   }

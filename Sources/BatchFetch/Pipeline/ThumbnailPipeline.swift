@@ -20,6 +20,8 @@ public final class ThumbnailPipeline: Sendable {
   private let core: PipelineCore
   private let files: FileAccess
   private let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
+  /// Requests that wait for milestones.
+  private let delayed = Mutex<[ObjectIdentifier: DelayedLoad]>([:])
 
   /// A pipeline. Nothing is read or written before the first request.
   ///
@@ -57,8 +59,9 @@ public final class ThumbnailPipeline: Sendable {
   ) -> FetchToken {
     let queue = queue ?? callbacks
     guard request.after.isEmpty else {
-      return DelayedLoad(request, over: self, on: queue, completion: completion)
-        .start(after: request.after)
+      let load = DelayedLoad(request, over: self, on: queue, completion: completion)
+      delayed.withLock { $0[ObjectIdentifier(load)] = load }
+      return load.start(after: request.after)
     }
     guard request.mirrors.isEmpty else {
       return MirroredLoad(request, over: self, on: queue, completion: completion).start()
@@ -86,9 +89,20 @@ public final class ThumbnailPipeline: Sendable {
     try await CancellableCall.result { completion in load(request, completion: completion).cancel }.get()
   }
 
-  /// Cancels every request that is on its way, those of batches too: each completion gets `cancelled`. Requests made
-  /// later are served as ever.
-  public func cancelAll() { core.cancelAll() }
+  /// Cancels every request, also one that waits for milestones or is part of a batch: each completion gets `cancelled`.
+  /// Requests made later are served as ever.
+  public func cancelAll() {
+    // These first: the end of another request may be what they wait for.
+    for load in delayed.withLock({ Array($0.values) }) { load.cancel() }
+    core.cancelAll()
+  }
+
+  /// `load` waits no longer.
+  func forget(_ load: DelayedLoad) {
+    // Bound to a name, so that the load's last reference outlives the lock.
+    let forgotten = delayed.withLock { $0.removeValue(forKey: ObjectIdentifier(load)) }
+    _ = forgotten
+  }
 
   /// Blocks until everything that was stored is on disk. To be called before the process ends.
   public func flush() { cache.flush() }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Something that happens once, and that requests can wait for: the end of another request, say.
+/// Something that happens once, and that requests can wait for: the end of another request, say. Let go, it counts as
+/// reached: nobody could reach it any more, and every request is told its outcome.
 public final class Milestone: Sendable {
   private struct State {
     var isReached = false
@@ -11,6 +12,8 @@ public final class Milestone: Sendable {
 
   /// One that is still ahead.
   public init() {}
+
+  deinit { reach() }
 
   /// It has happened. Further calls do nothing.
   public func reach() {

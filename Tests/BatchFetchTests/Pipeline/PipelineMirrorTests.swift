@@ -51,6 +51,19 @@ import Testing
     if case .failure(let failure) = outcome { #expect(failure.code == .cancelled) }
     #expect(!fixture.server.requests.contains { $0.target == "/3.png" })
   }
+
+  @Test func `Cancelled with everything else, it asks no further address`() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { $0.target == "/1.png" ? .http(503) : .picture().after(gate) }
+    let outcomes = Recorder<FailureCode?>()
+    let pipeline = fixture.pipeline()
+    pipeline.load(request(fixture, ["/1.png", "/2.png", "/3.png"])) { outcomes.record($0.failure?.code) }
+    await fixture.server.waitForRequests(2)
+    pipeline.cancelAll()
+    #expect(await outcomes.values(count: 1) == [.cancelled])
+    gate.open()
+    #expect(pipeline.runningCount == 0 && fixture.server.requests.map(\.target) == ["/1.png", "/2.png"])
+  }
 }
 
 @Suite("Pipeline: milestones", .timeLimit(.minutes(2))) struct PipelineMilestoneTests {
@@ -70,6 +83,30 @@ import Testing
     milestones[0].reach()
     #expect(await outcomes.values(count: 2) == ["early", "late"])
     #expect(fixture.server.requests.map(\.target) == ["/early.png", "/late.png"])
+  }
+
+  @Test func `A request that waits is cancelled with everything else`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let pipeline = fixture.pipeline()
+    let outcomes = Recorder<FailureCode?>()
+    let milestone = Milestone()
+    var waiting = fixture.request("/late.png")
+    waiting.after = [milestone]
+    pipeline.load(waiting) { outcomes.record($0.failure?.code) }
+    pipeline.cancelAll()
+    milestone.reach()
+    #expect(await outcomes.values(count: 1) == [.cancelled])
+    #expect(pipeline.runningCount == 0 && fixture.server.requests.isEmpty)
+  }
+
+  @Test func `A milestone that nobody can reach any more holds up nobody`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let outcomes = Recorder<FailureCode?>()
+    var waiting = fixture.request("/late.png")
+    waiting.after = [Milestone()]
+    fixture.pipeline().load(waiting) { outcomes.record($0.failure?.code) }
+    waiting.after = []
+    #expect(await outcomes.values(count: 1) == [nil])
   }
 
   @Test func `A request that waits can be cancelled, and never begins then`() async throws {
