@@ -18,45 +18,22 @@ import tempfile
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "Tests/Servers"))
-import run as servers  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import nginx  # noqa: E402
 
 BINARY = sys.argv[1]
 FILES, WIDTH, ROUNDS = 2000, 16, 5
 SLOW_WIDTH, LATENCY = 64, 0.2
 SOAK = 100_000
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-CONFIGURATION = """
-%s
-worker_processes 1;
-pid nginx.pid;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
-  sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=4000;
-  server { listen 127.0.0.1:%d; root www; }
-}
-"""
 
 
 def make_files(root):
     """2,000 files of 10 to 20 KiB, the same on every run."""
     source = random.Random(1)
     (root / "www").mkdir()
-    (root / "tmp").mkdir()
     for index in range(FILES):
         (root / f"www/{index}.bin").write_bytes(source.randbytes(source.randint(10 << 10, 20 << 10)))
-
-
-def start_nginx(stack, root):
-    [port] = servers.free_ports(1)
-    user = "user root;" if os.getuid() == 0 else ""
-    (root / "nginx.conf").write_text(CONFIGURATION % (user, port))
-    command = ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"]
-    servers.start(stack, root, "nginx", command, [port])
-    return port
 
 
 def start_slow_server(body):
@@ -173,8 +150,8 @@ def main():
     with contextlib.ExitStack() as stack:
         root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="thumbs-bench-")))
         make_files(root)
-        port = start_nginx(stack, root)
-        urls = [f"http://127.0.0.1:{port}/{index}.bin" for index in range(FILES)]
+        origin = nginx.start(stack, root, root / "www")
+        urls = [f"{origin}/{index}.bin" for index in range(FILES)]
         report(compare(root, urls))
         report_latency(root)
         report_soak(urls)

@@ -8,42 +8,16 @@ import math
 import os
 import pathlib
 import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
 
 import programs
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "Tests/Servers"))
-import run as servers  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import nginx  # noqa: E402
 
 CORPUS = pathlib.Path(sys.argv[1]).resolve()
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
-CONFIGURATION = """
-%s
-worker_processes 1;
-pid nginx.pid;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
-  types { image/jpeg jpg; image/png png; }
-  sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=4000;
-  server { listen 127.0.0.1:%d; root "%s"; expires 1d; }
-}
-"""
-
-
-def start_nginx(stack, root):
-    [port] = servers.free_ports(1)
-    (root / "tmp").mkdir()
-    user = "user root;" if os.getuid() == 0 else ""
-    (root / "nginx.conf").write_text(CONFIGURATION % (user, port, CORPUS))
-    command = ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"]
-    servers.start(stack, root, "nginx", command, [port])
-    return f"http://127.0.0.1:{port}"
 
 
 @contextlib.contextmanager
@@ -118,25 +92,10 @@ def memory(origin):
     show("100,000 rows, 1,000 = 1", peaks[1] / peaks[0], 1.10, peaks[1] <= 1.10 * peaks[0])
 
 
-def start_up():
-    """`--version` of both, two hundred times in turn."""
-    commands = {"thumbs": [os.environ["THUMBS"], "--version"], "curl": ["curl", "--version"]}
-    times = {name: [] for name in commands}
-    for _ in range(200):
-        for name, command in commands.items():
-            begin = programs.time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-            times[name].append(programs.time.perf_counter() - begin)
-    middle = {name: statistics.median(values) for name, values in times.items()}
-    print(f"\nStart: thumbs {1000 * middle['thumbs']:.1f} ms, curl {1000 * middle['curl']:.1f} ms")
-    ratio = middle["thumbs"] / middle["curl"]
-    show("time of thumbs --version, curl = 1", ratio, 1.5, ratio <= 1.5)
-
-
 def main():
     with contextlib.ExitStack() as stack:
         root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="thumbs-bench-")))
-        origin = start_nginx(stack, root)
+        origin = nginx.start(stack, root, CORPUS)
         count, runs = compare("photos", 256, "jpg", origin)
         report("Photos of 1-2 megapixels to 256 px", count, runs,
                {"bare codec loop": 0.85, "curl + vipsthumbnail": 3, "img2dataset": 6})
@@ -146,7 +105,6 @@ def main():
         report("Icons to 64 px", count, runs, {"bare codec loop": 0.9, "curl + vipsthumbnail": 4})
         again("icons", 64, origin)
         memory(origin)
-    start_up()
 
 
 main()

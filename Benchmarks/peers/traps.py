@@ -7,7 +7,6 @@ are compared with what Pillow and LittleCMS make of the file.
 import contextlib
 import http.server
 import io
-import os
 import pathlib
 import shutil
 import struct

@@ -1,0 +1,32 @@
+"""nginx on a free loopback port, set up for speed: what the benchmarks download from."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Tests/Servers"))
+import run as servers  # noqa: E402
+
+CONFIGURATION = """
+{user}
+worker_processes 1;
+pid nginx.pid;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off;
+  client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
+  types {{ image/jpeg jpg; image/png png; }}
+  sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=4000;
+  server {{ listen 127.0.0.1:{port}; root "{folder}"; expires 1d; }}
+}}
+"""
+
+
+def start(stack, root, folder):
+    """Serves `folder` until `stack` is closed, with files of its own below `root`. Returns the origin."""
+    [port] = servers.free_ports(1)
+    (root / "tmp").mkdir()
+    user = "user root;" if os.getuid() == 0 else ""
+    (root / "nginx.conf").write_text(CONFIGURATION.format(user=user, port=port, folder=folder))
+    command = ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"]
+    servers.start(stack, root, "nginx", command, [port])
+    return f"http://127.0.0.1:{port}"
