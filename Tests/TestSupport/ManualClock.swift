@@ -24,6 +24,7 @@ public final class ManualClock: Clock {
   public var now: Instant { state.withLock { $0.now } }
   public var minimumResolution: Duration { .zero }
 
+  /// What `Clock` asks for. Waits for ``advance(by:)``, never for the machine's clock.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let id = state.withLock { state in
       state.lastID += 1

@@ -3,6 +3,8 @@ internal import HTTPTypes
 internal import Synchronization
 
 /// One download with all its attempts. Waits in the queue of its host, whose width is the limit of that host.
+///
+/// Sendable, unchecked, as every `Operation` is: what it adds is constant or inside a `Mutex`.
 final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
   /// How an operation ends.
   enum Ending: Sendable {

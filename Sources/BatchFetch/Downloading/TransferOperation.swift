@@ -2,6 +2,8 @@ internal import Foundation
 internal import Synchronization
 
 /// One attempt at a download. Runs in the queue whose width is the number of transfers at once.
+///
+/// Sendable, unchecked, as every `Operation` is: what it adds is constant or inside a `Mutex`.
 final class TransferOperation: AsynchronousOperation, TransferReceiver, @unchecked Sendable {
   typealias Ending = @Sendable (TransferReception.Outcome) -> Void
   /// Is told the length of the body so far, and of the whole where it is known.

@@ -29,7 +29,8 @@ struct TransferReception {
   /// How a 206 continues the body.
   private var continuation: PartialDownload.Continuation?
   private var isRangeRefused = false
-  /// The length of the whole body; nil where it is not known.
+  /// The length of the whole body; nil where it is not known. Kept, though it follows from the head: it is asked for with
+  /// every piece of the body.
   private(set) var total: Int?
 
   /// - Parameter partial: what the request asked to continue.

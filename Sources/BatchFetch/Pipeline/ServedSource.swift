@@ -7,9 +7,14 @@ struct ServedSource: Sendable {
   private var common: ThumbnailSet
   private let thumbnails: [ThumbnailSpec: Thumbnail]
 
-  init(_ common: ThumbnailSet, thumbnails: [ThumbnailSpec: Thumbnail]) {
-    self.common = common
-    self.thumbnails = thumbnails
+  /// From a download of `source`. A file has neither a status nor a network.
+  init(_ rendering: Renderer.Rendering, downloadedFrom source: SourceURL, _ download: Download, timings: Timings) {
+    let isFile = source.scheme == .file
+    common = ThumbnailSet(
+      origin: isFile ? .file : .network, thumbnails: [], source: rendering.source, sourceBytes: download.body.count,
+      httpStatus: isFile ? nil : download.response.status.code, finalURL: download.finalURL,
+      attempts: download.attempts, timings: timings, warnings: rendering.warnings)
+    thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
   /// From the cache, without a word of a server.

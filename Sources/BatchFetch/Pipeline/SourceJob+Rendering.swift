@@ -65,7 +65,10 @@ extension SourceJob {
     case .downloaded(let download, let digest):
       let source = storedSource(rendering.source, download, digest)
       pipeline.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
-      return served(rendering, download, begin: begin)
+      let timings = Timings(
+        queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
+        render: begin.duration(to: .now))
+      return ServedSource(rendering, downloadedFrom: self.source, download, timings: timings)
     case .kept(let source, _):
       pipeline.cache.store(source, thumbnails: rendering.thumbnails, for: key)
       let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
@@ -79,18 +82,5 @@ extension SourceJob {
       policy: .ofAny(
         response: download.response, requestedAt: download.requestedAt, respondedAt: download.respondedAt),
       content: .picture(image, digest: digest, bytes: download.body.count), obtained: .now)
-  }
-
-  private func served(
-    _ rendering: Renderer.Rendering, _ download: Download, begin: ContinuousClock.Instant
-  ) -> ServedSource {
-    let render = begin.duration(to: .now)
-    let queued = created.duration(to: begin) - download.elapsed
-    let common = ThumbnailSet(
-      origin: source.scheme == .file ? .file : .network, thumbnails: [], source: rendering.source,
-      sourceBytes: download.body.count, httpStatus: source.scheme == .file ? nil : download.response.status.code,
-      finalURL: download.finalURL, attempts: download.attempts,
-      timings: Timings(queued: queued, download: download.elapsed, render: render), warnings: rendering.warnings)
-    return ServedSource(common, thumbnails: Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 })
   }
 }

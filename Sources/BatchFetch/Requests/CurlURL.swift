@@ -75,7 +75,8 @@ struct CurlURL {
     return body()
   }
 
-  /// Made once and never freed. Nil where the system has no such locale; then the thread's own stays.
+  /// Made once and never freed. Nil where the system has no such locale; then the thread's own stays. Unsafe only to the
+  /// compiler, which sees a pointer: a locale is never changed, and any number of threads may use one (POSIX, `uselocale`).
   private nonisolated(unsafe) static let utf8 = newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
 
   private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32 = 0) -> String? {

@@ -19,7 +19,8 @@ final class CurlEventLoop: Sendable {
     var isLoopWaiting = false
   }
 
-  /// libcurl documents `curl_multi_wakeup` as the one call that any thread may make; the others are made by `run`.
+  /// Unsafe only to the compiler, which sees a pointer: libcurl documents `curl_multi_wakeup` as the one call that any
+  /// thread may make, and the others are made by `run`.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
   private let resolve: @Sendable (String) -> HostResolution

@@ -55,7 +55,7 @@ struct CacheShowCommand: ParsableCommand {
     let (_, code) = FileDescriptor.writeAll(thumbnail.bytes[...], to: STDOUT_FILENO)
     if code != 0 {
       printToStandardError("thumbs cache: \(String(cString: strerror(code)))")
-      throw ExitCode(74)
+      throw ExitCode.ioError
     }
   }
 

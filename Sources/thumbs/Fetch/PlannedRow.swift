@@ -15,13 +15,3 @@ struct PlannedRow: Sendable {
   /// Its own end, which others may wait for.
   var end = Milestone()
 }
-
-/// Where the rows of a run come from, in their order. Used by one thread at a time.
-protocol RowPlan: Sendable {
-  /// The next row; nil after the last, and after a ``failure``. May block.
-  func next() -> PlannedRow?
-  /// `row` is over: its files are written, or never will be.
-  func finish(_ row: PlannedRow)
-  /// Why the rows ended early. Nil while they come, and after a good end.
-  var failure: ManifestError? { get }
-}

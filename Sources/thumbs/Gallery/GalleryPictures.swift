@@ -31,7 +31,7 @@ extension GalleryPictures {
   /// What the page loads to show `thumbnail`, which is in the file `name` of the output directory.
   func address(of thumbnail: Thumbnail, at name: String) -> String {
     switch self {
-    case .files(let directory): HTMLText.address(ofFile: directory + name)
+    case .files(let directory): (directory + name).percentEncodedPath
     case .embedded: "data:image/\(thumbnail.format.rawValue);base64,\(Data(thumbnail.bytes).base64EncodedString())"
     }
   }

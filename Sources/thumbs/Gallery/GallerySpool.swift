@@ -85,6 +85,7 @@ struct GallerySpool: ~Copyable {
   }
 
   private static func file(in directory: String) throws(OutputError) -> Int32 {
+    // `mkstemp` puts letters of its own in the place of the last six.
     var template = Array("\(directory)/.thumbs-XXXXXX".utf8CString)
     let file = mkstemp(&template)
     guard file >= 0 else { throw OutputError(action: .create, path: directory, code: errno) }

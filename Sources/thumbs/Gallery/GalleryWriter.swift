@@ -12,7 +12,8 @@ final class GalleryWriter: Sendable {
   }
 
   private let path: String
-  private let directory: String
+  private let name: String
+  private let writer: OutputWriter
   private let title: String
   private let pictures: GalleryPictures
   private let state: Mutex<State>
@@ -26,10 +27,13 @@ final class GalleryWriter: Sendable {
       throw OutputError(action: .create, path: path, code: EISDIR)
     }
     self.path = path
-    self.directory = directory
+    name = parts.last.map(String.init) ?? path
     self.title = title
+    // The first one fails where the directory is missing, which the second one would make.
+    let spool = try GallerySpool(directory: directory)
+    writer = try OutputWriter(directory: directory)
     pictures = GalleryPictures(of: outputDirectory, from: directory)
-    state = Mutex(State(spool: try GallerySpool(directory: directory)))
+    state = Mutex(State(spool: spool))
   }
 
   /// Adds the card of the row of `line`, with `subtitle` for its second line.
@@ -43,27 +47,9 @@ final class GalleryWriter: Sendable {
 
   /// Puts the page into its place.
   func finish() throws(OutputError) {
-    let temporary = "\(directory)/.thumbs-gallery-\(getpid()).tmp"
-    let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
-    guard file >= 0 else { throw OutputError(action: .create, path: path, code: errno) }
-    do throws(OutputError) {
-      try fill(file)
-      guard rename(temporary, path) == 0 else { throw OutputError(action: .write, path: path, code: errno) }
-    } catch {
-      unlink(temporary)
-      throw error
-    }
-  }
-
-  /// Writes and closes; what `close` reports (a full quota on a network file system) counts too.
-  private func fill(_ file: Int32) throws(OutputError) {
-    do throws(OutputError) {
+    try writer.replace(name) { file throws(OutputError) in
       try state.withLock { state throws(OutputError) in try write(state.spool, state.counts, to: file) }
-    } catch {
-      close(file)
-      throw error
     }
-    if close(file) != 0 { throw OutputError(action: .write, path: path, code: errno) }
   }
 
   private func write(

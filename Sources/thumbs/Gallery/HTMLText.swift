@@ -46,21 +46,3 @@ struct HTMLText: Hashable, Sendable {
     }
   }
 }
-
-extension HTMLText {
-  /// The relative address of the file at `path`: every byte that is not unreserved (RFC 3986, section 2.3) is encoded,
-  /// so no name is taken for a scheme, a query or a fragment.
-  static func address(ofFile path: String) -> String {
-    var address = ""
-    for byte in path.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"), UInt8(ascii: "/"):
-        address.unicodeScalars.append(Unicode.Scalar(byte))
-      default: address += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return address
-  }
-}

@@ -27,7 +27,7 @@ final class OutputWriter: Sendable {
     guard descriptor >= 0 else { throw OutputError(action: .create, path: directory, code: errno) }
     do throws(OutputError) {
       let (file, name) = try createTemporary()
-      close(file)
+      Glibc.close(file)
       unlinkat(descriptor, name, 0)
     } catch {
       throw OutputError(action: .create, path: directory, code: error.code)
@@ -36,29 +36,42 @@ final class OutputWriter: Sendable {
   }
 
   deinit {
-    if descriptor >= 0 { close(descriptor) }
+    if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
   /// Makes the file `name` hold `bytes`. `name` is one path component, as ``OutputNames`` gives it.
   func write(_ bytes: [UInt8], as name: String) throws(OutputError) -> Outcome {
     if holds(bytes, in: name) { return .unchanged }
+    try replace(name) { file throws(OutputError) in
+      let code = FileDescriptor.writeAll(bytes[...], to: file).code
+      if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
+    }
+    return .written
+  }
+
+  /// Makes the file `name` hold what `fill` writes to a descriptor; after an error it is as it was.
+  func replace(_ name: String, _ fill: (Int32) throws(OutputError) -> Void) throws(OutputError) {
     let (file, temporary) = try createTemporary()
     do throws(OutputError) {
-      try finish(file, with: bytes, as: name)
+      try close(file, of: name, after: fill)
       guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw failure(name) }
     } catch {
       unlinkat(descriptor, temporary, 0)
       throw error
     }
-    return .written
   }
 
-  /// Writes and closes; what `close` reports (a full quota on a network file system) counts too.
-  private func finish(_ file: Int32, with bytes: [UInt8], as name: String) throws(OutputError) {
-    let code = FileDescriptor.writeAll(bytes[...], to: file).code
-    let closed = close(file)
-    if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
-    if closed != 0 { throw failure(name) }
+  /// Fills and closes; what `close` reports (a full quota on a network file system) counts too.
+  private func close(
+    _ file: Int32, of name: String, after fill: (Int32) throws(OutputError) -> Void
+  ) throws(OutputError) {
+    do throws(OutputError) {
+      try fill(file)
+    } catch {
+      Glibc.close(file)
+      throw error
+    }
+    if Glibc.close(file) != 0 { throw failure(name) }
   }
 
   private func createTemporary() throws(OutputError) -> (descriptor: Int32, name: String) {
@@ -80,7 +93,7 @@ final class OutputWriter: Sendable {
     // A link is never followed and a pipe never waited for: both are replaced by a file.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return false }
-    defer { close(file) }
+    defer { Glibc.close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == bytes.count else {
       return false

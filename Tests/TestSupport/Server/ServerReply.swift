@@ -54,6 +54,8 @@ public struct ServerReply: Sendable {
       case .drip(let pause, let count):
         for _ in 0..<count {
           guard LoopbackSocket.send(connection, [UInt8(ascii: "\n")]) else { return false }
+          // The server's own thread. libcurl measures speed by the machine's clock, so what is slow takes real time; no
+          // test waits for a pause, only for what the client makes of it.
           Thread.sleep(forTimeInterval: pause / .seconds(1))
         }
       case .wait(let gate): gate.wait()

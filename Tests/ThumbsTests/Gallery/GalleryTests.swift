@@ -57,7 +57,7 @@ private func html(
 
   @Test func `A picture is referred to by an address that nothing in its name can change`() {
     #expect(html(doneLine()).contains("src=\"out/a%20256%23.png\""))
-    #expect(HTMLText.address(ofFile: "javascript:x/ä?é\"<") == "javascript%3Ax/%C3%A4%3F%C3%A9%22%3C")
+    #expect("javascript:x/ä?é\"<".percentEncodedPath == "javascript%3Ax/%C3%A4%3F%C3%A9%22%3C")
     #expect(html(doneLine(), pictures: .embedded).contains("src=\"data:image/png;base64,AA==\""))
   }
 

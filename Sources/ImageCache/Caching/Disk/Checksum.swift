@@ -66,13 +66,7 @@ extension CachePolicy {
     sum.add(requestedAt)
     sum.add(respondedAt)
     sum.add(status)
-    sum.add(fields.cacheControl)
-    sum.add(fields.expires)
-    sum.add(fields.date)
-    sum.add(fields.age)
-    sum.add(fields.entityTag)
-    sum.add(fields.lastModified)
-    sum.add(fields.vary)
+    fields.forEach { sum.add($0) }
   }
 }
 

@@ -35,13 +35,7 @@ extension StoredSource {
 extension CachePolicy {
   fileprivate func bind(to run: inout StatementRun) {
     for number in [requestedAt, respondedAt, status] { run.bind(number) }
-    run.bind(fields.cacheControl)
-    run.bind(fields.expires)
-    run.bind(fields.date)
-    run.bind(fields.age)
-    run.bind(fields.entityTag)
-    run.bind(fields.lastModified)
-    run.bind(fields.vary)
+    fields.forEach { run.bind($0) }
   }
 
   fileprivate init?(_ columns: inout ColumnReader) {

@@ -10,7 +10,7 @@ extension CacheInspector {
   /// digits.
   ///
   /// - Parameters:
-  ///   - digits: At most 64, in lower or upper case.
+  ///   - digits: At most 32, in lower or upper case.
   ///   - limit: The most sources that are returned.
   public func sources(withPrefix digits: String, limit: Int = 10) throws(DiskCacheError) -> [ListedSource] {
     guard let keys = SourceKey.range(withPrefix: digits) else { return [] }

@@ -5,8 +5,8 @@ struct ColorTransform: ~Copyable {
   /// What C knows it by.
   let handle: OpaquePointer
 
-  /// A conversion for samples of `model`; nil when the profile is sRGB, and, with a
-  /// warning, when it is broken or means something else.
+  /// A conversion for samples of `model`; nil when the profile is sRGB, and, with a warning, when it is broken or means
+  /// something else.
   init?(_ profile: [UInt8], model: CImageColorModel, warnings: inout [String]) {
     var messages = CImageMessages()
     let handle = cimage_transform_create(profile, profile.count, model, &messages)
@@ -15,8 +15,8 @@ struct ColorTransform: ~Copyable {
     self.handle = handle
   }
 
-  /// A conversion for pixels of `layout`; nil when the profile is sRGB, and, with a
-  /// warning, when it is broken or means something else.
+  /// A conversion for pixels of `layout`; nil when the profile is sRGB, and, with a warning, when it is broken or means
+  /// something else.
   init?(_ profile: [UInt8], layout: PixelLayout, warnings: inout [String]) {
     let model: CImageColorModel =
       switch layout {

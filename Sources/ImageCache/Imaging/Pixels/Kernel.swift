@@ -23,7 +23,7 @@ final class Kernel: Sendable {
     }
   }
 
-  /// Its memory never changes after `init`, so every thread may read it.
+  /// Unsafe only to the compiler, which sees a pointer: its memory never changes after `init`, so every thread may read it.
   nonisolated(unsafe) let handle: OpaquePointer
 
   /// Computes the weights. Throws `decodeLimit` when there is no memory for them.
