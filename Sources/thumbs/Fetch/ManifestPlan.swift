@@ -5,36 +5,35 @@ import Synchronization
 /// The rows of manifests, each with the names of its files: names go to whoever comes first in the manifest, not to
 /// whoever is downloaded first.
 final class ManifestPlan: RowPlan {
-  private struct State {
-    var names: OutputNames
-    var dependencies = RowDependencies()
-  }
-
   private let list: ManifestList
   private let specs: @Sendable (RowOptions) -> [ThumbnailSpec]
-  private let state: Mutex<State>
+  /// Only the thread that pulls gives names; the lock is for the compiler.
+  private let names: Mutex<OutputNames>
+  private let dependencies = Mutex(RowDependencies())
 
   /// The rows of `list`, with files called by `names`, and the thumbnails that `specs` says for the words of a row.
   init(_ list: ManifestList, names: OutputNames, specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]) {
     self.list = list
     self.specs = specs
-    state = Mutex(State(names: names))
+    self.names = Mutex(names)
   }
 
   func next() -> PlannedRow? {
     guard let entry = list.next() else { return nil }
     guard case .row(let row) = entry else { return PlannedRow(entry: entry) }
-    return state.withLock { state in
-      let planned = PlannedRow(
-        entry: entry, name: state.names.claim(row), specs: specs(row.options),
-        ownFields: row.options.headers.map { $0.name.lowercased() }, after: state.dependencies.ends(of: row))
-      state.dependencies.begin(row, end: planned.end)
-      return planned
+    var planned = PlannedRow(
+      entry: entry, name: names.withLock { $0.claim(row) }, specs: specs(row.options),
+      ownFields: row.options.headers.map { $0.name.lowercased() })
+    let end = planned.end
+    planned.after = dependencies.withLock { dependencies in
+      defer { dependencies.begin(row, end: end) }
+      return dependencies.ends(of: row)
     }
+    return planned
   }
 
   func finish(_ row: PlannedRow) {
-    if case .row(let row) = row.entry { state.withLock { $0.dependencies.end(row) } }
+    if case .row(let row) = row.entry { dependencies.withLock { $0.end(row) } }
     row.end.reach()
   }
 

@@ -1,8 +1,8 @@
-/// Where the rows of a run come from, in their order. Used by one thread at a time.
+/// Where the rows of a run come from, in their order.
 protocol RowPlan: Sendable {
-  /// The next row; nil after the last, and after a ``failure``. May block.
+  /// The next row; nil after the last, and after a ``failure``. May block. Called by one thread at a time.
   func next() -> PlannedRow?
-  /// `row` is over: its files are written, or never will be.
+  /// `row` is over: its files are written, or never will be. Called by any thread.
   func finish(_ row: PlannedRow)
   /// Why the rows ended early. Nil while they come, and after a good end.
   var failure: ManifestError? { get }

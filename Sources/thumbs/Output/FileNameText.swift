@@ -15,18 +15,24 @@ enum FileNameText {
   /// `value` of a field, cleaned, and never empty: leading dots become `_`, so that no value is taken for an extension.
   static func cleaned(value: String) -> String {
     let text = cleaned(value)
-    let dots = text.prefix { $0 == "." }.count
-    return text.isEmpty ? "_" : String(repeating: "_", count: dots) + text.dropFirst(dots)
+    return text.isEmpty ? "_" : masked(text) { $0 == "." }
   }
 
   /// `name` with `_` for a dot that would hide it and a dash that would make it an option, and before a name that is a
   /// device elsewhere. An empty name becomes `_`.
   static func guarded(_ name: String) -> String {
     if name.isEmpty { return "_" }
-    let stem = name.prefix { $0 != "." }
-    if devices.contains(stem.uppercased()) { return "_" + name }
-    let lead = name.prefix { $0 == "." || $0 == "-" }
-    return String(repeating: "_", count: lead.count) + name.dropFirst(lead.count)
+    let stem = Substring(name.utf8.prefix { $0 != UInt8(ascii: ".") })
+    if deviceLengths.contains(stem.utf8.count), devices.contains(stem.uppercased()) { return "_" + name }
+    return masked(name) { $0 == "." || $0 == "-" }
+  }
+
+  /// `text` with `_` for the scalars it begins with that are `unwanted`: those, not characters, are what systems see.
+  private static func masked(_ text: String, _ unwanted: (Unicode.Scalar) -> Bool) -> String {
+    let rest = text.unicodeScalars.drop(while: unwanted)
+    guard rest.startIndex > text.startIndex else { return text }
+    let count = text.unicodeScalars.distance(from: text.startIndex, to: rest.startIndex)
+    return String(repeating: "_", count: count) + String(rest)
   }
 
   /// The longest beginning of `text` of at most `limit` bytes that splits no character.
@@ -46,11 +52,14 @@ enum FileNameText {
     switch scalar {
     case "/", "\\", ":", "*", "?", "\"", "<", ">", "|": true
     case "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}": true
-    default: scalar.properties.generalCategory == .control
+    // All of the category Cc, which Unicode keeps as it is for ever.
+    case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": true
+    default: false
     }
   }
 
   /// Names that Windows keeps for devices, with any extension.
   private static let devices: Set<String> = Set(
     ["CON", "PRN", "AUX", "NUL"] + (1...9).flatMap { ["COM\($0)", "LPT\($0)"] })
+  private static let deviceLengths = 3...4
 }

@@ -99,6 +99,14 @@ extension NameTemplate {
     return NameTemplate(pieces: pieces)
   }
 
+  /// Whether no two rows can have the same name: it begins with their index, and no digit follows.
+  var isUniqueToRow: Bool {
+    guard pieces.first == .field(.index) else { return false }
+    guard pieces.count > 1 else { return true }
+    if case .literal(let text) = pieces[1] { return text.unicodeScalars.first?.properties.numericType == nil }
+    return false
+  }
+
   /// Whether the pattern has `field`.
   func contains(_ field: Field) -> Bool { pieces.contains(.field(field)) }
 

@@ -5,7 +5,7 @@
 /// manifest and before anything is fetched, so the same manifest gives the same names in every run. The extension is
 /// not yet known then and does not tell two names apart: `a.jpg` and `a.png` of two sources count as the same name.
 ///
-/// Memory: 16 bytes a distinct name, and the dictionary's slack.
+/// Memory: 16 bytes a distinct name, and the dictionary's slack; none where the row's index makes names distinct.
 struct OutputNames: Sendable {
   private static let suffixLengths = [8, 16, 32]
 
@@ -23,24 +23,26 @@ struct OutputNames: Sendable {
   /// The names of the files of `row`. Rows with the same address and the same name get the same files, unless they ask
   /// for other sizes or send other header fields.
   mutating func claim(_ row: ManifestRow) -> OutputName {
-    let hash = hash(row.pictureIdentity)
-    let name = name(of: row, hash: hash)
-    if own(name, source: hash) { return name }
+    let identity = row.pictureIdentity
+    let name = name(of: row, identity: identity)
+    if template.isUniqueToRow { return name }
+    if own(name, source: identity) { return name }
+    let hash = hash(identity)
     for length in Self.suffixLengths {
       let longer = name.adding(suffix: "-\(hash.prefix(length))")
-      if own(longer, source: hash) { return longer }
+      if own(longer, source: identity) { return longer }
     }
     return name.adding(suffix: "-\(hash)")
   }
 
-  private func name(of row: ManifestRow, hash: String) -> OutputName {
+  private func name(of row: ManifestRow, identity: String) -> OutputName {
     let address = SourceAddress(row.url)
     return OutputName(row.options.sizes.count > 1 ? template.tellingSizesApart : template) { field in
       switch field {
       case .name: row.name ?? address.stem
       case .index: String(row.index)
       case .host: address.host
-      case .hash: String(hash.prefix(8))
+      case .hash: String(hash(identity).prefix(8))
       default: address.stem
       }
     }
@@ -48,9 +50,9 @@ struct OutputNames: Sendable {
 
   /// Takes `name` for `source` unless another has it.
   private mutating func own(_ name: OutputName, source: String) -> Bool {
-    let source = source.hashValue
-    let owner = owners[name.claim.hashValue, default: source]
-    owners[name.claim.hashValue] = owner
+    let (name, source) = (name.claim.hashValue, source.hashValue)
+    let owner = owners[name, default: source]
+    owners[name] = owner
     return owner == source
   }
 }

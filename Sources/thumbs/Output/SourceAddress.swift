@@ -1,30 +1,39 @@
 /// What a file name takes from an address. A rough reading: whether the address is good is not decided here.
 struct SourceAddress: Hashable, Sendable {
-  /// The host, without user, password and port; empty where there is none.
-  let host: String
-  /// The last part of the path without its extension, decoded; `image` where the path has none.
-  let stem: String
+  private let authority: Substring
+  private let path: Substring
 
   /// The parts of `url`.
   init(_ url: String) {
-    let end = url.firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
-    var rest = url[..<end]
-    var host = ""
-    if let scheme = rest.firstRange(of: "://") {
-      let authority = rest[scheme.upperBound...].prefix { $0 != "/" && $0 != "\\" }
-      host = Self.host(of: authority)
-      rest = rest[authority.endIndex...]
+    // Separators are ASCII: bytes are compared, never the characters that they may be part of.
+    let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+    let rest = url[..<end]
+    let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) ?? end
+    guard rest[colon...].utf8.starts(with: "://".utf8) else {
+      (authority, path) = ("", rest)
+      return
     }
-    self.host = host
-    let last = Self.decoded(rest.split(separator: "/").last ?? "")
-    let dot = last.lastIndex(of: ".") ?? last.endIndex
-    self.stem = last.isEmpty ? "image" : dot == last.startIndex ? last : String(last[..<dot])
+    let start = rest.utf8.index(colon, offsetBy: 3)
+    let slash = rest[start...].utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") } ?? end
+    (authority, path) = (rest[start..<slash], rest[slash...])
   }
 
-  private static func host(of authority: Substring) -> String {
-    let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-    if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
-    return host.prefix { $0 != ":" }.lowercased()
+  /// The host, without user, password and port; empty where there is none.
+  var host: String {
+    let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+    let host = at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
+    if host.utf8.first == UInt8(ascii: "[") { return String(host.dropFirst().prefix { $0 != "]" }) }
+    return host[..<(host.utf8.firstIndex(of: UInt8(ascii: ":")) ?? host.endIndex)].lowercased()
+  }
+
+  /// The last part of the path without its extension, decoded; `image` where the path has none.
+  var stem: String {
+    let slash = UInt8(ascii: "/")
+    guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return "image" }
+    let start = path.utf8[...end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.startIndex
+    let last = Self.decoded(Substring(path.utf8[start...end]))
+    let dot = last.utf8.lastIndex(of: UInt8(ascii: ".")) ?? last.endIndex
+    return dot == last.startIndex ? last : String(last[..<dot])
   }
 
   /// `text` with `%C3%A9` as `é`; as it is where that gives no text.

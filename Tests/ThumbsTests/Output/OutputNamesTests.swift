@@ -58,12 +58,22 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     arguments: [
       ("../../etc/passwd", "___.._etc_passwd"),
       ("..", "__"), (".", "_"), ("/", "_"), ("a/b\\c:d", "a_b_c_d"), ("-rf", "_rf"), ("--x", "__x"),
-      (".bashrc", "_bashrc"),
+      (".bashrc", "_bashrc"), (".\u{301}a", "_\u{301}a"),
       ("a\u{0}b\nc\u{7F}", "a_b_c_"), ("a\u{202E}gpj", "a_gpj"), ("con", "_con"), ("COM1.x", "_COM1.x"),
       ("Über \u{1F469}\u{200D}\u{1F680}", "Über \u{1F469}\u{200D}\u{1F680}"),
     ])
   func sanitised(name: String, expected: String) throws {
     #expect(try fileName("{name}.{ext}", row("http://h/x.png", name: name)) == expected + ".jpg")
+  }
+
+  @Test(
+    "A pattern that begins with the index gives each row its own name",
+    arguments: [
+      ("{index}", true), ("{index}.{ext}", true), ("{index}-{name}.{ext}", true), ("{index}{name}.{ext}", false),
+      ("{index}0.{ext}", false), ("{index}\u{661}.{ext}", false), ("a{index}.{ext}", false), ("{stem}.{ext}", false),
+    ])
+  func uniqueToRow(template: String, expected: Bool) throws {
+    #expect(try NameTemplate(template).isUniqueToRow == expected)
   }
 
   @Test(
