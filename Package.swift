@@ -24,7 +24,8 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
-    // Part of the C library that Swift's module of it leaves out.
+    // Parts of C that Swift's modules leave out.
+    .systemLibrary(name: "CSQLiteSetup"),
     .systemLibrary(name: "CStatfs"),
 
     // The four floors, lowest first. Each imports only what is below it.
@@ -48,7 +49,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CZlib",
+        "BatchFetch", "ImageCache", "CSQLiteSetup", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

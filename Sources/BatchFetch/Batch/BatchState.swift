@@ -41,12 +41,14 @@ struct BatchState {
     return finished
   }
 
-  /// An outcome was handled: its place is free. True when the pulling waits for that: one that has not stopped, and
-  /// may be blocked by its source for long, finds the place by itself.
+  /// An outcome was handled: its place is free. True when the pulling stopped for want of room and should go on, which
+  /// an eighth of the window is worth: woken for every place, it would sleep again at once. A pulling that has not
+  /// stopped, and may be blocked by its source for long, finds the place by itself.
   mutating func release() -> Bool {
     inHand -= 1
-    defer { isStalled = false }
-    return isStalled
+    guard isStalled, window - inHand > window / 8 else { return false }
+    isStalled = false
+    return true
   }
 
   /// Nothing more is pulled, and what is on its way is not wanted. True for the first call only.

@@ -30,7 +30,7 @@ final class PipelineCore: Sendable {
   let mode: CacheMode
   let now: @Sendable () -> Date
   /// Looks into the disk cache: a few at a time, and never on a thread that others need.
-  let lookUps = OperationQueue()
+  let lookUps = WorkQueue(label: "thumbs.lookups", width: 2)
   /// One decode a thread.
   let renders = OperationQueue()
   /// Decodes so far.
@@ -47,8 +47,6 @@ final class PipelineCore: Sendable {
     budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
     mode = configuration.cacheMode
     now = configuration.downloads.now
-    lookUps.name = "thumbs.lookups"
-    lookUps.maxConcurrentOperationCount = 2
     renders.name = "thumbs.renders"
     renders.maxConcurrentOperationCount = configuration.renderThreads
   }

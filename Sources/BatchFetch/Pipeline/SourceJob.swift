@@ -32,7 +32,7 @@ final class SourceJob: Sendable {
 
   /// Begins with the look into the cache, which may wait for the disk.
   func start() {
-    pipeline.lookUps.addOperation { [self] in lookUp() }
+    pipeline.lookUps.async { [self] in lookUp() }
   }
 
   /// Nobody waits any more.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatchFetch
+import CSQLiteSetup
 import Glibc
 
 /// A command that fetches pictures and accounts for each of them.
@@ -15,6 +16,8 @@ extension FetchingCommand {
   func fetch(_ paths: [String], to directory: String, _ plan: () throws -> any RowPlan) throws {
     // A reader that went away is an error of the write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    // Threads that look into the cache would wait for each other at every allocation. It matters to speed alone.
+    _ = sqlite_setup_without_memory_statistics()
     try exiting { try FetchRun(self, plan: plan(), title: title(of: paths), directory: directory).run() }
   }
 

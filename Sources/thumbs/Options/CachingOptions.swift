@@ -54,7 +54,7 @@ struct CachingOptions: ParsableArguments {
 
   /// What a run keeps in memory, in bytes, for rows that want the same again. They are rarely far apart, and the disk is
   /// not much slower.
-  private static let memoryByteLimit = 8 << 20
+  private static let memoryByteLimit = 4 << 20
 
   /// Where the cache is, and how large.
   var configuration: ThumbnailCache.Configuration {

@@ -15,6 +15,13 @@ import Testing
     #expect(afterStop == [true, false])
   }
 
+  @Test func `A large window is filled again when an eighth of it is free`() {
+    var state = BatchState(window: 16)
+    while state.reserve() != nil {}
+    let released = (0..<16).map { _ in state.release() }
+    #expect(released.firstIndex(of: true) == 2 && released.count { $0 } == 1)
+  }
+
   @Test func `Nothing is pulled again after the end`() {
     var state = BatchState(window: 1)
     let first = state.reserve()

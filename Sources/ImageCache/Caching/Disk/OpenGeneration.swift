@@ -6,11 +6,13 @@ final class OpenGeneration: Sendable {
   let number: Int
   private let hold: FileLock
   private let connections: [DatabaseQueue]
-  private let next = Atomic<Int>(0)
+  /// How many reads use each connection.
+  private let loads: Mutex<[Int]>
 
   /// Opens generation `number` of `directory`. Creates and changes nothing.
   init(_ number: Int, of directory: CacheDirectory, connections count: Int = 2) throws(DiskCacheError) {
     self.number = number
+    loads = Mutex(Array(repeating: 0, count: count))
     hold = try FileLock(sharingDirectory: directory.generationPath(number))
     do {
       connections = try (0..<count).map { _ in try DiskDatabase.reader(at: directory.databasePath(number)) }
@@ -30,11 +32,16 @@ final class OpenGeneration: Sendable {
   /// Whether the directory's path still leads here.
   var isInPlace: Bool { hold.isInPlace }
 
-  /// Runs `body` on one of the connections, taken in turn. Each statement sees one state of the database.
+  /// Runs `body` on the connection that is least in use. Each statement sees one state of the database.
   func read<T>(_ body: (Database) throws -> T) throws(DiskCacheError) -> T {
-    let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+    let index = loads.withLock { loads in
+      let index = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+      loads[index] += 1
+      return index
+    }
+    defer { loads.withLock { $0[index] -= 1 } }
     do {
-      return try connections[(turn & Int.max) % connections.count].unsafeRead(body)
+      return try connections[index].unsafeRead(body)
     } catch {
       throw DiskCacheError(error)
     }

@@ -1,0 +1,54 @@
+internal import Foundation
+internal import Synchronization
+
+/// Runs short work in order on a few threads. Unlike an operation, a piece of it has no state and cannot be taken back;
+/// it costs a tenth of one, because a thread that is done goes on with what waits.
+final class WorkQueue: Sendable {
+  typealias Work = @Sendable () -> Void
+
+  private struct State {
+    /// The last to come is at the end.
+    var incoming: [Work] = []
+    /// The next to begin is at the end.
+    var outgoing: [Work] = []
+    var threads = 0
+
+    /// The next in order; nil gives up a thread.
+    mutating func pop() -> Work? {
+      if outgoing.isEmpty {
+        swap(&incoming, &outgoing)
+        outgoing.reverse()
+      }
+      guard let work = outgoing.popLast() else {
+        threads -= 1
+        return nil
+      }
+      return work
+    }
+  }
+
+  private let width: Int
+  private let queue: DispatchQueue
+  private let state = Mutex(State())
+
+  /// A queue that uses at most `width` threads at once.
+  init(label: String, width: Int) {
+    self.width = width
+    queue = DispatchQueue(label: label, attributes: .concurrent)
+  }
+
+  /// Begins `work` when a thread is free.
+  func async(_ work: @escaping Work) {
+    let needsThread = state.withLock { state in
+      state.incoming.append(work)
+      guard state.threads < width else { return false }
+      state.threads += 1
+      return true
+    }
+    if needsThread { queue.async { [self] in drain() } }
+  }
+
+  private func drain() {
+    while let work = state.withLock({ $0.pop() }) { work() }
+  }
+}
