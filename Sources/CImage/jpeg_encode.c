@@ -1,6 +1,5 @@
 #include "jpeg_error.h"
 
-#include <jerror.h>
 #include <stdlib.h>
 #include <string.h>
 

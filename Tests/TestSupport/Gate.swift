@@ -6,6 +6,13 @@ public final class Gate: Sendable {
 
   public init() { group.enter() }
 
+  /// One that holds back nobody.
+  public static var opened: Gate {
+    let gate = Gate()
+    gate.open()
+    return gate
+  }
+
   /// Lets everyone through, now and later. To be called once.
   public func open() { group.leave() }
 

@@ -32,6 +32,20 @@ import Testing
     #expect(known == source || hidesOrientation)
   }
 
+  @Test(arguments: [(1 << 17, 1, true), (1, 1 << 17, true), ((1 << 17) + 1, 1, false), (1, 100_000_000, false)])
+  func `refuses a line of pixels that is too long, however few they are`(width: Int, height: Int, isTaken: Bool) {
+    let failure = failure(SampleImage.pngHeader(width: width, height: height) + SampleImage.pngChunk("IDAT", []))
+    #expect(failure?.code == (isTaken ? nil : .tooManyPixels))
+  }
+
+  @Test func `warns once of what a file repeats`() throws {
+    let picture = SampleImage.png(width: 8, height: 8)
+    let bad = SampleImage.pngChunk("eXIf", [1, 2, 3])
+    let repeated = picture.prefix(33) + Array(repeating: bad, count: 100).joined() + picture.dropFirst(33)
+    let source = try Renderer().render(Array(repeated), specs: [ThumbnailSpec(width: 4)])
+    #expect(source.warnings.filter { $0.contains("EXIF") }.count == 1)
+  }
+
   @Test func `knows the size as it is seen`() throws {
     let upright = try judge(Fixtures.picture("orientation-1.jpg"))
     let turned = try judge(Fixtures.picture("orientation-6.jpg"))

@@ -50,11 +50,22 @@ import Testing
         == 1)
   }
 
-  @Test func `counts pixels, shrunk, and the coefficients of progressive files`() {
+  @Test func `counts pixels, shrunk, and the coefficients of files in several scans`() {
     var header = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 1000, height: 800), layout: .rgb)
     #expect(DecodingCost(header: header, shrink: 1, canvases: []).bytes == 2_400_000)
     #expect(DecodingCost(header: header, shrink: 4, canvases: []).bytes == 150_000)
-    header.isProgressive = true
+    header.keepsCoefficients = true
     #expect(DecodingCost(header: header, shrink: 4, canvases: []).bytes == 4_950_000)
+  }
+
+  @Test(arguments: [(3, false), (1, true)])
+  func `A baseline file whose first scan leaves components out is one in several scans`(
+    components: UInt8, expected: Bool
+  ) throws {
+    var bytes = SampleImage.jpeg(width: 64, height: 64)
+    let scan = try #require(bytes.indices.dropLast().first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })
+    #expect(bytes[scan + 4] == 3)
+    bytes[scan + 4] = components
+    #expect(try ImageHeader.read(bytes.span, maxPixels: .max)?.keepsCoefficients == expected)
   }
 }

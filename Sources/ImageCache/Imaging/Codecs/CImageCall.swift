@@ -48,7 +48,8 @@ extension CImageStatus {
     case .truncated: .truncated
     case .corrupt: .decodeError
     case .unsupported: .unsupportedFormat
-    case .limit, .outOfMemory: .decodeLimit
+    case .limit: .decodeLimit
+    case .outOfMemory: .outOfMemory
     }
   }
 }
@@ -69,6 +70,7 @@ extension CImageMessages {
       case .truncated: "The picture's data is cut off"
       case .unsupportedFormat: "This variant of the format is not supported"
       case .decodeLimit: "The picture asks for too much work or memory"
+      case .outOfMemory: "There is no memory left for the picture"
       default: "The picture is damaged"
       }
     return reason.isEmpty ? "\(sentence)." : "\(sentence): \(reason)."

@@ -10,8 +10,9 @@ struct ImageHeader: Sendable {
   var layout: PixelLayout
   /// How the stored picture is to be seen.
   var orientation = Orientation.upright
-  /// A JPEG that comes in several passes from coarse to fine.
-  var isProgressive = false
+  /// A JPEG in several scans, whose coefficients are all held until the last has come: progressive, or one component
+  /// after the other.
+  var keepsCoefficients = false
   /// Four inks instead of three lights; decoded as RGB.
   var isCMYK = false
   /// How many times further apart the colour samples of a JPEG are in one direction than in the other: 1 for 4:4:4 and
@@ -50,16 +51,26 @@ struct ImageHeader: Sendable {
     do throws(Orientation.BadEXIF) {
       orientation = try Orientation(exif: block) ?? orientation
     } catch {
-      warnings.append("EXIF ignored: \(error.reason)")
+      // A file may repeat what is odd as often as it likes.
+      let warning = "EXIF ignored: \(error.reason)"
+      if !warnings.contains(warning) { warnings.append(warning) }
     }
   }
 }
 
 extension PixelSize {
-  /// Refuses what is empty or has more than `maxPixels`.
+  /// The longest side of a picture. Formats that allow more can make a line cost as much as a picture: the weights
+  /// and rows of a resize grow with the longer side, not with the area.
+  static let longestSide = 1 << 17
+
+  /// Refuses what is empty, has more than `maxPixels`, or is longer than ``longestSide``.
   func judge(maxPixels: Int) throws(ImageError) {
     guard width > 0, height > 0 else {
       throw ImageError(.decodeError, "The picture's header says it has no pixels (\(self)).")
+    }
+    guard max(width, height) <= Self.longestSide else {
+      throw ImageError(
+        .tooManyPixels, "The picture has \(self) pixels; at most \(Self.longestSide) are allowed in a row.")
     }
     // A product of two 32-bit numbers can be too large for Int.
     guard width <= maxPixels / height else {

@@ -27,6 +27,9 @@ struct JPEGHeaderReader {
       let end = mark + 2 + length
       if code == 0xDA {
         guard hasFrame else { throw ImageError(.decodeError, "The JPEG file has picture data without a header.") }
+        guard mark + 4 < bytes.count else { return nil }
+        let components = header.isCMYK ? 4 : header.layout.channels
+        header.keepsCoefficients = header.keepsCoefficients || bytes[mark + 4] < components
         return header
       }
       guard end <= bytes.count else { return nil }
@@ -77,7 +80,7 @@ struct JPEGHeaderReader {
     case 4: header.isCMYK = true
     default: throw ImageError(.unsupportedFormat, "JPEG with \(frame[5]) components is not supported.")
     }
-    header.isProgressive = code == 0xC2 || code == 0xCA
+    header.keepsCoefficients = code == 0xC2 || code == 0xCA
     header.chromaStretch = chromaStretch(frame)
   }
 

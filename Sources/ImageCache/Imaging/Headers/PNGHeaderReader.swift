@@ -38,7 +38,8 @@ struct PNGHeaderReader {
     while let length = bytes.uint32(at: offset), offset + 12 + length <= bytes.count {
       isBehind = isBehind || bytes.has("IDAT", at: offset + 4)
       if isBehind && bytes.has("eXIf", at: offset + 4) {
-        header.readOrientation(exif: bytes.extracting(offset + 8..<offset + 8 + length))
+        // There must be one at most (PNG Specification, third edition, table 7).
+        return header.readOrientation(exif: bytes.extracting(offset + 8..<offset + 8 + length))
       }
       offset += 12 + length
     }

@@ -26,11 +26,11 @@ final class Kernel: Sendable {
   /// Unsafe only to the compiler, which sees a pointer: its memory never changes after `init`, so every thread may read it.
   nonisolated(unsafe) let handle: OpaquePointer
 
-  /// Computes the weights. Throws `decodeLimit` when there is no memory for them.
+  /// Computes the weights. Throws `outOfMemory` when there is no memory for them.
   init(_ key: Key) throws(ImageError) {
     let handle = cimage_kernel_create(
       key.filter.handle, Int32(key.sourceCount), key.start, key.end, Int32(key.targetCount))
-    guard let handle else { throw ImageError(.decodeLimit, "There is no memory left to scale the picture.") }
+    guard let handle else { throw ImageError(.outOfMemory, "There is no memory left to scale the picture.") }
     self.handle = handle
   }
 

@@ -6,7 +6,7 @@ struct DecodingCost {
   /// A picture decoded `shrink` times smaller, with the sizes of its thumbnails.
   init(header: ImageHeader, shrink: Int, canvases: [PixelSize]) {
     let decoded = header.storedSize.area / (shrink * shrink) * header.layout.channels
-    let coefficients = header.isProgressive ? Self.coefficients(header) : 0
+    let coefficients = header.keepsCoefficients ? Self.coefficients(header) : 0
     // Scaled, turned, on its canvas, and room for the file: one thumbnail after the other, each at most a quarter of
     // the one it is made of.
     let canvas = (canvases.map(\.area).max() ?? 0) * 4 * 5

@@ -14,13 +14,15 @@ public struct ImageError: Error, Hashable, Sendable {
     case decodeError = "decode_error"
     /// The file asks for more work or memory than a picture of its size should.
     case decodeLimit = "decode_limit"
+    /// There was no memory for the picture now.
+    case outOfMemory = "out_of_memory"
 
-    /// Whether the same bytes would fail again. False where a limit of the caller's is the reason, and for a file that
-    /// is cut off: the next transfer may bring all of it.
+    /// Whether the same bytes would fail again. False where a limit of the caller's or of the machine is the reason,
+    /// and for a file that is cut off: the next transfer may bring all of it.
     public var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
-      case .tooManyPixels, .truncated: false
+      case .tooManyPixels, .truncated, .outOfMemory: false
       }
     }
   }
