@@ -46,7 +46,7 @@ public struct CacheEntry: Sendable {
 
 extension CacheEntry.Content {
   /// Bytes kept alive: the pictures, and a round figure for the rest.
-  var cost: Int { thumbnails.values.reduce(1024) { $0 + $1.bytes.count + 256 } }
+  var cost: Int { thumbnails.values.reduce(1024) { $0 + $1.bytes.capacity + 256 } }
 
   /// Whether no other level can have more of it: all thumbnails are there, or there can be none.
   func isComplete(for specs: [ThumbnailSpec]) -> Bool {

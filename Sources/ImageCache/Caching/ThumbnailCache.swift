@@ -16,7 +16,7 @@ public final class ThumbnailCache: Sendable {
     /// batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
     public var diskByteLimit: Int?
     /// Whether the disk level keeps the files themselves too. Default ``OriginalKeeping/none``.
-    public var originals = OriginalKeeping.none
+    public var originals: OriginalKeeping
     /// What the memory level may hold, in bytes. Default 32 MiB, some 2,500 thumbnails of 256 pixels.
     public var memoryByteLimit: Int
 
@@ -24,9 +24,13 @@ public final class ThumbnailCache: Sendable {
     public static let standardDiskByteLimit = 2 << 30
 
     /// A configuration from its parts.
-    public init(directory: String? = nil, diskByteLimit: Int? = nil, memoryByteLimit: Int = 32 << 20) {
+    public init(
+      directory: String? = nil, diskByteLimit: Int? = nil, originals: OriginalKeeping = .none,
+      memoryByteLimit: Int = 32 << 20
+    ) {
       self.directory = directory
       self.diskByteLimit = diskByteLimit
+      self.originals = originals
       self.memoryByteLimit = memoryByteLimit
     }
   }
@@ -136,6 +140,9 @@ public final class ThumbnailCache: Sendable {
       disk?.remove(key)
     }
   }
+
+  /// Empties the memory level, for an application that is short of memory. The disk level stays as it is.
+  public func emptyMemory() { changes.withLock { _ in memory.removeAll() } }
 
   /// Blocks until everything stored before is on disk, or has failed to get there. Called at the end of a run.
   public func flush() { disk?.flush() }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import ImageCache
@@ -34,6 +35,19 @@ struct CacheInspectorTests {
       ($0 as? DiskCacheError)?.code == .noCache
     }
     #expect(!FileManager.default.fileExists(atPath: directory.path))
+  }
+
+  @Test("A failure of an older renderer is no damage: it is not listed, and asked for again")
+  func outdatedFailure() throws {
+    fill(3)
+    try DatabaseQueue(path: directory.path + "/g000001/cache.db").write {
+      try $0.execute(sql: "UPDATE source SET renderer = renderer - 1 WHERE failure_code IS NOT NULL")
+    }
+    let inspector = try CacheInspector(directory: directory.path)
+    let result = try inspector.verify(.full) { Issue.record("\($0)") }
+    #expect((result.sources, result.outdated, result.problems) == (3, 1, 0))
+    let cache = ThumbnailCache(diskAt: directory.path)
+    #expect(cache.entry(for: Fixtures.key(3), url: Fixtures.url(3), specs: [Fixtures.spec]) == nil)
   }
 
   @Test("Statistics count what was stored")

@@ -147,6 +147,23 @@ struct DiskFaultTests {
     expectRecovery("CURRENT garbled")
   }
 
+  @Test("A database that cannot be opened for the moment is not given up")
+  func passingTrouble() throws {
+    fill()
+    let aside = directory.path + "/aside"
+    try FileManager.default.moveItem(atPath: database, toPath: aside)
+    try FileManager.default.createDirectory(atPath: database, withIntermediateDirectories: false)
+    do {
+      let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
+      store(0..<3, in: cache)
+      cache.flush()
+      #expect(cache.counters.errors[.io, default: 0] > 0 && cache.counters.dropped == 3)
+    }
+    try FileManager.default.removeItem(atPath: database)
+    try FileManager.default.moveItem(atPath: aside, toPath: database)
+    #expect(checkedHits(in: ThumbnailCache(diskAt: directory.path)) == Self.count)
+  }
+
   @Test("A newer schema is left alone, counted, and costs nothing but the disk level")
   func newerSchema() throws {
     fill(0..<1)
@@ -162,6 +179,15 @@ struct DiskFaultTests {
   }
 
   @Test("An older schema is replaced by a new generation")
+  func olderSchema() throws {
+    fill(0..<1)
+    try DatabaseQueue(path: database).write {
+      try $0.execute(sql: "PRAGMA user_version = \(DiskDatabase.schemaVersion - 1)")
+    }
+    expectRecovery("an older schema")
+  }
+
+  @Test("Another program's database is replaced by a new generation")
   func foreignDatabase() throws {
     fill(0..<1)
     try DatabaseQueue(path: database).write { try $0.execute(sql: "PRAGMA application_id = 1") }

@@ -10,6 +10,7 @@ import Testing
   /// A field of the answer.
   enum Field: Sendable {
     case control(String), age(String), expires(String), expiresIn(Int), date(Int), dateText(String), modified(Int)
+    case vary(String)
 
     var field: HTTPField {
       switch self {
@@ -20,6 +21,7 @@ import Testing
       case .date(let seconds): HTTPField(name: .date, value: text(seconds))
       case .dateText(let value): HTTPField(name: .date, value: value)
       case .modified(let seconds): HTTPField(name: .lastModified, value: text(seconds))
+      case .vary(let value): HTTPField(name: .vary, value: value)
       }
     }
   }
@@ -120,6 +122,7 @@ import Testing
     Case("stale-close", reused: true, .control("max-age=2")),
     Case("stale-sie-close", reused: true, .control("max-age=2, stale-if-error=60")),
     Case("stale-close-must-revalidate", reused: false, .control("max-age=2, must-revalidate")),
+    Case("vary-star", reused: false, .control("max-age=2, stale-if-error=60"), .vary("*")),
     Case("stale-close-no-cache", reused: false, .control("max-age=2, no-cache")),
   ]
 

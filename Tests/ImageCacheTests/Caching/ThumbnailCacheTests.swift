@@ -29,6 +29,19 @@ struct ThumbnailCacheTests {
     #expect(cache.counters.memoryHits == 1)
   }
 
+  @Test("Emptied, memory has nothing, and the disk has what it had")
+  func emptyMemory() {
+    let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
+    for number in 0..<10 {
+      cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
+    }
+    cache.flush()
+    cache.emptyMemory()
+    #expect(cache.memoryUsage == (0, 0))
+    #expect((0..<10).allSatisfy { lookUp($0, in: cache)?.origin == .disk })
+    #expect((0..<10).allSatisfy { lookUp($0, in: cache)?.origin == .memory })
+  }
+
   @Test("Only the thumbnails asked for are returned")
   func onlyAskedFor() {
     let cache = ThumbnailCache(.init(), logger: .silent)

@@ -56,7 +56,7 @@ final class DiskReader: Sendable {
       run.bind(Renderer.version)
       guard var columns = try run.next() else { return nil }
       let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
-      return key.flatMap { StoredSource(&columns, key: $0) }?.imageError(of: digest)
+      return key.flatMap { StoredSource.row(&columns, key: $0) }?.source.imageError(of: digest)
     } ?? nil
   }
 
@@ -121,10 +121,11 @@ final class DiskReader: Sendable {
     var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
     while var columns = try run.next() {
       if found == nil {
-        guard let lastUsed = columns.integer(), let source = StoredSource(&columns, key: key), source.url == url else {
-          return .unusable
-        }
-        found = (source, lastUsed)
+        guard let lastUsed = columns.integer(), let row = StoredSource.row(&columns, key: key), !row.isOutdated,
+          row.source.url == url
+        else { return .unusable }
+        // No checksum covers it: it changes with every use.
+        found = (row.source, max(0, min(lastUsed, 1 << 40)))
       } else {
         columns.skip(1 + StoredSource.columns.count)
       }

@@ -158,7 +158,10 @@ struct DiskStore {
       let opened = try Generation(number: current, in: directory, open: DiskDatabase.writer)
       directory.removeOldGenerations()
       return opened
-    } catch let error where error.code == .corrupt || error.code == .io {
+    } catch {
+      // A database that cannot be opened for the moment (no descriptors left, say) is not given up.
+      let isGone = error.code == .io && access(directory.databasePath(current), F_OK) != 0 && errno == ENOENT
+      guard error.code == .corrupt || isGone else { throw error }
       return try makeGeneration()
     }
   }

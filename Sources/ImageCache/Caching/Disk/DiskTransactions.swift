@@ -198,7 +198,7 @@ extension DiskTransactions {
       guard let id = columns.integer() else { continue }
       victims.append(id)
       // What a row costs beside its pictures differs; too low a guess only evicts a little more.
-      sum += (columns.integer() ?? 0) + Self.rowBytes
+      sum += max(0, min(columns.integer() ?? 0, 1 << 40)) + Self.rowBytes
     }
     return victims
   }

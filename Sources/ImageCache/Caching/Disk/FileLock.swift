@@ -22,13 +22,13 @@ final class FileLock: Sendable {
     self.path = path
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if descriptor < 0 { throw DiskCacheError(systemCall: "open", path: path) }
-    if flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
-      close(descriptor)
-      throw DiskCacheError(.busy, "\(path) is being removed.")
-    }
+    // Closed by `deinit`, which follows a throw from here: every property has its value.
+    if flock(descriptor, LOCK_SH | LOCK_NB) != 0 { throw DiskCacheError(.busy, "\(path) is being removed.") }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
 
   /// Whether the path still names this file: someone may have removed the whole directory.
   var isInPlace: Bool {

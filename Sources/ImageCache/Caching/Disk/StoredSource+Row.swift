@@ -17,18 +17,22 @@ extension StoredSource {
     run.bind(checksum(for: key))
   }
 
+  /// A source, and whether it is a failure of another version of the renderer: what one could not decode, the next one
+  /// may.
+  typealias Row = (source: StoredSource, isOutdated: Bool)
+
   /// The source that `columns` describe, if they are whole and were stored under `key`.
-  init?(_ columns: inout ColumnReader, key: SourceKey) {
+  static func row(_ columns: inout ColumnReader, key: SourceKey) -> Row? {
     guard let url = columns.text() else { return nil }
     let finalURL = columns.text()
     guard let status = columns.integer(), let policy = CachePolicy(&columns),
       let content = Content(&columns)
     else { return nil }
-    self.init(url: url, finalURL: finalURL, status: status, policy: policy, content: content)
+    let source = StoredSource(url: url, finalURL: finalURL, status: status, policy: policy, content: content)
     let renderer = columns.integer()
-    guard columns.integer() == checksum(for: key) else { return nil }
-    // What one renderer could not decode, the next one may.
-    if case .failure = content, renderer != Renderer.version { return nil }
+    guard columns.integer() == source.checksum(for: key) else { return nil }
+    if case .failure = content { return (source, renderer != Renderer.version) }
+    return (source, false)
   }
 }
 
@@ -41,6 +45,8 @@ extension CachePolicy {
   fileprivate init?(_ columns: inout ColumnReader) {
     guard let requestedAt = columns.integer(), let respondedAt = columns.integer(), let status = columns.integer()
     else { return nil }
+    // Times are computed with before the checksum is: those of a damaged row must not overflow.
+    guard [requestedAt, respondedAt].allSatisfy((0...1 << 40).contains) else { return nil }
     var fields = ResponseFields()
     fields.cacheControl = columns.text()
     fields.expires = columns.text()

@@ -83,7 +83,9 @@ public struct CachePolicy: Hashable, Sendable {
   }
 
   /// Whether the response may stand in for an error at all.
-  var mayServeStaleOnError: Bool { !control.mustRevalidate && !control.noCache && !control.noStore }
+  var mayServeStaleOnError: Bool {
+    !control.mustRevalidate && !control.noCache && !control.noStore && !variesByEverything
+  }
 
   /// The first second at which the response is too old to stand in for an error.
   var staleOnErrorUntil: Int { respondedAt + staleOnErrorLifetime - initialAge }
@@ -100,8 +102,11 @@ public struct CachePolicy: Hashable, Sendable {
 
   /// `no-cache` and `Vary: *` ask for validation on every use.
   private var isReusable: Bool {
-    !control.noCache && !control.noStore && fields.vary.map { !$0.utf8.contains(UInt8(ascii: "*")) } ?? true
+    !control.noCache && !control.noStore && !variesByEverything
   }
+
+  /// No request matches such a response (RFC 9111, section 4.1).
+  private var variesByEverything: Bool { fields.vary?.utf8.contains(UInt8(ascii: "*")) ?? false }
 }
 
 extension Date {

@@ -23,6 +23,7 @@ extension CacheInspector {
     var last = Int.min
     while let page = try generation.read({ try SourcePage(after: last, in: $0) }) {
       result.sources += page.sources.count
+      result.outdated += page.outdated
       try result.take(page.unusable.map(Self.badSource), report)
       if depth == .full {
         let first = last

@@ -12,7 +12,7 @@ public struct CacheProblem: Hashable, Sendable {
     case wrongCount = "wrong_count"
     /// The totals that statistics show are not those of the sources.
     case wrongTotal = "wrong_total"
-    /// Thumbnails or pictures that belong to no source.
+    /// Thumbnails, between those of sources, that belong to none.
     case orphans
   }
 

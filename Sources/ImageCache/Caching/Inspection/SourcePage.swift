@@ -8,6 +8,8 @@ struct SourcePage {
   var sources: [ListedSource] = []
   /// The keys, as far as they can be read, of sources left out because they are damaged.
   var unusable: [SourceKey?] = []
+  /// Failures of an older renderer, which count as not there.
+  var outdated = 0
   /// The identifier of the last source, where the next page begins.
   var last = Int.min
 
@@ -44,12 +46,16 @@ struct SourcePage {
   private mutating func take(_ columns: inout ColumnReader, _ thumbnails: [Int: [ListedSource.Thumbnail]]) {
     let id = columns.integer() ?? 0
     let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
-    guard let key, let lastUsed = columns.integer(), let source = StoredSource(&columns, key: key) else {
+    guard let key, let lastUsed = columns.integer(), let row = StoredSource.row(&columns, key: key) else {
       return unusable.append(key)
+    }
+    if row.isOutdated {
+      outdated += 1
+      return
     }
     sources.append(
       ListedSource(
-        key: key, source: source, lastUsed: Date(timeIntervalSince1970: Double(lastUsed)),
+        key: key, source: row.source, lastUsed: Date(timeIntervalSince1970: Double(lastUsed)),
         thumbnails: thumbnails[id] ?? []))
   }
 

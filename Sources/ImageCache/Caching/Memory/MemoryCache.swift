@@ -48,6 +48,18 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
     _ = removed
   }
 
+  /// Forgets every value.
+  public func removeAll() {
+    for shard in shards.indices {
+      // Bound to a name, so that the values' last references outlive the lock.
+      let removed = shards[shard].withLock { cache in
+        defer { cache = S3FIFO(costLimit: cache.costLimit, largestCost: cache.largestCost) }
+        return cache
+      }
+      _ = removed
+    }
+  }
+
   /// The number of values and the sum of their costs.
   public var usage: (count: Int, cost: Int) {
     shards.indices.reduce((0, 0)) { sum, shard in
