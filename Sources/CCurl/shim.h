@@ -44,13 +44,6 @@ static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
   return value;
 }
 
-/// The string is libcurl's, and lives as long as the handle is not used again.
-static inline const char *ccurl_get_string(CURL *handle, CURLINFO info) {
-  char *value = NULL;
-  curl_easy_getinfo(handle, info, &value);
-  return value;
-}
-
 /// The context pointer that was set as CURLOPT_PRIVATE.
 static inline void *ccurl_get_private(CURL *handle) {
   char *value = NULL;

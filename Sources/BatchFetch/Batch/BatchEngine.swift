@@ -63,7 +63,8 @@ final class BatchEngine<Element: Sendable>: Sendable {
   private var summary: BatchSummary {
     state.withLock { state in
       BatchSummary(
-        finished: state.batch.finished, failed: state.batch.failed, isCancelled: state.batch.isCancelled)
+        finished: state.batch.finished, failed: state.batch.failed, cancelled: state.batch.cancelled,
+        isCancelled: state.batch.isCancelled)
     }
   }
 
@@ -109,7 +110,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
   private func tell(_ index: Int, _ element: Element, _ outcome: Result<ThumbnailSet, FetchFailure>) {
     let finished = state.withLock { state in
       state.tasks[index] = nil
-      return state.batch.deliver(isFailure: (try? outcome.get()) == nil)
+      return state.batch.deliver(BatchState.End(outcome))
     }
     let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)
     handler(item) { [self] in

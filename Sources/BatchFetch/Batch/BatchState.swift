@@ -1,11 +1,24 @@
 /// How far a batch is. A plain value: it says what may be begun, and counts what was told.
 struct BatchState {
+  /// How an element ended.
+  enum End {
+    case success, failure, cancelled
+
+    init(_ outcome: Result<ThumbnailSet, FetchFailure>) {
+      switch outcome {
+      case .success: self = .success
+      case .failure(let failure): self = failure.code == .cancelled ? .cancelled : .failure
+      }
+    }
+  }
+
   /// Elements at once on their way, from being pulled to being handled.
   let window: Int
   private var begun = 0
   private var inHand = 0
   private(set) var finished = 0
   private(set) var failed = 0
+  private(set) var cancelled = 0
   private var isClosed = false
   private(set) var isCancelled = false
   /// Whether the pulling stopped for want of room.
@@ -35,9 +48,13 @@ struct BatchState {
   var mayBegin: Bool { !isClosed }
 
   /// One more outcome is told; the result is how many that makes.
-  mutating func deliver(isFailure: Bool) -> Int {
+  mutating func deliver(_ end: End) -> Int {
     finished += 1
-    if isFailure { failed += 1 }
+    switch end {
+    case .success: break
+    case .failure: failed += 1
+    case .cancelled: cancelled += 1
+    }
     return finished
   }
 

@@ -5,16 +5,6 @@ internal import Synchronization
 
 /// What the jobs of one pipeline share: the table of who waits for what, the queues, and the floors below.
 final class PipelineCore: Sendable {
-  typealias Completion = @Sendable (Result<ThumbnailSet, FetchFailure>) -> Void
-
-  /// Someone who waits.
-  struct Caller: Sendable {
-    let specs: [ThumbnailSpec]
-    let since: ContinuousClock.Instant?
-    let queue: DispatchQueue
-    let completion: Completion
-  }
-
   /// What those who wait for one source want together.
   struct Wish {
     var specs: [ThumbnailSpec]
@@ -37,7 +27,7 @@ final class PipelineCore: Sendable {
   let decodeCount = Atomic(0)
   /// Bytes of the bodies downloaded so far.
   let downloadedBytes = Atomic(0)
-  private let jobs = Mutex(InFlight<SourceKey, SourceJob, Caller>())
+  private let jobs = Mutex(InFlight<SourceKey, SourceJob, PipelineCaller>())
 
   init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {
     let downloader = Downloader(configuration.downloads, transport: transport)
@@ -66,7 +56,8 @@ final class PipelineCore: Sendable {
   }
 
   /// Joins the job of `key`, or starts it. The result leaves it again.
-  func join(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, as caller: Caller) -> FetchToken {
+  func join(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, as caller: PipelineCaller) -> FetchToken
+  {
     let joined = jobs.withLock { jobs in
       jobs.join(key, caller, wish: .init(priority: request.priority)) { generation in
         SourceJob(request, of: source, key: key, generation: generation, in: self)
@@ -75,7 +66,11 @@ final class PipelineCore: Sendable {
     if joined.isNew { joined.work.start() } else { joined.work.setPriority(joined.wish.priority) }
     let id = joined.id
     return FetchToken(
-      cancel: { [weak self] in self?.leave(key, id) },
+      cancel: { [weak self] in
+        // First: an end that was taken out of the table, but not told yet, must not be a success any more.
+        caller.cancel()
+        self?.leave(key, id)
+      },
       setPriority: { [weak self] in self?.setPriority($0, key, id) })
   }
 
@@ -98,8 +93,7 @@ final class PipelineCore: Sendable {
       }
     }
     for caller in served {
-      guard let result = outcome.result(for: caller.specs) else { continue }
-      caller.queue.async { caller.completion(result) }
+      if let result = outcome.result(for: caller.specs) { caller.end(result) }
     }
     return isOver
   }
@@ -108,15 +102,14 @@ final class PipelineCore: Sendable {
   func cancelAll() {
     let (abandoned, callers) = jobs.withLock { $0.removeAll() }
     for job in abandoned { job.cancel() }
-    for caller in callers { caller.queue.async { caller.completion(.failure(.cancelled)) } }
+    for caller in callers { caller.end(.failure(.cancelled)) }
   }
 
   private func leave(_ key: SourceKey, _ id: UInt64) {
     guard let left = jobs.withLock({ $0.leave(key, id) }) else { return }
     left.abandoned?.cancel()
     if let (job, wish) = left.remaining { job.setPriority(wish.priority) }
-    let caller = left.caller
-    caller.queue.async { caller.completion(.failure(.cancelled)) }
+    left.caller.end(.failure(.cancelled))
   }
 
   private func setPriority(_ priority: ThumbnailRequest.Priority, _ key: SourceKey, _ id: UInt64) {

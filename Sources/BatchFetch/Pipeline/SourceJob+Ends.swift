@@ -44,8 +44,8 @@ extension FailureCode {
   /// Whether asking again soon would bring the same.
   fileprivate var isLasting: Bool {
     switch self {
-    case .http(404), .http(410), .image(.notAnImage), .image(.unsupportedFormat), .image(.tooManyPixels),
-      .image(.decodeError), .image(.decodeLimit):
+    case .http(404), .http(410), .image(.notAnImage), .image(.unsupportedFormat), .image(.decodeError),
+      .image(.decodeLimit):
       true
     default: false
     }

@@ -84,8 +84,9 @@ final class SourceJob: Sendable {
       state.download = token
       return state.isCancelled
     }
-    // A cancel that came before the token was known has cancelled nothing yet.
+    // A cancel, or another priority, that came before the token was known has reached nothing yet.
     if isCancelled { token.cancel() }
+    if let wish = pipeline.wish(for: self, generation), wish.priority != priority { token.setPriority(wish.priority) }
   }
 
   private func downloaded(_ result: Result<Download, FetchFailure>, confirming picture: CachedPicture?) {

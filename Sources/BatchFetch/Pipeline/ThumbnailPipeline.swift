@@ -17,8 +17,10 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The two-level cache of this pipeline.
   public let cache: ThumbnailCache
-  private let core: PipelineCore
+  let core: PipelineCore
   private let files: FileAccess
+  /// What every request says in another way than usual: a part of what decides which bytes come.
+  private let ownFields: [String]
   private let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
   /// Requests that wait for milestones.
   private let delayed = Mutex<[ObjectIdentifier: DelayedLoad]>([:])
@@ -36,6 +38,7 @@ public final class ThumbnailPipeline: Sendable {
     cache = ThumbnailCache(configuration.cache, logger: logger, now: configuration.downloads.now)
     core = PipelineCore(configuration, cache: cache, transport: transport)
     files = configuration.files
+    ownFields = configuration.downloads.unusualFields
   }
 
   /// The number of sources that are on their way.
@@ -66,20 +69,19 @@ public final class ThumbnailPipeline: Sendable {
     guard request.mirrors.isEmpty else {
       return MirroredLoad(request, over: self, on: queue, completion: completion).start()
     }
+    let caller = PipelineCaller(request, on: queue, completion: completion)
     do throws(FetchFailure) {
-      let source = try source(of: request)
-      let key = SourceKey(url: source.description, variant: request.variant(of: source))
-      if let outcome = outcomeInMemory(request, source, key) {
-        queue.async { completion(outcome) }
-        return .finished
+      let source = try SourceURL(request.url)
+      try files.check(source)
+      let key = SourceKey(url: source.description, variant: request.variant(of: source, beside: ownFields))
+      guard let outcome = outcomeInMemory(request, source, key) else {
+        return core.join(request, of: source, key: key, as: caller)
       }
-      let caller = PipelineCore.Caller(
-        specs: request.specs, since: request.since, queue: queue, completion: completion)
-      return core.join(request, of: source, key: key, as: caller)
+      caller.end(outcome)
     } catch {
-      queue.async { completion(.failure(error)) }
-      return .finished
+      caller.end(.failure(error))
     }
+    return caller.token
   }
 
   /// The thumbnails of one request.
@@ -107,14 +109,6 @@ public final class ThumbnailPipeline: Sendable {
   /// Blocks until everything that was stored is on disk. To be called before the process ends.
   public func flush() { cache.flush() }
 
-  private func source(of request: ThumbnailRequest) throws(FetchFailure) -> SourceURL {
-    let source = try SourceURL(request.url)
-    guard source.scheme != .file || files == .allowed else {
-      throw FetchFailure(.blockedScheme, "Local files are not read.")
-    }
-    return source
-  }
-
   /// What memory alone can answer, without a look at the disk.
   private func outcomeInMemory(
     _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey
@@ -133,11 +127,21 @@ public final class ThumbnailPipeline: Sendable {
   }
 }
 
+extension Downloader.Configuration {
+  /// The fields that differ from those of a new configuration, and the names of those that are left out.
+  fileprivate var unusualFields: [String] {
+    let usual = Downloader.Configuration().headerFields
+    let changed = headerFields.filter { !usual.contains($0) }.map { "\($0.name.canonicalName): \($0.value)" }
+    let missing = usual.filter { !headerFields.contains($0.name) }.map { "without \($0.name.canonicalName)" }
+    return (changed + missing).sorted()
+  }
+}
+
 extension ThumbnailRequest {
-  /// What beside the address decides which bytes come.
-  fileprivate func variant(of source: SourceURL) -> String {
-    guard !headerFields.isEmpty || source.credentials != nil else { return "" }
+  /// What beside the address decides which bytes come: what a server may vary its answer by (RFC 9111, section 4.1).
+  fileprivate func variant(of source: SourceURL, beside ownFields: [String]) -> String {
+    guard !headerFields.isEmpty || !ownFields.isEmpty || source.credentials != nil else { return "" }
     let lines = headerFields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-    return ([source.credentials ?? ""] + lines).joined(separator: "\n")
+    return ([source.credentials ?? ""] + lines + ownFields).joined(separator: "\n")
   }
 }

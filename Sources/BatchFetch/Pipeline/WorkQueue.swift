@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs short work in order on a few threads. Unlike an operation, a piece of it has no state and cannot be taken back;
-/// it costs a tenth of one, because a thread that is done goes on with what waits.
+/// Runs short work in order on a few threads. Unlike an operation, a piece of it has no state and cannot be taken back.
+/// It costs less: a thread that is done goes on with what waits, and none is woken for it.
 final class WorkQueue: Sendable {
   typealias Work = @Sendable () -> Void
 

@@ -28,6 +28,8 @@ public enum FailureCode: Hashable, Sendable {
   case stalled
   /// The connection broke while data was coming.
   case connectionLost
+  /// A local file is missing, is none, or may not be read.
+  case fileUnreadable
   /// The server answered with this status.
   case http(Int)
   /// More redirects than allowed.
@@ -55,7 +57,8 @@ extension FailureCode: LosslessStringConvertible {
       (.blockedAddress, "blocked_address"), (.dnsNotFound, "dns_not_found"), (.dnsTemporary, "dns_temporary"),
       (.connectFailed, "connect_failed"), (.tls, "tls"), (.timeoutConnect, "timeout_connect"),
       (.timeoutFirstByte, "timeout_first_byte"), (.timeoutTotal, "timeout_total"), (.stalled, "stalled"),
-      (.connectionLost, "connection_lost"), (.tooManyRedirects, "too_many_redirects"),
+      (.connectionLost, "connection_lost"), (.fileUnreadable, "file_unreadable"),
+      (.tooManyRedirects, "too_many_redirects"),
       (.badEncoding, "bad_encoding"), (.tooLargeBytes, "too_large_bytes"), (.emptyBody, "empty_body"),
       (.outputFailed, "output_failed"), (.offlineMiss, "offline_miss"), (.cancelled, "cancelled"),
     ] + ImageError.Code.allCases.map { (.image($0), $0.rawValue) }
@@ -86,7 +89,7 @@ extension FailureCode {
   public var isRetryable: Bool {
     switch self {
     case .dnsTemporary, .connectFailed, .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled,
-      .connectionLost, .emptyBody, .image(.truncated):
+      .connectionLost, .emptyBody, .image(.truncated), .image(.outOfMemory):
       true
     case .http(let status): status == 408 || status == 425 || status == 429 || (500...599).contains(status)
     default: false

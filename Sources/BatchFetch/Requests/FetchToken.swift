@@ -8,11 +8,8 @@ public struct FetchToken: Sendable {
     onPriority = setPriority
   }
 
-  /// The token of work that is over.
-  static let finished = FetchToken(cancel: {}, setPriority: { _ in })
-
-  /// Gives up this caller's wish: its completion gets `cancelled`, unless the outcome was on its way already. The last
-  /// caller to leave cancels the work itself.
+  /// Gives up this caller's wish: its completion gets `cancelled`, and no success once this has returned, unless it is
+  /// being called already. The last caller to leave cancels the work itself.
   public func cancel() { onCancel() }
 
   /// Changes how urgent it is for this caller. Among several callers the most urgent one counts.

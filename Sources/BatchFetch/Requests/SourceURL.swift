@@ -1,5 +1,3 @@
-internal import CCurl
-
 /// An address that can be fetched, in canonical form: scheme and host in lower case, international names in ASCII,
 /// no default port, no dot segments, no fragment, and percent-encoded exactly where RFC 3986 asks for it.
 ///

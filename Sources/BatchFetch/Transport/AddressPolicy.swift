@@ -8,10 +8,12 @@ public enum AddressPolicy: Hashable, Sendable {
 
   /// Why `address` may not be connected to; nil where it may.
   func refusal(of address: IPAddress) -> String? {
-    let address = address.unwrapped
-    if let range = Self.first(of: Self.alwaysRefused, holding: address) { return range.reason }
-    guard self == .publicOnly else { return nil }
-    return Self.first(of: Self.notPublic, holding: address)?.reason
+    let readings = address.readings
+    for reading in readings {
+      if let range = Self.first(of: Self.alwaysRefused, holding: reading) { return range.reason }
+    }
+    guard self == .publicOnly, let reading = readings.first else { return nil }
+    return Self.first(of: Self.notPublic, holding: reading)?.reason
   }
 
   private typealias Range = (prefix: IPAddress, length: Int, reason: String)
@@ -26,7 +28,10 @@ public enum AddressPolicy: Hashable, Sendable {
 
   private static let alwaysRefused = ranges([
     ("169.254.0.0", 16, "link-local"), ("fe80::", 10, "link-local"),
-    ("fd00:ec2::254", 128, "a metadata service"), ("100.100.100.200", 32, "a metadata service"),
+    // Amazon (also of its containers), Google, Scaleway; Alibaba, Oracle, Azure.
+    ("fd00:ec2::", 32, "a metadata service"), ("fd20:ce::254", 128, "a metadata service"),
+    ("fd00:42::42", 128, "a metadata service"), ("100.100.100.200", 32, "a metadata service"),
+    ("192.0.0.192", 32, "a metadata service"), ("168.63.129.16", 32, "a metadata service"),
   ])
 
   /// The IANA registries of special-purpose addresses (RFC 6890 and its updates).
@@ -36,7 +41,7 @@ public enum AddressPolicy: Hashable, Sendable {
     ("192.0.2.0", 24, "documentation"), ("192.88.99.0", 24, "reserved"), ("192.168.0.0", 16, "private"),
     ("198.18.0.0", 15, "benchmarking"), ("198.51.100.0", 24, "documentation"),
     ("203.0.113.0", 24, "documentation"), ("224.0.0.0", 4, "multicast"), ("240.0.0.0", 4, "reserved"),
-    ("::", 128, "unspecified"), ("::1", 128, "loopback"), ("100::", 64, "discard"),
+    ("::", 128, "unspecified"), ("::1", 128, "loopback"), ("100::", 64, "discard"), ("2001::", 23, "reserved"),
     ("2001:db8::", 32, "documentation"), ("3fff::", 20, "documentation"), ("5f00::", 16, "segment routing"),
     ("fc00::", 7, "private"), ("fec0::", 10, "site-local"), ("ff00::", 8, "multicast"),
   ])

@@ -197,7 +197,9 @@ final class CurlTransfer {
   }
 
   /// Whether the body is no picture: a redirect's, or an error page.
-  private var isUnwanted: Bool { head.response.status != .ok && head.response.status != .partialContent }
+  private var isUnwanted: Bool {
+    ![.ok, .nonAuthoritativeInformation, .partialContent].contains(head.response.status)
+  }
 
   /// Only the body, or the end, tells that a head was the last one: a 1xx has a head too.
   private func deliverHead() throws(FetchFailure) {
@@ -205,6 +207,8 @@ final class CurlTransfer {
     isHeadDelivered = true
     var response = head.response
     if trail.headerFields[.range] == nil, response.holdsWholeRange { response.status = .ok }
+    // A 200 that a proxy has changed something of (RFC 9110, section 15.3.4).
+    if response.status == .nonAuthoritativeInformation { response.status = .ok }
     try receiver.receive(head: TransferHead(response: response, finalURL: trail.finalURL))
   }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Synchronization
 
-/// Answers for local files as a server would: 200 with the bytes, or 404.
+/// Answers for local files as a server would.
 public struct FileTransport: Transport {
   /// Reading blocks. There are never more reads than transfers at once, which the downloader limits.
   private let queue = DispatchQueue(label: "thumbs.files", attributes: .concurrent)
@@ -42,20 +42,17 @@ private final class FileReading: Transfer {
 
   private func read() throws(FetchFailure) {
     guard let file = openRegularFile() else {
-      return try receiver.receive(head: head(.notFound))
+      throw FetchFailure(.fileUnreadable, "\(request.source) is missing, is no regular file, or may not be read.")
     }
     defer { try? file.close() }
-    try receiver.receive(head: head(.ok))
+    // A file is its own best copy: it is not stored.
+    let response = HTTPResponse(status: .ok, headerFields: [.cacheControl: "no-store"])
+    try receiver.receive(head: TransferHead(response: response))
     while let data = try chunk(of: file) {
       try data.withUnsafeBytes { bytes in
         Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
       }.get()
     }
-  }
-
-  /// A file is its own best copy: it is not stored.
-  private func head(_ status: HTTPResponse.Status) -> TransferHead {
-    TransferHead(response: HTTPResponse(status: status, headerFields: [.cacheControl: "no-store"]))
   }
 
   /// Nil at the end of the file.
@@ -64,16 +61,19 @@ private final class FileReading: Transfer {
     do {
       return try file.read(upToCount: Self.chunk).flatMap { $0.isEmpty ? nil : $0 }
     } catch {
-      throw FetchFailure(.connectionLost, "\(request.source): \(error.localizedDescription)")
+      throw FetchFailure(.fileUnreadable, "\(request.source): \(error.localizedDescription)")
     }
   }
 
   /// A pipe or a device could keep its reader waiting for ever.
   private func openRegularFile() -> FileHandle? {
-    guard let path = String(request.source.description.dropFirst("file://".count)).removingPercentEncoding,
-      let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType,
-      type == .typeRegular
-    else { return nil }
-    return FileHandle(forReadingAtPath: path)
+    guard let path = String(request.source.description.dropFirst("file://".count)).removingPercentEncoding else {
+      return nil
+    }
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? file : nil
   }
 }

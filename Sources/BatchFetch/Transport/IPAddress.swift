@@ -23,23 +23,26 @@ struct IPAddress: Hashable, Sendable {
     self.bytes = Array(bytes)
   }
 
-  /// The IPv4 address that an IPv6 address stands for, where it is one of the forms that are delivered to it;
-  /// otherwise the address itself.
-  var unwrapped: IPAddress {
-    guard bytes.count == 16 else { return self }
-    for (prefix, length, offset) in Self.embeddings where hasPrefix(prefix, length: length) && !isUnspecifiedOrLoopback
-    {
-      return IPAddress(bytes: bytes[offset..<(offset + 4)]) ?? self
+  /// What the address may be delivered to: itself, or the IPv4 addresses that it may stand for, the likeliest first.
+  var readings: [IPAddress] {
+    guard bytes.count == 16, !isUnspecifiedOrLoopback else { return [self] }
+    guard let embedding = Self.embeddings.first(where: { hasPrefix($0.prefix, length: $0.length) }) else {
+      return [self]
     }
-    return self
+    return embedding.places.compactMap { place in IPAddress(bytes: place.map { bytes[$0] }) }
   }
 
   private var isUnspecifiedOrLoopback: Bool { bytes.dropLast().allSatisfy { $0 == 0 } && (bytes.last ?? 0) <= 1 }
 
-  /// IPv4-mapped and IPv4-compatible (RFC 4291, 2.5.5), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056).
-  private static let embeddings: [(IPAddress, length: Int, offset: Int)] = [
-    ("::ffff:0:0", 96, 12), ("::", 96, 12), ("64:ff9b::", 96, 12), ("64:ff9b:1::", 48, 12), ("2002::", 16, 2),
-  ].compactMap { text, length, offset in IPAddress(text).map { ($0, length, offset) } }
+  private typealias Embedding = (prefix: IPAddress, length: Int, places: [[Int]])
+
+  /// IPv4-mapped and IPv4-compatible (RFC 4291, 2.5.5), NAT64 (RFC 6052, 2.2), 6to4 (RFC 3056). A network chooses how
+  /// long its part of the local NAT64 prefix is (RFC 8215), and with that the place of the IPv4 address.
+  private static let embeddings: [Embedding] = [
+    ("::ffff:0:0", 96, [[12, 13, 14, 15]]), ("::", 96, [[12, 13, 14, 15]]), ("64:ff9b::", 96, [[12, 13, 14, 15]]),
+    ("64:ff9b:1::", 48, [[12, 13, 14, 15], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]]),
+    ("2002::", 16, [[2, 3, 4, 5]]),
+  ].compactMap { text, length, places in IPAddress(text).map { ($0, length, places) } }
 
   /// Whether the first `length` bits are those of `prefix`.
   func hasPrefix(_ prefix: IPAddress, length: Int) -> Bool {

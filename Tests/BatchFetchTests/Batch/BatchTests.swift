@@ -29,9 +29,9 @@ import Testing
     return events.values
   }
 
-  private func expected(_ count: Int, failed: Int = 0, isCancelled: Bool = false) -> [Event] {
+  private func expected(_ count: Int, failed: Int = 0, cancelled: Int = 0, isCancelled: Bool = false) -> [Event] {
     (0..<count).map { .item(finished: $0 + 1) }
-      + [.completed(BatchSummary(finished: count, failed: failed, isCancelled: isCancelled))]
+      + [.completed(BatchSummary(finished: count, failed: failed, cancelled: cancelled, isCancelled: isCancelled))]
   }
 
   @Test func `An empty batch completes once`() async throws {
@@ -80,7 +80,8 @@ import Testing
       return
     }
     #expect(summary.isCancelled)
-    #expect(events == expected(summary.finished, failed: summary.failed, isCancelled: true))
+    #expect(summary.succeeded == 1 && summary.failed == 0)
+    #expect(events == expected(summary.finished, cancelled: summary.finished - 1, isCancelled: true))
     #expect((8...16).contains(summary.finished))
   }
 
@@ -140,8 +141,11 @@ import Testing
       #expect(item.finished == 1)
       break
     }
+    await eventually { pipeline.runningCount == 0 }
     gate.open()
-    #expect(fixture.server.requests.count <= 5)
+    // Whoever is asked now is asked last: nothing of the batch comes behind it.
+    _ = try await pipeline.thumbnails(for: fixture.request("/last"))
+    #expect(fixture.server.requests.count <= 6)
   }
 
   @Test func `An element that is no request fails alone`() async throws {

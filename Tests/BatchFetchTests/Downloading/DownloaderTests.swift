@@ -116,6 +116,22 @@ import Testing
     #expect(try await task.value.attempts == 3)
   }
 
+  @Test func `Cancelled in the pause before another try, it ends at once and asks no more`() async throws {
+    let server = try LoopbackServer { _ in ServerReply([.reset]) }
+    let clock = ManualClock()
+    var configuration = Downloader.Configuration.patient
+    configuration.clock = clock
+    let downloader = Downloader(configuration)
+    let outcome = Recorder<Result<Download, FetchFailure>>()
+    let token = try downloader.download(request(server.url("/a"))) { outcome.record($0) }
+    await clock.waitForSleepers(1)
+    token.cancel()
+    #expect(await outcome.values(count: 1).map(\.failure) == [.cancelled])
+    clock.advance(by: .seconds(60))
+    await eventually { downloader.runningCount == 0 && downloader.hostCount == 0 }
+    #expect(server.requests.count == 1 && outcome.values.count == 1)
+  }
+
   @Test func `Retry-After is obeyed, and stops the whole host`() async throws {
     let count = Counter()
     let server = try LoopbackServer { _ in
@@ -130,10 +146,14 @@ import Testing
     await clock.waitForSleepers(2)
     #expect(clock.nextDeadline == .seconds(7))
     let other = Task { try await downloader.download(second) }
+    await eventually { downloader.runningCount == 2 }
+    // As above: it would have come by now.
+    _ = try await Downloader(.patient).download(request(server.url("/c")))
+    #expect(server.requests.map(\.target) == ["/a", "/c"])
     clock.advance(by: .seconds(7))
     #expect(try await task.value.response.status == .ok)
     #expect(try await other.value.response.status == .ok)
-    #expect(server.requests.count == 3)
+    #expect(server.requests.count == 4)
   }
 
   @Test func `A suspended downloader starts nothing`() async throws {
@@ -142,7 +162,10 @@ import Testing
     downloader.isSuspended = true
     let wanted = try request(server.url("/a"))
     let task = Task { try await downloader.download(wanted) }
-    #expect(server.requests.isEmpty)
+    await eventually { downloader.runningCount == 1 }
+    // What another one asks for takes as long as the other would have taken.
+    _ = try await Downloader(.patient).download(request(server.url("/b")))
+    #expect(server.requests.map(\.target) == ["/b"])
     downloader.isSuspended = false
     #expect(try await task.value.body == [1])
   }

@@ -134,7 +134,7 @@ import Testing
     #expect(error?.code == .tooLargeBytes)
   }
 
-  @Test func `Over a real connection, a reset in the middle costs only the rest`() async throws {
+  @Test func `Over a real connection, an end in the middle costs only the rest`() async throws {
     let server = try LoopbackServer { [whole] request in
       guard let range = request.fields["range"] else {
         let head = ServerReply.head(200, ["Content-Length": "100", "ETag": "\"1\""])

@@ -137,7 +137,7 @@ import Testing
     #expect(failure?.code == .blockedAddress)
   }
 
-  @Test func `Public only, a redirect to loopback is refused as well`() async throws {
+  @Test func `Public only, loopback is never connected to`() async throws {
     let fixture = try PipelineFixture { _ in .picture() }
     let pipeline = fixture.pipeline(change: { $0.downloads.limits.addresses = .publicOnly })
     let failure = await #expect(throws: FetchFailure.self) {

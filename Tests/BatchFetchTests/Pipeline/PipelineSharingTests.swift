@@ -63,8 +63,51 @@ import Testing
     let results = await outcomes.values(count: 3)
     task.cancel()
     #expect(results.count == 3)
-    #expect(results.filter { $0.failure == nil }.count >= 2)
+    #expect(results.compactMap(\.failure) == [.cancelled])
     #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test(arguments: ["memory", "the network"])
+  func `After a cancel has returned nobody is told of a success, wherever it came from`(origin: String) async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let pipeline = fixture.pipeline()
+    if origin == "memory" { _ = try await pipeline.thumbnails(for: fixture.request("/a")) }
+    let queue = DispatchQueue(label: "callbacks")
+    queue.suspend()
+    let outcomes = Outcomes()
+    let token = pipeline.load(fixture.request("/a"), on: queue) { outcomes.record($0) }
+    // The success is on the queue now, and has not been told.
+    await eventually { pipeline.cache.memoryUsage.sources == 1 && pipeline.runningCount == 0 }
+    token.cancel()
+    queue.resume()
+    #expect(await outcomes.values(count: 1).map(\.failure) == [.cancelled])
+  }
+
+  @Test func `A token that lives on keeps nothing of its completion`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let pipeline = fixture.pipeline()
+    var captured: Counter? = Counter()
+    weak let released = captured
+    let token = pipeline.load(fixture.request("/a")) { [captured] _ in captured?.next() }
+    captured = nil
+    await eventually { released == nil }
+    token.cancel()
+  }
+
+  @Test func `Raised at once, a request passes those before it`() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { .picture().after($0.target == "/0" ? gate : Gate.opened) }
+    let pipeline = fixture.pipeline(change: { $0.downloads.perHost = 1 })
+    let outcomes = Outcomes()
+    pipeline.load(fixture.request("/0")) { outcomes.record($0) }
+    await fixture.server.waitForRequests(1)
+    // Some of these are still looked up when their priority changes: it must reach the download all the same.
+    let tokens = (1...20).map { index in pipeline.load(fixture.request("/\(index)")) { outcomes.record($0) } }
+    tokens[19].setPriority(.high)
+    await eventually { pipeline.core.downloader.runningCount == 21 }
+    gate.open()
+    _ = await outcomes.values(count: 21)
+    #expect(fixture.server.requests.map(\.target).prefix(2) == ["/0", "/20"])
   }
 
   @Test func `Whoever joins or leaves when, each caller hears exactly one end`() async throws {

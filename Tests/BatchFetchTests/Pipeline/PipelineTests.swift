@@ -142,6 +142,45 @@ import Testing
     #expect(failure?.code == .blockedScheme)
     let set = try await fixture.pipeline(change: { $0.files = .allowed }).thumbnails(for: request)
     #expect(set.origin == .file && set.thumbnails.first?.size.width == 8)
+    // A link to a picture is one.
+    let link = fixture.directory.path("link.png")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let linked = ThumbnailRequest(url: "file://\(link)", size: 8)
+    #expect(try await fixture.pipeline(change: { $0.files = .allowed }).thumbnails(for: linked).origin == .file)
+  }
+
+  @Test(arguments: ["missing.png", "directory", "pipe"])
+  func `A file that is not there, or is none, has a code of its own`(name: String) async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    try FileManager.default.createDirectory(
+      atPath: fixture.directory.path("directory"), withIntermediateDirectories: false)
+    #expect(mkfifo(fixture.directory.path("pipe"), 0o600) == 0)
+    let request = ThumbnailRequest(url: "file://\(fixture.directory.path(name))", size: 8)
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await fixture.pipeline(change: { $0.files = .allowed }).thumbnails(for: request)
+    }
+    #expect(failure?.code == .fileUnreadable && failure?.attempts == 1 && failure?.message.contains(name) == true)
+  }
+
+  @Test func `So are other fields of every request, and those that are left out`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    for agent in ["robot/1", "robot/2", nil, "robot/1"] {
+      let pipeline = fixture.pipeline(change: { $0.downloads.headerFields[.userAgent] = agent })
+      _ = try await pipeline.thumbnails(for: fixture.request("/a"))
+      pipeline.flush()
+    }
+    _ = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+    #expect(fixture.server.requests.map { $0.fields["user-agent"]?.hasPrefix("robot") } == [true, true, nil, false])
+  }
+
+  @Test func `Too many pixels for one limit are asked for again with another`() async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    for (limit, isFetched) in [(100, false), (10_000, true)] {
+      let pipeline = fixture.pipeline(change: { $0.maxPixels = limit })
+      let set = try? await pipeline.thumbnails(for: fixture.request("/a"))
+      #expect((set?.origin == .network) == isFetched)
+      pipeline.flush()
+    }
   }
 
   @Test func `Other header fields are another picture`() async throws {

@@ -52,6 +52,8 @@ import Testing
     token.cancel()
     #expect(await results.values(count: 1).map(\.failure) == [.cancelled])
     gate.open()
+    await eventually { downloader.runningCount == 0 && downloader.hostCount == 0 }
+    #expect(results.values.count == 1)
   }
 
   @Test func `A name for an address that is refused is refused`() async throws {

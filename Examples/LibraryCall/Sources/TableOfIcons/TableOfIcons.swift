@@ -40,7 +40,7 @@ import Dispatch
       Batch(requests, over: pipeline).start(on: .main) { item in
         print("\(item.finished) of \(requests.count): \(apps[item.index].name)")
       } completion: { summary in
-        print("\(summary.finished - summary.failed) icons, \(summary.failed) failed")
+        print("\(summary.succeeded) icons, \(summary.failed) failed")
         done.resume()
       }
     }
