@@ -7,6 +7,7 @@ import ImageCache
 struct DryRun {
   var plan: any RowPlan
   var directory: String
+  var files: ThumbnailPipeline.FileAccess
 
   /// Prints the lines on standard output; throws the exit code where a row cannot be fetched.
   func run() throws {
@@ -26,7 +27,7 @@ struct DryRun {
 
   private func lines(of row: PlannedRow) throws(FetchFailure) -> [String] {
     let request = try row.request(headerFields: [:])
-    _ = try SourceURL(request.url)
+    try files.check(SourceURL(request.url))
     guard let name = row.name else { return [] }
     let url = Redaction.url(request.url)
     return row.specs.map { "\(directory)/\(name.fileName(of: $0))\t\(url)" }

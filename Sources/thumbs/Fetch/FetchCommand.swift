@@ -48,7 +48,7 @@ struct FetchCommand: FetchingCommand {
       return ManifestPlan(list, names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
     }
     if dryRun {
-      try exiting { try DryRun(plan: plan(), directory: directory).run() }
+      try exiting { try DryRun(plan: plan(), directory: directory, files: network.fileAccess).run() }
     } else {
       try fetch(paths, to: directory, plan)
     }

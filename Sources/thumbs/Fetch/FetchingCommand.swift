@@ -16,6 +16,7 @@ extension FetchingCommand {
   func fetch(_ paths: [String], to directory: String, _ plan: () throws -> any RowPlan) throws {
     // A reader that went away is an error of the write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    DescriptorLimit.raise()
     // Threads that look into the cache would wait for each other at every allocation. It matters to speed alone.
     _ = sqlite_setup_without_memory_statistics()
     try exiting { try FetchRun(self, plan: plan(), title: title(of: paths), directory: directory).run() }
@@ -46,7 +47,7 @@ extension FetchingCommand {
     configuration.cacheMode = caching.mode
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count
-    configuration.files = network.allowFile ? .allowed : .refused
+    configuration.files = network.fileAccess
     return configuration
   }
 }

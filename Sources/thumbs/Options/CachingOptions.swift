@@ -58,10 +58,8 @@ struct CachingOptions: ParsableArguments {
 
   /// Where the cache is, and how large.
   var configuration: ThumbnailCache.Configuration {
-    var configuration = ThumbnailCache.Configuration(
+    ThumbnailCache.Configuration(
       directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize?.count,
-      memoryByteLimit: Self.memoryByteLimit)
-    configuration.originals = keepOriginals ? .standard : .none
-    return configuration
+      originals: keepOriginals ? .standard : .none, memoryByteLimit: Self.memoryByteLimit)
   }
 }

@@ -31,13 +31,24 @@ struct ManifestOptions: ParsableArguments {
   var keys: ManifestKeys { ManifestKeys(urlKey: urlKey, nameKey: nameKey, subtitleKey: subtitleKey) }
 
   /// The manifests to read: those named, or `apps.plist` of the working directory where `fileExists` finds one.
-  /// Neither is a usage error.
+  /// Neither is a usage error, and so is a file that is not there but is called almost like a subcommand.
   func paths(fileExists: (String) -> Bool) throws -> [String] {
-    if !manifests.isEmpty { return manifests }
-    guard fileExists(Self.defaultPath) else {
-      throw ValidationError(
-        "There is no \(Self.defaultPath) here. Name a manifest, or - to read one from standard input.")
+    guard let first = manifests.first else {
+      guard fileExists(Self.defaultPath) else {
+        throw ValidationError(
+          "There is no \(Self.defaultPath) here. Name a manifest, or - to read one from standard input.")
+      }
+      return [Self.defaultPath]
     }
-    return [Self.defaultPath]
+    if first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
+      throw ValidationError("There is no file '\(first)'. Did you mean 'thumbs \(subcommand)'?")
+    }
+    return manifests
+  }
+
+  /// The subcommand that `word` nearly is: one letter wrong, two swapped, or two too many or too few.
+  private static func subcommand(like word: String) -> String? {
+    let names = Thumbs.configuration.subcommands.compactMap { $0.configuration.commandName }
+    return names.first { word.difference(from: $0).count <= 2 }
   }
 }

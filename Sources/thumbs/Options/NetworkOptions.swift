@@ -98,6 +98,9 @@ struct NetworkOptions: ParsableArguments {
     return configuration
   }
 
+  /// Whether local files are read.
+  var fileAccess: ThumbnailPipeline.FileAccess { allowFile ? .allowed : .refused }
+
   /// The fields of every request.
   var headerFields: HTTPFields {
     var fields = HTTPFields()

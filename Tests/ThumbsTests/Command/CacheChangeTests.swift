@@ -67,8 +67,7 @@ import Testing
       ["cache", "show", fixture.server.url("/a.png"), "--spec", "8x8", "--body", "--cache-dir", fixture.cache])
     let result = await command.result()
     #expect(result.ending == .exit(0))
-    // The output of the command is read as text; the file's length and its beginning tell enough.
-    #expect(result.output.contains("PNG"))
+    #expect(try command.output.bytes == fixture.output("a-8x8.png"))
     let other = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--spec", "9x9", "--body")
     #expect(other.ending == .exit(1))
     #expect(other.errors.contains("it has 16x16, 8x8"))
@@ -81,6 +80,7 @@ import Testing
     #expect(try await keys(fixture, "state=fresh", "host=127.0.0.1").count == 3)
     #expect(try await keys(fixture, "host=elsewhere.example").isEmpty)
     #expect(try await keys(fixture, "older-than=1h").isEmpty)
+    #expect(try await keys(fixture, "older-than=0s").count == 4)
     #expect(try await keys(fixture, "larger-than=10").count == 3)
     #expect(try await keys(fixture, "larger-than=1MiB").isEmpty)
   }

@@ -28,12 +28,12 @@ struct CommandFixture {
   }
 
   /// The arguments of a `fetch` without retries, into this fixture's cache and output directory. Every download has a
-  /// place at once: one that a test holds back keeps no other waiting.
+  /// place at once: one that a test holds back keeps no other waiting. Progress, which a slow machine shows, is left
+  /// to those who ask for it.
   func fetchArguments(_ arguments: [String], report: String = "report.jsonl") -> [String] {
     [
       "fetch", "--cache-dir", cache, "-o", "out", "--retries", "0", "--concurrency", "64", "--per-host", "64",
-      "--timeout", "2400",
-      "--report", report,
+      "--timeout", "2400", "--progress", "none", "--report", report,
     ] + arguments
   }
 

@@ -47,7 +47,10 @@ final class CommandStream: Sendable {
   }
 
   /// Everything so far.
-  var text: String { String(decoding: state.withLock { $0.bytes }, as: UTF8.self) }
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// What came so far.
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
 
   /// Returns when `count` lines have come, or no more will.
   func waitForLines(_ count: Int) async {

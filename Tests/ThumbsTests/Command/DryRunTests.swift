@@ -32,10 +32,12 @@ import Testing
 
   @Test func `What cannot be fetched is said, and the rest goes on`() async throws {
     let fixture = try CommandFixture()
-    _ = try fixture.directory.write("gopher://a/b\nhttp://a.example/x.png\n", as: "list.txt")
+    _ = try fixture.directory.write("gopher://a/b\nhttp://a.example/x.png\nfile:///etc/hostname\n", as: "list.txt")
     let result = try await fixture.fetch("--dry-run", "list.txt")
     #expect(result.ending == .exit(1))
     #expect(result.output == "out/x.{ext}\thttp://a.example/x.png\n")
-    #expect(result.errorLines.count == 1)
+    #expect(result.errorLines.count == 2)
+    let allowed = try await fixture.fetch("--dry-run", "--allow-file", "list.txt")
+    #expect(allowed.output.hasSuffix("\nout/hostname.{ext}\tfile:///etc/hostname\n"))
   }
 }

@@ -47,6 +47,16 @@ import Testing
     #expect(bad.allSatisfy { $0.split(separator: "\t")[1] == "failed" })
   }
 
+  @Test func `A file that cannot be written fails its row alone`() async throws {
+    let fixture = try Self.fixture()
+    let place = fixture.directory.path("out/bad.png/x")
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    let result = try await fixture.fetch(try fixture.list(["/good1.png", "/bad.png", "/good2.png"]))
+    #expect(result.ending == .exit(1))
+    #expect(try fixture.report().map { $0.code ?? $0.status } == ["ok", "output_failed", "ok"])
+    #expect(try fixture.outputs() == ["bad.png", "good1.png", "good2.png"])
+  }
+
   @Test func `Failures for good make 1`() async throws {
     let fixture = try Self.fixture()
     let list = try fixture.list(["/good.png", "/page.png", "/gone.png", "/huge.png"])

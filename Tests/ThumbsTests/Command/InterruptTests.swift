@@ -45,7 +45,7 @@ import Testing
   func `An interrupted run takes its progress off the screen`(signals: Int) async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 0)
-    let arguments = fixture.fetchArguments([try fixture.list(["/0.png"])])
+    let arguments = fixture.fetchArguments([try fixture.list(["/0.png"]), "--progress", "auto"])
     let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
     await command.errors.waitForText("0/1")
     for _ in 0..<signals { command.send(SIGINT) }

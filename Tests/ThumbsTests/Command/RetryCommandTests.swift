@@ -35,7 +35,7 @@ import Testing
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/gone.png", "/a.png"])
     #expect(try await fixture.fetch(list).ending == .exit(1))
-    let nothing = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
+    let nothing = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache, "--progress", "none")
     #expect(nothing.ending == .exit(0))
     #expect(
       nothing.errors.hasPrefix(

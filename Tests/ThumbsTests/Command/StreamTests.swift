@@ -18,7 +18,7 @@ import Testing
   @Test func `Progress is drawn on a terminal and gone at the end`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { _ in .icon().after(gate) }
-    let arguments = fixture.fetchArguments([try fixture.list(["/a.png"])], report: "-")
+    let arguments = fixture.fetchArguments([try fixture.list(["/a.png"]), "--progress", "auto"], report: "-")
     let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
     await command.errors.waitForText("0/1")
     gate.open()

@@ -28,6 +28,19 @@ import Testing
     #expect(result.errors.contains("or - to read one from standard input"))
   }
 
+  @Test(arguments: [("cahce", "cache"), ("cach", "cache"), ("fetsh", "fetch"), ("rerty", "retry")])
+  func `A misspelt subcommand is no manifest, unless there is a file of that name`(word: String, meant: String) throws {
+    let options = try ManifestOptions.parse([word, "list.txt"])
+    let error = #expect(throws: ValidationError.self) { try options.paths { _ in false } }
+    #expect(error?.message == "There is no file '\(word)'. Did you mean 'thumbs \(meant)'?")
+    #expect(try options.paths { $0 == word } == [word, "list.txt"])
+  }
+
+  @Test(arguments: ["apps.plist", "-", "list", "cache.txt"])
+  func `Other names are manifests, there or not`(path: String) throws {
+    #expect(try ManifestOptions.parse([path]).paths { _ in false } == [path])
+  }
+
   @Test func `The version is printed alone`() async throws {
     let result = try await CommandFixture().run("--version")
     #expect(result.ending == .exit(0))

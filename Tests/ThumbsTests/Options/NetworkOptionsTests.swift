@@ -31,6 +31,18 @@ import Testing
     #expect(transport.netrc == "/home/me/.netrc" && transport.maxConnections == 200)
   }
 
+  @Test func `Every limit has its effect`() throws {
+    let configuration = try NetworkOptions.parse([
+      "--concurrency", "9", "--per-host", "5", "--retries", "7", "--connect-timeout", "11", "--timeout", "13",
+      "--max-bytes", "17k", "--max-redirects", "19", "--allow-file",
+    ])
+    let (downloads, limits) = (configuration.configuration, configuration.configuration.limits)
+    #expect(downloads.concurrency == 9 && downloads.perHost == 5 && downloads.retry.limit == 7)
+    #expect(limits.connect == .seconds(11) && limits.total == .seconds(13))
+    #expect(limits.maxBytes == 17_000 && limits.maxRedirects == 19)
+    #expect(configuration.fileAccess == .allowed)
+  }
+
   @Test func `An empty user agent is none`() throws {
     #expect(try NetworkOptions.parse(["--user-agent", ""]).configuration.headerFields[.userAgent] == nil)
   }
