@@ -31,14 +31,16 @@ test: setup
 	    Examples/apps.plist || exit 1; \
 	done
 
-## The tests under the thread sanitizer; those of the command by themselves, which need the processors too.
+## The tests under the thread sanitizer, few at a time: it is slow, and a test that waits its turn for minutes only shows
+## how slow. Those of the command by themselves, which need the processors too.
 test-thread: setup
 	mkdir -p .build-thread
 	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
 	for tests in 'ImageCacheTests|BatchFetchTests' ThumbsTests; do \
 	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
-	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" || exit 1; \
+	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" \
+	    --experimental-maximum-parallelization-width 16 || exit 1; \
 	done
 
 ## The tests of pixels and caches under the address sanitizer.
@@ -50,6 +52,7 @@ test-address: setup
 
 ## What the cache must survive, at length: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and
 ## every system call of a run failing once.
+test-cache: PACKAGES += strace
 test-cache: setup
 	$(SWIFT) build --build-tests
 	THUMBS_KILL_ROUNDS=200 THUMBS_FLIP_ROUNDS=500 THUMBS_PROCESS_SECONDS=20 \

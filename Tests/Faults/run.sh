@@ -43,4 +43,5 @@ for fault in pwrite64:ENOSPC pwrite64:EIO fdatasync:EIO pread64:EIO flock:ENOLCK
   while [ $call -le 60 ] && round "${fault%:*}" "${fault#*:}" $call; do call=$((call + 1)); done
   echo "$fault: $((call - 1)) calls"
 done
+[ $rounds -gt 0 ] || { echo "No call was made to fail: strace is missing, or may not trace." >&2; exit 1; }
 echo "$rounds faults, none of which was felt"
