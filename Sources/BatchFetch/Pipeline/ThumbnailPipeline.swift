@@ -91,8 +91,8 @@ public final class ThumbnailPipeline: Sendable {
     try await CancellableCall.result { completion in load(request, completion: completion).cancel }.get()
   }
 
-  /// Cancels every request, also one that waits for milestones or is part of a batch: each completion gets `cancelled`.
-  /// Requests made later are served as ever.
+  /// Cancels every request, also one that waits for milestones or is part of a batch: each completion gets `cancelled`,
+  /// unless its outcome is on its way already. Requests made later are served as ever.
   public func cancelAll() {
     // These first: the end of another request may be what they wait for.
     for load in delayed.withLock({ Array($0.values) }) { load.cancel() }

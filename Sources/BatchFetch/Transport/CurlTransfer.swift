@@ -198,7 +198,10 @@ final class CurlTransfer {
 
   /// Whether the body is no picture: a redirect's, or an error page.
   private var isUnwanted: Bool {
-    ![.ok, .nonAuthoritativeInformation, .partialContent].contains(head.response.status)
+    switch head.response.status {
+    case .ok, .nonAuthoritativeInformation, .partialContent: false
+    default: true
+    }
   }
 
   /// Only the body, or the end, tells that a head was the last one: a 1xx has a head too.

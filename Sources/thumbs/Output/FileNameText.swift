@@ -61,5 +61,6 @@ enum FileNameText {
   /// Names that Windows keeps for devices, with any extension.
   private static let devices: Set<String> = Set(
     ["CON", "PRN", "AUX", "NUL"] + (1...9).flatMap { ["COM\($0)", "LPT\($0)"] })
+  /// Of their names: most others are told apart by that alone, without a copy in capitals.
   private static let deviceLengths = 3...4
 }

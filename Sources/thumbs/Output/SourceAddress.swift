@@ -1,4 +1,4 @@
-/// What a file name takes from an address. A rough reading: whether the address is good is not decided here.
+/// What file names, tallies and filters take from an address. A rough reading: whether the address is good is not decided here.
 struct SourceAddress: Hashable, Sendable {
   private let authority: Substring
   private let path: Substring

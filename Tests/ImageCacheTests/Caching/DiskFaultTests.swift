@@ -164,6 +164,23 @@ struct DiskFaultTests {
     #expect(checkedHits(in: ThumbnailCache(diskAt: directory.path)) == Self.count)
   }
 
+  @Test(
+    "Numbers that cannot be are a miss, or do no harm",
+    arguments: ["requested_at", "responded_at", "last_used", "bytes"], [Int.min, -1, Int.max])
+  func impossibleNumbers(column: String, value: Int) throws {
+    fill()
+    try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
+    let hits = checkedHits(in: ThumbnailCache(diskAt: directory.path))
+    // No checksum covers the others: they say nothing of the picture.
+    #expect(hits == (column.hasSuffix("_at") ? 0 : Self.count))
+    fill()
+    try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
+    let inspector = try CacheInspector(directory: directory.path)
+    _ = try (inspector.leastRecentlyUsed(above: 1), inspector.statistics(at: Fixtures.start))
+    _ = try CacheMaintenance.prune(directory: directory.path, downTo: 1)
+    expectRecovery("\(column) is \(value)")
+  }
+
   @Test("A newer schema is left alone, counted, and costs nothing but the disk level")
   func newerSchema() throws {
     fill(0..<1)

@@ -24,6 +24,10 @@ struct ColumnReader {
     return Int(sqlite3_column_int64(statement, index))
   }
 
+  /// A time or a size, between 0 and 2^40: it is computed with before a checksum is compared, or has none, and a damaged
+  /// one may be anything.
+  mutating func amount() -> Int? { integer().map { max(0, min($0, 1 << 40)) } }
+
   mutating func bytes() -> [UInt8]? {
     defer { index += 1 }
     guard sqlite3_column_type(statement, index) == SQLITE_BLOB else { return nil }

@@ -121,11 +121,10 @@ final class DiskReader: Sendable {
     var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
     while var columns = try run.next() {
       if found == nil {
-        guard let lastUsed = columns.integer(), let row = StoredSource.row(&columns, key: key), !row.isOutdated,
+        guard let lastUsed = columns.amount(), let row = StoredSource.row(&columns, key: key), !row.isOutdated,
           row.source.url == url
         else { return .unusable }
-        // No checksum covers it: it changes with every use.
-        found = (row.source, max(0, min(lastUsed, 1 << 40)))
+        found = (row.source, lastUsed)
       } else {
         columns.skip(1 + StoredSource.columns.count)
       }

@@ -198,7 +198,7 @@ extension DiskTransactions {
       guard let id = columns.integer() else { continue }
       victims.append(id)
       // What a row costs beside its pictures differs; too low a guess only evicts a little more.
-      sum += max(0, min(columns.integer() ?? 0, 1 << 40)) + Self.rowBytes
+      sum += (columns.amount() ?? 0) + Self.rowBytes
     }
     return victims
   }
@@ -216,7 +216,7 @@ extension DiskTransactions {
     while bytes + count * Self.rowBytes < excess, var columns = try run.next() {
       count += 1
       columns.skip(1)
-      bytes += columns.integer() ?? 0
+      bytes += columns.amount() ?? 0
     }
     return (count, bytes)
   }

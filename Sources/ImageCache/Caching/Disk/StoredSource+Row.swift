@@ -43,10 +43,8 @@ extension CachePolicy {
   }
 
   fileprivate init?(_ columns: inout ColumnReader) {
-    guard let requestedAt = columns.integer(), let respondedAt = columns.integer(), let status = columns.integer()
+    guard let requestedAt = columns.amount(), let respondedAt = columns.amount(), let status = columns.integer()
     else { return nil }
-    // Times are computed with before the checksum is: those of a damaged row must not overflow.
-    guard [requestedAt, respondedAt].allSatisfy((0...1 << 40).contains) else { return nil }
     var fields = ResponseFields()
     fields.cacheControl = columns.text()
     fields.expires = columns.text()

@@ -1,5 +1,3 @@
-import GRDB
-
 extension CacheInspector {
   /// The source of `key`; nil when there is none, or when it is damaged.
   public func source(of key: SourceKey) throws(DiskCacheError) -> ListedSource? {

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-import GRDB
 
 /// Looks into a cache directory, also while others use it. Creates and changes nothing.
 public struct CacheInspector: Sendable {

@@ -6,7 +6,7 @@ public struct CacheVerification: Hashable, Sendable {
   public var thumbnails = 0
   /// The size of those in bytes.
   public var bytes = 0
-  /// Thumbnails of another version of the renderer, which are never served.
+  /// Thumbnails and failures of another version of the renderer, which are never served.
   public var outdated = 0
   /// Problems found.
   public var problems = 0

@@ -38,7 +38,7 @@ struct PNGHeaderReader {
     while let length = bytes.uint32(at: offset), offset + 12 + length <= bytes.count {
       isBehind = isBehind || bytes.has("IDAT", at: offset + 4)
       if isBehind && bytes.has("eXIf", at: offset + 4) {
-        // There must be one at most (PNG Specification, third edition, table 7).
+        // There must be one at most (section 5.6).
         return header.readOrientation(exif: bytes.extracting(offset + 8..<offset + 8 + length))
       }
       offset += 12 + length
