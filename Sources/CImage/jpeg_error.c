@@ -12,7 +12,9 @@ static CImageStatus status_of(int code, bool reachedEnd) {
     case JERR_WIDTH_OVERFLOW:
     case JERR_IMAGE_TOO_BIG:
       return CImageStatusLimit;
+#if JPEG_LIB_VERSION < 70
     case JERR_ARITH_NOTIMPL:
+#endif
     case JERR_BAD_PRECISION:
     case JERR_CCIR601_NOTIMPL:
     case JERR_CONVERSION_NOTIMPL:

@@ -11,6 +11,18 @@
 #include <stdio.h>
 #include <jpeglib.h>
 
+// How many samples a block becomes. libjpeg 7 and later, whose interface Ubuntu's libjpeg-turbo has too, keep one number
+// for each direction; libjpeg 6b has one for both.
+#if JPEG_LIB_VERSION >= 70
+#define SAMPLES_ACROSS(component) ((component)->DCT_h_scaled_size)
+#define SAMPLES_DOWN(component) ((component)->DCT_v_scaled_size)
+#define LEAST_SAMPLES_DOWN(cinfo) ((cinfo)->min_DCT_v_scaled_size)
+#else
+#define SAMPLES_ACROSS(component) ((component)->DCT_scaled_size)
+#define SAMPLES_DOWN(component) ((component)->DCT_scaled_size)
+#define LEAST_SAMPLES_DOWN(cinfo) ((cinfo)->min_DCT_scaled_size)
+#endif
+
 /// An error manager that remembers instead of printing.
 typedef struct JPEGErrors {
   struct jpeg_error_mgr manager;  // First, so that libjpeg's pointer to it is a pointer to this.

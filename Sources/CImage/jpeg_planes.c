@@ -4,20 +4,20 @@
 
 /// Rows that libjpeg writes: whole blocks.
 static size_t written_rows(const jpeg_component_info *component) {
-  return (size_t)component->height_in_blocks * (size_t)component->DCT_scaled_size;
+  return (size_t)component->height_in_blocks * (size_t)SAMPLES_DOWN(component);
 }
 
-/// How many samples of `step` pixels show `size` pixels. A block that was made smaller mixes the last pixels with what
+/// How many samples of `step` pixels show `size` pixels, where a block becomes `samples`. A block that was made smaller mixes the last pixels with what
 /// the encoder padded them with: such samples do not count, as long as there are others.
-static int32_t sample_count(int32_t size, double step, const jpeg_component_info *component) {
+static int32_t sample_count(int32_t size, double step, int samples) {
   double count = size / step;
-  if (component->DCT_scaled_size == DCTSIZE) return (int32_t)ceil(count);
+  if (samples == DCTSIZE) return (int32_t)ceil(count);
   return count >= 1 ? (int32_t)count : 1;
 }
 
 /// Pixels from one sample to the next, from the largest sampling factor and that of the component.
-static double step_of(int largest, int factor, const jpeg_component_info *component) {
-  return (double)largest * DCTSIZE / (factor * component->DCT_scaled_size);
+static double step_of(int largest, int factor, int samples) {
+  return (double)largest * DCTSIZE / (factor * samples);
 }
 
 size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options) {
@@ -31,14 +31,14 @@ void cimage_lay_out_planes(j_decompress_ptr cinfo, CImageJPEGDecoding options, u
   size_t taken = 0;
   for (int i = 0; i < 3; i++) {
     const jpeg_component_info *component = &cinfo->comp_info[i];
-    double across = step_of(cinfo->max_h_samp_factor, component->h_samp_factor, component);
-    double down = step_of(cinfo->max_v_samp_factor, component->v_samp_factor, component);
+    int columns = SAMPLES_ACROSS(component), rows = SAMPLES_DOWN(component);
+    double across = step_of(cinfo->max_h_samp_factor, component->h_samp_factor, columns);
+    double down = step_of(cinfo->max_v_samp_factor, component->v_samp_factor, rows);
     planes[i] = (CImagePlane){.samples = {.pixels = room + taken,
-                                          .width = sample_count(options.width, across, component),
-                                          .height = sample_count(options.height, down, component),
+                                          .width = sample_count(options.width, across, columns),
+                                          .height = sample_count(options.height, down, rows),
                                           .channels = 1,
-                                          .stride = (size_t)component->width_in_blocks *
-                                                    (size_t)component->DCT_scaled_size},
+                                          .stride = (size_t)component->width_in_blocks * (size_t)columns},
                               .stepAcross = across,
                               .stepDown = down};
     taken += planes[i].samples.stride * written_rows(component);
@@ -55,7 +55,7 @@ void cimage_read_planes(j_decompress_ptr cinfo, const CImagePlane planes[3]) {
   for (size_t number = 0; cinfo->output_scanline < cinfo->output_height; number++) {
     for (int i = 0; i < 3; i++) {
       const jpeg_component_info *component = &cinfo->comp_info[i];
-      size_t count = (size_t)(component->v_samp_factor * component->DCT_scaled_size);
+      size_t count = (size_t)(component->v_samp_factor * SAMPLES_DOWN(component));
       size_t last = written_rows(component) - 1;
       for (size_t row = 0; row < count; row++) {
         size_t y = number * count + row;
@@ -63,6 +63,6 @@ void cimage_read_planes(j_decompress_ptr cinfo, const CImagePlane planes[3]) {
         rows[i][row] = planes[i].samples.pixels + (y < last ? y : last) * planes[i].samples.stride;
       }
     }
-    jpeg_read_raw_data(cinfo, strip, (JDIMENSION)(cinfo->max_v_samp_factor * cinfo->min_DCT_scaled_size));
+    jpeg_read_raw_data(cinfo, strip, (JDIMENSION)(cinfo->max_v_samp_factor * LEAST_SAMPLES_DOWN(cinfo)));
   }
 }

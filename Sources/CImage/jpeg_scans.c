@@ -1,5 +1,7 @@
 #include "jpeg_scans.h"
 
+#include "jpeg_error.h"
+
 #include <string.h>
 
 enum { markerEOI = 0xD9, markerSOS = 0xDA };
@@ -27,7 +29,7 @@ static bool is_idle(j_decompress_ptr cinfo, const uint8_t *marker, const uint8_t
   if (marker[1] != markerSOS || end - marker < 10 || marker[4] != 1 || marker[7] == 0) return false;
   for (int i = 0; i < cinfo->num_components; i++) {
     const jpeg_component_info *component = &cinfo->comp_info[i];
-    if (component->component_id == marker[5]) return component->DCT_scaled_size == 1;
+    if (component->component_id == marker[5]) return SAMPLES_ACROSS(component) == 1 && SAMPLES_DOWN(component) == 1;
   }
   return false;
 }

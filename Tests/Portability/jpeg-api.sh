@@ -1,0 +1,21 @@
+#!/bin/sh
+# Compiles the pixel floor against the interfaces of libjpeg 6b, 7 and 8. Debian's libjpeg-turbo has the first, Ubuntu's the
+# last; which one it is says a number in jconfig.h. Nothing is linked.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+headers=$(mktemp -d)
+trap 'rm -rf "$headers"' EXIT
+flags=$(pkg-config --cflags libjpeg libpng libdeflate lcms2)
+
+# Copies of all headers of libjpeg: jpeglib.h looks for the others beside itself.
+files=$(printf '#include <stdio.h>\n#include <jpeglib.h>\n#include <jerror.h>\n' |
+  clang $flags -E -M -x c - | tr ' ' '\n' | grep -E '/(jpeglib|jmorecfg|jconfig|jerror)\.h$')
+for api in 62 70 80; do
+  cp $files "$headers"
+  sed -i "s/\(define *JPEG_LIB_VERSION \).*/\1$api/" "$headers/jconfig.h"
+  grep -q "JPEG_LIB_VERSION $api" "$headers/jconfig.h"
+  for file in "$root"/Sources/CImage/*.c; do
+    clang -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -I "$root/Sources/CImage/include" $flags "$file"
+  done
+  echo "libjpeg API $api: compiled"
+done
