@@ -7,6 +7,10 @@
 #include "jpeg_scans.h"
 #include "messages.h"
 
+/// Blocks that the scans of a file may pass: so many times all it has, as many as a long script of an encoder takes;
+/// and for small pictures so many in any case. A scan can pass millions of blocks in a few bytes.
+enum { maxPasses = 32, minBlocks = 2 << 20 };
+
 /// One file on its way into the caller's bitmap. Lives outside the frame that jumps land in.
 typedef struct Decoder {
   struct jpeg_decompress_struct cinfo;
@@ -24,11 +28,29 @@ typedef struct Decoder {
   uint8_t *ink;
   /// The components that at least one scan holds, one bit each.
   unsigned seen;
+  /// The scan that was begun last, and the blocks that all scans so far pass.
+  int scan;
+  uint64_t passedBlocks;
   /// Some scans are not decoded, because the pixels do not depend on them.
   bool leavesOut;
   /// All rows are read: what is wrong from here on does not concern the picture.
   bool complete;
 } Decoder;
+
+static uint64_t block_count(const jpeg_component_info *component) {
+  return (uint64_t)component->width_in_blocks * component->height_in_blocks;
+}
+
+/// Counts the blocks of a scan that begins, and fails where the file has had more than enough.
+static void count_blocks(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  uint64_t all = 0;
+  for (int i = 0; i < cinfo->num_components; i++) all += block_count(&cinfo->comp_info[i]);
+  for (int i = 0; i < cinfo->comps_in_scan; i++) self->passedBlocks += block_count(cinfo->cur_comp_info[i]);
+  if (self->passedBlocks > minBlocks && self->passedBlocks > maxPasses * all) {
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusLimit, "the JPEG file's scans pass too many blocks");
+  }
+}
 
 /// Called by libjpeg before it reads the next piece of a file with several scans.
 static void watch_scans(j_common_ptr common) {
@@ -36,6 +58,10 @@ static void watch_scans(j_common_ptr common) {
   Decoder *self = cinfo->client_data;
   if (cinfo->input_scan_number > self->options.maxScans) {
     cimage_jpeg_fail(common, CImageStatusLimit, "the JPEG file has too many scans");
+  }
+  if (cinfo->input_scan_number != self->scan) {
+    self->scan = cinfo->input_scan_number;
+    count_blocks(self);
   }
   for (int i = 0; i < cinfo->comps_in_scan; i++) self->seen |= 1u << cinfo->cur_comp_info[i]->component_index;
 }

@@ -1,4 +1,5 @@
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "messages.h"
@@ -6,6 +7,10 @@
 
 // A picture of any size has few chunks and short ones; these bounds stop files made to eat memory.
 enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };
+
+/// Compressed bytes that may be read behind the last row. libpng would inflate all there are, to a thousand times as
+/// many; sound files have a checksum of 4 bytes there, and libpng reads up to 8 KiB at once.
+enum { maxTail = 16 << 10 };
 
 /// One file on its way into the caller's bitmap. Lives outside the frame that jumps land in.
 typedef struct Decoder {
@@ -16,12 +21,22 @@ typedef struct Decoder {
   size_t left;
   CImageBitmap bitmap;
   CImageProfileRoom *profile;
+  /// How many bytes may still be read while the picture data is.
+  size_t budget;
+  /// The row that is being read is the last one.
+  bool isLast;
   /// All rows are read: what is wrong from here on does not concern the picture.
   bool complete;
 } Decoder;
 
 static void take(png_structp png, png_bytep bytes, size_t count) {
   Decoder *self = png_get_io_ptr(png);
+  if (count > self->budget) {
+    // Only the last row's end limits the budget, and then all rows are in the bitmap.
+    self->complete = true;
+    png_error(png, "the PNG file's picture data goes on behind its last row");
+  }
+  self->budget -= count;
   if (count > self->left) {
     self->errors.status = CImageStatusTruncated;
     png_error(png, "the PNG file ends before its picture does");
@@ -68,6 +83,15 @@ static void even_gamma(Decoder *self) {
   png_set_gamma(self->png, PNG_DEFAULT_sRGB, gamma);
 }
 
+/// Called by libpng when a row is inflated and unfiltered. What it reads before it returns the last row, it reads behind
+/// that one.
+static void watch_rows(png_structp png, png_row_infop info, png_bytep row) {
+  (void)info;
+  (void)row;
+  Decoder *self = png_get_user_transform_ptr(png);
+  if (self->isLast) self->budget = maxTail;
+}
+
 /// Asks libpng for the samples the caller's bitmap has.
 static void choose_output(Decoder *self) {
   png_byte color = png_get_color_type(self->png, self->info);
@@ -78,6 +102,8 @@ static void choose_output(Decoder *self) {
   int channels = self->bitmap.channels;
   bool alpha = (color & PNG_COLOR_MASK_ALPHA) || transparent;
   if ((channels == 2 || channels == 4) && !alpha) png_set_add_alpha(self->png, 0xFF, PNG_FILLER_AFTER);
+  png_set_read_user_transform_fn(self->png, watch_rows);
+  png_set_user_transform_info(self->png, self, 0, 0);
   png_set_interlace_handling(self->png);
   png_read_update_info(self->png, self->info);
   if (png_get_image_width(self->png, self->info) != (png_uint_32)self->bitmap.width ||
@@ -91,6 +117,9 @@ static void read_rows(Decoder *self) {
   int passes = png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
   for (int pass = 0; pass < passes; pass++) {
     for (int32_t y = 0; y < self->bitmap.height; y++) {
+      self->isLast = pass == passes - 1 && y == self->bitmap.height - 1;
+      // The last pass of interlaced files has every second row, from the second: this one is in the bitmap already.
+      if (self->isLast && passes > 1 && y % 2 == 0) self->budget = maxTail;
       png_read_row(self->png, self->bitmap.pixels + (size_t)y * self->bitmap.stride, NULL);
     }
   }
@@ -110,6 +139,7 @@ static CImageStatus decode(Decoder *self) {
   choose_output(self);
   read_rows(self);
   self->complete = true;
+  self->budget = SIZE_MAX;
   png_read_end(self->png, NULL);
   return CImageStatusOK;
 }
@@ -121,9 +151,11 @@ CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap 
   self.errors.messages = messages;
   self.next = bytes;
   self.left = count;
+  self.budget = SIZE_MAX;
   self.bitmap = bitmap;
   self.profile = profile;
-  self.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &self.errors, cimage_png_error, cimage_png_warning);
+  self.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &self.errors, cimage_png_error, cimage_png_warning,
+                                      &self.errors, cimage_png_malloc, cimage_png_free);
   self.info = self.png != NULL ? png_create_info_struct(self.png) : NULL;
   CImageStatus status = CImageStatusOutOfMemory;
   if (self.info != NULL) status = decode(&self);

@@ -22,4 +22,9 @@ _Noreturn void cimage_png_error(png_structp png, png_const_charp text);
 /// libpng's warning callback.
 void cimage_png_warning(png_structp png, png_const_charp text);
 
+/// libpng's allocation callbacks. The library's memory pointer is a `PNGErrors`: what fails for want of memory must not
+/// look like damage.
+png_voidp cimage_png_malloc(png_structp png, png_alloc_size_t count);
+void cimage_png_free(png_structp png, png_voidp memory);
+
 #endif

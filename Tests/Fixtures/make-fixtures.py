@@ -7,6 +7,7 @@ beside itself:
   pictures/NAME.jpg|png        the files, one for each kind that the decoder must understand
   references/NAME.EXT-WxH.png  Pillow's rendering: full decode, EXIF applied, ICC to sRGB, LANCZOS to W x H
   tiny/NAME.jpg|png            one file of each kind that is small enough to be damaged everywhere
+  bombs/NAME.jpg               small files of the same few scans over and over, each of which passes millions of pixels
 
 Nothing here is random from run to run; the same Pillow gives the same bytes.
 """
@@ -14,7 +15,7 @@ import io, math, pathlib, struct, subprocess, zlib
 from PIL import Image, ImageChops, ImageCms, ImageOps
 
 HERE = pathlib.Path(__file__).resolve().parent
-PICTURES, REFERENCES, TINY = HERE / "pictures", HERE / "references", HERE / "tiny"
+PICTURES, REFERENCES, TINY, BOMBS = HERE / "pictures", HERE / "references", HERE / "tiny", HERE / "bombs"
 BOX = (48, 48)
 
 
@@ -171,6 +172,7 @@ def jpegs():
     yield write("progressive.jpg", scene, quality=90, progressive=True)
     yield write("gray.jpg", scene.convert("L"), quality=90)
     yield write("large-shrunk.jpg", photo(811, 605), quality=85)
+    yield write("large-422.jpg", photo(811, 605), quality=85, subsampling=1)
     yield write("tall.jpg", photo(37, 811), quality=90)
     yield write("cmyk.jpg", scene.convert("CMYK"), quality=92)
     for orientation in range(1, 9):
@@ -471,6 +473,14 @@ def tiny():
                 png(TINY / name, width, height, depth, color, samples(count, depth), extra=extra, interlace=interlace)
 
 
+def bombs():
+    """Four megapixels of nothing, whose last scan comes 90 times; and few pixels, which is none."""
+    for name, side, options in (("progressive", 2048, ()), ("arithmetic", 2048, ("-arithmetic",)), ("harmless", 128, ())):
+        data = encoded(Image.new("RGB", (side, side), (90, 120, 60)), "-progressive", *options)
+        last = data.rindex(b"\xff\xda")
+        written(BOMBS / f"{name}.jpg", data[:-2] + data[last:-2] * 89 + data[-2:])
+
+
 def ycck_marked(path):
     """A CMYK file whose inks are said to be YCbCr."""
     data = bytearray(path.read_bytes())
@@ -479,7 +489,7 @@ def ycck_marked(path):
 
 
 def main():
-    for folder in (PICTURES, REFERENCES, TINY):
+    for folder in (PICTURES, REFERENCES, TINY, BOMBS):
         folder.mkdir(exist_ok=True)
         for old in folder.iterdir():
             old.unlink()
@@ -491,6 +501,7 @@ def main():
         reference(path, image)
     filters()
     tiny()
+    bombs()
 
 
 if __name__ == "__main__":

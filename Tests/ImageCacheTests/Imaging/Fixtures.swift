@@ -19,6 +19,11 @@ enum Fixtures {
     try read("pictures/\(name)")
   }
 
+  /// The bytes of a file that would take far more work than a picture of its size.
+  static func bomb(_ name: String) throws -> [UInt8] {
+    try read("bombs/\(name)")
+  }
+
   /// The bytes of a JPEG picture whose profile was in one segment, which is left out.
   static func pictureWithoutProfile(_ name: String) throws -> [UInt8] {
     let bytes = try picture(name)
