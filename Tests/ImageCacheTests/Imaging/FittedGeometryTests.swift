@@ -98,12 +98,12 @@ import Testing
   @Test(arguments: [(1.0, 1), (3.9, 1), (4, 2), (7.9, 2), (8, 4), (15.9, 4), (16, 8), (100, 8), (0.5, 1)])
   func `a JPEG is shrunk while decoding only as far as twice the thumbnail`(reduction: Double, factor: Int) {
     let size = PixelSize(width: 1600, height: 1200)
-    #expect(DCTShrink.factor(for: [reduction], of: size) == factor)
-    #expect(DCTShrink.factor(for: [1000, reduction], of: size) == factor)
+    #expect(DCTShrink.factor(for: [.init(reduction: reduction)], of: size) == factor)
+    #expect(DCTShrink.factor(for: [.init(reduction: 1000), .init(reduction: reduction)], of: size) == factor)
   }
 
   @Test(arguments: [((1601, 1203), 8), ((37, 811), 1), ((38, 808), 2), ((44, 808), 4), ((40, 808), 8)])
   func `a JPEG is not shrunk while decoding where that loses a seen part`(size: (Int, Int), factor: Int) {
-    #expect(DCTShrink.factor(for: [20], of: Self.size(size)) == factor)
+    #expect(DCTShrink.factor(for: [.init(reduction: 20)], of: Self.size(size)) == factor)
   }
 }

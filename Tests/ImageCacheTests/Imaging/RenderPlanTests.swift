@@ -42,6 +42,29 @@ import Testing
     #expect(Self.plan(specs).steps.map(\.mixing) == [.none, .light, .numbers])
   }
 
+  /// 4:2:2 has half as many samples of chroma across as down. A file with 4:2:0 wants no more of them; one with 4:4:4,
+  /// or pixels, do.
+  @Test(arguments: [
+    (1, 360, 82, ThumbnailSpec.Format.auto, 2), (2, 360, 82, .auto, 2), (2, 360, 82, .jpeg, 2), (4, 360, 82, .auto, 1),
+    (2, 360, 90, .auto, 1), (2, 360, 82, .png, 1), (1, 360, 82, .png, 2), (2, 240, 90, .auto, 2), (2, 240, 82, .png, 2),
+    (2, 120, 82, .auto, 8), (2, 120, 90, .auto, 4), (4, 120, 82, .auto, 4), (2, 500, 82, .auto, 1),
+    (2, 501, 82, .auto, 1),
+  ])
+  func `shrinks luma and chroma each as far as twice the thumbnail`(
+    stretch: Int, width: Int, quality: Int, format: ThumbnailSpec.Format, shrink: Int
+  ) {
+    var header = Self.header(width: 1920, height: 1440)
+    header.chromaStretch = stretch
+    #expect(Self.plan([ThumbnailSpec(width: width, format: format, quality: quality)], of: header).shrink == shrink)
+  }
+
+  @Test func `shrinks no further than the most demanding of its thumbnails`() {
+    var header = Self.header(width: 1920, height: 1440)
+    header.chromaStretch = 2
+    let specs = [ThumbnailSpec(width: 120), ThumbnailSpec(width: 240, format: .png)]
+    #expect(Self.plan(specs, of: header).shrink == 2)
+  }
+
   @Test(arguments: [ThumbnailSpec.Format.auto, .jpeg])
   func `keeps luma and chroma from one JPEG file to the next`(format: ThumbnailSpec.Format) {
     #expect(Self.plan([ThumbnailSpec(width: 256, format: format), ThumbnailSpec(width: 64)]).form == .planes)

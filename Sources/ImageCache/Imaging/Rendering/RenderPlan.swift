@@ -44,8 +44,11 @@ struct RenderPlan {
   private static func shrink(for steps: [Step], of header: ImageHeader) -> Int {
     // Light is mixed from full detail: a DCT shrink mixes numbers.
     guard header.format == .jpeg, !steps.contains(where: { $0.mixing == .light }) else { return 1 }
-    return DCTShrink.factor(
-      for: steps.map(\.geometry.reduction), of: header.storedSize, chromaStretch: header.chromaStretch)
+    let demands = steps.map { step in
+      let isJPEG = step.spec.outputFormat(for: header.format) == .jpeg
+      return DCTShrink.Demand(reduction: step.geometry.reduction, chromaStep: isJPEG ? step.spec.chromaStep : 1)
+    }
+    return DCTShrink.factor(for: demands, of: header.storedSize, chromaStretch: header.chromaStretch)
   }
 
   /// Puts `step` under the smallest one it can be made of.
