@@ -1,4 +1,5 @@
 #include <lcms2.h>
+#include <lcms2_plugin.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,39 @@ struct CImageTransform {
   cmsHTRANSFORM transform;
   /// What LittleCMS said last. Lives here because the context keeps a pointer to it.
   char said[200];
+  /// An allocation failed: nothing is known about the profile.
+  bool outOfMemory;
+};
+
+/// The largest block that LittleCMS itself would allocate for a profile.
+enum { maxBlock = 512 << 20 };
+
+/// Notes on the context's transform that the system has no memory left.
+static void *noted(cmsContext context, void *memory) {
+  CImageTransform *self = cmsGetContextUserData(context);
+  if (memory == NULL && self != NULL) self->outOfMemory = true;
+  return memory;
+}
+
+static void *allocate(cmsContext context, cmsUInt32Number count) {
+  return count <= maxBlock ? noted(context, malloc(count)) : NULL;
+}
+
+static void *reallocate(cmsContext context, void *memory, cmsUInt32Number count) {
+  return count <= maxBlock ? noted(context, realloc(memory, count)) : NULL;
+}
+
+static void deallocate(cmsContext context, void *memory) {
+  (void)context;
+  free(memory);
+}
+
+/// Without it, a profile that found no memory would look like a damaged one.
+static cmsPluginMemHandler memoryHandler = {
+    .base = {.Magic = cmsPluginMagicNumber, .ExpectedVersion = 2000, .Type = cmsPluginMemHandlerSig},
+    .MallocPtr = allocate,
+    .FreePtr = deallocate,
+    .ReallocPtr = reallocate,
 };
 
 static void remember(cmsContext context, cmsUInt32Number code, const char *text) {
@@ -62,7 +96,7 @@ static void open_transform(CImageTransform *self, const uint8_t *profile, size_t
     if (target != NULL) {
       cmsUInt32Number output = model == CImageColorModelCMYK ? TYPE_RGB_8 : format_of(model);
       self->transform = cmsCreateTransformTHR(self->context, source, format_of(model), target, output,
-                                              INTENT_PERCEPTUAL, cmsFLAGS_COPY_ALPHA);
+                                              INTENT_PERCEPTUAL, cmsFLAGS_COPY_ALPHA | cmsFLAGS_NOCACHE);
       cmsCloseProfile(target);
     }
   } else {
@@ -71,52 +105,71 @@ static void open_transform(CImageTransform *self, const uint8_t *profile, size_t
   cmsCloseProfile(source);
 }
 
-/// Whether the profile is sRGB in all but name, as those of many pictures of the web are: no colour of a grid moves by
-/// more than one level.
-static bool changes_nothing(CImageTransform *self, CImageColorModel model) {
-  if (model != CImageColorModelRGB) return false;
-  enum { steps = 9 };
-  uint8_t before[steps * 3], after[steps * 3];
-  for (int rg = 0; rg < steps * steps; rg++) {
-    for (int b = 0; b < steps; b++) {
-      before[3 * b] = (uint8_t)(rg / steps * 255 / (steps - 1));
-      before[3 * b + 1] = (uint8_t)(rg % steps * 255 / (steps - 1));
-      before[3 * b + 2] = (uint8_t)(b * 255 / (steps - 1));
+/// Whether no color of a grid of `steps` a channel moves by more than one level.
+static bool keeps_grid(const CImageTransform *self, int colors, int channels, int steps) {
+  uint8_t before[4], after[4];
+  int count = colors == 1 ? steps : steps * steps * steps;
+  for (int number = 0; number < count; number++) {
+    for (int i = 0, rest = number; i < channels; i++, rest /= steps) {
+      before[i] = i < colors ? (uint8_t)(rest % steps * 255 / (steps - 1)) : 255;
     }
-    cimage_transform_row(self, before, after, steps);
-    for (int i = 0; i < steps * 3; i++) {
+    cimage_transform_row(self, before, after, 1);
+    for (int i = 0; i < colors; i++) {
       if (abs(before[i] - after[i]) > 1) return false;
     }
   }
   return true;
 }
 
-CImageTransform *cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
-                                         CImageMessages *messages) {
-  CImageTransform *self = calloc(1, sizeof *self);
-  if (self == NULL) return NULL;
-  self->context = cmsCreateContext(NULL, self);
-  if (self->context != NULL) {
-    cmsSetLogErrorHandlerTHR(self->context, remember);
-    open_transform(self, profile, count, model);
+/// Whether the profile is sRGB in all but name, as those of many images of the web are.
+static bool changes_nothing(const CImageTransform *self, CImageColorModel model) {
+  switch (model) {
+    case CImageColorModelGray:
+    case CImageColorModelGrayAlpha: return keeps_grid(self, 1, (int)model, 256);
+    case CImageColorModelRGB:
+    case CImageColorModelRGBA: return keeps_grid(self, 3, (int)model, 9);
+    case CImageColorModelCMYK: return false;
   }
-  if (self->transform != NULL && !changes_nothing(self, model)) return self;
-  if (self->transform != NULL) {
-    cimage_transform_destroy(self);
-    return NULL;
+}
+
+/// Adds why there is no transform. Returns what that means for the image.
+static CImageStatus explain(const CImageTransform *self, CImageMessages *messages) {
+  if (self->context == NULL || self->outOfMemory) {
+    cimage_set_error(messages, "out of memory");
+    return CImageStatusOutOfMemory;
   }
   char line[256] = "ICC profile ignored: ";
   strncat(line, self->said[0] != '\0' ? self->said : "it is damaged", sizeof line - strlen(line) - 1);
   cimage_add_warning(messages, line);
-  cimage_transform_destroy(self);
-  return NULL;
+  return CImageStatusOK;
 }
 
-void cimage_transform_row(CImageTransform *self, const uint8_t *source, uint8_t *target, size_t count) {
+CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
+                                     CImageTransform **transform, CImageMessages *messages) {
+  *transform = NULL;
+  CImageTransform *self = calloc(1, sizeof *self);
+  if (self == NULL) return CImageStatusOutOfMemory;
+  self->context = cmsCreateContext(&memoryHandler, self);
+  if (self->context != NULL) {
+    cmsSetLogErrorHandlerTHR(self->context, remember);
+    open_transform(self, profile, count, model);
+    // From here on many threads may use it: nothing may write into it any more.
+    cmsSetLogErrorHandlerTHR(self->context, NULL);
+  }
+  CImageStatus status = self->transform != NULL ? CImageStatusOK : explain(self, messages);
+  if (self->transform != NULL && !changes_nothing(self, model)) {
+    *transform = self;
+  } else {
+    cimage_transform_destroy(self);
+  }
+  return status;
+}
+
+void cimage_transform_row(const CImageTransform *self, const uint8_t *source, uint8_t *target, size_t count) {
   cmsDoTransform(self->transform, source, target, (cmsUInt32Number)count);
 }
 
-void cimage_transform_apply(CImageTransform *self, CImageBitmap bitmap) {
+void cimage_transform_apply(const CImageTransform *self, CImageBitmap bitmap) {
   for (int32_t y = 0; y < bitmap.height; y++) {
     uint8_t *row = bitmap.pixels + (size_t)y * bitmap.stride;
     cimage_transform_row(self, row, row, (size_t)bitmap.width);

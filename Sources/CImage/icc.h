@@ -6,6 +6,6 @@
 #include "CImage.h"
 
 /// Converts `count` pixels from `source` to `target`, which may be the same where the pixels have the same size.
-void cimage_transform_row(CImageTransform *transform, const uint8_t *source, uint8_t *target, size_t count);
+void cimage_transform_row(const CImageTransform *transform, const uint8_t *source, uint8_t *target, size_t count);
 
 #endif

@@ -7,7 +7,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   for (CImageColorModel model = CImageColorModelGray; model <= CImageColorModelCMYK; model++) {
     CImageMessages messages = {0};
-    CImageTransform *transform = cimage_transform_create(bytes, count, model, &messages);
+    CImageTransform *transform;
+    if (cimage_transform_create(bytes, count, model, &transform, &messages) != CImageStatusOK) __builtin_trap();
     // A profile that is sRGB's needs no conversion, and no warning either; one that converts is not complained about.
     if (transform != NULL && messages.warnings[0] != '\0') __builtin_trap();
     if (transform != NULL && model != CImageColorModelCMYK) {

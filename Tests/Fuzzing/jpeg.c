@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     CImageMessages messages = {0};
     CImageJPEGDecoding options = {
         .width = width, .height = height, .shrink = shrink, .maxScans = 20, .maxMemory = 64 << 20};
-    CImageTransform *inks = components == 4 ? cimage_transform_create(bytes, count, CImageColorModelCMYK, &messages) : NULL;
+    CImageTransform *inks = NULL;
+    if (components == 4) cimage_transform_create(bytes, count, CImageColorModelCMYK, &inks, &messages);
     options.cmyk = inks;
     if (cimage_jpeg_decode(bytes, count, options, bitmap, &messages) == CImageStatusOK && shrink == 8) {
       // What an encoder makes of it must be a picture again.

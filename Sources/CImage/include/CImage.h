@@ -67,16 +67,17 @@ typedef enum CIMAGE_CLOSED CImageColorModel {
   CImageColorModelCMYK = 5,
 } CImageColorModel;
 
-/// A conversion from an ICC profile's colours to sRGB. One thread at a time.
+/// A conversion from an ICC profile's colors to sRGB. Never changes: any number of threads may use one at once.
 typedef struct CImageTransform CImageTransform;
 
-/// A conversion from `profile`; gray stays gray. NULL, with a warning, when the profile is broken or describes another
-/// colour model; NULL without one when there is nothing to convert, because it is sRGB's. The caller destroys it.
-CImageTransform *_Nullable cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
-                                                   CImageMessages *messages);
+/// Makes a conversion from `profile`; gray stays gray. `*transform` is NULL, with a warning, when the profile is broken
+/// or describes another color model; NULL without one when there is nothing to convert, because it is sRGB's. Fails
+/// only when there is no memory. The caller destroys the conversion.
+CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
+                                     CImageTransform *_Nullable *_Nonnull transform, CImageMessages *messages);
 
 /// Converts every pixel of `bitmap` in place. `bitmap` must have the transform's model, which must not be CMYK.
-void cimage_transform_apply(CImageTransform *transform, CImageBitmap bitmap);
+void cimage_transform_apply(const CImageTransform *transform, CImageBitmap bitmap);
 
 /// Frees a conversion.
 void cimage_transform_destroy(CImageTransform *_Nullable transform);
@@ -91,12 +92,12 @@ typedef struct CImageJPEGDecoding {
   int32_t shrink;
   /// Where the file begins in the bytes.
   size_t start;
-  /// The most scans a progressive file may have.
+  /// The most scans a progressive file may have. Those of a large picture are also limited in the blocks they pass.
   int32_t maxScans;
   /// The most bytes the library may hold for coefficients and rows.
   size_t maxMemory;
   /// Applied to CMYK pictures; without it ink is taken as ideal.
-  CImageTransform *_Nullable cmyk;
+  const CImageTransform *_Nullable cmyk;
 } CImageJPEGDecoding;
 
 /// Decodes the first picture of a JPEG file into `bitmap`, which must be as large as the options say, divided by
@@ -132,7 +133,8 @@ typedef struct CImageProfileRoom {
 } CImageProfileRoom;
 
 /// Decodes a PNG file into `bitmap`, which must be as large as its header says. 16-bit samples are rounded to 8,
-/// palettes become RGB, missing alpha becomes opaque, and a lone gAMA chunk is evened out to sRGB.
+/// palettes become RGB, missing alpha becomes opaque, and a lone gAMA chunk is evened out to sRGB. What the picture data
+/// has behind the last row is not read, but for the first few kilobytes.
 CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap bitmap, CImageProfileRoom *profile,
                                CImageMessages *messages);
 
@@ -178,6 +180,9 @@ void cimage_halve(CImageBitmap source, CImageBitmap target);
 /// Fills `target` with `source` as an EXIF orientation (1 to 8) wants it seen. For 5 to 8 `target` has width and
 /// height exchanged.
 void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target);
+
+/// Fills `target`, of 3 channels, with the RGB of luma and two planes of chroma, each as large as it (JFIF 1.02).
+void cimage_mix_planes(const CImageBitmap planes[_Nonnull 3], CImageBitmap target);
 
 /// Multiplies colour with alpha, in place. Returns 1 when every pixel is opaque, 0 otherwise.
 int32_t cimage_premultiply(CImageBitmap bitmap);

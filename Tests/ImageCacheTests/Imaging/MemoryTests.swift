@@ -1,3 +1,4 @@
+import CImage
 import Foundation
 import TestSupport
 import Testing
@@ -48,6 +49,16 @@ import Testing
     #expect(
       try renderer.render(SampleImage.png(width: 20, height: 20), specs: [ThumbnailSpec(width: 8)]).thumbnails.count
         == 1)
+  }
+
+  @Test func `that does not exist is an error`() {
+    let (side, layout) = (1 << 30, PixelLayout.rgba)
+    let error = #expect(throws: ImageError.self) {
+      _ = try Bitmap(size: PixelSize(width: side, height: side), layout: layout)
+    }
+    #expect(error?.code == .outOfMemory)
+    let encoding = #expect(throws: ImageError.self) { try CImageCall.encode(capacity: .max) { _, _, _ in .OK } }
+    #expect(encoding?.code == .outOfMemory)
   }
 
   @Test func `counts pixels, shrunk, and the coefficients of files in several scans`() {

@@ -71,8 +71,8 @@ import Testing
     },
   ]
 
-  private static func bitmap(_ sample: Sample, width: Int, height: Int) -> Bitmap {
-    let bitmap = Bitmap(size: PixelSize(width: width, height: height), layout: sample.layout)
+  private static func bitmap(_ sample: Sample, width: Int, height: Int) throws -> Bitmap {
+    let bitmap = try Bitmap(size: PixelSize(width: width, height: height), layout: sample.layout)
     for index in 0..<width * height {
       let pixel = sample.pixel(index % width, index / width)
       for (channel, value) in pixel.enumerated() { bitmap.planes[0].samples[index * pixel.count + channel] = value }
@@ -82,7 +82,7 @@ import Testing
 
   @Test(arguments: samples)
   func `are written in the smallest form that is exact`(sample: Sample) throws {
-    let bitmap = Self.bitmap(sample, width: 101, height: 90)
+    let bitmap = try Self.bitmap(sample, width: 101, height: 90)
     let file = try bitmap.encodedPNG()
     #expect(file[25] == sample.colorType && file[24] == sample.depth)
     #expect(try Pixels(png: file) == Pixels(bitmap))
@@ -90,7 +90,7 @@ import Testing
 
   @Test(arguments: samples, [(1, 1), (3, 2), (16, 16), (17, 40), (101, 90)])
   func `are never larger than the plain form`(sample: Sample, size: (Int, Int)) throws {
-    let bitmap = Self.bitmap(sample, width: size.0, height: size.1)
+    let bitmap = try Self.bitmap(sample, width: size.0, height: size.1)
     let file = try bitmap.encodedPNG()
     #expect(try Pixels(png: file) == Pixels(bitmap))
     // Stored without any compression: a bound that needs no second encoder.

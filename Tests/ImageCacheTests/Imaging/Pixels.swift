@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ImageCache
@@ -21,7 +22,7 @@ struct Pixels: Equatable {
     var warnings: [String] = []
     self.init(
       try Bitmap.decodingJPEG(
-        bytes, Bitmap.JPEGDecoding(header: header, shrink: 1, memoryLimit: 1 << 28, profile: nil), warnings: &warnings))
+        bytes, Bitmap.JPEGDecoding(header: header, shrink: 1, memoryLimit: 1 << 28), warnings: &warnings))
   }
 
   init(_ thumbnail: Thumbnail) throws {
@@ -44,7 +45,7 @@ struct Pixels: Equatable {
 
   /// The file that these pixels become without any scaling; they must be opaque.
   func jpeg(quality: Int) throws -> [UInt8] {
-    let bitmap = Bitmap(size: size, layout: .rgb)
+    let bitmap = try Bitmap(size: size, layout: .rgb)
     for index in 0..<size.area {
       for channel in 0..<3 { bitmap.planes[0].samples[index * 3 + channel] = samples[index * 4 + channel] }
     }
@@ -62,6 +63,31 @@ struct Pixels: Equatable {
       }
       return sum / Double(size.area)
     }
+  }
+
+  /// The largest mean absolute difference of a channel in one of the outer rows and columns: what is wrong there alone
+  /// hardly shows in the mean of all.
+  func largestEdgeError(to other: Pixels) -> Double {
+    let (columns, rows) = (0..<size.width, 0..<size.height)
+    let edges = [
+      columns.map { $0 }, columns.map { $0 + (size.height - 1) * size.width },
+      rows.map { $0 * size.width }, rows.map { $0 * size.width + size.width - 1 },
+    ]
+    let errors = edges.flatMap { edge in
+      (0..<4).map { channel in
+        edge.reduce(0.0) { $0 + abs(seen($1, channel) - other.seen($1, channel)) } / Double(edge.count)
+      }
+    }
+    return errors.max() ?? 0
+  }
+
+  /// The peak signal-to-noise ratio in decibels; 99 for the same pixels.
+  func peakSignal(to other: Pixels) -> Double {
+    let squares = (0..<size.area * 4).reduce(0.0) { sum, index in
+      let difference = seen(index / 4, index % 4) - other.seen(index / 4, index % 4)
+      return sum + difference * difference
+    }
+    return squares == 0 ? 99 : 10 * log10(255 * 255 * Double(size.area * 4) / squares)
   }
 
   private func seen(_ pixel: Int, _ channel: Int) -> Double {

@@ -9,7 +9,9 @@ import Testing
 
   /// Odd sizes, in which the last samples of chroma stand for less than others do.
   @Test(
-    arguments: (1...8).map { "orientation-\($0).jpg" } + ["rgb-420.jpg", "rgb-422.jpg", "rgb-440.jpg", "rgb-411.jpg"],
+    arguments: (1...8).map { "orientation-\($0).jpg" } + [
+      "rgb-420.jpg", "rgb-422.jpg", "rgb-440.jpg", "rgb-411.jpg", "adobe-rgb.jpg",
+    ],
     [17, 26, 31])
   func `look as if they had been pixels`(name: String, width: Int) throws {
     for fit in [ThumbnailSpec.Fit.inside, .cover, .stretch] {

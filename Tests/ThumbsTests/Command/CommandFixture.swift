@@ -16,10 +16,11 @@ struct CommandFixture {
   /// Starts the command with `arguments` alone.
   func start(
     _ arguments: [String], environment: [String: String] = [:], input: RunningCommand.Input = .none,
-    output: RunningCommand.Output = .pipe, errors: RunningCommand.Output = .pipe
+    output: RunningCommand.Output = .pipe, errors: RunningCommand.Output = .pipe, addressSpace: Int? = nil
   ) throws -> RunningCommand {
     try RunningCommand(
-      arguments, in: directory.path, environment: environment, input: input, output: output, errors: errors)
+      arguments, in: directory.path, environment: environment, input: input, output: output, errors: errors,
+      addressSpace: addressSpace)
   }
 
   /// Runs the command with `arguments` alone.

@@ -41,14 +41,19 @@ final class RunningCommand: Sendable {
     .deletingLastPathComponent().appendingPathComponent("thumbs")
 
   /// Starts the command. Its environment is `environment` and what a program needs to be found and loaded: no proxy,
-  /// no home, nothing of whoever runs the tests.
+  /// no home, nothing of whoever runs the tests. `addressSpace` is the most bytes it may have mapped; nil is no limit.
   init(
     _ arguments: [String], in directory: String, environment: [String: String] = [:], input: Input = .none,
-    output: Output = .pipe, errors: Output = .pipe
+    output: Output = .pipe, errors: Output = .pipe, addressSpace: Int? = nil
   ) throws {
     let process = Process()
     process.executableURL = Self.executable
     process.arguments = arguments
+    if let addressSpace {
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      let words = ["-c", "ulimit -v \(addressSpace >> 10); exec \"$0\" \"$@\"", Self.executable.path]
+      process.arguments = words + arguments
+    }
     process.currentDirectoryURL = URL(fileURLWithPath: directory)
     process.environment = Self.baseEnvironment.merging(["HOME": directory]) { $1 }.merging(environment) { $1 }
     process.terminationHandler = { [ending] process in

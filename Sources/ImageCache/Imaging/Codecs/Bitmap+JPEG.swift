@@ -9,7 +9,7 @@ extension Bitmap {
     /// The most bytes that libjpeg may hold.
     var memoryLimit: Int
     /// Turns CMYK into RGB; without one, inks are taken as ideal.
-    var profile: [UInt8]?
+    var inks: ColorTransform?
   }
 
   /// Decodes the first picture of a JPEG file into pixels.
@@ -18,17 +18,16 @@ extension Bitmap {
   ) throws(ImageError) -> Bitmap {
     let (header, shrink) = (decoding.header, decoding.shrink)
     let size = header.storedSize.divided(by: shrink, .up)
-    var inks: ColorTransform?
-    if header.isCMYK, let profile = decoding.profile {
-      inks = ColorTransform(profile, model: .CMYK, warnings: &warnings)
-    }
-    let options = decoding.options(inks: inks?.handle)
+    let options = decoding.options
     let stride = size.width * header.layout.channels
     return try Bitmap(layout: header.layout, capacity: size.height * stride) { memory throws(ImageError) in
       let view = CImageBitmap(
         pixels: memory, width: Int32(size.width), height: Int32(size.height), channels: Int32(header.layout.channels),
         stride: stride)
-      try CImageCall.run(&warnings) { cimage_jpeg_decode(bytes, bytes.count, options, view, $0) }
+      // Another thread may drop the transform from its cache meanwhile.
+      try CImageCall.run(&warnings) { messages in
+        withExtendedLifetime(decoding.inks) { cimage_jpeg_decode(bytes, bytes.count, options, view, messages) }
+      }
       // The last row and column may be made in part of what the encoder padded the picture with: left out.
       let readable = header.storedSize.divided(by: shrink, .down)
       let area = PixelBox(size: PixelSize(width: readable.width * shrink, height: readable.height * shrink))
@@ -43,7 +42,7 @@ extension Bitmap {
   static func decodingJPEGPlanes(
     _ bytes: [UInt8], _ decoding: JPEGDecoding, warnings: inout [String]
   ) throws(ImageError) -> Bitmap? {
-    let options = decoding.options(inks: nil)
+    let options = decoding.options
     do throws(ImageError) {
       return try Bitmap(layout: .planes, capacity: cimage_jpeg_planes_bound(options)) { memory throws(ImageError) in
         var planes = Array(repeating: CImagePlane(), count: 3)
@@ -73,10 +72,11 @@ extension Bitmap {
 }
 
 extension Bitmap.JPEGDecoding {
-  fileprivate func options(inks: OpaquePointer?) -> CImageJPEGDecoding {
+  /// The same, as C sees it.
+  fileprivate var options: CImageJPEGDecoding {
     CImageJPEGDecoding(
       width: Int32(header.storedSize.width), height: Int32(header.storedSize.height), shrink: Int32(shrink),
-      start: header.start, maxScans: 100, maxMemory: memoryLimit, cmyk: inks)
+      start: header.start, maxScans: 100, maxMemory: memoryLimit, cmyk: inks?.handle)
   }
 }
 

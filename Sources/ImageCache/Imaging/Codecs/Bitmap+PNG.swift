@@ -5,10 +5,10 @@ extension Bitmap {
   static func decodingPNG(
     _ bytes: [UInt8], header: ImageHeader, profile: inout [UInt8]?, warnings: inout [String]
   ) throws(ImageError) -> Bitmap {
-    let bitmap = Bitmap(size: header.storedSize, layout: header.layout)
+    let bitmap = try Bitmap(size: header.storedSize, layout: header.layout)
     let capacity = header.hasCompressedProfile ? ICCSegments.maxBytes : 0
-    let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-    defer { buffer.deallocate() }
+    let buffer = try CImageCall.allocate(capacity)
+    defer { CImageCall.free(buffer) }
     var room = CImageProfileRoom(bytes: capacity > 0 ? buffer : nil, capacity: capacity, count: 0)
     try CImageCall.run(&warnings) { cimage_png_decode(bytes, bytes.count, bitmap.planes[0].view, &room, $0) }
     profile = room.count > 0 ? Array(UnsafeBufferPointer(start: buffer, count: room.count)) : nil

@@ -1,4 +1,5 @@
 import CImage
+import Glibc
 
 /// A call into C: its status becomes an error, its words become warnings and sentences.
 enum CImageCall {
@@ -24,12 +25,26 @@ enum CImageCall {
     _ body: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<Int>, UnsafeMutablePointer<CImageMessages>)
       -> CImageStatus
   ) throws(ImageError) -> [UInt8] {
-    let room = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-    defer { room.deallocate() }
+    let room = try allocate(capacity)
+    defer { free(room) }
     var count = 0
     try run { body(room, &count, $0) }
+    // An array that finds no memory ends the process: first see whether there is as much.
+    free(try allocate(count))
     return Array(UnsafeBufferPointer(start: room, count: count))
   }
+
+  /// Memory of `count` bytes with undefined content, for ``free(_:)``. Throws `outOfMemory`, where Swift's own
+  /// allocation would end the process.
+  static func allocate(_ count: Int) throws(ImageError) -> UnsafeMutablePointer<UInt8> {
+    guard let memory = malloc(max(1, count)) else {
+      throw ImageError(.outOfMemory, "There is no memory left for the image.")
+    }
+    return memory.assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// Gives back what ``allocate(_:)`` returned.
+  static func free(_ memory: UnsafeMutablePointer<UInt8>) { Glibc.free(memory) }
 }
 
 extension Plane {

@@ -8,6 +8,13 @@ extension Bitmap {
   /// Undoes ``premultiply()``.
   func unpremultiply() { cimage_unpremultiply(planes[0].view) }
 
+  /// The RGB of luma and two planes of chroma that are as large.
+  func mixed() throws(ImageError) -> Bitmap {
+    let target = try Bitmap(size: size, layout: .rgb)
+    cimage_mix_planes(planes.map(\.view), target.planes[0].view)
+    return target
+  }
+
   /// Fills every pixel with one sample a channel.
   func fill(_ sample: [UInt8]) { cimage_fill(planes[0].view, sample) }
 

@@ -14,7 +14,7 @@ extension Bitmap {
   /// A bitmap of the same layout with one plane for each shape. Alpha must be premultiplied where perceptual numbers
   /// are mixed, and straight where light is.
   func scaled(to shapes: [Shape], by scaling: Scaling) throws(ImageError) -> Bitmap {
-    let scaled = Bitmap(layout: layout, planes: shapes)
+    let scaled = try Bitmap(layout: layout, planes: shapes)
     for (index, target) in scaled.planes.enumerated() {
       if index > 0 && planes[index].isFourTimes(target) {
         try halved(index).scale(0, to: target, by: scaling)
@@ -37,26 +37,26 @@ extension Bitmap {
 
   /// One plane, half as large. The eye sees chroma less sharply than luma, and libjpeg makes it up to four times as
   /// dense as asked for: it is worth a filter only for the last step.
-  private func halved(_ index: Int) -> Bitmap {
+  private func halved(_ index: Int) throws(ImageError) -> Bitmap {
     let plane = planes[index]
     let size = plane.size.divided(by: 2, .down)
     // An odd last row or column is left out.
     let area = plane.area.stretched(
       across: Double(size.width * 2) / Double(plane.size.width),
       down: Double(size.height * 2) / Double(plane.size.height))
-    let half = Bitmap(size: size, layout: .gray, showing: area)
+    let half = try Bitmap(size: size, layout: .gray, showing: area)
     cimage_halve(plane.view, half.planes[0].view)
     return half
   }
 
   /// This picture as `orientation` wants it seen.
-  consuming func oriented(_ orientation: Orientation) -> Bitmap {
+  consuming func oriented(_ orientation: Orientation) throws(ImageError) -> Bitmap {
     if orientation == .upright { return self }
     let shapes = planes.map { plane in
       let size = orientation.applied(to: plane.size)
       return (size, PixelBox(size: size))
     }
-    let target = Bitmap(layout: layout, planes: shapes)
+    let target = try Bitmap(layout: layout, planes: shapes)
     for (source, target) in zip(planes, target.planes) {
       cimage_orient(source.view, Int32(orientation.rawValue), target.view)
     }

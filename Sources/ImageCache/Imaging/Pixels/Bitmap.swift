@@ -10,31 +10,34 @@ struct Bitmap: ~Copyable {
   var size: PixelSize { planes[0].size }
 
   /// Memory of `capacity` bytes with undefined content, in which `arrange` places the planes. Every producer fills all
-  /// of them or fails.
-  init<Failure: Error>(
+  /// of them or fails. Throws `outOfMemory`, as all initializers do, where there is not as much.
+  init(
     layout: PixelLayout, capacity: Int,
-    arrange: (UnsafeMutablePointer<UInt8>) throws(Failure) -> [Plane]
-  ) throws(Failure) {
-    memory = .allocate(capacity: capacity)
-    self.layout = layout
-    do throws(Failure) {
-      planes = try arrange(memory)
+    arrange: (UnsafeMutablePointer<UInt8>) throws(ImageError) -> [Plane]
+  ) throws(ImageError) {
+    let room = try CImageCall.allocate(capacity)
+    let arranged: [Plane]
+    do throws(ImageError) {
+      arranged = try arrange(room)
     } catch {
-      memory.deallocate()
+      CImageCall.free(room)
       throw error
     }
+    memory = room
+    self.layout = layout
+    planes = arranged
   }
 
   /// Memory for pixels of `size`, each side at least 1, that show `area` of the picture; by default all of one that is
   /// as large.
-  init(size: PixelSize, layout: PixelLayout, showing area: PixelBox? = nil) {
-    self.init(layout: layout, planes: [(size, area ?? PixelBox(size: size))])
+  init(size: PixelSize, layout: PixelLayout, showing area: PixelBox? = nil) throws(ImageError) {
+    try self.init(layout: layout, planes: [(size, area ?? PixelBox(size: size))])
   }
 
   /// Memory for planes of these sizes, without gaps between their rows.
-  init(layout: PixelLayout, planes shapes: [(size: PixelSize, area: PixelBox)]) {
+  init(layout: PixelLayout, planes shapes: [(size: PixelSize, area: PixelBox)]) throws(ImageError) {
     let capacity = shapes.reduce(0) { $0 + $1.size.area * layout.channels }
-    self.init(layout: layout, capacity: capacity) { memory in
+    try self.init(layout: layout, capacity: capacity) { memory in
       var next = memory
       return shapes.map { size, area in
         defer { next += size.area * layout.channels }
@@ -44,5 +47,5 @@ struct Bitmap: ~Copyable {
     }
   }
 
-  deinit { memory.deallocate() }
+  deinit { CImageCall.free(memory) }
 }

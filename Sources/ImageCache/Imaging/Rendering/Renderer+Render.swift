@@ -21,7 +21,7 @@ extension Renderer {
     defer { memory.leave(cost) }
     var warnings = header.warnings
     var picture = try DecodedPicture.decoding(
-      bytes, header: header, plan: plan, kernels: kernels, warnings: &warnings)
+      bytes, header: header, plan: plan, caches: caches, warnings: &warnings)
     var thumbnails: [Int: Thumbnail] = [:]
     for step in plan.steps { try picture.render(step, into: &thumbnails) }
     return Rendering(

@@ -1,7 +1,7 @@
 /// Turns the bytes of a picture into thumbnails: one decode, any number of sizes.
 public struct Renderer: Sendable {
   /// Rises whenever the same bytes and spec would give other pixels. Part of every cache key.
-  public static let version = 2
+  public static let version = 3
 
   /// The most pixels a header may declare. Default 100 million.
   public var maxPixels: Int
@@ -9,7 +9,7 @@ public struct Renderer: Sendable {
   /// Shared by all copies of this renderer.
   let memory: MemoryGate
   /// Shared by all copies of this renderer.
-  let kernels = KernelCache()
+  let caches = RenderingCaches()
 
   /// A renderer that refuses pictures of more than `maxPixels`, and holds at most about `maxMemory` bytes of pixels and
   /// coefficients at once over all threads. A picture that needs more than that is rendered alone. Default 512 MiB.

@@ -4,7 +4,7 @@ extension ThumbnailSpec {
     of content: consuming Bitmap, geometry: FittedGeometry, sourceFormat: ImageFormat
   ) throws(ImageError) -> Thumbnail {
     let format = outputFormat(for: sourceFormat)
-    let canvas = onCanvas(content, geometry: geometry, format: format)
+    let canvas = try onCanvas(content, geometry: geometry, format: format)
     let bytes =
       switch format {
       case .jpeg: try canvas.encodedJPEG(quality: quality, scans: scans)
@@ -29,11 +29,13 @@ extension ThumbnailSpec {
   static func chromaStep(quality: Int) -> Int { quality < 90 ? 2 : 1 }
 
   /// The content itself where it fills the canvas and the format can hold it; else drawn on a new canvas.
-  private func onCanvas(_ content: consuming Bitmap, geometry: FittedGeometry, format: ImageFormat) -> Bitmap {
+  private func onCanvas(
+    _ content: consuming Bitmap, geometry: FittedGeometry, format: ImageFormat
+  ) throws(ImageError) -> Bitmap {
     let isPadded = geometry.canvas != geometry.content
     let isFlattened = format == .jpeg && content.layout.hasAlpha
     guard isPadded || isFlattened else { return content }
-    let canvas = Bitmap(size: geometry.canvas, layout: canvasLayout(for: content.layout, format: format))
+    let canvas = try Bitmap(size: geometry.canvas, layout: canvasLayout(for: content.layout, format: format))
     canvas.fill(format == .jpeg ? background.samples(in: canvas.layout) : Array(repeating: 0, count: 4))
     canvas.draw(content, left: geometry.origin.left, top: geometry.origin.top)
     return canvas
