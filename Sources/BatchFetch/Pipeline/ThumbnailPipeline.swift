@@ -73,6 +73,7 @@ public final class ThumbnailPipeline: Sendable {
     do throws(FetchFailure) {
       let source = try SourceURL(request.url)
       try files.check(source)
+      try core.renderer.judge(request.specs)
       let key = SourceKey(url: source.description, variant: request.variant(of: source, beside: ownFields))
       guard let outcome = outcomeInMemory(request, source, key) else {
         return core.join(request, of: source, key: key, as: caller)
@@ -123,6 +124,17 @@ public final class ThumbnailPipeline: Sendable {
       return ServedSource(picture, origin: origin, timings: timings).set(for: request.specs).map { .success($0) }
     case .fail(let failure): return .failure(failure)
     case .complete, .fetch: return nil
+    }
+  }
+}
+
+extension Renderer {
+  /// Refuses specs out of range before anything is fetched.
+  fileprivate func judge(_ specs: [ThumbnailSpec]) throws(FetchFailure) {
+    do throws(ImageError) {
+      try check(specs)
+    } catch {
+      throw FetchFailure(.image(error.code), error.message)
     }
   }
 }

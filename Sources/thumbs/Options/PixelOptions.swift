@@ -40,6 +40,15 @@ struct PixelOptions: ParsableArguments {
   @Flag(help: "Write progressive JPEG.")
   var progressive = false
 
+  /// Refuses what would fail for every image.
+  func validate() throws {
+    do throws(ImageError) {
+      try Renderer().check(specs)
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+
   /// One spec a distinct size, in the order of the command line.
   var specs: [ThumbnailSpec] {
     specs(of: sizes.isEmpty ? [SizeOption(box: PixelSize(width: 256, height: 256), scale: 1)] : sizes)

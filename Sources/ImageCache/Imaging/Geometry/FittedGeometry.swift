@@ -80,5 +80,11 @@ struct FittedGeometry: Hashable, Sendable {
 }
 
 extension PixelSize {
-  fileprivate var clamped: PixelSize { PixelSize(width: max(1, width), height: max(1, height)) }
+  /// Sides whose products fit into a number. No image and no checked spec has larger ones.
+  fileprivate var clamped: PixelSize {
+    let sides = 1...(1 << 30)
+    return PixelSize(
+      width: min(max(width, sides.lowerBound), sides.upperBound),
+      height: min(max(height, sides.lowerBound), sides.upperBound))
+  }
 }

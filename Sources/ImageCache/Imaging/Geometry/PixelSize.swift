@@ -11,8 +11,17 @@ public struct PixelSize: Hashable, Sendable {
     self.height = height
   }
 
-  /// The number of pixels.
-  public var area: Int { width * height }
+  /// The number of pixels. One that is too large for a number is the largest there is.
+  public var area: Int { width.saturatingProduct(height) }
+}
+
+extension Int {
+  /// The product; where that is too large for a number, the largest or smallest there is.
+  func saturatingProduct(_ other: Int) -> Int {
+    let (product, isTooLarge) = multipliedReportingOverflow(by: other)
+    guard isTooLarge else { return product }
+    return (self < 0) == (other < 0) ? .max : .min
+  }
 }
 
 extension PixelSize {

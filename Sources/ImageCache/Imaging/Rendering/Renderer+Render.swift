@@ -6,11 +6,12 @@ extension Renderer {
   ///
   /// - Parameters:
   ///   - bytes: a whole JPEG or PNG file.
-  ///   - specs: what to make of it. Each box must have sides of 1 to ``ThumbnailSpec/largestSide`` pixels.
+  ///   - specs: what to make of it. Those that ``check(_:)`` refuses are `badSpec`.
   /// - Returns: the source, one thumbnail for each spec in the same order, and what was odd in the file.
   /// - Throws: any cause of ``ImageError/Code``. A file that is cut off is `truncated`, however little is missing
   ///   of its picture.
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
+    try check(specs)
     let header = try header(of: bytes)
     let plan = RenderPlan(header: header, specs: specs)
     let cost = DecodingCost(

@@ -6,6 +6,10 @@ public struct Renderer: Sendable {
   /// The most pixels a header may declare. Default 100 million.
   public var maxPixels: Int
 
+  /// The most pixels of a thumbnail that can be larger than its source: padded, or allowed to grow. Default 67,108,864,
+  /// which is 8192 by 8192.
+  public var maxOutputPixels = 1 << 26
+
   /// Shared by all copies of this renderer.
   let memory: MemoryGate
   /// Shared by all copies of this renderer.
@@ -16,6 +20,13 @@ public struct Renderer: Sendable {
   public init(maxPixels: Int = 100_000_000, maxMemory: Int = 512 << 20) {
     self.maxPixels = maxPixels
     memory = MemoryGate(limit: maxMemory)
+  }
+
+  /// Throws `badSpec` for specs that ``render(_:specs:)`` refuses, whatever the image: a side after scaling that is not 1
+  /// to ``ThumbnailSpec/largestSide``, a scale that is not 1 to 8, a quality that is not 1 to 100, or more than
+  /// ``maxOutputPixels``.
+  public func check(_ specs: [ThumbnailSpec]) throws(ImageError) {
+    for spec in specs { try spec.check(maxOutputPixels: maxOutputPixels) }
   }
 
   /// The thumbnails of one picture.

@@ -2,6 +2,8 @@
 public struct ImageError: Error, Hashable, Sendable {
   /// The cause, stable across versions; the raw value is the `code` of a report.
   public enum Code: String, CaseIterable, Hashable, Sendable {
+    /// The spec of a thumbnail is out of range: a fault of the request, not of the file.
+    case badSpec = "bad_spec"
     /// Not a picture at all: a web page, text, or something without a known signature.
     case notAnImage = "not_an_image"
     /// A picture, in a format or a variant of one that is not decoded here; the message names it.
@@ -17,12 +19,12 @@ public struct ImageError: Error, Hashable, Sendable {
     /// There was no memory for the picture now.
     case outOfMemory = "out_of_memory"
 
-    /// Whether the same bytes would fail again. False where a limit of the caller's or of the machine is the reason,
+    /// Whether the same bytes would fail again. False where the caller's spec, a limit of the caller's or of the machine is the reason,
     /// and for a file that is cut off: the next transfer may bring all of it.
     public var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
-      case .tooManyPixels, .truncated, .outOfMemory: false
+      case .badSpec, .tooManyPixels, .truncated, .outOfMemory: false
       }
     }
   }

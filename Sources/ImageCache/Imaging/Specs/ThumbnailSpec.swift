@@ -50,8 +50,10 @@ public struct ThumbnailSpec: Hashable, Sendable {
     hasher.combine(box.width &<< 32 ^ box.height &<< 16 ^ scale &<< 8 ^ quality)
   }
 
-  /// The box in pixels.
-  public var pixelBox: PixelSize { PixelSize(width: box.width * scale, height: box.height * scale) }
+  /// The box in pixels. A side that is too large for a number is the largest there is.
+  public var pixelBox: PixelSize {
+    PixelSize(width: box.width.saturatingProduct(scale), height: box.height.saturatingProduct(scale))
+  }
 
   /// The short name of reports and file names: `256x256`, or `64x64@2x` where the scale is not 1.
   public var label: String { scale == 1 ? "\(box)" : "\(box)@\(scale)x" }

@@ -1,0 +1,23 @@
+extension ThumbnailSpec {
+  /// Throws `badSpec` for a box, scale or quality out of range, and for an output that could have more than
+  /// `maxOutputPixels`.
+  ///
+  /// Only an output that can be larger than its source counts there: one that is padded or may grow. Every other has
+  /// at most the pixels of its source, which ``Renderer/maxPixels`` limits.
+  func check(maxOutputPixels: Int) throws(ImageError) {
+    guard (1...8).contains(scale) else { throw ImageError(.badSpec, "The scale is \(scale); it must be 1 to 8.") }
+    let sides = 1...Self.largestSide / scale
+    guard sides.contains(box.width), sides.contains(box.height) else {
+      throw ImageError(
+        .badSpec, "The size is \(box) at scale \(scale); each side must be 1 to \(Self.largestSide) pixels.")
+    }
+    guard (1...100).contains(quality) else {
+      throw ImageError(.badSpec, "The JPEG quality is \(quality); it must be 1 to 100.")
+    }
+    let isBounded = fit != .pad && enlargement == .never
+    guard isBounded || pixelBox.area <= maxOutputPixels else {
+      throw ImageError(
+        .badSpec, "A thumbnail of \(pixelBox) has more pixels than the \(maxOutputPixels) that are allowed.")
+    }
+  }
+}

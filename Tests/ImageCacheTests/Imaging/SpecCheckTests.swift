@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+@testable import ImageCache
+
+@Suite struct `A spec out of range` {
+  static let bad: [ThumbnailSpec] = [
+    ThumbnailSpec(width: 0), ThumbnailSpec(width: -1), ThumbnailSpec(width: 64, height: 0),
+    ThumbnailSpec(width: 64, height: .min), ThumbnailSpec(width: 16385), ThumbnailSpec(width: 1, height: 16385),
+    ThumbnailSpec(width: .max), ThumbnailSpec(width: .max, scale: 2), ThumbnailSpec(width: .max, scale: .max),
+    ThumbnailSpec(width: .min, scale: .max), ThumbnailSpec(width: 8193, scale: 2), ThumbnailSpec(width: 64, scale: 0),
+    ThumbnailSpec(width: 64, scale: -1), ThumbnailSpec(width: 64, scale: 9), ThumbnailSpec(width: 64, scale: .max),
+    ThumbnailSpec(width: 64, quality: 0), ThumbnailSpec(width: 64, quality: 101),
+    ThumbnailSpec(width: 64, quality: .min),
+    ThumbnailSpec(width: 1_000_000, fit: .pad), ThumbnailSpec(width: 16384, fit: .pad),
+    ThumbnailSpec(width: 8192, height: 8193, fit: .pad),
+    ThumbnailSpec(width: 16384, fit: .stretch, enlargement: .allowed),
+    ThumbnailSpec(width: 16384, enlargement: .allowed), ThumbnailSpec(width: 8200, fit: .cover, enlargement: .allowed),
+  ]
+
+  @Test(arguments: bad)
+  func `is an error, and neither the end of the process nor gigabytes`(spec: ThumbnailSpec) throws {
+    let before = MemoryPeak.ofProcess()
+    for picture in [SampleImage.jpeg(width: 40, height: 30), SampleImage.png(width: 40, height: 30), []] {
+      let error = #expect(throws: ImageError.self) {
+        try Renderer().render(picture, specs: [ThumbnailSpec(width: 8), spec])
+      }
+      #expect(error?.code == .badSpec)
+    }
+    #expect(MemoryPeak.ofProcess() - before < 200 << 20)
+  }
+
+  /// What is computed from a spec before it is checked, or without.
+  @Test(arguments: bad)
+  func `has a geometry, a label and a size`(spec: ThumbnailSpec) {
+    for source in [
+      PixelSize(width: 1, height: 1), PixelSize(width: .max, height: .max), PixelSize(width: -1, height: 9),
+    ] {
+      let geometry = FittedGeometry(source: source, spec: spec)
+      #expect(geometry.content.width >= 1 && geometry.canvas.area >= 1)
+    }
+    #expect(!spec.label.isEmpty && !spec.fingerprint.isEmpty)
+    _ = (spec.pixelBox.area, spec.box.area, spec.hashValue)
+  }
+
+  @Test(arguments: [
+    ThumbnailSpec(width: 16384), ThumbnailSpec(width: 1, height: 16384), ThumbnailSpec(width: 2048, scale: 8),
+    ThumbnailSpec(width: 16384, fit: .stretch), ThumbnailSpec(width: 8192, fit: .pad), ThumbnailSpec(width: 1),
+    ThumbnailSpec(width: 4096, height: 16384, fit: .stretch, enlargement: .allowed),
+    ThumbnailSpec(width: 9, quality: 1),
+    ThumbnailSpec(width: 9, quality: 100),
+  ])
+  func `is none of these`(spec: ThumbnailSpec) throws { try Renderer().check([spec]) }
+
+  @Test func `depends on the renderer's limit`() throws {
+    var renderer = Renderer()
+    renderer.maxOutputPixels = 10_000
+    let picture = SampleImage.png(width: 300, height: 200)
+    let padded = [100, 101].map { ThumbnailSpec(width: $0, fit: .pad) }
+    #expect(try renderer.render(picture, specs: [padded[0]]).thumbnails[0].size == PixelSize(width: 100, height: 100))
+    #expect(throws: ImageError.self) { try renderer.render(picture, specs: padded) }
+    // No larger than its source, which has a limit of its own.
+    #expect(try renderer.render(picture, specs: [ThumbnailSpec(width: 250)]).thumbnails.count == 1)
+  }
+
+  @Test func `is no fault of the file`() { #expect(!ImageError.Code.badSpec.isFinal) }
+}
