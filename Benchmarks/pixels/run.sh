@@ -6,6 +6,6 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 corpus=${CORPUS:-$here/.build/corpus}
-[ -n "${CORPUS:-}" ] || /usr/bin/python3 "$here/corpus.py" "$corpus"
+[ -n "${CORPUS:-}" ] || /usr/bin/python3 -B "$here/corpus.py" "$corpus"
 swift build -c release --package-path "$here" --product bench-pixels
 /usr/bin/python3 "$here/measure.py" "$(swift build -c release --package-path "$here" --show-bin-path)/bench-pixels" "$corpus"
