@@ -33,7 +33,7 @@ let package = Package(
     .target(
       name: "ImageCache",
       dependencies: [
-        "CImage", "CCrypto", "CStatfs", "CXXHash",
+        "CImage", "CCrypto", "CDeflate", "CStatfs", "CXXHash",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

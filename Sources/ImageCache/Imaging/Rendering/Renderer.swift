@@ -1,6 +1,6 @@
 /// Turns the bytes of a picture into thumbnails: one decode, any number of sizes.
 public struct Renderer: Sendable {
-  /// Rises whenever the same bytes and spec would give other pixels. Part of every cache key.
+  /// Rises whenever the same bytes and spec would give another file. Part of every cache key.
   public static let version = 3
 
   /// The most pixels a header may declare. Default 100 million.

@@ -10,7 +10,8 @@ extension ThumbnailSpec {
       case .jpeg: try canvas.encodedJPEG(quality: quality, scans: scans)
       case .png: try canvas.encodedPNG()
       }
-    return Thumbnail(spec: self, size: geometry.canvas, format: format, bytes: bytes)
+    return Thumbnail(
+      spec: self, size: geometry.canvas, format: format, bytes: ThumbnailMark.adding(to: bytes, format))
   }
 
   /// The format of the file.

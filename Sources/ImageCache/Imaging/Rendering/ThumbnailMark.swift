@@ -1,0 +1,63 @@
+internal import CDeflate
+internal import CXXHash
+
+/// A comment in every thumbnail that tells it from other files: `thumbs` and a checksum of everything else in the file.
+///
+/// A program that writes thumbnails over older ones asks for it first, so that it never replaces a file of somebody
+/// else. A thumbnail that was edited no longer matches its checksum, and counts as somebody else's too.
+public enum ThumbnailMark {
+  /// Bytes of the comment: the word, a space and 16 hexadecimal digits.
+  private static let textLength = 23
+
+  /// Whether `file` is a thumbnail as a ``Renderer`` made it, byte by byte.
+  public static func isPresent(in file: [UInt8]) -> Bool {
+    [ImageFormat.jpeg, .png].contains { format in
+      let start = place(in: format)
+      let end = start + segment("", format).count + textLength
+      guard file.count >= end else { return false }
+      return file[start..<end] == segment(text(of: file[..<start], file[end...]), format)[...]
+    }
+  }
+
+  /// `file` with the comment; as it is where it is too short to be one of `format`.
+  static func adding(to file: [UInt8], _ format: ImageFormat) -> [UInt8] {
+    let start = place(in: format)
+    guard file.count >= start else { return file }
+    var marked = file
+    marked.insert(contentsOf: segment(text(of: file[..<start], file[start...]), format), at: start)
+    return marked
+  }
+
+  /// Where the comment stands: after the JFIF header of a JPEG file, and after the header chunk of a PNG file. The
+  /// encoders write both first, and always at the same length.
+  private static func place(in format: ImageFormat) -> Int {
+    switch format {
+    case .jpeg: 2 + 18
+    case .png: 8 + 25
+    }
+  }
+
+  private static func text(of head: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>) -> String {
+    let digits = String(hash(of: rest, seed: hash(of: head, seed: 0)), radix: 16)
+    return "thumbs " + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static func hash(of bytes: ArraySlice<UInt8>, seed: UInt64) -> UInt64 {
+    bytes.withUnsafeBytes { xxh3_64($0.baseAddress, $0.count, seed) }
+  }
+
+  /// A comment segment (JPEG, ITU T.81, B.2.4.5), or a text chunk that names the software (PNG Specification, 11.3.3).
+  private static func segment(_ text: String, _ format: ImageFormat) -> [UInt8] {
+    switch format {
+    case .jpeg: return [0xFF, 0xFE, 0, UInt8(2 + textLength)] + text.utf8
+    case .png:
+      let chunk = Array("tEXtSoftware\0".utf8) + text.utf8
+      let checksum = chunk.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
+      return bigEndian(UInt32(chunk.count - 4)) + chunk + bigEndian(checksum)
+    }
+  }
+
+  private static func bigEndian(_ value: UInt32) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
+}
