@@ -15,4 +15,19 @@ struct Thumbs: ParsableCommand {
     version: Downloader.version,
     subcommands: [FetchCommand.self, RetryCommand.self, CacheCommand.self],
     defaultSubcommand: FetchCommand.self)
+
+  /// Runs the command that the arguments name, and ends the process with its exit code.
+  static func main() {
+    StandardStreams.open()
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+      StandardStreams.end(.success)
+    } catch {
+      let (message, code) = (fullMessage(for: error), exitCode(for: error))
+      if !message.isEmpty, code.isSuccess { print(message) }
+      if !message.isEmpty, !code.isSuccess { ProgressOutput.standardError.write(message + "\n") }
+      StandardStreams.end(code)
+    }
+  }
 }

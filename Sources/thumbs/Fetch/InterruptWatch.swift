@@ -2,22 +2,33 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Turns Ctrl-C and a polite kill into a call. The second one ends the process at once.
+/// Turns Ctrl-C, a polite kill and a terminal that goes away into a call. The process ends within half a minute of the
+/// first signal, and at once after the second one, whatever else hangs: it may wait for a reader that never reads.
 final class InterruptWatch: Sendable {
+  /// How long the process may take to end by itself.
+  static let patience = DispatchTimeInterval.seconds(30)
+  /// How long it may take to put the screen in order when it is ended.
+  private static let lastWords = DispatchTimeInterval.milliseconds(300)
+
   private let sources = Mutex<[any DispatchSourceSignal]>([])
   private let first = Atomic<Int32>(0)
+  private let onInterrupt: @Sendable () -> Void
+  private let onExit: @Sendable () -> Void
+  /// Nothing here waits for anything: a signal must be heard whatever the other queues do.
+  private let queue = DispatchQueue(label: "thumbs.signals")
 
   /// - Parameters:
   ///   - onInterrupt: called once.
-  ///   - onExit: called by the second signal, before the process ends. The first one may still be at work.
+  ///   - onExit: called before the process is ended, on a queue of its own, and not waited for if it takes long. What
+  ///     the first signal began may still be at work.
   init(onInterrupt: @escaping @Sendable () -> Void, onExit: @escaping @Sendable () -> Void = {}) {
-    let queue = DispatchQueue(label: "thumbs.signals")
-    for number in [SIGINT, SIGTERM] {
+    (self.onInterrupt, self.onExit) = (onInterrupt, onExit)
+    for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isIgnored(number) {
       // The source sees the signal whatever its disposition; the default one would end the process first.
       Glibc.signal(number, SIG_IGN)
       sources.withLock { sources in
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler { [weak self] in self?.hear(number, onInterrupt, onExit) }
+        source.setEventHandler { [weak self] in self?.hear(number) }
         source.activate()
         sources.append(source)
       }
@@ -30,11 +41,28 @@ final class InterruptWatch: Sendable {
     return number == 0 ? nil : number
   }
 
-  private func hear(_ number: Int32, _ onInterrupt: () -> Void, _ onExit: () -> Void) {
+  /// Whether whoever started the process wants it to go on after the signal, as `nohup` does.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
+  private func hear(_ number: Int32) {
     guard first.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged else {
-      onExit()
-      _exit(128 + number)
+      return end(number)
     }
-    onInterrupt()
+    DispatchQueue.global().async { [onInterrupt] in onInterrupt() }
+    queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.end(number) }
+  }
+
+  /// Ends the process, after the screen was put in order or the time for it is over.
+  private func end(_ number: Int32) {
+    let code = 128 + number
+    DispatchQueue.global().async { [onExit] in
+      onExit()
+      _exit(code)
+    }
+    queue.asyncAfter(deadline: .now() + Self.lastWords) { _exit(code) }
   }
 }

@@ -16,11 +16,10 @@ struct CommandFixture {
   /// Starts the command with `arguments` alone.
   func start(
     _ arguments: [String], environment: [String: String] = [:], input: RunningCommand.Input = .none,
-    output: RunningCommand.Output = .pipe, errors: RunningCommand.Output = .pipe, addressSpace: Int? = nil
+    output: RunningCommand.Output = .pipe, errors: RunningCommand.Output = .pipe
   ) throws -> RunningCommand {
     try RunningCommand(
-      arguments, in: directory.path, environment: environment, input: input, output: output, errors: errors,
-      addressSpace: addressSpace)
+      arguments, in: directory.path, environment: environment, input: input, output: output, errors: errors)
   }
 
   /// Runs the command with `arguments` alone.

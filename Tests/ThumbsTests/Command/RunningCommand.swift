@@ -20,6 +20,8 @@ final class RunningCommand: Sendable {
     case pipe
     /// A pipe whose reader goes away after so many lines; at once for 0.
     case reader(lines: Int)
+    /// A pipe that nobody reads, and nobody closes either.
+    case unread
     /// A terminal of 80 columns.
     case terminal
   }
@@ -34,6 +36,7 @@ final class RunningCommand: Sendable {
   let errors: CommandStream
   private let ending = Recorder<CommandResult.Ending>()
   private let input: Int32
+  private let unread: [Int32]
   private let inputQueue = DispatchQueue(label: "thumbs.tests.input")
 
   /// The command beside the test bundle.
@@ -41,19 +44,15 @@ final class RunningCommand: Sendable {
     .deletingLastPathComponent().appendingPathComponent("thumbs")
 
   /// Starts the command. Its environment is `environment` and what a program needs to be found and loaded: no proxy,
-  /// no home, nothing of whoever runs the tests. `addressSpace` is the most bytes it may have mapped; nil is no limit.
+  /// no home, nothing of whoever runs the tests. `setup` are commands of a shell that becomes the command.
   init(
-    _ arguments: [String], in directory: String, environment: [String: String] = [:], input: Input = .none,
-    output: Output = .pipe, errors: Output = .pipe, addressSpace: Int? = nil
+    _ arguments: [String], in directory: String, environment: [String: String] = [:], setup: String? = nil,
+    input: Input = .none, output: Output = .pipe, errors: Output = .pipe
   ) throws {
     let process = Process()
-    process.executableURL = Self.executable
-    process.arguments = arguments
-    if let addressSpace {
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      let words = ["-c", "ulimit -v \(addressSpace >> 10); exec \"$0\" \"$@\"", Self.executable.path]
-      process.arguments = words + arguments
-    }
+    process.executableURL = setup == nil ? Self.executable : URL(fileURLWithPath: "/bin/sh")
+    process.arguments =
+      setup.map { ["-c", $0 + "; exec \"$0\" \"$@\"", Self.executable.path] + arguments } ?? arguments
     process.currentDirectoryURL = URL(fileURLWithPath: directory)
     process.environment = Self.baseEnvironment.merging(["HOME": directory]) { $1 }.merging(environment) { $1 }
     process.terminationHandler = { [ending] process in
@@ -65,12 +64,14 @@ final class RunningCommand: Sendable {
     self.input = ends.input
     self.output = Self.stream(ends.output, of: output)
     self.errors = Self.stream(ends.errors, of: errors)
+    unread = [(output, ends.output), (errors, ends.errors)].filter { $0.0 == .unread }.map(\.1)
     if input == .none { closeInput() }
   }
 
   deinit {
     // A test that gave up must not leave it running.
     if ending.values.isEmpty { kill(processID, SIGKILL) }
+    for descriptor in unread { close(descriptor) }
   }
 
   /// Puts text into its standard input. Returns at once; the pieces keep their order.
@@ -130,6 +131,8 @@ final class RunningCommand: Sendable {
     process.standardInput = FileHandle(fileDescriptor: inputEnds.reading, closeOnDealloc: false)
     process.standardOutput = FileHandle(fileDescriptor: outputEnds.writing, closeOnDealloc: false)
     process.standardError = FileHandle(fileDescriptor: errorEnds.writing, closeOnDealloc: false)
+    // The command inherits what is ignored: a test run that was started in the background ignores SIGINT.
+    for number in [SIGINT, SIGHUP] { signal(number, SIG_DFL) }
     try process.run()
     for descriptor in [inputEnds.reading, outputEnds.writing, errorEnds.writing] { close(descriptor) }
     return (inputEnds.writing, outputEnds.reading, errorEnds.reading)
@@ -138,6 +141,7 @@ final class RunningCommand: Sendable {
   private static func stream(_ descriptor: Int32, of output: Output) -> CommandStream {
     switch output {
     case .pipe, .terminal: CommandStream(descriptor)
+    case .unread: CommandStream(-1)
     case .reader(let lines): CommandStream(lines == 0 ? -1 : descriptor, lineLimit: lines)
     }
   }
