@@ -44,6 +44,12 @@ public enum FailureCode: Hashable, Sendable {
   case image(ImageError.Code)
   /// The thumbnail could not be written.
   case outputFailed
+  /// The thumbnail could not be written for now: the disk is full, or too many files are open.
+  case outputUnavailable
+  /// There is another file in its place, which `thumbs` did not make.
+  case outputExists
+  /// In its place there is a file that the run reads, or writes for something else.
+  case outputConflict
   /// Offline, and not in the cache.
   case offlineMiss
   /// Cancelled by the caller.
@@ -60,7 +66,8 @@ extension FailureCode: LosslessStringConvertible {
       (.connectionLost, "connection_lost"), (.fileUnreadable, "file_unreadable"),
       (.tooManyRedirects, "too_many_redirects"),
       (.badEncoding, "bad_encoding"), (.tooLargeBytes, "too_large_bytes"), (.emptyBody, "empty_body"),
-      (.outputFailed, "output_failed"), (.offlineMiss, "offline_miss"), (.cancelled, "cancelled"),
+      (.outputFailed, "output_failed"), (.outputUnavailable, "output_unavailable"), (.outputExists, "output_exists"),
+      (.outputConflict, "output_conflict"), (.offlineMiss, "offline_miss"), (.cancelled, "cancelled"),
     ] + ImageError.Code.allCases.map { (.image($0), $0.rawValue) }
 
   private static let nameByCode = Dictionary(uniqueKeysWithValues: names)
@@ -89,7 +96,7 @@ extension FailureCode {
   public var isRetryable: Bool {
     switch self {
     case .dnsTemporary, .connectFailed, .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled,
-      .connectionLost, .emptyBody, .image(.truncated), .image(.outOfMemory):
+      .connectionLost, .emptyBody, .image(.truncated), .image(.outOfMemory), .outputUnavailable:
       true
     case .http(let status): status == 408 || status == 425 || status == 429 || (500...599).contains(status)
     default: false

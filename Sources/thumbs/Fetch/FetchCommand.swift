@@ -42,15 +42,29 @@ struct FetchCommand: FetchingCommand {
     let paths = try manifest.paths { FileManager.default.fileExists(atPath: $0) }
     let template = try output.template(sizeCount: pixels.specs.count)
     let directory = output.directory ?? OutputOptions.defaultDirectory
+    let inputs = RunInputs(manifests: paths)
     let plan = {
-      let list = try ManifestList(
-        paths: paths, keys: manifest.keys, relativeAddresses: network.allowFile ? .files : .refused)
-      return ManifestPlan(list, names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
+      try reserveSources(of: paths, in: inputs.reserved)
+      return ManifestPlan(
+        try list(paths), names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
     }
     if dryRun {
       try exiting { try DryRun(plan: plan(), directory: directory, files: network.fileAccess).run() }
     } else {
-      try fetch(paths, to: directory, plan)
+      try fetch(inputs, to: directory, plan)
+    }
+  }
+
+  private func list(_ paths: [String]) throws(ManifestError) -> ManifestList {
+    try ManifestList(paths: paths, keys: manifest.keys, relativeAddresses: network.allowFile ? .files : .refused)
+  }
+
+  /// Reads the manifests once for the local images in them, so that no row replaces the source of a later one. Of what
+  /// comes through a pipe, sources are known only as they come.
+  private func reserveSources(of paths: [String], in reserved: ReservedFiles) throws(ManifestError) {
+    guard network.allowFile else { return }
+    for entry in try list(paths.filter { $0 != "-" && FileIdentity(path: $0) != nil }) {
+      if case .row(let row) = entry { reserved.insert(sourcesOf: row) }
     }
   }
 

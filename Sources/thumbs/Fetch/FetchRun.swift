@@ -6,7 +6,7 @@ import ImageCache
 import Logging
 import Synchronization
 
-/// One run of `thumbs fetch` or `thumbs retry`: everything it needs, opened before anything is fetched.
+/// One run of `thumbs fetch` or `thumbs retry`, whose files are open.
 final class FetchRun: Sendable {
   private struct State {
     var summary = Summary()
@@ -18,11 +18,10 @@ final class FetchRun: Sendable {
   }
 
   private let plan: any RowPlan
+  private let rows: PlannedRows
   private let headerFields: HTTPFields
-  private let writer: OutputWriter
-  private let report: ReportWriter?
-  private let gallery: GalleryWriter?
-  private let summaryFile: SummaryFile?
+  private let files: RunFiles
+  private let reserved: ReservedFiles
   private let meter: ProgressMeter
   private let isQuiet: Bool
   private let isVerbose: Bool
@@ -31,34 +30,37 @@ final class FetchRun: Sendable {
   private let started = ContinuousClock.now
   private let state = Mutex(State())
 
-  /// A run over the rows of `plan`, called `title` for people, whose files go to `directory`.
-  init(_ command: some FetchingCommand, plan: any RowPlan, title: String, directory: String) throws {
+  /// A run over the rows of `plan` into `files`, with no more than so many `connections`. The local images that it reads
+  /// become `reserved`.
+  init(
+    _ command: some FetchingCommand, plan: any RowPlan, files: RunFiles, reserved: ReservedFiles, connections: Int
+  ) {
     self.plan = plan
-    writer = try OutputWriter(directory: directory)
-    report = try command.output.report.map { path throws(OutputError) in try ReportWriter(path: path) }
-    summaryFile = try command.output.summary.map { path throws(OutputError) in try SummaryFile(path: path) }
-    gallery = try command.output.gallery.map { path throws(OutputError) in
-      try GalleryWriter(path: path, title: title, outputDirectory: directory)
-    }
+    self.files = files
+    self.reserved = reserved
     let environment = ProcessInfo.processInfo.environment
-    meter = ProgressMeter(command.output.progressMode, environment: environment)
+    let meter = ProgressMeter(command.output.progressMode, environment: environment)
+    self.meter = meter
+    rows = PlannedRows(plan) { meter.setTotal($0) }
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     window = max(64, 4 * command.network.concurrency)
     let home = environment["HOME"] ?? NSHomeDirectory()
-    let transport = CurlTransport(command.network.transportConfiguration(home: home))
-    pipeline = ThumbnailPipeline(command.pipelineConfiguration, transport: transport, logger: Self.logger(meter))
+    var transport = command.network.transportConfiguration(home: home)
+    transport.maxConnections = min(transport.maxConnections, connections)
+    var configuration = command.pipelineConfiguration
+    configuration.downloads.concurrency = min(configuration.downloads.concurrency, connections)
+    pipeline = ThumbnailPipeline(
+      configuration, transport: CurlTransport(transport), logger: Self.logger(meter))
   }
 
   /// Runs to the end; throws the exit code where that is not 0.
   func run() throws {
     meter.start()
     let done = DispatchSemaphore(value: 0)
-    let rows = PlannedRows(plan) { [meter] in meter.setTotal($0) }
-    let batch = Batch(rows, over: pipeline, window: window) { [headerFields, meter] row throws(FetchFailure) in
-      if case .row(let row) = row.entry { meter.begin(row.index, url: row.url) }
-      return try row.request(headerFields: headerFields)
+    let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in
+      try request(for: row)
     }
     let run = batch.start { [self] in
       handle($0)
@@ -76,26 +78,45 @@ final class FetchRun: Sendable {
     done.wait()
     pipeline.flush()
     meter.end()
-    finishGallery()
     try end(signal: interrupt.signal)
   }
 
+  private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
+    if case .row(let row) = row.entry {
+      meter.begin(row.index, url: row.url)
+      reserved.insert(sourcesOf: row)
+    }
+    return try row.request(headerFields: headerFields)
+  }
+
+  // MARK: The end
+
+  /// Finishes the files, and throws the exit code where that is not 0.
   private func end(signal: Int32?) throws {
     let summary = state.withLock { $0.summary }
+    let coverage = rows.coverage(finished: summary.total)
+    attempt { () throws(OutputError) in try files.gallery?.finish() }
+    attempt { () throws(OutputError) in try files.report?.finish(coverage) }
+    let ending = RunEnding(signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, summary)
     let (elapsed, downloaded) = (started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
-    if !isQuiet { ProgressOutput.standardError.write(summary.text(after: elapsed, downloaded: downloaded) + "\n") }
+    if !isQuiet {
+      ProgressOutput.standardError.write(summary.text(coverage, after: elapsed, downloaded: downloaded) + "\n")
+    }
+    attempt { () throws(OutputError) in
+      try files.summary?.write(summary.json(ending, coverage, after: elapsed, downloaded: downloaded))
+    }
+    let last = RunEnding(signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, summary)
+    if let message = last.message { ProgressOutput.standardError.write("thumbs: \(message)\n") }
+    if last.exitCode != .success { throw last.exitCode }
+  }
+
+  /// Writes something. After an error, the rest is not worth fetching.
+  private func attempt(_ write: () throws(OutputError) -> Void) {
     do throws(OutputError) {
-      try summaryFile?.write(summary.json(after: elapsed, downloaded: downloaded))
+      try write()
     } catch {
       stop(for: error)
     }
-    if let signal { throw ExitCode.signal(signal) }
-    if let fatal = state.withLock({ $0.fatal }) {
-      // Whoever reads the report has seen enough: that is no error to speak of.
-      throw fatal.isBrokenPipe ? ExitCode.ioError : ExitCode.ioError.saying(fatal)
-    }
-    if let failure = plan.failure { throw ExitCode.dataError.saying(failure) }
-    if summary.exitCode != 0 { throw ExitCode(summary.exitCode) }
   }
 
   // MARK: One row
@@ -103,24 +124,16 @@ final class FetchRun: Sendable {
   private func handle(_ item: BatchItem<PlannedRow>) {
     defer { plan.finish(item.element) }
     var line = line(of: item)
-    if line.status != .ok { line.again = ReportLine.Again(item.element, directory: writer.directory) }
+    if line.status != .ok {
+      line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
+    }
     state.withLock { $0.summary.count(line) }
-    do throws(OutputError) {
-      try report?.append(line)
-      try gallery?.append(line, subtitle: item.element.entry.subtitle)
-    } catch {
-      stop(for: error)
+    attempt { () throws(OutputError) in
+      try files.report?.append(line, position: item.index)
+      try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
     }
     if isVerbose { meter.note(line.note) }
     meter.finish(line.index, line.status, bytes: newlyDownloadedBytes())
-  }
-
-  private func finishGallery() {
-    do throws(OutputError) {
-      try gallery?.finish()
-    } catch {
-      stop(for: error)
-    }
   }
 
   /// What was downloaded since this was asked last. Rows that share a download do not count it twice.
@@ -138,20 +151,22 @@ final class FetchRun: Sendable {
     case (.row(let row), .failure(let failure)): return ReportLine(row, .failed(failure))
     case (.row(let row), .success(let set)):
       do throws(OutputError) {
-        return ReportLine(row, .done(set, try outputs(of: set, name: item.element.name)))
+        return ReportLine(row, .done(set, try outputs(of: set, name: item.element.name, url: row.url)))
       } catch {
         if error.isFatal { stop(for: error) }
-        return ReportLine(row, .failed(FetchFailure(.outputFailed, "\(error)", attempts: set.attempts)))
+        return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
       }
     }
   }
 
-  private func outputs(of set: ThumbnailSet, name: OutputName?) throws(OutputError) -> [ReportLine.Output] {
+  private func outputs(
+    of set: ThumbnailSet, name: OutputName?, url: String
+  ) throws(OutputError) -> [ReportLine.Output] {
     guard let name else { return [] }
     var outputs: [ReportLine.Output] = []
     for thumbnail in set.thumbnails {
       let path = name.fileName(of: thumbnail)
-      let outcome = try writer.write(thumbnail.bytes, as: path)
+      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: name.dependsOnPixels ? url : nil)
       outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
     }
     return outputs

@@ -11,15 +11,20 @@ protocol FetchingCommand: ParsableCommand {
 }
 
 extension FetchingCommand {
-  /// Fetches the rows that `plan` opens from the files at `paths`, into `directory`. Every error ends in the exit code
-  /// it stands for.
-  func fetch(_ paths: [String], to directory: String, _ plan: () throws -> any RowPlan) throws {
+  /// Fetches the rows that `plan` opens from `inputs`, into `directory`. Every error ends in the exit code it stands for.
+  func fetch(_ inputs: RunInputs, to directory: String, _ plan: () throws -> any RowPlan) throws {
     // A reader that went away is an error of the write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
-    DescriptorLimit.raise()
+    let descriptors = DescriptorLimit.raise()
     // Threads that look into the cache would wait for each other at every allocation. It matters to speed alone.
     _ = sqlite_setup_without_memory_statistics()
-    try exiting { try FetchRun(self, plan: plan(), title: title(of: paths), directory: directory).run() }
+    try exiting {
+      let plan = try plan()
+      let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
+      try FetchRun(
+        self, plan: plan, files: files, reserved: inputs.reserved, connections: descriptors.connections
+      ).run()
+    }
   }
 
   /// Runs `body`, whose errors end in the exit codes they stand for.

@@ -21,8 +21,9 @@ final class ManifestPlan: RowPlan {
   func next() -> PlannedRow? {
     guard let entry = list.next() else { return nil }
     guard case .row(let row) = entry else { return PlannedRow(entry: entry) }
+    let specs = specs(row.options)
     var planned = PlannedRow(
-      entry: entry, name: names.withLock { $0.claim(row) }, specs: specs(row.options),
+      entry: entry, name: names.withLock { $0.claim(row, specs: specs) }, specs: specs,
       ownFields: row.options.headers.map { $0.name.lowercased() })
     let end = planned.end
     planned.after = dependencies.withLock { dependencies in
@@ -36,6 +37,8 @@ final class ManifestPlan: RowPlan {
     if case .row(let row) = row.entry { dependencies.withLock { $0.end(row) } }
     row.end.reach()
   }
+
+  var isPartial: Bool { list.failure != nil }
 
   var failure: ManifestError? { list.failure }
 }

@@ -12,6 +12,8 @@ struct PlannedRow: Sendable {
   var ownFields: [String] = []
   /// The ends of the rows it depends on.
   var after: [Milestone] = []
+  /// What an earlier report says of trying it again, for a row that cannot be tried now.
+  var again: ReportLine.Again?
   /// Its own end, which others may wait for.
   var end = Milestone()
 }

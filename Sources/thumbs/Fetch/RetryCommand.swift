@@ -41,10 +41,9 @@ struct RetryCommand: FetchingCommand {
     } catch {
       throw ExitCode.dataError.saying(error)
     }
-    if report.rows.isEmpty, !output.quiet {
-      ProgressOutput.standardError.write("thumbs: Nothing to retry: \(report.skippedText).\n")
-    }
-    try fetch([self.report], to: try directory(of: report)) { RetryPlan(report.rows) }
+    if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
+    let inputs = RunInputs(report: self.report, lineNumbers: report.lineNumbers)
+    try fetch(inputs, to: try directory(of: report)) { RetryPlan(report) }
   }
 
   private func directory(of report: RetryReport) throws -> String {

@@ -4,7 +4,13 @@ import Synchronization
 final class RetryPlan: RowPlan {
   private let rows: Mutex<ArraySlice<PlannedRow>>
 
-  init(_ rows: [PlannedRow]) { self.rows = Mutex(rows[...]) }
+  /// Whether the report does not hold every row of its manifests.
+  let isPartial: Bool
+
+  init(_ report: RetryReport) {
+    rows = Mutex(report.rows[...])
+    isPartial = report.isPartial
+  }
 
   func next() -> PlannedRow? { rows.withLock { $0.popFirst() } }
 

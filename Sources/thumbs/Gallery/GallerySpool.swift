@@ -19,9 +19,9 @@ struct GallerySpool: ~Copyable {
 
   /// An empty spool, on the file system of `directory`.
   init(directory: String) throws(OutputError) {
-    let cards = try Self.file(in: directory)
+    let cards = try FileDescriptor.unnamedFile(in: directory)
     do throws(OutputError) {
-      self.init(directory: directory, cards: cards, places: try Self.file(in: directory))
+      self.init(directory: directory, cards: cards, places: try FileDescriptor.unnamedFile(in: directory))
     } catch {
       close(cards)
       throw error
@@ -82,15 +82,5 @@ struct GallerySpool: ~Copyable {
 
   private func failure(_ code: Int32) -> OutputError {
     OutputError(action: .write, path: "the gallery's temporary file in \(directory)", code: code)
-  }
-
-  private static func file(in directory: String) throws(OutputError) -> Int32 {
-    // `mkstemp` puts letters of its own in the place of the last six.
-    var template = Array("\(directory)/.thumbs-XXXXXX".utf8CString)
-    let file = mkstemp(&template)
-    guard file >= 0 else { throw OutputError(action: .create, path: directory, code: errno) }
-    _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-    unlink(template)
-    return file
   }
 }

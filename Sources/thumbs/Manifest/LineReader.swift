@@ -8,6 +8,8 @@ struct LineReader: Sendable {
     var number: Int
     /// The bytes; nil where the line is longer than the limit and was skipped.
     var bytes: [UInt8]?
+    /// Whether a line end follows: not after the last line of a file that was cut.
+    var isEnded = true
   }
 
   /// Bytes asked of the source at once, by default.
@@ -75,7 +77,8 @@ struct LineReader: Sendable {
     var content = buffer[start..<end]
     if content.last == 0x0D { content.removeLast() }
     defer { (start, searched, isSkipping) = (next, next, false) }
-    return Line(number: lineNumber, bytes: isSkipping || content.count > lineLimit ? nil : Array(content))
+    return Line(
+      number: lineNumber, bytes: isSkipping || content.count > lineLimit ? nil : Array(content), isEnded: next > end)
   }
 
   private mutating func fill() throws(ManifestError) {

@@ -20,6 +20,8 @@ struct BadRow: Hashable, Sendable {
   var line: Int?
   /// The name given to the item, where one could be read.
   var name: String?
+  /// Its address, where one is known all the same.
+  var url: String?
   /// One sentence that says what is wrong and where: it begins with the file and the place in it.
   var reason: String
 }

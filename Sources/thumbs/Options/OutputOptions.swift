@@ -9,6 +9,12 @@ struct OutputOptions: ParsableArguments {
     completion: .directory)
   var directory: String?
 
+  @Flag(help: "Replace files that thumbs did not make, too. What the run reads is never replaced.")
+  var overwrite = false
+
+  /// Which files of the output directory may be replaced.
+  var replacement: OutputWriter.Replacement { overwrite ? .any : .own }
+
   /// The directory where the command line names none.
   static let defaultDirectory = "./thumbs"
 
@@ -48,11 +54,11 @@ struct OutputOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Say what happens to every row.")
   var verbose = false
 
-  /// `-q` and `-v` exclude each other, and no file is written twice.
+  /// `-q` and `-v` exclude each other, and standard output has one use.
   func validate() throws {
     if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out.") }
-    if let report, report == summary {
-      throw ValidationError("--report and --summary name the same file '\(report)'; give each its own.")
+    if report == "-", summary == "-" {
+      throw ValidationError("--report and --summary cannot both go to standard output; give one a file.")
     }
   }
 

@@ -37,6 +37,30 @@ enum FileDescriptor {
     }
   }
 
+  /// The next `count` bytes of `descriptor`; nil where there are fewer, or they cannot be read.
+  static func contents(of descriptor: Int32, count: Int) -> [UInt8]? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+      while done < count {
+        let got = read(descriptor, buffer.baseAddress?.advanced(by: done), count - done)
+        if got < 0, errno == EINTR { continue }
+        guard got > 0 else { return }
+        done += got
+      }
+    }
+    return bytes.count == count ? bytes : nil
+  }
+
+  /// An empty file without a name on the file system of `directory`: nothing is left behind however the process ends.
+  static func unnamedFile(in directory: String) throws(OutputError) -> Int32 {
+    // `mkstemp` puts letters of its own in the place of the last six.
+    var template = Array("\(directory)/.thumbs-XXXXXX".utf8CString)
+    let file = mkstemp(&template)
+    guard file >= 0 else { throw OutputError(action: .create, path: directory, code: errno) }
+    _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+    unlink(template)
+    return file
+  }
+
   /// Whether `chunk` begins with `bytes`, which are not more.
   private static func isEqual(_ chunk: [UInt8], _ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
     let bytes = UnsafeRawBufferPointer(rebasing: bytes)

@@ -10,6 +10,10 @@ struct OutputName: Hashable, Sendable {
     case value(String)
     /// A field of the thumbnail.
     case field(NameTemplate.Field)
+
+    fileprivate var isValue: Bool { if case .value = self { true } else { false } }
+    /// Of the fields of the thumbnail, the size asked for is known beforehand.
+    fileprivate var isSettledLate: Bool { if case .field(let field) = self { field != .spec } else { false } }
   }
 
   /// Room that is kept for a suffix of 32 digits and for the guards of ``FileNameText``.
@@ -54,8 +58,29 @@ struct OutputName: Hashable, Sendable {
     }
   }
 
-  /// What no other source may have: the name with a stand-in for every field of the thumbnail.
-  var claim: String { fileName { _ in "0" } }
+  /// What no other source may have of the file of `spec`: its name, with a stand-in for what only the thumbnail settles.
+  func claim(of spec: ThumbnailSpec) -> String {
+    let name = fileName { $0 == .spec ? spec.label : "0" }
+    return isAmbiguous ? String(name.filter { !Self.lateCharacters.contains($0) }) : name
+  }
+
+  /// Whether the size in pixels is a part of the names. Such a name may turn out to be that of another row, which asks for
+  /// several sizes: `x-64x48-{spec}` and `x-{width}x{height}` do for a source called `x-64x48`.
+  var dependsOnPixels: Bool { parts.contains(.field(.width)) || parts.contains(.field(.height)) }
+
+  /// Whether text of the row stands both before and after what only the thumbnail settles. Then two rows may come to the
+  /// same name in different ways: `a-{width}-96-b` and `a-96-{width}-b` do where both are 96 pixels wide.
+  private var isAmbiguous: Bool {
+    guard let first = parts.firstIndex(where: \.isSettledLate), let last = parts.lastIndex(where: \.isSettledLate)
+    else {
+      return false
+    }
+    return parts[..<first].contains(where: \.isValue) && parts[first...].contains(where: \.isValue)
+      || parts[first...last].contains(where: \.isValue)
+  }
+
+  /// The characters of widths, heights and extensions. Names that agree in all others may turn out to be the same.
+  private static let lateCharacters = Set("0123456789" + ImageFormat.allCases.map(\.fileExtension).joined())
 
   /// These names with `suffix` before the extension.
   func adding(suffix: String) -> OutputName {

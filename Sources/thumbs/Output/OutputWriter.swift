@@ -14,14 +14,30 @@ final class OutputWriter: Sendable {
     case unchanged
   }
 
+  /// Which files may be replaced.
+  enum Replacement: Hashable, Sendable {
+    /// Those that ``ThumbnailMark`` tells to be thumbnails.
+    case own
+    /// All but those that the run itself uses.
+    case any
+  }
+
   /// The directory as it was given.
   let directory: String
   let descriptor: Int32
+  let replacement: Replacement
+  let reserved: ReservedFiles
   private let temporaries = Atomic<Int>(0)
+  /// The owner of each file that was written for one, both as hashes.
+  private let owners = Mutex<[Int: Int]>([:])
 
   /// Opens `directory`, making it and its parents where they are missing, and checks that files can be made in it.
-  init(directory: String) throws(OutputError) {
+  init(
+    directory: String, replacement: Replacement = .own, reserved: ReservedFiles = ReservedFiles()
+  ) throws(OutputError) {
     self.directory = directory
+    self.replacement = replacement
+    self.reserved = reserved
     try Self.makeDirectory(directory)
     descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw OutputError(action: .create, path: directory, code: errno) }
@@ -30,7 +46,7 @@ final class OutputWriter: Sendable {
       Glibc.close(file)
       unlinkat(descriptor, name, 0)
     } catch {
-      throw OutputError(action: .create, path: directory, code: error.code)
+      throw OutputError(.create, directory, error.cause)
     }
     removeLeftovers()
   }
@@ -40,25 +56,70 @@ final class OutputWriter: Sendable {
   }
 
   /// Makes the file `name` hold `bytes`. `name` is one path component, as ``OutputNames`` gives it.
-  func write(_ bytes: [UInt8], as name: String) throws(OutputError) -> Outcome {
-    if holds(bytes, in: name) { return .unchanged }
-    try replace(name) { file throws(OutputError) in
-      let code = FileDescriptor.writeAll(bytes[...], to: file).code
-      if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
+  ///
+  /// A file that is there already is replaced only where ``replacement`` allows it, and never where it is reserved, or was
+  /// written for another `owner`. Without an owner, the name is known to be nobody else's.
+  func write(_ bytes: [UInt8], as name: String, for owner: String? = nil) throws(OutputError) -> Outcome {
+    if let owner { try take(name, for: owner) }
+    while true {
+      let target = try occupant(of: name, expecting: bytes)
+      switch target {
+      case .same: return .unchanged
+      case .reserved(let role): throw OutputError(.write, path(name), .reserved(role))
+      case .other where replacement == .own: throw OutputError(.write, path(name), .notOwn)
+      case .nobody, .thumbnail, .other: break
+      }
+      let isDone = try fill(name, onlyIfFree: target == .nobody) { file throws(OutputError) in
+        let code = FileDescriptor.writeAll(bytes[...], to: file).code
+        if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
+      }
+      // Another process made the file after this thread had found none: its file is judged like any other.
+      if isDone { return .written }
     }
-    return .written
   }
 
-  /// Makes the file `name` hold what `fill` writes to a descriptor; after an error it is as it was.
-  func replace(_ name: String, _ fill: (Int32) throws(OutputError) -> Void) throws(OutputError) {
+  private func take(_ name: String, for owner: String) throws(OutputError) {
+    let first = owners.withLock { owners in
+      let first = owners[name.byteHash, default: owner.byteHash]
+      owners[name.byteHash] = first
+      return first
+    }
+    if first != owner.byteHash { throw OutputError(.write, path(name), .taken) }
+  }
+
+  /// Makes the file `name` hold what `body` writes to a descriptor; after an error it is as it was.
+  func replace(_ name: String, _ body: (Int32) throws(OutputError) -> Void) throws(OutputError) {
+    _ = try fill(name, onlyIfFree: false, body)
+  }
+
+  /// Writes a temporary file and renames it. False where `name` must be free and is not.
+  private func fill(
+    _ name: String, onlyIfFree: Bool, _ body: (Int32) throws(OutputError) -> Void
+  ) throws(OutputError) -> Bool {
     let (file, temporary) = try createTemporary()
     do throws(OutputError) {
-      try close(file, of: name, after: fill)
-      guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw failure(name) }
+      try close(file, of: name, after: body)
+      if try rename(temporary, to: name, onlyIfFree: onlyIfFree) { return true }
+      unlinkat(descriptor, temporary, 0)
+      return false
     } catch {
       unlinkat(descriptor, temporary, 0)
       throw error
     }
+  }
+
+  private func rename(_ temporary: String, to name: String, onlyIfFree: Bool) throws(OutputError) -> Bool {
+    if onlyIfFree {
+      // A second name for a file is given only where that is free; a rename would replace what came meanwhile.
+      if linkat(descriptor, temporary, descriptor, name, 0) == 0 {
+        unlinkat(descriptor, temporary, 0)
+        return true
+      }
+      if errno == EEXIST { return false }
+      // Not every file system has second names: there, the look before must do.
+    }
+    guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw failure(name) }
+    return true
   }
 
   /// Fills and closes; what `close` reports (a full quota on a network file system) counts too.
@@ -89,21 +150,9 @@ final class OutputWriter: Sendable {
     }
   }
 
-  private func holds(_ bytes: [UInt8], in name: String) -> Bool {
-    // A link is never followed and a pipe never waited for: both are replaced by a file.
-    let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return false }
-    defer { Glibc.close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == bytes.count else {
-      return false
-    }
-    return FileDescriptor.reads(bytes, from: file)
-  }
+  func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
-  private func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
-
-  private func failure(_ name: String) -> OutputError { OutputError(action: .write, path: path(name), code: errno) }
+  func failure(_ name: String) -> OutputError { OutputError(action: .write, path: path(name), code: errno) }
 
   private static func makeDirectory(_ path: String) throws(OutputError) {
     if path.isEmpty { throw OutputError(action: .create, path: path, code: ENOENT) }

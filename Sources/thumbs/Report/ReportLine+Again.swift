@@ -23,5 +23,15 @@ extension ReportLine {
       mirrors = manifestRow.options.mirrors.map(Redaction.url)
       fields = row.ownFields
     }
+
+    /// The member `again` of a line that was read; nil where it is not one.
+    init?(json: [String: Any]) {
+      guard let directory = json["output"] as? String, let file = json["file"] as? String else { return nil }
+      self.directory = directory
+      self.file = file
+      specs = json["specs"] as? [String] ?? []
+      mirrors = json["urls"] as? [String] ?? []
+      fields = json["headers"] as? [String] ?? []
+    }
   }
 }

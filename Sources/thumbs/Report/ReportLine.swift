@@ -78,6 +78,7 @@ struct ReportLine: Sendable {
     index = row.index
     line = row.line
     name = row.name
+    url = row.url.map(Redaction.url)
     outcome = .failed(FetchFailure(.badRow, row.reason))
   }
 

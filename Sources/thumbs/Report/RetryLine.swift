@@ -17,13 +17,9 @@ struct RetryLine: Hashable, Sendable {
   let line: Int?
   let name: String?
   let fate: Fate
-  /// The output directory; nil where there is nothing to try.
-  let directory: String?
+  /// What it takes to try the row again; nil where the line does not hold it.
+  let again: ReportLine.Again?
   private let url: String?
-  private let file: String?
-  private let specs: [String]
-  private let mirrors: [String]
-  private let fields: [String]
 
   /// The line that the JSON value `object` is.
   init(_ object: Any) throws(DocumentFlaw) {
@@ -34,38 +30,41 @@ struct RetryLine: Hashable, Sendable {
     line = object["line"] as? Int
     name = object["name"] as? String
     url = object["url"] as? String
+    again = (object["again"] as? [String: Any]).flatMap(ReportLine.Again.init(json:))
     switch status {
     case .ok: fate = .done
     case .cancelled: fate = .retryable
+    // A row that an earlier retry could not try has lost nothing: it is as good as cancelled.
+    case .failed where object["code"] as? String == "\(FailureCode.badRow)" && again != nil: fate = .retryable
     case .failed: fate = object["retryable"] as? Bool == true ? .retryable : .failed
     }
-    let again = object["again"] as? [String: Any] ?? [:]
-    directory = again["output"] as? String
-    file = again["file"] as? String
-    specs = again["specs"] as? [String] ?? []
-    mirrors = again["urls"] as? [String] ?? []
-    fields = again["headers"] as? [String] ?? []
   }
 
   /// The row to fetch. Throws where the line does not hold all it takes: what is secret is in no report. `known` are
   /// the header fields, in lower case, that every request gets.
   func row(fields known: Set<String>) throws(RowFlaw) -> PlannedRow {
-    guard let url, let file else { throw RowFlaw(reason: "the line names no picture that could be tried again") }
-    let addresses = ([url] + mirrors).filter { !$0.contains(Redaction.mark + "@") }
+    guard let url, let again else { throw RowFlaw(reason: "the line names no picture that could be tried again") }
+    let addresses = ([url] + again.mirrors).filter { !$0.contains(Redaction.mark + "@") }
     guard let first = addresses.first else {
       throw RowFlaw(reason: "the report does not hold the credentials of the address; fetch the manifest again")
     }
-    if let field = fields.first(where: { !known.contains($0) }) {
+    if let field = again.fields.first(where: { !known.contains($0) }) {
       throw RowFlaw(reason: "the report does not hold the header field \(field) of the row; give it with --header")
     }
     var row = ManifestRow(index: index, line: line, name: name, url: first)
     row.options.mirrors = Array(addresses.dropFirst())
-    let specs = self.specs.compactMap(ThumbnailSpec.init(fingerprint:))
-    guard !specs.isEmpty, specs.count == self.specs.count else { throw RowFlaw(reason: "the specs make no sense") }
+    let specs = again.specs.compactMap(ThumbnailSpec.init(fingerprint:))
+    guard !specs.isEmpty, specs.count == again.specs.count else { throw RowFlaw(reason: "the specs make no sense") }
     do throws(PatternFlaw) {
-      return PlannedRow(entry: .row(row), name: try OutputName(pattern: file), specs: specs, ownFields: fields)
+      let name = try OutputName(pattern: again.file)
+      return PlannedRow(entry: .row(row), name: name, specs: specs, ownFields: again.fields)
     } catch {
-      throw RowFlaw(reason: "the file name '\(file)' makes no sense")
+      throw RowFlaw(reason: "the file name '\(again.file)' makes no sense")
     }
+  }
+
+  /// The row as one that cannot be tried, for `reason`. It keeps everything that another try needs.
+  func badRow(_ reason: String) -> PlannedRow {
+    PlannedRow(entry: .bad(BadRow(index: index, line: line, name: name, url: url, reason: reason)), again: again)
   }
 }

@@ -11,8 +11,15 @@ struct RetryReport: Sendable {
     case allFailed
   }
 
+  /// The longest line of a report, in bytes: room for the longest line of a manifest, with every byte escaped.
+  static let longestLine = 16 * LineReader.longestLine
+
   /// The rows to try, in the order of the report.
   private(set) var rows: [PlannedRow] = []
+  /// The numbers of their lines, from 1, in the same order.
+  private(set) var lineNumbers: [Int] = []
+  /// Whether rows of its run are missing: the report says so, or ends within a line.
+  private(set) var isPartial = false
   /// The output directories of these rows, each once.
   private(set) var directories: [String] = []
   private var doneCount = 0
@@ -23,10 +30,11 @@ struct RetryReport: Sendable {
   /// Reads the report at `path`, which may be compressed. `fields` are the header fields, in lower case, that every
   /// request gets.
   init(path: String, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
-    try self.init(LineReader(.open(path).unpacked()), choice: choice, fields: fields)
+    try self.init(LineReader(.open(path).unpacked(), longestLine: Self.longestLine), choice: choice, fields: fields)
   }
 
-  /// Reads a report. A line that is none of a report is an error: nothing is retried by halves.
+  /// Reads a report. A line that is none of a report is an error: nothing is retried by halves. A last line without its
+  /// end is left out: its run was killed while it wrote it.
   init(_ reader: LineReader, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
     var reader = reader
     self.choice = choice
@@ -35,30 +43,42 @@ struct RetryReport: Sendable {
       guard let bytes = line.bytes else { throw ManifestError(reader.name, at: .line(line.number), "is too long") }
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
       do throws(DocumentFlaw) {
-        take(try RetryLine(try JSONDocument.parse(bytes)), at: "\(reader.name), line \(line.number)")
+        try take(JSONDocument.parse(bytes), number: line.number, of: reader.name)
       } catch {
+        isPartial = !line.isEnded && line.number > 1
+        if isPartial { break }
         throw ManifestError(reader.name, at: .line(line.number), "not a line of a report: \(error.reason)")
       }
     }
   }
 
-  /// What is left alone: `12 rows are done, 3 failed for good (--all-failed tries them)`.
-  var skippedText: String {
+  /// What is tried and what is left alone, in a sentence or two for a person.
+  var introduction: String {
+    let tried = rows.isEmpty ? "Nothing to retry" : "Retrying \(Self.rows(rows.count))"
     let failed = failedCount == 0 ? "" : ", \(failedCount) failed for good (--all-failed tries them)"
-    return "\(doneCount) \(doneCount == 1 ? "row is" : "rows are") done\(failed)"
+    let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)."
+    guard isPartial else { return text }
+    return text + " The report does not hold every row of its run: fetch the manifest again for the rest."
   }
 
-  private mutating func take(_ line: RetryLine, at place: String) {
+  private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }
+
+  private mutating func take(_ object: Any, number: Int, of name: String) throws(DocumentFlaw) {
+    if let object = object as? [String: Any], object["complete"] as? Bool == false {
+      isPartial = true
+      return
+    }
+    let line = try RetryLine(object)
     switch line.fate {
     case .done: doneCount += 1
     case .failed where choice == .retryable: failedCount += 1
     case .failed, .retryable:
-      if let directory = line.directory, !directories.contains(directory) { directories.append(directory) }
+      if let directory = line.again?.directory, !directories.contains(directory) { directories.append(directory) }
+      lineNumbers.append(number)
       do throws(RowFlaw) {
         rows.append(try line.row(fields: fields))
       } catch {
-        let row = BadRow(index: line.index, line: line.line, name: line.name, reason: "\(place): \(error.reason).")
-        rows.append(PlannedRow(entry: .bad(row)))
+        rows.append(line.badRow("\(name), line \(number): \(error.reason)."))
       }
     }
   }

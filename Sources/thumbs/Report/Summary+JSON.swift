@@ -1,15 +1,16 @@
+import ArgumentParser
 import BatchFetch
 
 extension Summary {
   /// The most hosts in each list.
   private static let hostCount = 10
 
-  /// The summary as one JSON object and a line feed, after `elapsed` and `downloaded`.
+  /// The summary of a run that came to `ending`, as one JSON object and a line feed, after `elapsed` and `downloaded`.
   ///
   /// Members, all of them always there; times are milliseconds, lengths are bytes, and lists begin with what there is
   /// most of:
   ///
-  ///     {"version": 1, "exit": 75, "elapsed": 1250,
+  ///     {"version": 1, "exit": 75, "complete": true, "elapsed": 1250,
   ///      "items": {"total": 7, "ok": 2, "failed": 4, "cancelled": 1},
   ///      "files": {"written": 1, "unchanged": 1},
   ///      "bytes": {"downloaded": 288666, "saved": 9120},
@@ -19,14 +20,16 @@ extension Summary {
   ///       "slowest": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}],
   ///       "failing": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}]}}
   ///
-  /// `exit` is the status of a run that was not stopped from outside; `saved` are the lengths of the pictures that the
-  /// cache had; `mean` is that of the downloads; `unlistedItems` are of hosts beyond the first ``HostTally/limit``.
+  /// `exit` is the status of the process; `complete` says whether every row of the manifests is counted; `saved` are the
+  /// lengths of the pictures that the cache had; `mean` is that of the downloads; `unlistedItems` are of hosts beyond the
+  /// first ``HostTally/limit``.
   /// `version` changes when a member changes its meaning or goes away, not when one is added.
-  func json(after elapsed: Duration, downloaded: ByteSize) -> [UInt8] {
+  func json(_ ending: RunEnding, _ coverage: Coverage, after elapsed: Duration, downloaded: ByteSize) -> [UInt8] {
     var text = JSONText()
     text.object { text in
       text.member("version", 1)
-      text.member("exit", Int(exitCode))
+      text.member("exit", Int(ending.exitCode.rawValue))
+      text.member("complete", coverage == .complete)
       text.member("elapsed", elapsed.wholeMilliseconds)
       text.members("items", [("total", total), ("ok", doneCount), ("failed", failedCount), ("cancelled", cancelled)])
       text.members("files", [("written", writtenFiles), ("unchanged", unchangedFiles)])

@@ -1,11 +1,12 @@
 import BatchFetch
 
 extension Summary {
-  /// The summary for a person, after `elapsed` and `downloaded`: one to six lines, without the last line feed.
-  func text(after elapsed: Duration, downloaded: ByteSize) -> String {
+  /// The summary for a person, after `elapsed` and `downloaded`: one to seven lines, without the last line feed.
+  func text(_ coverage: Coverage = .complete, after elapsed: Duration, downloaded: ByteSize) -> String {
     var lines = [
       "\(total) \(total == 1 ? "item" : "items"): \(counts) in \(elapsed.secondsText) s; \(downloaded) downloaded"
     ]
+    if coverage != .complete { lines.append("  stopped before every row was read") }
     if !done.isEmpty { lines.append("  ok: " + Self.list(done.map { ($0.rawValue, $1) })) }
     if !failed.isEmpty {
       lines.append("  failed: " + Self.list(failed.map { ($0.isRetryable ? "\($0)*" : "\($0)", $1) }))

@@ -15,11 +15,12 @@ struct CommandFixture {
 
   /// Starts the command with `arguments` alone.
   func start(
-    _ arguments: [String], environment: [String: String] = [:], input: RunningCommand.Input = .none,
-    output: RunningCommand.Output = .pipe, errors: RunningCommand.Output = .pipe
+    _ arguments: [String], environment: [String: String] = [:], setup: String? = nil,
+    input: RunningCommand.Input = .none, output: RunningCommand.Output = .pipe, errors: RunningCommand.Output = .pipe
   ) throws -> RunningCommand {
     try RunningCommand(
-      arguments, in: directory.path, environment: environment, input: input, output: output, errors: errors)
+      arguments, in: directory.path, environment: environment, setup: setup, input: input, output: output,
+      errors: errors)
   }
 
   /// Runs the command with `arguments` alone.
@@ -54,8 +55,21 @@ struct CommandFixture {
   }
 
   /// The rows of the report.
-  func report() throws -> [ReportedRow] {
-    try ReportedRow.all(in: String(contentsOfFile: directory.path("report.jsonl"), encoding: .utf8))
+  func report() throws -> [ReportedRow] { try ReportedRow.all(in: text("report.jsonl")) }
+
+  /// The bytes of a file of the working directory; of a directory, none.
+  func data(_ name: String) throws -> Data {
+    var isDirectory: ObjCBool = false
+    _ = FileManager.default.fileExists(atPath: directory.path(name), isDirectory: &isDirectory)
+    return isDirectory.boolValue ? Data() : try Data(contentsOf: URL(fileURLWithPath: directory.path(name)))
+  }
+
+  /// A file of the working directory as text.
+  func text(_ name: String) throws -> String { try String(contentsOfFile: directory.path(name), encoding: .utf8) }
+
+  /// A file of the working directory that is a JSON object.
+  func object(_ name: String) throws -> [String: Any] {
+    try JSONSerialization.jsonObject(with: Data(text(name).utf8)) as? [String: Any] ?? [:]
   }
 
   /// The names in the output directory, hidden ones too.

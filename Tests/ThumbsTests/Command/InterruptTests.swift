@@ -41,6 +41,79 @@ import Testing
     }
   }
 
+  /// What ends a run in the middle.
+  enum End: CaseIterable { case signal, readerGone }
+
+  @Test(arguments: End.allCases)
+  func `A run that ends amid rendering ends with its exit code, time after time`(end: End) async throws {
+    let photo = SampleImage.jpeg(width: 2000, height: 1500)
+    let fixture = try CommandFixture { _ in .http(200, [:], photo) }
+    let list = try fixture.list(Self.paths(30))
+    for _ in 0..<25 {
+      let command = try fixture.start(
+        fixture.fetchArguments([list, "--no-cache", "-q"], report: "-"),
+        output: end == .signal ? .pipe : .reader(lines: 1))
+      await command.output.waitForLines(1)
+      if end == .signal { command.send(SIGTERM) }
+      #expect(await command.result().ending == .exit(end == .signal ? 143 : 74))
+    }
+  }
+
+  @Test func `A terminal that goes away ends the run like any signal, unless that is ignored`() async throws {
+    let gate = Gate()
+    let fixture = try Self.fixture(gate, done: 1)
+    let list = try fixture.list(Self.paths(2))
+    let command = try fixture.start(fixture.fetchArguments([list, "--summary", "sum.json"], report: "-"))
+    await command.output.waitForLines(1)
+    await fixture.server.waitForRequests(2)
+    command.send(SIGHUP)
+    #expect(await command.result().ending == .exit(129))
+    #expect(try fixture.object("sum.json")["exit"] as? Int == 129)
+
+    let ignoring = try fixture.start(fixture.fetchArguments([list], report: "-"), setup: "trap '' HUP INT")
+    await fixture.server.waitForRequests(3)
+    for signal in [SIGHUP, SIGINT] { ignoring.send(signal) }
+    gate.open()
+    #expect(await ignoring.result().ending == .exit(0))
+  }
+
+  @Test func `The second signal ends a run whose notes nobody reads`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list((0..<3000).map { "/\(String(repeating: "x", count: 200))\($0).png" })
+    let command = try fixture.start(
+      fixture.fetchArguments([list, "-v", "--size", "8", "--progress", "plain"]), errors: .unread)
+    await fixture.server.waitForRequests(1000)
+    for _ in 0..<2 { command.send(SIGINT) }
+    #expect(await command.result().ending == .exit(130))
+  }
+
+  @Test func `A run that could not read all of its rows says so in the report and in the summary`() async throws {
+    let gate = Gate()
+    let fixture = try Self.fixture(gate, done: 5)
+    let list = try fixture.list(Self.paths(2000))
+    let command = try fixture.start(fixture.fetchArguments([list, "--summary", "sum.json"]))
+    await fixture.server.waitForRequests(20)
+    command.send(SIGTERM)
+    let result = await command.result()
+    gate.open()
+    #expect(result.ending == .exit(143))
+    #expect(result.errors.contains("stopped before every row was read"))
+    let rows = try fixture.report()
+    #expect(rows.count >= 20 && rows.count < 2000)
+    #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")))
+    let summary = try fixture.object("sum.json")
+    #expect(summary["exit"] as? Int == 143 && summary["complete"] as? Bool == false)
+
+    let retry = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache, "--summary", "sum2.json")
+    #expect(retry.ending == .exit(0))
+    #expect(retry.errors.contains("does not hold every row"))
+    #expect(try fixture.object("sum2.json")["complete"] as? Bool == false)
+    let whole = try await fixture.fetch(list, "--summary", "sum.json")
+    #expect(whole.ending == .exit(0))
+    #expect(try !ReportedRow.isPartial(fixture.text("report.jsonl")) && fixture.report().count == 2000)
+    #expect(try fixture.object("sum.json")["complete"] as? Bool == true)
+  }
+
   @Test(arguments: [1, 2])
   func `An interrupted run takes its progress off the screen`(signals: Int) async throws {
     let gate = Gate()

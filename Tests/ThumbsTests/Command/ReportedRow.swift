@@ -31,9 +31,16 @@ struct ReportedRow {
     lengths = outputs.compactMap { $0["bytes"] as? Int }
   }
 
-  /// The rows of a report, in the order of the manifest.
+  /// The rows of a report, in the order of the manifest. A last line may say that rows are missing.
   static func all(in text: String) throws -> [ReportedRow] {
     guard text.isEmpty || text.hasSuffix("\n") else { throw Malformed(line: "The last line has no end.") }
-    return try text.split(separator: "\n").map { try ReportedRow($0) }.sorted { $0.index < $1.index }
+    let lines = text.split(separator: "\n")
+    let rows = isPartial(text) ? lines.dropLast() : lines[...]
+    return try rows.map { try ReportedRow($0) }.sorted { $0.index < $1.index }
+  }
+
+  /// Whether the report ends with the line that says that rows are missing.
+  static func isPartial(_ text: String) -> Bool {
+    text.split(separator: "\n").last?.hasPrefix("{\"complete\":false,\"items\":") ?? false
   }
 }

@@ -43,7 +43,7 @@ import Testing
     let all = try await fixture.run(
       "retry", "--all-failed", "report.jsonl", "--no-cache", "--report", "report.jsonl", "-o", "elsewhere")
     #expect(all.ending == .exit(1))
-    #expect(try fixture.report().map(\.code) == ["http_404"])
+    #expect(try fixture.report().map { $0.code ?? $0.status } == ["http_404", "ok"])
     #expect(fixture.requestCounts == ["/gone.png": 2, "/a.png": 1])
   }
 
@@ -59,6 +59,64 @@ import Testing
     let rest = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
     #expect(rest.ending == .exit(0))
     #expect(try fixture.outputs() == (0..<6).map { "\($0).png" })
+  }
+
+  @Test(arguments: [SIGTERM, SIGKILL])
+  func `A report that is updated in place loses no row, whatever stops the retry`(signal: Int32) async throws {
+    let (isWell, gate) = (Gate(), Gate())
+    let fixture = try CommandFixture { request in
+      let number = Int(request.target.filter(\.isNumber)) ?? 0
+      if number < 300, !isWell.isOpen { return .http(503) }
+      return number < 20 || number >= 300 ? .icon(number) : .icon(number).after(gate)
+    }
+    let list = try fixture.list((0..<400).map { "/\($0).png" })
+    #expect(try await fixture.fetch(list).ending == .exit(75))
+    isWell.open()
+    let arguments = ["retry", "--report", "./report.jsonl", "report.jsonl", "--cache-dir", fixture.cache]
+    let command = try fixture.start(arguments + ["--retries", "0", "--timeout", "2400"])
+    await fixture.server.waitForRequests(400 + 24)
+    command.send(signal)
+    #expect(await command.result().ending == (signal == SIGKILL ? .signal(SIGKILL) : .exit(143)))
+    gate.open()
+    let interrupted = try fixture.report()
+    #expect(interrupted.map(\.index) == Array(0..<400))
+    let done = interrupted.filter { $0.status == "ok" }.count
+    #expect(try done == (signal == SIGKILL ? 100 : fixture.outputs().count))
+
+    #expect(try await fixture.start(arguments).result().ending == .exit(0))
+    #expect(try fixture.report().map(\.index) == Array(0..<400))
+    #expect(try fixture.report().allSatisfy { $0.status == "ok" })
+    #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
+  }
+
+  @Test func `Rows that found the disk full are tried again`() async throws {
+    let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
+    let list = try fixture.list((0..<60).map { "/\($0).png" })
+    let arguments = fixture.fetchArguments([list, "--enlarge", "--size", "300", "--format", "png"])
+    let small =
+      "mkdir out; exec unshare -m sh -c 'mount -t tmpfs -o size=256k none out && exec \"$0\" \"$@\"' \"$0\" \"$@\""
+    let full = try await fixture.start(arguments, setup: small).result()
+    #expect(full.ending == .exit(74))
+    #expect(full.errors.contains("No space left on device"))
+    let codes = try fixture.report().compactMap(\.code)
+    #expect(
+      codes.filter { $0 == "output_unavailable" }.count >= 1 && Set(codes) == ["output_unavailable", "cancelled"])
+    let done = try fixture.report().filter { $0.status == "ok" }.count
+    #expect(done > 0)
+    #expect(try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache).ending == .exit(0))
+    #expect(try fixture.outputs().count == 60 - done)
+  }
+
+  @Test func `A report with a line of megabytes is read by the command that wrote it`() async throws {
+    let isWell = Gate()
+    let fixture = try CommandFixture { _ in isWell.isOpen ? .icon() : .http(503) }
+    let name = String(repeating: "\u{1}", count: 700_000)
+    let row = ["url": fixture.server.url("/a.png"), "name": name]
+    _ = try fixture.directory.write(Array(JSONSerialization.data(withJSONObject: [row])), as: "list.json")
+    #expect(try await fixture.fetch("list.json").ending == .exit(75))
+    #expect(try fixture.text("report.jsonl").utf8.count > 4 << 20)
+    isWell.open()
+    #expect(try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache).ending == .exit(0))
   }
 
   @Test(arguments: [

@@ -57,6 +57,36 @@ import Testing
     #expect(try fixture.outputs().allSatisfy { !$0.hasSuffix(".tmp") })
   }
 
+  @Test(arguments: ["<&-", ">&-", "2>&-", ">&- 2>&-"])
+  func `A closed stream takes nothing of the report, nor gives anything to it`(closed: String) async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png", "/b.png"])
+    let result = try await fixture.start(fixture.fetchArguments([list]), setup: "exec \(closed)").result()
+    #expect(result.ending == .exit(0))
+    #expect(try fixture.report().map(\.status) == ["ok", "ok"])
+  }
+
+  @Test(arguments: [
+    ["cache", "ls"], ["cache", "stats"], ["cache", "verify"], ["fetch", "--dry-run", "list.txt"], ["--help"],
+  ])
+  func `What cannot be printed is an error`(arguments: [String]) async throws {
+    let fixture = try CommandFixture()
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(0))
+    let result = try await fixture.start(
+      arguments, environment: ["THUMBS_CACHE_DIR": fixture.cache], setup: "exec > /dev/full"
+    ).result()
+    #expect(result.ending == .exit(74))
+    #expect(result.errors == "thumbs: Cannot write standard output.\n")
+  }
+
+  @Test func `A run that may have few files open at once does all of its rows`() async throws {
+    let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
+    let list = try fixture.list((0..<60).map { "/\($0).png" })
+    let result = try await fixture.start(fixture.fetchArguments([list]), setup: "ulimit -n 40").result()
+    #expect(result.ending == .exit(0), "\(result.errors)")
+    #expect(try fixture.outputs().count == 60)
+  }
+
   /// A list of `count` rows with one address, as the command reads it from standard input.
   enum Rows: CaseIterable {
     case text, packedJSONLines

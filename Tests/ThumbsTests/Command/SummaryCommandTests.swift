@@ -13,7 +13,8 @@ import Testing
     let list = try fixture.list(["/a.png", "/b.png", "/gone.png"])
     let bytes = 2 * SampleImage.png(width: 40, height: 30, seed: 0).count
     _ = try fixture.directory.write(
-      "an older and longer text, which does not stay" + String(repeating: ".", count: 9999), as: "summary.json")
+      "{\"version\":1,\"an older and longer one, which does not stay" + String(repeating: ".", count: 9999),
+      as: "summary.json")
     for round in 1...2 {
       #expect(try await fixture.fetch(list, "--summary", "summary.json").ending == .exit(1))
       let summary = try summary(fixture)
@@ -28,6 +29,25 @@ import Testing
     }
     let names = try fixture.outputs()
     #expect(names == ["a.png", "b.png"])
+  }
+
+  @Test func `It has the exit status of a process whose manifest breaks off`() async throws {
+    let fixture = try CommandFixture()
+    let rows = (0..<500).map { fixture.server.url("/\($0).png") + "\n" }.joined()
+    _ = try fixture.directory.write(Array(gzipped(rows).dropLast(40)), as: "torn.txt.gz")
+    let result = try await fixture.fetch("torn.txt.gz", "--summary", "summary.json")
+    #expect(result.ending == .exit(65))
+    #expect(try summary(fixture)["exit"] as? Int == 65 && summary(fixture)["complete"] as? Bool == false)
+    #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")) && fixture.report().count > 100)
+  }
+
+  @Test func `It has the exit status of a process whose report nobody reads any more`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list((0..<200).map { "/\($0).png" })
+    let command = try fixture.start(
+      fixture.fetchArguments([list, "--summary", "summary.json"], report: "-"), output: .reader(lines: 1))
+    #expect(await command.result().ending == .exit(74))
+    #expect(try summary(fixture)["exit"] as? Int == 74)
   }
 
   @Test func `A file that cannot be made stops the run before it begins`() async throws {

@@ -22,6 +22,13 @@ private func thumbnail(_ width: Int = 256, _ height: Int = 192, size: Int = 256,
     spec: ThumbnailSpec(width: size), size: PixelSize(width: width, height: height), format: format, bytes: [])
 }
 
+private let one = [ThumbnailSpec(width: 256)]
+
+extension OutputNames {
+  /// The names of a row of one size.
+  fileprivate mutating func claim(_ row: ManifestRow) -> OutputName { claim(row, specs: one) }
+}
+
 private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
   var names = OutputNames(try NameTemplate(template), hash: hash)
   return names.claim(row).fileName(of: thumbnail())
@@ -123,15 +130,60 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     #expect(Set(rows.map { names.claim($0).fileName(of: thumbnail()) }).count == 3)
   }
 
-  @Test func `names depend on the manifest alone, in any run`() throws {
+  @Test func `names depend on the manifest alone`() throws {
     let rows = (0..<1000).map { row("http://h\($0 % 50)/\($0 % 7).png") }
-    func run() -> [String] {
+    func run(_ rows: [ManifestRow]) -> [String] {
       var names = OutputNames(.oneSize, hash: hash)
       return rows.map { names.claim($0).fileName(of: thumbnail()) }
     }
-    #expect(run() == run())
-    let owners = Dictionary(grouping: zip(run(), rows.map(\.url)), by: \.0).mapValues { Set($0.map(\.1)) }
+    let first = run(rows)
+    // Of each name, the first source keeps it, and every other has its own hash: no matter what else there is.
+    for (file, row) in zip(first, rows) {
+      let stem = row.url.split(separator: "/").last?.dropLast(4) ?? ""
+      let isFirst = rows.first { $0.url.hasSuffix("/\(stem).png") }?.url == row.url
+      #expect(file == (isFirst ? "\(stem).jpg" : "\(stem)-\(hash(row.url).prefix(8)).jpg"))
+    }
+    let owners = Dictionary(grouping: zip(first, rows.map(\.url)), by: \.0).mapValues { Set($0.map(\.1)) }
     #expect(owners.values.allSatisfy { $0.count == 1 })
+  }
+
+  /// Two rows that used to come to one file.
+  struct Pair: Sendable, CustomTestStringConvertible {
+    let template: String
+    let rows: [ManifestRow]
+    /// The sizes of each row, as its manifest says them.
+    var sizes: [[Int]] = [[96], [96]]
+    var testDescription: String { "\(template): \(rows.map { "\($0.name ?? "") \($0.url)" })" }
+  }
+
+  static let pairs = [
+    Pair(
+      template: "{stem}.{ext}", rows: [row("http://h/x-64x64.jpg"), row("http://h/x.jpg")], sizes: [[96], [64, 128]]),
+    Pair(
+      template: "{stem}.{ext}", rows: [row("http://h/x.jpg"), row("http://h/x-64x64.jpg")], sizes: [[64, 128], [96]]),
+    Pair(template: "{stem}.{ext}", rows: [row("http://h/x.png?q=\u{E9}"), row("http://h/x.png?q=e\u{301}")]),
+    Pair(
+      template: "{stem}-{width}-{name}.{ext}",
+      rows: [row("http://h/a.png", name: "96-b"), row("http://h/a-96.png", name: "b")]),
+    Pair(
+      template: "{stem}.{ext}.{name}",
+      rows: [row("http://h/a.png", name: "jpg.b"), row("http://h/a.jpg.png", name: "b")]),
+    Pair(template: "{stem}.{ext}", rows: [row("http://h/Logo.png"), row("http://h/logo.png")]),
+    Pair(template: "{name}.{ext}", rows: [row("http://h/1", name: "\u{E9}"), row("http://h/2", name: "e\u{301}")]),
+  ]
+
+  @Test(arguments: pairs)
+  func `two sources never come to one file, nor to names that another file system takes for one`(pair: Pair) throws {
+    var names = OutputNames(try NameTemplate(pair.template), hash: hash)
+    let files = zip(pair.rows, pair.sizes).flatMap { row, sizes in
+      var row = row
+      if sizes.count > 1 {
+        row.options.sizes = sizes.map { SizeOption(box: PixelSize(width: $0, height: $0), scale: 1) }
+      }
+      let name = names.claim(row, specs: sizes.map { ThumbnailSpec(width: $0) })
+      return sizes.map { name.fileName(of: thumbnail($0, $0, size: $0)) }
+    }
+    #expect(Set(files.map { $0.lowercased() }).count == files.count, "\(files)")
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import BatchFetch
 import Foundation
 import Glibc
 import TestSupport
@@ -22,7 +23,7 @@ import Testing
 
   @Test func `an unchanged file is the same file afterwards; a changed one is replaced`() throws {
     let root = try TemporaryDirectory()
-    let writer = try OutputWriter(directory: root.path)
+    let writer = try OutputWriter(directory: root.path, replacement: .any)
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
     _ = try writer.write(bytes, as: "x.png")
     let before = try status(root.path("x.png"))
@@ -35,13 +36,51 @@ import Testing
     #expect(try root.files() == ["x.png"])
   }
 
-  @Test func `a link is replaced, not followed`() throws {
+  @Test func `a file of somebody else is kept; one that is the same is no trouble`() throws {
+    let root = try TemporaryDirectory()
+    let writer = try OutputWriter(directory: root.path)
+    _ = try root.write([9], as: "x.png")
+    #expect(try writer.write([9], as: "x.png") == .unchanged)
+    let error = #expect(throws: OutputError.self) { try writer.write([8], as: "x.png") }
+    #expect(error?.cause == .notOwn && error?.failureCode == .outputExists)
+    #expect(try Array(Data(contentsOf: URL(fileURLWithPath: root.path("x.png")))) == [9])
+    #expect(try root.files() == ["x.png"])
+  }
+
+  @Test func `a link is never followed, and replaced only where that is wanted`() throws {
     let root = try TemporaryDirectory()
     let target = try root.write([9], as: "target")
     try #require(symlink(target, root.path("x.png")) == 0)
-    #expect(try OutputWriter(directory: root.path).write([9], as: "x.png") == .written)
+    #expect(throws: OutputError.self) { try OutputWriter(directory: root.path).write([9], as: "x.png") }
+    #expect(try OutputWriter(directory: root.path, replacement: .any).write([8], as: "x.png") == .written)
     #expect(try status(root.path("x.png")).st_mode & S_IFMT == S_IFREG)
     #expect(try Array(Data(contentsOf: URL(fileURLWithPath: target))) == [9])
+  }
+
+  @Test(arguments: [OutputWriter.Replacement.own, .any])
+  func `a reserved file, and a link that leads to one, are kept in any case`(replacement: OutputWriter.Replacement)
+    throws
+  {
+    let root = try TemporaryDirectory()
+    let path = try root.write([9], as: "x.png")
+    try #require(symlink(path, root.path("link.png")) == 0)
+    let reserved = ReservedFiles()
+    reserved.insert(try #require(FileIdentity(path: path)), as: .source)
+    let writer = try OutputWriter(directory: root.path, replacement: replacement, reserved: reserved)
+    for name in ["x.png", "link.png"] {
+      let error = #expect(throws: OutputError.self) { try writer.write([8], as: name) }
+      #expect(error?.cause == .reserved(.source) && error?.failureCode == .outputConflict)
+    }
+    #expect(try Array(Data(contentsOf: URL(fileURLWithPath: path))) == [9])
+  }
+
+  @Test func `a file belongs to its first owner for the rest of the run`() throws {
+    let root = try TemporaryDirectory()
+    let writer = try OutputWriter(directory: root.path, replacement: .any)
+    #expect(try writer.write([1], as: "x.png", for: "\u{E9}") == .written)
+    let error = #expect(throws: OutputError.self) { try writer.write([2], as: "x.png", for: "e\u{301}") }
+    #expect(error?.cause == .taken)
+    #expect(try writer.write([3], as: "x.png", for: "\u{E9}") == .written)
   }
 
   @Test func `a directory that cannot be is an error before the run`() throws {

@@ -109,16 +109,23 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
 }
 
 @Suite struct ReportWriterTests {
-  @Test func `lines are in the file as soon as they are written`() throws {
+  @Test func `the old lines go when the run begins, and lines are in the file as soon as they are written`() throws {
     let root = try TemporaryDirectory()
     let path = try root.write("old\n", as: "report.jsonl")
-    let writer = try ReportWriter(path: path)
+    let writer = ReportWriter(try NamedFile(path: path))
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "old\n")
+    writer.begin()
     for count in 1...3 {
-      try writer.append(line(set()))
+      try writer.append(line(set()), position: 0)
       let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
       #expect(lines.count == count)
       #expect(lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) != nil })
     }
+    try writer.finish(.complete)
+    #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 3)
+    try writer.finish(.partial(rows: 3))
+    #expect(
+      try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").last?.contains("\"items\":3") == true)
   }
 
   @Test func `a closed pipe is an error, and stays one`() throws {
@@ -126,22 +133,22 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
     close(ends[0])
-    let writer = ReportWriter(descriptor: ends[1], name: "standard output")
+    let writer = ReportWriter(NamedFile(descriptor: ends[1], name: "standard output"))
     for _ in 0..<2 {
-      let error = #expect(throws: OutputError.self) { try writer.append(line(set())) }
+      let error = #expect(throws: OutputError.self) { try writer.append(line(set()), position: 0) }
       #expect(error?.isBrokenPipe == true)
       #expect(error?.description == "Cannot write standard output: Broken pipe.")
     }
   }
 
   @Test func `a full disk is a fatal error`() throws {
-    let writer = try ReportWriter(path: "/dev/full")
-    let error = #expect(throws: OutputError.self) { try writer.append(line(set())) }
+    let writer = ReportWriter(try NamedFile(path: "/dev/full"))
+    let error = #expect(throws: OutputError.self) { try writer.append(line(set()), position: 0) }
     #expect(error?.isFatal == true)
   }
 
   @Test func `a report that cannot be made names the file`() throws {
-    let error = #expect(throws: OutputError.self) { try ReportWriter(path: "/nowhere/report.jsonl") }
+    let error = #expect(throws: OutputError.self) { try NamedFile(path: "/nowhere/report.jsonl") }
     #expect(error?.description == "Cannot create /nowhere/report.jsonl: No such file or directory.")
   }
 }
@@ -215,12 +222,12 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
       bad: #"{"host":"bad","downloads":0,"mean":0,"items":2,"failed":1}"#
     )
     let expected =
-      #"{"version":1,"exit":75,"elapsed":2000,"items":{"total":5,"ok":3,"failed":1,"cancelled":1},"#
+      #"{"version":1,"exit":75,"complete":true,"elapsed":2000,"items":{"total":5,"ok":3,"failed":1,"cancelled":1},"#
       + #""files":{"written":0,"unchanged":1},"bytes":{"downloaded":7,"saved":144308},"#
       + #""origins":[{"origin":"network","items":2},{"origin":"disk","items":1}],"#
       + #""failures":[{"code":"http_503","items":1,"retryable":true}],"#
       + #""hosts":{"count":2,"unlistedItems":0,"slowest":[\#(hosts.slow)],"failing":[\#(hosts.bad)]}}"# + "\n"
-    let json = mixed.json(after: .seconds(2), downloaded: ByteSize(count: 7))
+    let json = mixed.json(.finished(mixed), .complete, after: .seconds(2), downloaded: ByteSize(count: 7))
     #expect(String(decoding: json, as: UTF8.self) == expected)
   }
 

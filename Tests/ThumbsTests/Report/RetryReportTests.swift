@@ -58,8 +58,38 @@ extension RetryReport {
     let lines = try [done] + codes.map { try failed($0, url: "http://a/\($0)") }
     let urls = codes.map { "http://a/\($0)" }
     #expect(try report(lines).rows.map(\.entry.url) == [urls[1], urls[2], urls[4]])
-    #expect(try report(lines).skippedText == "1 row is done, 2 failed for good (--all-failed tries them)")
+    #expect(
+      try report(lines).introduction
+        == "Retrying 3 rows: 1 row is done, 2 failed for good (--all-failed tries them).")
     #expect(try report(lines, .allFailed).rows.map(\.entry.url) == urls)
+  }
+
+  @Test func `a last line that was cut is left out; a line in the middle is an error`() throws {
+    let lines = try [failed(.http(503), url: "http://a/1"), failed(.http(503), url: "http://a/2")].flatMap(\.json)
+    let cut = try RetryReport(LineReader(.bytes(Array(lines.dropLast(9)), name: "r")), choice: .retryable)
+    #expect(cut.rows.map(\.entry.url) == ["http://a/1"])
+    #expect(cut.isPartial)
+    let damaged = Array(lines.dropLast(9)) + [UInt8(ascii: "\n")]
+    #expect(throws: ManifestError.self) { try RetryReport(LineReader(.bytes(damaged, name: "r")), choice: .retryable) }
+  }
+
+  @Test func `the end of a report that lacks rows is no row, and is said`() throws {
+    let bytes = try failed(.http(503)).json + Coverage.partial(rows: 1).json
+    let partial = try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: .retryable)
+    #expect(partial.isPartial && partial.rows.count == 1 && partial.lineNumbers == [1])
+    #expect(partial.introduction.contains("does not hold every row"))
+    #expect(try !report([failed(.http(503))]).isPartial)
+  }
+
+  @Test func `a row that cannot be tried keeps all that another try needs`() throws {
+    let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
+    let row = try #require(try report([field]).rows.first)
+    guard case .bad(let bad) = row.entry else { throw CancellationError() }
+    var line = ReportLine(bad)
+    line.again = row.again
+    #expect(line.url == "http://a/a.png" && line.again == field.again)
+    // Later, with the field.
+    #expect(try report([line], fields: ["x-key"]).rows.map(\.entry.url) == ["http://a/a.png"])
   }
 
   @Test func `what the report does not hold is said, and not fetched without`() throws {
@@ -99,7 +129,7 @@ extension RetryReport {
 
   @Test func `what is no report is refused at its line`() throws {
     let good = String(decoding: try failed(.http(503)).json, as: UTF8.self)
-    for (text, number) in [("http://a/a.png\n", 1), (good + "[]\n", 2), (good + "{\"index\":1,\"sta", 2)] {
+    for (text, number) in [("http://a/a.png\n", 1), ("http://a/a.png", 1), (good + "[]\n", 2)] {
       let reason = message { _ = try RetryReport(LineReader(text: text), choice: .retryable) }
       #expect(reason?.hasPrefix("list, line \(number): not a line of a report: ") == true)
     }

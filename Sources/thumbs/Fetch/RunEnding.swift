@@ -1,0 +1,46 @@
+import ArgumentParser
+
+/// How a run came to its end, and what the process says by its exit status.
+enum RunEnding: Hashable, Sendable {
+  /// Every row was handled.
+  case finished(Summary)
+  /// A signal stopped it.
+  case signal(Int32)
+  /// Nothing more could be written.
+  case output(OutputError)
+  /// A manifest could not be read to its end.
+  case manifest(ManifestError)
+
+  /// The cause that counts, where there are several.
+  init(signal: Int32?, output: OutputError?, manifest: ManifestError?, _ summary: Summary) {
+    if let signal {
+      self = .signal(signal)
+    } else if let output {
+      self = .output(output)
+    } else if let manifest {
+      self = .manifest(manifest)
+    } else {
+      self = .finished(summary)
+    }
+  }
+
+  /// The exit status of the process.
+  var exitCode: ExitCode {
+    switch self {
+    case .finished(let summary): ExitCode(summary.exitCode)
+    case .signal(let number): .signal(number)
+    case .output: .ioError
+    case .manifest: .dataError
+    }
+  }
+
+  /// What a person needs to know beside the summary; nil where that says it all. A reader of the report that went away
+  /// has seen enough, which is no error to speak of.
+  var message: String? {
+    switch self {
+    case .output(let error) where !error.isBrokenPipe: "\(error)"
+    case .manifest(let error): "\(error)"
+    case .finished, .signal, .output: nil
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the options that name files do to files that are there.
+@Suite("thumbs fetch: files named for output", .timeLimit(.minutes(2))) struct NamedOutputTests {
+  private static let oldReport = "{\"index\":0,\"status\":\"ok\"}\n"
+
+  private func fixture() throws -> CommandFixture {
+    let fixture = try CommandFixture()
+    _ = try fixture.list((0..<2000).map { "/a.png?\($0)" })
+    _ = try fixture.directory.write(Self.oldReport, as: "old.jsonl")
+    _ = try fixture.directory.write("milk\n", as: "notes.txt")
+    try FileManager.default.createSymbolicLink(
+      atPath: fixture.directory.path("link"), withDestinationPath: fixture.directory.path("list.txt"))
+    try FileManager.default.linkItem(
+      atPath: fixture.directory.path("list.txt"), toPath: fixture.directory.path("second-name"))
+    return fixture
+  }
+
+  /// Everything below the working directory, by name.
+  private func contents(of fixture: CommandFixture) throws -> [String: Data] {
+    try fixture.directory.files().reduce(into: [:]) { $0[$1] = try fixture.data($1) }
+  }
+
+  @Test(arguments: [
+    ["--report", "list.txt"], ["--summary", "list.txt"], ["--gallery", "list.txt"], ["--report", "./list.txt"],
+    ["--report", "link"], ["--report", "second-name"], ["--report", "list.txt", "--overwrite"],
+    ["--report", "new", "--gallery", "new"], ["--report", "new", "--summary", "./new"],
+    ["--summary", "new", "--gallery", "./new"], ["--report", "old.jsonl", "--gallery", "old.jsonl"],
+    ["--report", "-", "--summary", "-"],
+  ])
+  func `One file for two purposes is a usage error, and nothing is changed`(options: [String]) async throws {
+    let fixture = try fixture()
+    let before = try contents(of: fixture)
+    let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
+    #expect(result.ending == .exit(64))
+    #expect(try contents(of: fixture) == before)
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test func `The list on standard input is no place for the report of its rows`() async throws {
+    let fixture = try fixture()
+    let before = try contents(of: fixture)
+    let result = try await fixture.start(
+      ["-", "-o", "out", "--no-cache", "--report", "-"], setup: "exec < list.txt >> list.txt"
+    ).result()
+    #expect(result.ending == .exit(64))
+    #expect(try contents(of: fixture) == before)
+  }
+
+  @Test(arguments: [
+    ["--report", "notes.txt"], ["--summary", "notes.txt"], ["--gallery", "notes.txt"], ["--summary", "old.jsonl"],
+    ["--report", "old.jsonl", "--gallery", "none/page.html"], ["--report", "old.jsonl", "--summary", "none/sum.json"],
+    ["--report", "old.jsonl", "--summary", "notes.txt"], ["--report", "old.jsonl", "-o", "notes.txt"],
+  ])
+  func `A file that must not be replaced, or cannot be made, is 73, and nothing is changed`(
+    options: [String]
+  ) async throws {
+    let fixture = try fixture()
+    let before = try contents(of: fixture)
+    let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
+    #expect(result.ending == .exit(73))
+    #expect(result.errorLines.count == 1)
+    var after = try contents(of: fixture)
+    after["out"] = nil
+    #expect(after == before)
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test func `What earlier runs wrote is replaced, and anything else when that is wanted`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png"])
+    let options = ["--summary", "sum.json", "--gallery", "page.html"]
+    for _ in 0..<2 {
+      #expect(try await fixture.start(fixture.fetchArguments([list] + options)).result().ending == .exit(0))
+    }
+    for name in ["report.jsonl", "sum.json", "page.html"] { _ = try fixture.directory.write("milk\n", as: name) }
+    let all = try await fixture.start(fixture.fetchArguments([list, "--overwrite"] + options)).result()
+    #expect(all.ending == .exit(0))
+    #expect(try fixture.report().count == 1)
+    #expect(try fixture.object("sum.json")["exit"] as? Int == 0)
+    #expect(try fixture.text("page.html").hasSuffix("</html>\n"))
+  }
+}
