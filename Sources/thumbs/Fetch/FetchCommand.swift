@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import Foundation
+import Glibc
 import ImageCache
 
 /// `thumbs fetch`: the main job, from a manifest to thumbnails and a report.
@@ -25,6 +26,7 @@ struct FetchCommand: FetchingCommand {
         65   a manifest cannot be read
         73   output cannot be created
         74   reading or writing failed on the way
+        129  hung up
         130  interrupted
         143  terminated
       """)
@@ -59,13 +61,21 @@ struct FetchCommand: FetchingCommand {
     try ManifestList(paths: paths, keys: manifest.keys, relativeAddresses: network.allowFile ? .files : .refused)
   }
 
-  /// Reads the manifests once for the local images in them, so that no row replaces the source of a later one. Of what
-  /// comes through a pipe, sources are known only as they come.
-  private func reserveSources(of paths: [String], in reserved: ReservedFiles) throws(ManifestError) {
+  /// Reads the manifests once for the local images in them, so that no row replaces the source of a later one.
+  ///
+  /// The sources of a pipe are known only as they come, so that its rows can begin before its end. Then only thumbnails
+  /// can be replaced too early; where any file may be replaced, the pipe is read to its end first.
+  private func reserveSources(of paths: [String], in reserved: ReservedFiles) throws {
     guard network.allowFile else { return }
-    for entry in try list(paths.filter { $0 != "-" && FileIdentity(path: $0) != nil }) {
+    if output.overwrite, paths.contains("-") { try StandardStreams.spoolInput() }
+    let files = paths.filter {
+      $0 == "-" ? FileIdentity(descriptor: STDIN_FILENO) != nil : FileIdentity(path: $0) != nil
+    }
+    let position = lseek(STDIN_FILENO, 0, SEEK_CUR)
+    for entry in try list(files) {
       if case .row(let row) = entry { reserved.insert(sourcesOf: row) }
     }
+    lseek(STDIN_FILENO, position, SEEK_SET)
   }
 
   /// The thumbnails of a row: those of the command line, or of the sizes that the row says.

@@ -33,20 +33,19 @@ final class FetchRun: Sendable {
   /// A run over the rows of `plan` into `files`, with no more than so many `connections`. The local images that it reads
   /// become `reserved`.
   init(
-    _ command: some FetchingCommand, plan: any RowPlan, files: RunFiles, reserved: ReservedFiles, connections: Int
+    _ command: some FetchingCommand, plan: any RowPlan, files: RunFiles, reserved: ReservedFiles, meter: ProgressMeter,
+    connections: Int
   ) {
     self.plan = plan
     self.files = files
     self.reserved = reserved
-    let environment = ProcessInfo.processInfo.environment
-    let meter = ProgressMeter(command.output.progressMode, environment: environment)
     self.meter = meter
     rows = PlannedRows(plan) { meter.setTotal($0) }
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     window = max(64, 4 * command.network.concurrency)
-    let home = environment["HOME"] ?? NSHomeDirectory()
+    let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
     var transport = command.network.transportConfiguration(home: home)
     transport.maxConnections = min(transport.maxConnections, connections)
     var configuration = command.pipelineConfiguration
@@ -55,8 +54,8 @@ final class FetchRun: Sendable {
       configuration, transport: CurlTransport(transport), logger: Self.logger(meter))
   }
 
-  /// Runs to the end; throws the exit code where that is not 0.
-  func run() throws {
+  /// Runs to the end, or until `interrupt`; throws the exit code where that is not 0.
+  func run(_ interrupt: InterruptWatch) throws {
     meter.start()
     let done = DispatchSemaphore(value: 0)
     let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in
@@ -68,16 +67,11 @@ final class FetchRun: Sendable {
       done.signal()
     }
     state.withLock { $0.run = run }
-    let interrupt = InterruptWatch {
-      run.cancel()
-    } onExit: { [meter] in
-      meter.end()
-    }
+    interrupt.whenInterrupted { run.cancel() }
     if state.withLock({ $0.fatal != nil }) { run.cancel() }
     // The main thread has nothing else to do; nothing of the run needs it.
     done.wait()
     pipeline.flush()
-    meter.end()
     try end(signal: interrupt.signal)
   }
 
@@ -97,17 +91,23 @@ final class FetchRun: Sendable {
     let coverage = rows.coverage(finished: summary.total)
     attempt { () throws(OutputError) in try files.gallery?.finish() }
     attempt { () throws(OutputError) in try files.report?.finish(coverage) }
-    let ending = RunEnding(signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, summary)
     let (elapsed, downloaded) = (started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
+    attempt { () throws(OutputError) in
+      try files.summary?.write(
+        summary.json(runEnding(summary, signal), coverage, after: elapsed, downloaded: downloaded))
+    }
+    // The files come first: a terminal may be stopped, and nobody may read a pipe.
+    meter.end()
     if !isQuiet {
       ProgressOutput.standardError.write(summary.text(coverage, after: elapsed, downloaded: downloaded) + "\n")
     }
-    attempt { () throws(OutputError) in
-      try files.summary?.write(summary.json(ending, coverage, after: elapsed, downloaded: downloaded))
-    }
-    let last = RunEnding(signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, summary)
-    if let message = last.message { ProgressOutput.standardError.write("thumbs: \(message)\n") }
-    if last.exitCode != .success { throw last.exitCode }
+    let ending = runEnding(summary, signal)
+    if let message = ending.message { ProgressOutput.standardError.write("thumbs: \(message)\n") }
+    if ending.exitCode != .success { throw ending.exitCode }
+  }
+
+  private func runEnding(_ summary: Summary, _ signal: Int32?) -> RunEnding {
+    RunEnding(signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, summary)
   }
 
   /// Writes something. After an error, the rest is not worth fetching.
@@ -151,7 +151,7 @@ final class FetchRun: Sendable {
     case (.row(let row), .failure(let failure)): return ReportLine(row, .failed(failure))
     case (.row(let row), .success(let set)):
       do throws(OutputError) {
-        return ReportLine(row, .done(set, try outputs(of: set, name: item.element.name, url: row.url)))
+        return ReportLine(row, .done(set, try outputs(of: set, for: item.element, url: row.url)))
       } catch {
         if error.isFatal { stop(for: error) }
         return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
@@ -160,13 +160,14 @@ final class FetchRun: Sendable {
   }
 
   private func outputs(
-    of set: ThumbnailSet, name: OutputName?, url: String
+    of set: ThumbnailSet, for row: PlannedRow, url: String
   ) throws(OutputError) -> [ReportLine.Output] {
-    guard let name else { return [] }
+    guard let name = row.name else { return [] }
+    let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
     var outputs: [ReportLine.Output] = []
     for thumbnail in set.thumbnails {
       let path = name.fileName(of: thumbnail)
-      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: name.dependsOnPixels ? url : nil)
+      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner)
       outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
     }
     return outputs

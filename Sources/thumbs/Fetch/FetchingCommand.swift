@@ -1,7 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import CSQLiteSetup
-import Glibc
+import Foundation
 
 /// A command that fetches pictures and accounts for each of them.
 protocol FetchingCommand: ParsableCommand {
@@ -20,10 +20,13 @@ extension FetchingCommand {
     _ = sqlite_setup_without_memory_statistics()
     try exiting {
       let plan = try plan()
+      let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)
+      // From here on there are files to leave in order.
+      let interrupt = InterruptWatch { meter.end() }
       let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
       try FetchRun(
-        self, plan: plan, files: files, reserved: inputs.reserved, connections: descriptors.connections
-      ).run()
+        self, plan: plan, files: files, reserved: inputs.reserved, meter: meter, connections: descriptors.connections
+      ).run(interrupt)
     }
   }
 

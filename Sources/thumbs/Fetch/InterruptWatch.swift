@@ -11,18 +11,23 @@ final class InterruptWatch: Sendable {
   private static let lastWords = DispatchTimeInterval.milliseconds(300)
 
   private let sources = Mutex<[any DispatchSourceSignal]>([])
-  private let first = Atomic<Int32>(0)
-  private let onInterrupt: @Sendable () -> Void
+  /// The signal that came first, and the call it asks for.
+  private struct State {
+    var signal: Int32?
+    var onInterrupt: (@Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
   private let onExit: @Sendable () -> Void
   /// Nothing here waits for anything: a signal must be heard whatever the other queues do.
   private let queue = DispatchQueue(label: "thumbs.signals")
 
-  /// - Parameters:
-  ///   - onInterrupt: called once.
-  ///   - onExit: called before the process is ended, on a queue of its own, and not waited for if it takes long. What
-  ///     the first signal began may still be at work.
-  init(onInterrupt: @escaping @Sendable () -> Void, onExit: @escaping @Sendable () -> Void = {}) {
-    (self.onInterrupt, self.onExit) = (onInterrupt, onExit)
+  /// Starts to watch.
+  ///
+  /// - Parameter onExit: called before the process is ended, on a queue of its own, and not waited for if it takes long.
+  ///   The call that the first signal asked for may still be at work.
+  init(onExit: @escaping @Sendable () -> Void = {}) {
+    self.onExit = onExit
     for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isIgnored(number) {
       // The source sees the signal whatever its disposition; the default one would end the process first.
       Glibc.signal(number, SIG_IGN)
@@ -36,9 +41,15 @@ final class InterruptWatch: Sendable {
   }
 
   /// The signal that came first; nil where none came.
-  var signal: Int32? {
-    let number = first.load(ordering: .acquiring)
-    return number == 0 ? nil : number
+  var signal: Int32? { state.withLock { $0.signal } }
+
+  /// Calls `body` once, on another queue, after the first signal: now, where that has come already.
+  func whenInterrupted(_ body: @escaping @Sendable () -> Void) {
+    let isInterrupted = state.withLock { state in
+      if state.signal == nil { state.onInterrupt = body }
+      return state.signal != nil
+    }
+    if isInterrupted { DispatchQueue.global().async(execute: body) }
   }
 
   /// Whether whoever started the process wants it to go on after the signal, as `nohup` does.
@@ -49,10 +60,13 @@ final class InterruptWatch: Sendable {
   }
 
   private func hear(_ number: Int32) {
-    guard first.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged else {
-      return end(number)
+    let (isFirst, onInterrupt) = state.withLock { state in
+      let isFirst = state.signal == nil
+      if isFirst { state.signal = number }
+      return (isFirst, state.onInterrupt.take())
     }
-    DispatchQueue.global().async { [onInterrupt] in onInterrupt() }
+    guard isFirst else { return end(number) }
+    if let onInterrupt { DispatchQueue.global().async(execute: onInterrupt) }
     queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.end(number) }
   }
 

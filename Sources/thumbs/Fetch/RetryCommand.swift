@@ -42,7 +42,7 @@ struct RetryCommand: FetchingCommand {
       throw ExitCode.dataError.saying(error)
     }
     if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
-    let inputs = RunInputs(report: self.report, lineNumbers: report.lineNumbers)
+    let inputs = RunInputs(report, at: self.report)
     try fetch(inputs, to: try directory(of: report)) { RetryPlan(report) }
   }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a run came to its end, and what the process says by its exit status.
+/// The end of a run, which decides the exit status of the process.
 enum RunEnding: Hashable, Sendable {
   /// Every row was handled.
   case finished(Summary)
@@ -34,8 +34,8 @@ enum RunEnding: Hashable, Sendable {
     }
   }
 
-  /// What a person needs to know beside the summary; nil where that says it all. A reader of the report that went away
-  /// has seen enough, which is no error to speak of.
+  /// The message that a person needs in addition to the summary; nil for none. A reader of the report that went away has
+  /// seen enough, which is not an error to report.
   var message: String? {
     switch self {
     case .output(let error) where !error.isBrokenPipe: "\(error)"

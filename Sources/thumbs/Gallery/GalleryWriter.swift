@@ -11,6 +11,7 @@ final class GalleryWriter: Sendable {
     var counts: [ReportLine.Status: Int] = [:]
   }
 
+  private let file: NamedFile
   private let path: String
   private let name: String
   private let writer: OutputWriter
@@ -18,22 +19,30 @@ final class GalleryWriter: Sendable {
   private let pictures: GalleryPictures
   private let state: Mutex<State>
 
-  /// A gallery of what is in `outputDirectory`, which exists, to be written at `path`. Its directory must exist too.
-  init(path: String, title: String, outputDirectory: String) throws(OutputError) {
+  /// Prepares a gallery of what is in `outputDirectory`, which exists. `file` is at `path`; links are followed.
+  init(_ file: NamedFile, at path: String, title: String, outputDirectory: String) throws(OutputError) {
+    let path = Self.target(of: path)
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let directory = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/"
-    var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-      throw OutputError(action: .create, path: path, code: EISDIR)
-    }
+    self.file = file
     self.path = path
     name = parts.last.map(String.init) ?? path
     self.title = title
-    // The first one fails where the directory is missing, which the second one would make.
-    let spool = try GallerySpool(directory: directory)
-    writer = try OutputWriter(directory: directory)
+    // Files can be made next to a page, but not next to a device.
+    let workplace = file.identity == nil ? outputDirectory : directory
+    writer = try OutputWriter(directory: workplace)
     pictures = GalleryPictures(of: outputDirectory, from: directory)
-    state = Mutex(State(spool: spool))
+    state = Mutex(State(spool: try GallerySpool(directory: workplace)))
+  }
+
+  /// The file that `path` leads to, where that is a link; else `path` as it is.
+  private static func target(of path: String) -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
+      return path
+    }
+    defer { free(target) }
+    return String(cString: target)
   }
 
   /// Adds the card of the row of `line`, with `subtitle` for its second line.
@@ -45,11 +54,14 @@ final class GalleryWriter: Sendable {
     }
   }
 
-  /// Puts the page into its place.
+  /// Replaces the file with the page. A pipe or a device takes the page as it is written.
   func finish() throws(OutputError) {
-    try writer.replace(name) { file throws(OutputError) in
-      try state.withLock { state throws(OutputError) in try write(state.spool, state.counts, to: file) }
+    let write = { (descriptor: Int32) throws(OutputError) in
+      try self.state.withLock { state throws(OutputError) in
+        try self.write(state.spool, state.counts, to: descriptor)
+      }
     }
+    if file.identity == nil { try write(file.descriptor) } else { try writer.replace(name, write) }
   }
 
   private func write(

@@ -9,7 +9,12 @@ struct OutputOptions: ParsableArguments {
     completion: .directory)
   var directory: String?
 
-  @Flag(help: "Replace files that thumbs did not make, too. What the run reads is never replaced.")
+  @Flag(
+    help: ArgumentHelp(
+      "Replace files that thumbs did not make, too.",
+      discussion: """
+        A file that the run reads is never replaced. With --allow-file, standard input is read to its end first.
+        """))
   var overwrite = false
 
   /// Which files of the output directory may be replaced.

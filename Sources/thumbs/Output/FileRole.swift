@@ -1,4 +1,4 @@
-/// What a run uses a file for. Such a file is never replaced by a thumbnail.
+/// The purpose of a file in a run. No thumbnail replaces such a file.
 enum FileRole: Hashable, Sendable {
   /// A list of what to fetch, by its path; `-` is standard input.
   case manifest(String)

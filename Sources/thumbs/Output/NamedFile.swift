@@ -7,7 +7,7 @@ final class NamedFile: Sendable {
   let name: String
   let descriptor: Int32
   /// Nil for standard output.
-  private let path: String?
+  let path: String?
   /// Whether the file was not there before.
   private let isNew: Bool
 
@@ -19,7 +19,7 @@ final class NamedFile: Sendable {
     }
     var file = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o644)
     isNew = file >= 0
-    if !isNew, errno == EEXIST { file = open(path, O_WRONLY | O_CLOEXEC) }
+    if !isNew, errno == EEXIST { file = open(path, O_WRONLY | O_CLOEXEC | O_CREAT, 0o644) }
     guard file >= 0 else { throw OutputError(action: .create, path: path, code: errno) }
     (name, descriptor, self.path) = (path, file, path)
   }

@@ -1,9 +1,9 @@
 import BatchFetch
 import Glibc
 
-/// A file or a directory that cannot be written, or must not be.
+/// A failure to write a file or a directory.
 struct OutputError: Error, Hashable, Sendable {
-  /// What was tried.
+  /// The step that failed.
   enum Action: String, Hashable, Sendable {
     /// Making the directory, or a file in it.
     case create
@@ -11,7 +11,7 @@ struct OutputError: Error, Hashable, Sendable {
     case write
   }
 
-  /// Why it did not work.
+  /// The reason of the failure.
   enum Cause: Hashable, Sendable {
     /// The system refused it, with this error number.
     case system(Int32)
@@ -21,13 +21,17 @@ struct OutputError: Error, Hashable, Sendable {
     case reserved(FileRole)
     /// There is a file that the run wrote for another source.
     case taken
+    /// Another process changes the file, or has changed it since it was read.
+    case changed
+    /// The file is compressed, and cannot be updated in its place.
+    case compressed
   }
 
-  /// What was tried.
+  /// The step that failed.
   var action: Action
   /// The file or the directory.
   var path: String
-  /// Why it did not work.
+  /// The reason of the failure.
   var cause: Cause
 
   /// An error from its parts.
@@ -55,7 +59,7 @@ struct OutputError: Error, Hashable, Sendable {
     switch cause {
     case .system: isPassing ? .outputUnavailable : .outputFailed
     case .notOwn: .outputExists
-    case .reserved, .taken: .outputConflict
+    case .reserved, .taken, .changed, .compressed: .outputConflict
     }
   }
 }
@@ -68,6 +72,8 @@ extension OutputError: CustomStringConvertible {
     case .notOwn: "\(path) exists, and thumbs did not make it; --overwrite replaces it."
     case .reserved(let role): "\(path) is \(role) of this run, and is never replaced."
     case .taken: "\(path) is the file of another source; use {index} or {hash} in --name."
+    case .changed: "\(path) was changed by another process, and is left as it is now."
+    case .compressed: "\(path) is compressed and cannot be updated; name another file for the new report."
     }
   }
 }

@@ -58,9 +58,10 @@ struct OutputName: Hashable, Sendable {
     }
   }
 
-  /// What no other source may have of the file of `spec`: its name, with a stand-in for what only the thumbnail settles.
+  /// The text that no other source may have for its file of `spec`: the name in lower case, with a stand-in for everything
+  /// that only the thumbnail settles.
   func claim(of spec: ThumbnailSpec) -> String {
-    let name = fileName { $0 == .spec ? spec.label : "0" }
+    let name = fileName { $0 == .spec ? spec.label : "0" }.lowercased()
     return isAmbiguous ? String(name.filter { !Self.lateCharacters.contains($0) }) : name
   }
 

@@ -35,7 +35,10 @@ struct OutputNames: Sendable {
       let longer = name.adding(suffix: "-\(hash.prefix(length))")
       if own(longer, specs, source: identity) { return longer }
     }
-    return name.adding(suffix: "-\(hash)")
+    // Other rows are named like this one with all of its hash.
+    var number = 2
+    while !own(name.adding(suffix: "-\(hash)-\(number)"), specs, source: identity) { number += 1 }
+    return name.adding(suffix: "-\(hash)-\(number)")
   }
 
   private func name(of row: ManifestRow, identity: String) -> OutputName {
@@ -55,7 +58,7 @@ struct OutputNames: Sendable {
   private mutating func own(_ name: OutputName, _ specs: [ThumbnailSpec], source: String) -> Bool {
     let source = source.byteHash
     // Strings hash alike that are canonically equivalent: for names, that is what is wanted.
-    let claims = Set(specs.map { name.claim(of: $0).lowercased().hashValue })
+    let claims = Set(specs.map { name.claim(of: $0).hashValue })
     guard claims.allSatisfy({ owners[$0] ?? source == source }) else { return false }
     for claim in claims { owners[claim] = source }
     return true
@@ -67,7 +70,7 @@ extension ManifestRow {
   fileprivate var pictureIdentity: String {
     if options.sizes.isEmpty, options.headers.isEmpty { return url }
     let parts = options.sizes.map(\.description) + options.headers.map { "\($0.name): \($0.value)" }
-    return ([url] + parts).joined(separator: "\n")
+    return ([url] + parts).joined(separator: "\0")
   }
 }
 

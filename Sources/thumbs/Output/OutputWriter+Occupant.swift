@@ -2,7 +2,7 @@ import Glibc
 import ImageCache
 
 extension OutputWriter {
-  /// What stands where a file is to be written.
+  /// The thing in the place of a file that is to be written.
   enum Occupant: Hashable {
     /// Nothing.
     case nobody
@@ -16,7 +16,7 @@ extension OutputWriter {
     case other
   }
 
-  /// What stands at `name`. A link is never followed to be read, and a pipe is never waited for.
+  /// Finds out about the place `name`. Neither follows a link to read it nor waits for a pipe.
   func occupant(of name: String, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -50,12 +50,12 @@ extension OutputWriter {
   }
 
   private func isThumbnail(_ file: Int32, _ status: stat) -> Bool {
-    guard status.st_size <= Self.largestThumbnail, lseek(file, 0, SEEK_SET) == 0,
-      let bytes = FileDescriptor.contents(of: file, count: Int(status.st_size))
+    // Most other files are told by their first bytes, and need not be read.
+    let length = min(Int(status.st_size), ThumbnailMark.prefixLength)
+    guard lseek(file, 0, SEEK_SET) == 0, let prefix = FileDescriptor.contents(of: file, count: length),
+      ThumbnailMark.mayFollow(prefix),
+      let rest = FileDescriptor.contents(of: file, count: Int(status.st_size) - length)
     else { return false }
-    return ThumbnailMark.isPresent(in: bytes)
+    return ThumbnailMark.isPresent(in: prefix + rest)
   }
-
-  /// No thumbnail has more bytes; what is longer need not be read.
-  private static let largestThumbnail = 256 << 20
 }

@@ -1,6 +1,7 @@
 import Glibc
 
-/// What `thumbs` writes beside thumbnails, and how such a file of an earlier run is told from files of somebody else.
+/// A kind of file that `thumbs` writes in addition to thumbnails. Its beginning tells a file of an earlier run from any
+/// other file.
 enum OwnFile: Hashable, Sendable {
   case report, summary, gallery
 
@@ -26,11 +27,14 @@ enum OwnFile: Hashable, Sendable {
     return count == 0 || count > 0 && recognizes(start[..<count])
   }
 
-  /// The first field of a report and of a summary is always the same, and a page names the program that made it.
+  /// A report begins with the number of a row, or with its end; a page names the program that made it.
   private func recognizes(_ start: ArraySlice<UInt8>) -> Bool {
     switch self {
-    case .report: start.starts(with: "{\"index\":".utf8) || start.starts(with: "{\"complete\":".utf8)
-    case .summary: start.starts(with: "{\"version\":".utf8)
+    case .report:
+      // Elasticsearch's bulk files begin with `{"index":{`.
+      start.starts(with: "{\"index\":".utf8) && start.dropFirst(9).first.map { (0x30...0x39).contains($0) } ?? false
+        || start.starts(with: "{\"complete\":false".utf8)
+    case .summary: start.starts(with: "{\"version\":1,\"exit\":".utf8)
     case .gallery:
       start.starts(with: "<!DOCTYPE html>".utf8) && start.contains("<meta name=generator content=thumbs>".utf8)
     }

@@ -4,7 +4,7 @@ import Foundation
 extension ReservedFiles {
   /// Reserves the local images that `row` names.
   func insert(sourcesOf row: ManifestRow) {
-    for url in [row.url] + row.options.mirrors where url.utf8.starts(with: "file:".utf8) {
+    for url in [row.url] + row.options.mirrors where url.prefix(5).lowercased() == "file:" {
       guard let path = Self.path(of: url), let file = FileIdentity(path: path) else { continue }
       insert(file, as: .source)
     }

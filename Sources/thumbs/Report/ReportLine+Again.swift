@@ -24,7 +24,7 @@ extension ReportLine {
       fields = row.ownFields
     }
 
-    /// The member `again` of a line that was read; nil where it is not one.
+    /// Reads the member `again` of a line; nil where it does not name the files.
     init?(json: [String: Any]) {
       guard let directory = json["output"] as? String, let file = json["file"] as? String else { return nil }
       self.directory = directory

@@ -1,4 +1,4 @@
-/// Where the lines of a report go.
+/// A report that is being written.
 protocol ReportOutput: Sendable {
   /// Drops what was there before. Called once, when nothing can keep the run from taking place.
   func begin()
@@ -9,7 +9,7 @@ protocol ReportOutput: Sendable {
   func finish(_ coverage: Coverage) throws(OutputError)
 }
 
-/// How much of the manifests a run has read.
+/// The share of its rows that a run has read.
 enum Coverage: Hashable, Sendable {
   /// Every row is in the report.
   case complete
@@ -18,6 +18,9 @@ enum Coverage: Hashable, Sendable {
 }
 
 extension Coverage {
+  /// The last line of a partial report on a full disk.
+  static let shortestEnd = Array("{\"complete\":false}\n".utf8)
+
   /// The last line of a report that does not hold every row; empty for one that does.
   var json: [UInt8] {
     guard case .partial(let rows) = self else { return [] }

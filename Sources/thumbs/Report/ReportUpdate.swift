@@ -1,70 +1,89 @@
 import Glibc
 import Synchronization
 
-/// Puts what a retry came to into the report that it retries. Rows that were left alone, or that an interrupt kept from
-/// ending, keep their old lines.
+/// Updates the report that is retried: rows that were tried get new lines, and all others keep their old ones.
 ///
-/// New lines are kept aside, and the whole report takes the place of the old one at the end: a run that is killed leaves
-/// the old report, which is valid and only forgets what the retry had done.
+/// New lines are kept aside, and the whole report replaces the old one at the end. A run that is killed leaves the old
+/// report, which is valid and only lacks what the retry did.
 final class ReportUpdate: ReportOutput {
-  private let path: String
-  private let name: String
+  private let retried: RunInputs.Retried
   private let directory: OutputWriter
+  /// The report before, locked so that two retries never update it at once.
+  private let old: NamedFile
   private let spool: NamedFile
   private let writer: ReportWriter
-  /// The number of the old line of the row at each position of the batch, from 1.
-  private let lineNumbers: [Int]
   /// The numbers of old lines that have a new one.
   private let replaced = Mutex<Set<Int>>([])
 
-  /// Updates the report at `path`, of which the retry takes the rows of the lines `lineNumbers`.
-  init(path: String, lineNumbers: [Int]) throws(OutputError) {
-    // A link goes on leading to the report.
-    let resolved = realpath(path, nil)
-    defer { free(resolved) }
-    let target = resolved.map { String(cString: $0) } ?? path
-    let slash = target.lastIndex(of: "/")
-    self.path = target
-    self.lineNumbers = lineNumbers
-    name = slash.map { String(target[target.index(after: $0)...]) } ?? target
-    directory = try OutputWriter(directory: slash.map { String(target[...$0]) } ?? ".")
-    spool = NamedFile(descriptor: try FileDescriptor.unnamedFile(in: directory.directory), name: path)
+  /// Prepares the update of a report that was read as `retried` says.
+  ///
+  /// - Throws: an `OutputError` where the report is compressed, has changed since, or is being updated by another retry.
+  init(_ retried: RunInputs.Retried) throws(OutputError) {
+    let parts = retried.path.split(separator: "/", omittingEmptySubsequences: false)
+    let file = open(retried.path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw OutputError(action: .write, path: retried.path, code: errno) }
+    self.retried = retried
+    old = NamedFile(descriptor: file, name: retried.path)
+    directory = try OutputWriter(directory: parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/")
+    spool = NamedFile(descriptor: try FileDescriptor.unnamedFile(in: directory.directory), name: retried.path)
     writer = ReportWriter(spool)
+    guard flock(file, LOCK_EX | LOCK_NB) == 0, FileVersion(descriptor: file) == retried.version else {
+      throw OutputError(.write, retried.path, .changed)
+    }
+    if Self.isCompressed(file) { throw OutputError(.write, retried.path, .compressed) }
   }
 
-  /// The old report stays until the end.
+  /// Leaves the old report as it is until the end.
   func begin() {}
 
   func append(_ line: ReportLine, position: Int) throws(OutputError) {
+    // An interrupted try tells nothing new: the old line says why the row is retried.
+    if line.status == .cancelled { return }
     try writer.append(line, position: position)
-    replaced.withLock { [number = lineNumbers[position]] in _ = $0.insert(number) }
+    replaced.withLock { [number = retried.lineNumbers[position]] in _ = $0.insert(number) }
   }
 
-  /// Puts the new report into its place. The lines that are carried over tell whether the old one held every row.
+  /// Replaces the old report. The new one lacks rows exactly where the old one did.
   func finish(_ coverage: Coverage) throws(OutputError) {
-    try directory.replace(name) { file throws(OutputError) in
-      try carryOver(to: file)
+    guard FileVersion(path: retried.path) == retried.version else {
+      throw OutputError(.write, retried.path, .changed)
+    }
+    try directory.replace(retried.path.split(separator: "/").last.map(String.init) ?? retried.path) {
+      file throws(OutputError) in
+      let count = try carryOver(to: file)
       try copySpool(to: file)
+      if retried.isPartial {
+        try write(Coverage.partial(rows: count + replaced.withLock { $0.count }).json[...], to: file)
+      }
+      var status = stat()
+      if fstat(old.descriptor, &status) == 0 { _ = fchmod(file, status.st_mode & 0o777) }
     }
   }
 
-  private func carryOver(to file: Int32) throws(OutputError) {
+  /// Copies the lines without a new one, and returns their number. A line that was cut by a kill, and the one that says
+  /// that rows are missing, are no rows.
+  private func carryOver(to file: Int32) throws(OutputError) -> Int {
     let replaced = replaced.withLock { $0 }
     var reader = try reading { () throws(ManifestError) in
-      LineReader(try .open(path).unpacked(), longestLine: RetryReport.longestLine)
+      LineReader(try .open(retried.path), longestLine: RetryReport.longestLine)
     }
+    var count = 0
     while let line = try reading({ () throws(ManifestError) in try reader.next() }) {
-      guard line.isEnded, let bytes = line.bytes, !replaced.contains(line.number) else { continue }
+      guard let bytes = line.bytes, !bytes.isEmpty, !replaced.contains(line.number),
+        !retried.otherLines.contains(line.number)
+      else { continue }
       try write((bytes + [UInt8(ascii: "\n")])[...], to: file)
+      count += 1
     }
+    return count
   }
 
-  /// The report was read before: what cannot be read now is lost to a fault of the disk.
+  /// Runs `body`. The report was read before: what cannot be read now is lost to a fault of the disk.
   private func reading<Value>(_ body: () throws(ManifestError) -> Value) throws(OutputError) -> Value {
     do throws(ManifestError) {
       return try body()
     } catch {
-      throw OutputError(action: .write, path: path, code: EIO)
+      throw OutputError(action: .write, path: retried.path, code: EIO)
     }
   }
 
@@ -74,7 +93,7 @@ final class ReportUpdate: ReportOutput {
     while true {
       let count = read(spool.descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
-      if count < 0 { throw OutputError(action: .write, path: path, code: errno) }
+      if count < 0 { throw OutputError(action: .write, path: retried.path, code: errno) }
       if count == 0 { return }
       try write(chunk[..<count], to: file)
     }
@@ -82,6 +101,11 @@ final class ReportUpdate: ReportOutput {
 
   private func write(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(OutputError) {
     let code = FileDescriptor.writeAll(bytes, to: file).code
-    if code != 0 { throw OutputError(action: .write, path: path, code: code) }
+    if code != 0 { throw OutputError(action: .write, path: retried.path, code: code) }
+  }
+
+  private static func isCompressed(_ file: Int32) -> Bool {
+    var start: [UInt8] = [0, 0]
+    return pread(file, &start, 2, 0) == 2 && start == [0x1F, 0x8B]
   }
 }

@@ -28,22 +28,26 @@ final class ReportWriter: ReportOutput {
     }
   }
 
-  /// Is tried after an error too: the room that half a line gave back may do for the end.
+  /// Does nothing after an error, which has ended the report already.
   func finish(_ coverage: Coverage) throws(OutputError) {
-    try failure.withLock { _ throws(OutputError) in try write(coverage.json) }
+    try failure.withLock { failure throws(OutputError) in
+      if failure == nil { try write(coverage.json) }
+    }
   }
 
   private func write(_ json: [UInt8]) throws(OutputError) {
     let (count, code) = FileDescriptor.writeAll(json[...], to: file.descriptor)
     if code == 0 { return }
-    takeBack(count)
+    replacePart(count)
     throw OutputError(action: .write, path: file.name, code: code)
   }
 
-  /// Has no effect on a pipe or a device.
-  private func takeBack(_ count: Int) {
-    let end = lseek(file.descriptor, 0, SEEK_CUR)
-    guard count > 0, end >= count, ftruncate(file.descriptor, end - count) == 0 else { return }
-    lseek(file.descriptor, end - count, SEEK_SET)
+  /// Puts the shortest end of a partial report into the place of the `count` bytes of a line that did fit: nothing longer
+  /// may fit any more. Has no effect on a pipe or a device.
+  private func replacePart(_ count: Int) {
+    let start = lseek(file.descriptor, 0, SEEK_CUR) - count
+    guard start >= 0 else { return }
+    let written = pwrite(file.descriptor, Coverage.shortestEnd, Coverage.shortestEnd.count, start)
+    _ = ftruncate(file.descriptor, start + (written == Coverage.shortestEnd.count ? written : 0))
   }
 }

@@ -1,4 +1,5 @@
 import BatchFetch
+import Glibc
 import ImageCache
 
 /// What a report says is to be tried again. Takes memory for these rows only.
@@ -18,6 +19,10 @@ struct RetryReport: Sendable {
   private(set) var rows: [PlannedRow] = []
   /// The numbers of their lines, from 1, in the same order.
   private(set) var lineNumbers: [Int] = []
+  /// The numbers of lines that are no rows: one that says that rows are missing, and one that was cut.
+  private(set) var otherLines: Set<Int> = []
+  /// The file as it was read; nil for a pipe.
+  private(set) var version: FileVersion?
   /// Whether rows of its run are missing: the report says so, or ends within a line.
   private(set) var isPartial = false
   /// The output directories of these rows, each once.
@@ -30,7 +35,10 @@ struct RetryReport: Sendable {
   /// Reads the report at `path`, which may be compressed. `fields` are the header fields, in lower case, that every
   /// request gets.
   init(path: String, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
+    // Taken first: a change while the report is read counts as one afterwards.
+    let version = path == "-" ? FileVersion(descriptor: STDIN_FILENO) : FileVersion(path: path)
     try self.init(LineReader(.open(path).unpacked(), longestLine: Self.longestLine), choice: choice, fields: fields)
+    self.version = version
   }
 
   /// Reads a report. A line that is none of a report is an error: nothing is retried by halves. A last line without its
@@ -45,8 +53,11 @@ struct RetryReport: Sendable {
       do throws(DocumentFlaw) {
         try take(JSONDocument.parse(bytes), number: line.number, of: reader.name)
       } catch {
-        isPartial = !line.isEnded && line.number > 1
-        if isPartial { break }
+        guard line.isEnded || line.number == 1 else {
+          isPartial = true
+          otherLines.insert(line.number)
+          break
+        }
         throw ManifestError(reader.name, at: .line(line.number), "not a line of a report: \(error.reason)")
       }
     }
@@ -66,6 +77,7 @@ struct RetryReport: Sendable {
   private mutating func take(_ object: Any, number: Int, of name: String) throws(DocumentFlaw) {
     if let object = object as? [String: Any], object["complete"] as? Bool == false {
       isPartial = true
+      otherLines.insert(number)
       return
     }
     let line = try RetryLine(object)

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ThumbnailMarkTests {
   private static func thumbnail(_ source: [UInt8], _ format: ThumbnailSpec.Format) throws -> [UInt8] {
-    try #require(try Renderer().render(source, specs: [ThumbnailSpec(width: 24, format: format)]).thumbnails.first).bytes
+    try #require(try Renderer().render(source, specs: [ThumbnailSpec(width: 24, format: format)]).thumbnails.first)
+      .bytes
   }
 
   static let sources = [

@@ -11,6 +11,8 @@ import Testing
     _ = try fixture.list((0..<2000).map { "/a.png?\($0)" })
     _ = try fixture.directory.write(Self.oldReport, as: "old.jsonl")
     _ = try fixture.directory.write("milk\n", as: "notes.txt")
+    _ = try fixture.directory.write("{\"index\":{\"_index\":\"a\"}}\n", as: "bulk.json")
+    _ = try fixture.directory.write("{\"version\":3,\"sources\":[]}\n", as: "app.js.map")
     try FileManager.default.createSymbolicLink(
       atPath: fixture.directory.path("link"), withDestinationPath: fixture.directory.path("list.txt"))
     try FileManager.default.linkItem(
@@ -53,6 +55,7 @@ import Testing
     ["--report", "notes.txt"], ["--summary", "notes.txt"], ["--gallery", "notes.txt"], ["--summary", "old.jsonl"],
     ["--report", "old.jsonl", "--gallery", "none/page.html"], ["--report", "old.jsonl", "--summary", "none/sum.json"],
     ["--report", "old.jsonl", "--summary", "notes.txt"], ["--report", "old.jsonl", "-o", "notes.txt"],
+    ["--report", "bulk.json"], ["--summary", "app.js.map"],
   ])
   func `A file that must not be replaced, or cannot be made, is 73, and nothing is changed`(
     options: [String]
@@ -66,6 +69,28 @@ import Testing
     after["out"] = nil
     #expect(after == before)
     #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test func `A page keeps its name from the thumbnails, follows a link, and goes into a device as it is`() async throws
+  {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/page"])
+    let result = try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/../out/page")
+    #expect(result.ending == .exit(73))
+    try FileManager.default.createDirectory(atPath: fixture.directory.path("out"), withIntermediateDirectories: true)
+    #expect(try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/page").ending == .exit(1))
+    #expect(try fixture.report().first?.code == "output_conflict")
+    #expect(try fixture.text("out/page").hasSuffix("</html>\n"))
+
+    try FileManager.default.createSymbolicLink(
+      atPath: fixture.directory.path("link.html"), withDestinationPath: fixture.directory.path("new.html"))
+    #expect(try await fixture.fetch(list, "-o", "else", "--gallery", "link.html").ending == .exit(0))
+    #expect(try fixture.text("new.html").hasSuffix("</html>\n"))
+    let piped = try await fixture.start(
+      fixture.fetchArguments([list, "-o", "else", "--gallery", "pipe"]), setup: "mkfifo pipe; cat pipe > copy & true"
+    ).result()
+    #expect(piped.ending == .exit(0))
+    #expect(try fixture.text("copy").hasSuffix("</html>\n"))
   }
 
   @Test func `What earlier runs wrote is replaced, and anything else when that is wanted`() async throws {

@@ -29,17 +29,32 @@ import Testing
     #expect(codes == Array(repeating: "output_conflict", count: 8))
   }
 
-  @Test func `A source of a later row is not replaced by the thumbnail of an earlier one`() async throws {
+  /// A way to hand a list to the command.
+  enum Way: String, CaseIterable { case file, redirect, pipe }
+
+  @Test(arguments: Way.allCases)
+  func `A source of a later row is not replaced by the thumbnail of an earlier one`(way: Way) async throws {
     let fixture = try CommandFixture()
     let photo = SampleImage.png(width: 300, height: 200, seed: 3)
     try write(photo, as: "out/b.png", in: fixture)
-    let rows = (0..<500).map { fixture.server.url("/\($0)/b.png") } + ["out/b.png"]
+    let source = "FILE://" + fixture.directory.path("out/b.png")
+    let rows = (0..<500).map { fixture.server.url("/\($0)/b.png") } + [source]
     _ = try fixture.directory.write(rows.joined(separator: "\n"), as: "list.txt")
-    let result = try await fixture.fetch("list.txt", "--allow-file", "--overwrite")
-    #expect(result.ending == .exit(1))
+    let arguments = fixture.fetchArguments(["--allow-file", "--overwrite", way == .file ? "list.txt" : "-"])
+    let command = try fixture.start(
+      arguments, setup: way == .redirect ? "exec < list.txt" : nil, input: way == .pipe ? .pipe : .none)
+    if way == .pipe { command.write(rows.joined(separator: "\n")) }
+    command.closeInput()
+    #expect(await command.result().ending == .exit(1))
     #expect(try fixture.output("b.png") == photo)
     #expect(try fixture.report().first?.code == "output_conflict")
     #expect(try fixture.report().filter { $0.status == "ok" }.count == 500)
+
+    // Neither does a retry of them.
+    let retry = try await fixture.run(
+      "retry", "--all-failed", "report.jsonl", "--allow-file", "--overwrite", "--no-cache")
+    #expect(retry.ending == .exit(1))
+    #expect(try fixture.output("b.png") == photo)
   }
 
   @Test func `A file of somebody else stays, with its row failed and the others done, until overwriting is wanted`()

@@ -89,6 +89,97 @@ import Testing
     #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
   }
 
+  private static let doneLine = "{\"index\":7,\"name\":\"kept\",\"status\":\"ok\"}"
+
+  /// A fixture whose report has a row that failed and may pass.
+  private func failedOnce() async throws -> CommandFixture {
+    let fixture = try CommandFixture { $0.fields["x-well"] == nil ? .http(503) : .icon() }
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+    return fixture
+  }
+
+  private func retryInPlace(_ fixture: CommandFixture, _ options: String...) async throws -> CommandResult {
+    let arguments = [
+      "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--retries", "0",
+    ]
+    return try await fixture.start(arguments + options).result()
+  }
+
+  @Test func `An update keeps a last line without its end, and drops one that was cut`() async throws {
+    let fixture = try await failedOnce()
+    let failed = try fixture.text("report.jsonl")
+    _ = try fixture.directory.write(failed + Self.doneLine, as: "report.jsonl")
+    #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
+    #expect(try fixture.report().map(\.index) == [0, 7])
+
+    _ = try fixture.directory.write(failed + Self.doneLine.dropLast(5), as: "report.jsonl")
+    #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
+    #expect(try fixture.report().map(\.index) == [0])
+    // The cut is not forgotten: the report goes on to say that it lacks rows, and the next update too.
+    for _ in 0..<2 {
+      #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")))
+      #expect(try await retryInPlace(fixture).ending == .exit(0))
+    }
+  }
+
+  @Test func `An interrupted try leaves the old line, with the cause of the failure`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+    let before = try fixture.text("report.jsonl")
+    let command = try fixture.start([
+      "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
+    ])
+    await fixture.server.waitForRequests(2)
+    // Another one at the same time is refused, and changes nothing.
+    let second = try await retryInPlace(fixture)
+    #expect(second.ending == .exit(73) && second.errors.contains("changed by another process"))
+    command.send(SIGTERM)
+    #expect(await command.result().ending == .exit(143))
+    gate.open()
+    #expect(try fixture.text("report.jsonl") == before)
+  }
+
+  @Test func `A report that somebody changes during the update is left as it is then`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+    let command = try fixture.start([
+      "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
+    ])
+    await fixture.server.waitForRequests(2)
+    let changed = try fixture.text("report.jsonl") + Self.doneLine + "\n"
+    _ = try fixture.directory.write(changed, as: "report.jsonl")
+    gate.open()
+    #expect(await command.result().ending == .exit(74))
+    #expect(try fixture.text("report.jsonl") == changed)
+  }
+
+  @Test func `A compressed report is not updated in its place`() async throws {
+    let fixture = try await failedOnce()
+    let packed = try gzipped(fixture.text("report.jsonl"))
+    _ = try fixture.directory.write(packed, as: "report.jsonl")
+    #expect(try await retryInPlace(fixture).ending == .exit(73))
+    #expect(try Array(fixture.data("report.jsonl")) == packed)
+  }
+
+  @Test func `A report on a full disk ends with whole lines, the last of which says that rows are missing`()
+    async throws
+  {
+    let fixture = try CommandFixture()
+    let list = try fixture.list((0..<400).map { "/\($0).png" })
+    let small =
+      "mkdir small; exec unshare -m sh -c 'mount -t tmpfs -o size=32k none small && \"$0\" \"$@\"; "
+      + "code=$?; cat small/report.jsonl; exit $code' \"$0\" \"$@\""
+    let full = try await fixture.start(
+      fixture.fetchArguments([list], report: "small/report.jsonl"), setup: small
+    ).result()
+    #expect(full.ending == .exit(74))
+    #expect(full.output.hasSuffix("\n{\"complete\":false}\n"))
+    let lines = full.output.split(separator: "\n")
+    #expect(lines.count > 40 && lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) != nil })
+  }
+
   @Test func `Rows that found the disk full are tried again`() async throws {
     let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
     let list = try fixture.list((0..<60).map { "/\($0).png" })

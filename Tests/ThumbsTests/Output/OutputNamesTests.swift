@@ -123,6 +123,14 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     #expect(Set(files).count == 4)
   }
 
+  @Test func `a name is found even where every one with the hash is taken`() throws {
+    var names = OutputNames(try NameTemplate("{name}"), hash: hash)
+    let url = "http://b/icon.png"
+    let taken = ["x"] + [8, 16, 32].map { "x-\(hash(url).prefix($0))" }
+    let rows = taken.map { row("http://a/\($0)", name: $0) } + [row(url, name: "x")]
+    #expect(Set(rows.map { names.claim($0).fileName(of: thumbnail()) }).count == rows.count)
+  }
+
   @Test func `a name that looks like another's with its hash is no way to share a file`() throws {
     var names = OutputNames(.oneSize, hash: hash)
     let b = row("http://b/icon.png")
@@ -168,6 +176,10 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     Pair(
       template: "{stem}.{ext}.{name}",
       rows: [row("http://h/a.png", name: "jpg.b"), row("http://h/a.jpg.png", name: "b")]),
+    Pair(
+      template: "{stem}.{ext}.{name}",
+      rows: [row("http://h/a.png", name: "JPG.b"), row("http://h/a.JPG.png", name: "b")]),
+    Pair(template: "{stem}.{ext}", rows: [row("http://h/x.png"), row("http://h/x.png\n64")], sizes: [[64], [64]]),
     Pair(template: "{stem}.{ext}", rows: [row("http://h/Logo.png"), row("http://h/logo.png")]),
     Pair(template: "{name}.{ext}", rows: [row("http://h/1", name: "\u{E9}"), row("http://h/2", name: "e\u{301}")]),
   ]

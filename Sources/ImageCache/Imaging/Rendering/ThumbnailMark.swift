@@ -19,6 +19,17 @@ public enum ThumbnailMark {
     }
   }
 
+  /// The number of bytes of a file that ``mayFollow(_:)`` looks at.
+  public static let prefixLength = 96
+
+  /// Whether a file that begins with `prefix` can be a thumbnail, which only its last byte settles.
+  public static func mayFollow(_ prefix: [UInt8]) -> Bool {
+    [ImageFormat.jpeg, .png].contains { format in
+      let start = place(in: format) + segment("", format).count - (format == .png ? 4 : 0)
+      return prefix.dropFirst(start).starts(with: "thumbs ".utf8)
+    }
+  }
+
   /// `file` with the comment; as it is where it is too short to be one of `format`.
   static func adding(to file: [UInt8], _ format: ImageFormat) -> [UInt8] {
     let start = place(in: format)

@@ -1,0 +1,63 @@
+import ArgumentParser
+
+/// The files that the command line names for output, opened but not changed.
+struct NamedFiles {
+  private(set) var report: NamedFile?
+  private(set) var summary: NamedFile?
+  private(set) var gallery: NamedFile?
+  /// The report that is retried, where it is named for the new one too.
+  private let updated: RunInputs.Retried?
+
+  /// Opens the files that `options` name. Where one cannot be opened, no new one is left.
+  init(_ options: OutputOptions, inputs: RunInputs) throws(OutputError) {
+    updated = inputs.retried.flatMap { retried in
+      guard let path = options.report, path != "-", let file = FileIdentity(path: path) else { return nil }
+      return FileIdentity(path: retried.path) == file ? retried : nil
+    }
+    do throws(OutputError) {
+      if updated == nil { report = try Self.open(options.report) }
+      summary = try Self.open(options.summary)
+      gallery = try Self.open(options.gallery)
+    } catch {
+      discard()
+      throw error
+    }
+  }
+
+  private static func open(_ path: String?) throws(OutputError) -> NamedFile? {
+    guard let path else { return nil }
+    return try NamedFile(path: path)
+  }
+
+  /// Removes the files that were not there before.
+  func discard() {
+    for file in [report, summary, gallery] { file?.discard() }
+  }
+
+  /// Reserves all files. Throws for an output that is another one, or is read by the run, or that `thumbs` did not make.
+  func check(_ inputs: RunInputs, replacement: OutputWriter.Replacement) throws {
+    var roles = inputs.roles
+    for (file, role) in outputs {
+      if let identity = file.identity, let other = roles.updateValue(role, forKey: identity) {
+        throw ValidationError("\(file.name) cannot be both \(other) and \(role); give each its own file.")
+      }
+      guard replacement == .own, let path = file.path, let kind = OwnFile(role) else { continue }
+      if !kind.mayReplace(path) { throw OutputError(.create, path, .notOwn) }
+    }
+    for (file, role) in roles { inputs.reserved.insert(file, as: role) }
+  }
+
+  private var outputs: [(file: NamedFile, role: FileRole)] {
+    [(report, FileRole.report), (summary, .summary), (gallery, .gallery)].compactMap { file, role in
+      file.map { ($0, role) }
+    }
+  }
+
+  /// The report of the run: a new file, or the retried one.
+  var reportOutput: (any ReportOutput)? {
+    get throws(OutputError) {
+      if let updated { return try ReportUpdate(updated) }
+      return report.map(ReportWriter.init)
+    }
+  }
+}
