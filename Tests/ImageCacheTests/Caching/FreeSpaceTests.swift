@@ -39,29 +39,82 @@ struct FreeSpaceTests {
     try CacheInspector(directory: directory.path).statistics(at: Fixtures.start).usedBytes
   }
 
-  @Test("While room is short the cache does not grow, and what is new takes the place of what is old")
-  func shortOfSpace() throws {
-    let available = Mutex(10 << 30)
-    var store = DiskStore(CacheDirectory(path: directory.path), byteLimit: 1 << 30) { _ in
-      FileSystemSpace(available: available.withLock { $0 }, whole: 100 << 30)
+  /// A store whose file system has as much room as `available` says.
+  private func store(limit: Int = 4 << 20, _ available: AvailableBytes) -> DiskStore {
+    DiskStore(CacheDirectory(path: directory.path), byteLimit: limit) { _ in
+      FileSystemSpace(available: available.value, whole: 100 << 30)
     }
+  }
+
+  private final class AvailableBytes: Sendable {
+    private let bytes = Mutex(10 << 30)
+    var value: Int {
+      get { bytes.withLock { $0 } }
+      set { bytes.withLock { $0 = newValue } }
+    }
+  }
+
+  private func count(_ numbers: Range<Int>) throws -> Int {
+    let inspector = try CacheInspector(directory: directory.path)
+    return try numbers.count { try inspector.source(of: Fixtures.key($0)) != nil }
+  }
+
+  @Test("A full cache is still full after a shortage of any length, and takes what is new when it is over")
+  func shortage() throws {
+    let available = AvailableBytes()
+    var store = store(available)
     defer { store.close() }
-    for round in 0..<10 {
-      #expect(try store.write(batch(round * 60..<round * 60 + 60), now: round).evicted == 0)
-    }
-    let before = try usedBytes()
-    available.withLock { $0 = 1 << 29 }
-    for round in 10..<14 {
-      #expect(try store.write(batch(round * 60..<round * 60 + 60), now: round).evicted > 0)
+    for round in 0..<10 { _ = try store.write(batch(round * 60..<round * 60 + 60), now: round) }
+    let (before, entries) = (try usedBytes(), try count(0..<600))
+    #expect(before > 3 << 20 && entries > 250)
+    available.value = 1 << 29
+    for round in 10..<50 {
+      let outcome = try store.write(batch(round * 60..<round * 60 + 60), now: round)
+      #expect(outcome.evicted == 0)
       #expect(try usedBytes() <= before)
     }
+    #expect(try count(0..<600) == entries)
+    #expect(try CacheInspector(directory: directory.path).verify(.full) { _ in }.problems == 0)
+    available.value = 10 << 30
+    #expect(try store.write(batch(3000..<3060), now: 50).refused == 0)
+    #expect(try count(3000..<3060) == 60)
+  }
+
+  @Test("Processes that come and go during a shortage leave a full cache full")
+  func shortageOfManyProcesses() throws {
+    let available = AvailableBytes()
+    var first = store(available)
+    for round in 0..<10 { _ = try first.write(batch(round * 60..<round * 60 + 60), now: round) }
+    first.close()
+    let entries = try count(0..<600)
+    available.value = 0
+    for round in 10..<30 {
+      var store = store(available)
+      #expect(try store.write(batch(round * 60..<round * 60 + 60), now: round).evicted == 0)
+      store.close()
+    }
+    #expect(try count(0..<600) == entries)
+  }
+
+  @Test("During a shortage what is there is renewed and removed, and room that it gave is used")
+  func workDuringShortage() throws {
+    let available = AvailableBytes()
+    var store = store(available)
+    defer { store.close() }
+    _ = try store.write(batch(0..<60), now: 0)
+    available.value = 0
+    #expect(try store.write(batch(60..<70), now: 1).refused == 10)
+    let renewed = Fixtures.source(3, policy: Fixtures.policy("max-age=9"))
+    let changes = [
+      (key: Fixtures.key(3), change: Staging.Change(source: renewed)),
+      (key: Fixtures.key(4), change: Staging.Change(source: nil)),
+    ]
+    #expect(try store.write(Staging.Batch(changes: changes, used: []), now: 2).refused == 0)
     let inspector = try CacheInspector(directory: directory.path)
-    #expect(try inspector.source(of: Fixtures.key(0)) == nil)
-    #expect(try inspector.source(of: Fixtures.key(839)) != nil)
-    let shrunk = try usedBytes()
-    available.withLock { $0 = 10 << 30 }
-    #expect(try store.write(batch(840..<900), now: 14).evicted == 0)
-    #expect(try usedBytes() > shrunk)
+    #expect(try inspector.source(of: Fixtures.key(3))?.source == renewed)
+    #expect(try inspector.source(of: Fixtures.key(4)) == nil)
+    #expect(try store.write(batch(80..<81), now: 3).refused == 0)
+    #expect(try count(0..<100) == 60)
   }
 
   @Test("Where the system says nothing, the cache's own limit holds")

@@ -17,7 +17,7 @@ struct SharedDirectoryTests {
       work(on: caches[index], seed: UInt64(index))
     }
     for cache in caches { #expect(cache.counters.errors.isEmpty) }
-    let number = try #require(CacheDirectory(path: directory.path).currentGeneration())
+    let number = try #require(try CacheDirectory(path: directory.path).currentGeneration())
     let database = CacheDirectory(path: directory.path).databasePath(number)
     let report = try DatabaseQueue(path: database).read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
     #expect(report == ["ok"])

@@ -77,6 +77,45 @@ struct StagingTests {
     #expect(staging.change(for: Fixtures.key(1)) != nil)
   }
 
+  @Test("A batch that could not be written comes first again, below what was stored meanwhile")
+  func putBack() throws {
+    var staging = Staging(byteLimit: 10 << 20)
+    for number in 0..<64 { _ = staging.stage(change(number), for: Fixtures.key(number)) }
+    staging.noteUse(of: Fixtures.key(7))
+    let taken = staging.takeBatch()
+    let batch = try #require(taken)
+    _ = staging.stage(change(5, spec: large), for: Fixtures.key(5))
+    _ = staging.stage(change(70), for: Fixtures.key(70))
+    let bytes = staging.bytes
+    let lost = staging.putBack(batch) { _ in true }
+    #expect(lost == 0)
+    #expect(staging.bytes < bytes)
+    #expect(staging.change(for: Fixtures.key(5))?.thumbnails.count == 2)
+    let again = staging.takeBatch()
+    #expect(again?.changes.map(\.key).first == Fixtures.key(0))
+    #expect(again?.used == [Fixtures.key(7)])
+    staging.finishBatch()
+    let rest = staging.takeBatch()
+    #expect(rest.map { Set($0.changes.map(\.key)) } == [Fixtures.key(70)] || rest?.changes.count == 1)
+    staging.finishBatch()
+    #expect(staging.isEmpty && staging.bytes == 0)
+  }
+
+  @Test("Of a batch that failed for good, removals are kept and the rest is counted")
+  func putBackRemovals() throws {
+    var staging = Staging(byteLimit: 10 << 20)
+    for number in 0..<10 { _ = staging.stage(change(number), for: Fixtures.key(number)) }
+    _ = staging.stage(Staging.Change(source: nil), for: Fixtures.key(20))
+    let taken = staging.takeBatch()
+    let lost = staging.putBack(try #require(taken)) { $0.source == nil }
+    #expect(lost == 10)
+    #expect(staging.change(for: Fixtures.key(3)) == nil)
+    let dropped = staging.drop { $0.source != nil }
+    #expect(dropped == 0)
+    let removal = staging.takeBatch()
+    #expect(removal?.changes.map(\.key) == [Fixtures.key(20)])
+  }
+
   @Test("A write made while an older one of its key is being written is seen on top of it")
   func overWriting() throws {
     var staging = Staging(byteLimit: 10 << 20)

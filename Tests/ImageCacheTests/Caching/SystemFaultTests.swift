@@ -81,9 +81,10 @@ struct SystemFaultTests {
       #expect(Self.hits(0..<1000, in: cache) != nil)
       Self.store(100 * (step + 1)..<100 * (step + 1) + 100, in: cache)
       #expect(cache.counters.errors.isEmpty)
+      // Some 70 fit: those that were stored last, whatever the clock said.
+      #expect(Self.hits(100 * (step + 1) + 50..<100 * (step + 1) + 100, in: cache) == 50)
     }
     #expect(cache.counters.evicted > 0)
-    #expect(Self.hits(250..<300, in: cache) == 50)
   }
 
   @Test("A run of hits alone writes nothing")

@@ -10,8 +10,16 @@ import Foundation
 ///
 /// A generation is never repaired, migrated or unlinked while in use: a new one takes its place, and the old one is
 /// removed when the last process that shares the lock of its directory is gone.
-struct CacheDirectory: Hashable, Sendable {
+struct CacheDirectory: Sendable {
   let path: String
+  /// Opens a file for reading, as `open(2)` does.
+  private let openFile: @Sendable (String) -> Int32
+
+  /// - Parameter openFile: Opens a file for reading; returns a descriptor, or -1 and sets `errno`.
+  init(path: String, openFile: @escaping @Sendable (String) -> Int32 = { open($0, O_RDONLY | O_CLOEXEC) }) {
+    self.path = path
+    self.openFile = openFile
+  }
 
   var lockPath: String { path + "/lock" }
   private var currentPath: String { path + "/CURRENT" }
@@ -24,9 +32,12 @@ struct CacheDirectory: Hashable, Sendable {
 
   func databasePath(_ number: Int) -> String { generationPath(number) + "/cache.db" }
 
-  /// The number in `CURRENT`; nil when there is none that makes sense.
-  func currentGeneration() -> Int? {
-    guard let text = try? String(contentsOfFile: currentPath, encoding: .utf8), text.hasPrefix("g"),
+  /// The number in `CURRENT`; nil when the file does not exist or holds no such number.
+  ///
+  /// - Throws: When the file may be there and cannot be read now (no descriptors left, no memory, no permission, a
+  ///   failing disk). To take that for "no cache" would start an empty generation and lose all entries.
+  func currentGeneration() throws(DiskCacheError) -> Int? {
+    guard let text = try text(ofFile: currentPath), text.hasPrefix("g"),
       let number = Int(text.dropFirst().prefix { $0 != "\n" }), number > 0
     else { return nil }
     return number
@@ -59,8 +70,11 @@ struct CacheDirectory: Hashable, Sendable {
   }
 
   /// What somebody said the cache may hold, in bytes; nil when nobody did.
-  func storedLimit() -> Int? {
-    guard let text = try? String(contentsOfFile: limitPath, encoding: .utf8) else { return nil }
+  ///
+  /// - Throws: When the file cannot be read now. To take that for "no limit" would evict a cache whose stored limit is
+  ///   above the standard one.
+  func storedLimit() throws(DiskCacheError) -> Int? {
+    guard let text = try text(ofFile: limitPath) else { return nil }
     return Int(text.prefix { $0 != "\n" }).flatMap { $0 > 0 ? $0 : nil }
   }
 
@@ -75,9 +89,8 @@ struct CacheDirectory: Hashable, Sendable {
     try replace(limitPath, with: "\(limit)\n")
   }
 
-  /// Removes the generations that are neither current nor in use. The caller holds the lock.
-  func removeOldGenerations() {
-    let current = currentGeneration()
+  /// Removes the generations other than `current` that no process uses. The caller holds the lock.
+  func removeGenerations(otherThan current: Int) {
     for number in generations() where number != current {
       // A generation that cannot be removed now is met again at the next swap.
       guard let hold = try? FileLock(sharingDirectory: generationPath(number)) else { continue }
@@ -102,6 +115,21 @@ struct CacheDirectory: Hashable, Sendable {
   private func generations() -> [Int] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return names.filter { $0.hasPrefix("g") }.compactMap { Int($0.dropFirst()) }
+  }
+
+  /// The beginning of a small file; nil when the file does not exist.
+  private func text(ofFile path: String) throws(DiskCacheError) -> String? {
+    let descriptor = openFile(path)
+    guard descriptor >= 0 else {
+      // Below a file there is no directory: that does not pass.
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw DiskCacheError(systemCall: "open", path: path)
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = read(descriptor, &bytes, bytes.count)
+    guard count >= 0 else { throw DiskCacheError(systemCall: "read", path: path) }
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
   /// Puts a new file in the place of an old one, at once.

@@ -15,16 +15,18 @@ final class DiskCache: Sendable {
   /// - Parameters:
   ///   - byteLimit: What the database may hold; nil for what the directory says, or the standard limit.
   ///   - stagingLimit: What may wait for being written, in bytes.
+  ///   - patience: How long the directory's lock is waited for.
+  ///   - clock: The monotonic clock, by which writes rest after a failure.
   init(
     _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none, stagingLimit: Int = 32 << 20,
-    monitor: CacheMonitor,
-    now: @escaping @Sendable () -> Date
+    patience: Duration = FileLock.patience, monitor: CacheMonitor,
+    now: @escaping @Sendable () -> Date, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
     let reader = DiskReader(directory)
     self.reader = reader
     writer = DiskWriter(
-      DiskStore(directory, byteLimit: byteLimit, originals: originals), stagingLimit: stagingLimit, monitor: monitor,
-      now: now,
+      DiskStore(directory, byteLimit: byteLimit, originals: originals, patience: patience), stagingLimit: stagingLimit,
+      monitor: monitor, now: now, clock: clock,
       onOpening: { reader.invalidate() })
     self.monitor = monitor
     self.now = now

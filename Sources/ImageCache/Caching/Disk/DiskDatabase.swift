@@ -51,6 +51,20 @@ enum DiskDatabase {
     return queue
   }
 
+  /// Empties the log into the database without waiting for readers: the caller holds the lock that all writers need.
+  ///
+  /// - Returns: Whether the log is empty. A reader that still needs it holds the rest back.
+  static func checkpoint(_ database: Database) throws -> Bool {
+    sqlite3_busy_timeout(database.sqliteConnection, 0)
+    defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(busySeconds * 1000)) }
+    do {
+      try database.checkpoint(.truncate)
+      return true
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      return false
+    }
+  }
+
   private static func configuration(label: String) -> Configuration {
     var configuration = Configuration()
     configuration.label = label

@@ -90,7 +90,7 @@ final class DiskReader: Sendable {
     return try state.withLock { (state) throws(ReadFailure) in
       if let checkedAt = state.checkedAt, now < checkedAt + Self.checkInterval { return state.generation }
       state.checkedAt = now
-      guard let number = directory.currentGeneration() else {
+      guard let number = try currentGeneration(else: state.generation) else {
         state.generation = nil
         return nil
       }
@@ -101,11 +101,22 @@ final class DiskReader: Sendable {
       } catch {
         // Replaced and removed since it was read: the next look-up opens its successor.
         state.checkedAt = nil
-        guard directory.currentGeneration() == number else { return nil }
+        guard try currentGeneration(else: nil) == number else { return nil }
         state.checkedAt = now
         throw ReadFailure(error: error, generation: number)
       }
       return state.generation
+    }
+  }
+
+  /// The number of the current generation, or that of `open` while it cannot be read: a generation is good as long as
+  /// it is there.
+  private func currentGeneration(else open: OpenGeneration?) throws(ReadFailure) -> Int? {
+    do throws(DiskCacheError) {
+      return try directory.currentGeneration()
+    } catch {
+      guard let open else { throw ReadFailure(error: error, generation: 0) }
+      return open.number
     }
   }
 

@@ -13,6 +13,8 @@ struct DiskStore {
 
   /// What a batch did.
   struct Outcome {
+    /// Changes of the batch that were left out, because the file system is short of space.
+    var refused = 0
     /// Sources removed to keep the limit.
     var evicted = 0
     /// Whether a database was opened for it, which readers do not know of yet.
@@ -24,8 +26,12 @@ struct DiskStore {
   private let byteLimit: Int?
   private let originals: OriginalKeeping
   private let space: @Sendable (String) -> FileSystemSpace?
+  /// How long the lock is waited for.
+  private let patience: Duration
   private var lock: FileLock?
   private var generation: Generation?
+  private var shortage = SpaceShortage()
+  private var checkpoints = CheckpointSchedule()
   /// The generation that readers or writers found damaged; it must not stay the current one.
   private var damaged = 0
   /// How many databases were opened so far.
@@ -33,12 +39,15 @@ struct DiskStore {
 
   /// - Parameters:
   ///   - byteLimit: What the database may hold as far as this process goes; nil for no opinion.
+  ///   - patience: How long the lock of the directory is waited for.
   ///   - space: The room where a path leads; nil for none that is known.
   init(
     _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none,
+    patience: Duration = FileLock.patience,
     space: @escaping @Sendable (String) -> FileSystemSpace? = { FileSystemSpace(at: $0) }
   ) {
     self.originals = originals
+    self.patience = patience
     self.space = space
     self.directory = directory
     self.byteLimit = byteLimit
@@ -48,14 +57,15 @@ struct DiskStore {
   mutating func write(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
     let before = openings
     let lock = try openLock()
-    return try lock.withLock { () throws(DiskCacheError) in
-      var outcome = Outcome()
+    return try lock.withLock(patience: patience) { () throws(DiskCacheError) in
+      var outcome: Outcome
       do throws(DiskCacheError) {
-        outcome.evicted = try writeLocked(batch, now: now)
+        outcome = try writeLocked(batch, now: now)
       } catch let error where error.code == .corrupt {
         // What is damaged is left alone; the batch goes to a new generation.
-        reportDamage(in: generation?.number ?? directory.currentGeneration() ?? 0)
-        outcome.evicted = try writeLocked(batch, now: now)
+        let current = if let generation { generation.number } else { try directory.currentGeneration() }
+        reportDamage(in: current ?? 0)
+        outcome = try writeLocked(batch, now: now)
       }
       outcome.hasOpened = openings != before
       return outcome
@@ -68,7 +78,7 @@ struct DiskStore {
   /// Makes a new, empty generation the current one.
   mutating func startOver() throws(DiskCacheError) {
     let lock = try openLock()
-    try lock.withLock { () throws(DiskCacheError) in
+    try lock.withLock(patience: patience) { () throws(DiskCacheError) in
       generation = nil
       generation = try makeGeneration()
     }
@@ -78,7 +88,7 @@ struct DiskStore {
   mutating func close() {
     guard let lock, generation != nil else { return }
     // Without the lock there is nothing better to do than to let the connection go.
-    try? lock.withLock { () throws(DiskCacheError) in generation = nil }
+    try? lock.withLock(patience: patience) { () throws(DiskCacheError) in generation = nil }
   }
 
   private mutating func openLock() throws(DiskCacheError) -> FileLock {
@@ -92,23 +102,24 @@ struct DiskStore {
     return opened
   }
 
-  private mutating func writeLocked(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Int {
+  private mutating func writeLocked(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
     let connection = try currentConnection()
     // Read again for each batch: whoever lowers it does not have to restart those who run.
-    let limit = self.limit
+    let limit = try limit()
+    // Where nothing can be said of the room, writing will say it.
+    let isShort = space(directory.path)?.isShort ?? false
     do {
       return try connection.writeWithoutTransaction { database in
         let transactions = DiskTransactions(database: database, now: now)
-        // Where nothing can be said of the room, writing will say it.
-        let isShort = space(directory.path)?.isShort ?? false
-        let limit = isShort ? min(limit, try transactions.usedBytes()) : limit
-        try transactions.write(batch)
+        try shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
+        var outcome = Outcome()
+        outcome.refused = try transactions.write(batch, ceiling: shortage.ceiling.map { min($0, limit) })
         // Those of other processes that keep originals are not this one's business.
         if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
-        let evicted = try transactions.evict(downTo: limit)
+        outcome.evicted = try transactions.evict(downTo: limit)
         try transactions.giveSpaceBack()
-        try checkpointIfLarge(database)
-        return evicted
+        try checkpointIfLarge(database, limit: limit)
+        return outcome
       }
     } catch {
       throw DiskCacheError(error)
@@ -116,22 +127,25 @@ struct DiskStore {
   }
 
   /// What the database may hold: what the directory says, or less if this process was told so.
-  var limit: Int {
-    let stored = directory.storedLimit()
+  func limit() throws(DiskCacheError) -> Int {
+    let stored = try directory.storedLimit()
     return stored.map { min($0, byteLimit ?? .max) } ?? byteLimit ?? ThumbnailCache.Configuration.standardDiskByteLimit
   }
 
   /// Makes one small change of the current generation, all of it or nothing, under the lock.
   ///
-  /// - Parameter body: Returns whether there is more to do.
-  mutating func change(_ body: (DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
+  /// - Parameters:
+  ///   - now: Seconds since 1970.
+  ///   - body: Returns whether there is more to do.
+  mutating func change(now: Int, _ body: (DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
     let lock = try openLock()
-    return try lock.withLock { () throws(DiskCacheError) in
+    return try lock.withLock(patience: patience) { () throws(DiskCacheError) in
       let connection = try currentConnection()
+      let limit = try limit()
       do {
         return try connection.writeWithoutTransaction { database in
-          let hasMore = try body(DiskTransactions(database: database, now: 0))
-          if !hasMore || isLogLarge() { try checkpoint(database) }
+          let hasMore = try body(DiskTransactions(database: database, now: now))
+          if hasMore { try checkpointIfLarge(database, limit: limit) } else { try checkpoint(database) }
           return hasMore
         }
       } catch {
@@ -141,7 +155,7 @@ struct DiskStore {
   }
 
   private mutating func currentConnection() throws(DiskCacheError) -> DatabaseQueue {
-    let current = directory.currentGeneration()
+    let current = try directory.currentGeneration()
     if let generation, generation.number == current, generation.number > damaged, generation.hold.isInPlace {
       return generation.connection
     }
@@ -149,6 +163,7 @@ struct DiskStore {
     let opened = try openGeneration(current)
     openings += 1
     generation = opened
+    (shortage, checkpoints) = (SpaceShortage(), CheckpointSchedule())
     return opened.connection
   }
 
@@ -156,7 +171,7 @@ struct DiskStore {
     guard let current, current > damaged else { return try makeGeneration() }
     do throws(DiskCacheError) {
       let opened = try Generation(number: current, in: directory, open: DiskDatabase.writer)
-      directory.removeOldGenerations()
+      directory.removeGenerations(otherThan: current)
       return opened
     } catch {
       // A database that cannot be opened for the moment (no descriptors left, say) is not given up.
@@ -170,27 +185,22 @@ struct DiskStore {
     let number = try directory.createGeneration()
     let made = try Generation(number: number, in: directory, open: DiskDatabase.create)
     try directory.setCurrent(number)
-    directory.removeOldGenerations()
+    directory.removeGenerations(otherThan: number)
     return made
   }
 
   /// Empties the log into the database when it has grown large.
-  private func checkpointIfLarge(_ database: Database) throws {
-    if isLogLarge() { try checkpoint(database) }
+  private mutating func checkpointIfLarge(_ database: Database, limit: Int) throws {
+    if checkpoints.isDue(logBytes: logBytes, limit: limit) { try checkpoint(database) }
   }
 
-  private func isLogLarge() -> Bool {
-    guard let number = generation?.number else { return false }
-    let size = CacheDirectory.size(ofFile: directory.databasePath(number) + "-wal")
-    return size > min(16 << 20, max(1 << 20, limit / 16))
+  private var logBytes: Int {
+    generation.map { CacheDirectory.size(ofFile: directory.databasePath($0.number) + "-wal") } ?? 0
   }
 
-  private func checkpoint(_ database: Database) throws {
-    do {
-      try database.checkpoint(.truncate)
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // A reader is slow. The log grows on, and the next batch tries again.
-    }
+  private mutating func checkpoint(_ database: Database) throws {
+    let isEmptied = try DiskDatabase.checkpoint(database)
+    checkpoints.note(isEmptied: isEmptied, logBytes: logBytes)
   }
 }
 

@@ -7,16 +7,39 @@ struct DiskTransactions {
   let now: Int
 
   /// Writes one batch, all of it or nothing.
-  func write(_ batch: Staging.Batch) throws {
+  ///
+  /// - Parameter ceiling: The most that the database may hold afterwards, where the file system is short of space:
+  ///   changes for which there is no room are left out, and nothing that was there before makes room for them.
+  /// - Returns: The number of changes left out.
+  @discardableResult
+  func write(_ batch: Staging.Batch, ceiling: Int? = nil) throws -> Int {
+    var refused = 0
     try database.inTransaction(.immediate) {
       for (key, change) in batch.changes {
-        try apply(change, to: key)
+        if try !apply(change, to: key, ceiling: ceiling) { refused += 1 }
       }
       for key in batch.used {
         try touch(key)
       }
       return .commit
     }
+    return refused
+  }
+
+  /// Applies a change unless the database grows above `ceiling` by it; false if it does.
+  private func apply(_ change: Staging.Change, to key: SourceKey, ceiling: Int?) throws -> Bool {
+    guard let ceiling else {
+      try apply(change, to: key)
+      return true
+    }
+    var isApplied = false
+    let room = max(ceiling, try usedBytes())
+    try database.inSavepoint {
+      try apply(change, to: key)
+      isApplied = try usedBytes() <= room
+      return isApplied ? .commit : .rollback
+    }
+    return isApplied
   }
 
   private func touch(_ key: SourceKey) throws {
@@ -147,11 +170,17 @@ struct DiskTransactions {
 extension DiskTransactions {
   /// Eviction aims below the limit by this share, so that it does not run after every batch.
   private static let slack = 20
-  /// Sources and what they hold, that which was not used for longest first.
-  private static let oldest = """
-    SELECT s.id, s.bytes + coalesce(o.length, 0) FROM source s LEFT JOIN original o ON o.source_id = s.id
-    ORDER BY s.last_used, s.bytes
+  /// Sources and what they hold, in the order in which they go. Those whose last use lies ahead of the clock go first:
+  /// a clock that ran ahead stamped them, and behind them everything stored since would go before it is used. The
+  /// others go by their last use. Both parts are read from the index, one after the other.
+  private static let victims = [">", "<="].map { comparison in
     """
+    SELECT s.id, s.bytes + coalesce(o.length, 0) FROM source s LEFT JOIN original o ON o.source_id = s.id
+    WHERE s.last_used \(comparison) ? ORDER BY s.last_used, s.bytes
+    """
+  }
+  /// Seconds by which clocks of processes that share a cache may differ.
+  private static let clockTolerance = 3600
   /// About what a source takes beside what it holds.
   private static let rowBytes = 256
   /// The pages that go back to the file system in one step.
@@ -164,7 +193,7 @@ extension DiskTransactions {
     (try pragma("page_count") - pragma("freelist_count")) * DiskDatabase.pageSize
   }
 
-  /// Removes the sources that were not used for longest until the database holds less than `limit` bytes.
+  /// Removes sources, those not used for longest first, until the database holds less than `limit` bytes.
   ///
   /// - Returns: The number of sources removed.
   func evict(downTo limit: Int) throws -> Int {
@@ -181,7 +210,7 @@ extension DiskTransactions {
   func evictSome(downTo limit: Int) throws -> Int {
     let excess = try usedBytes() - limit
     guard excess > 0 else { return 0 }
-    let victims = try oldestSources(holding: excess)
+    let victims = try sources(holding: excess)
     if victims.isEmpty { return 0 }
     try database.inTransaction(.immediate) {
       for id in victims { try removeSource(id) }
@@ -190,17 +219,28 @@ extension DiskTransactions {
     return victims.count
   }
 
-  private func oldestSources(holding excess: Int) throws -> [Int] {
-    var run = try StatementRun(
-      Self.oldest + " LIMIT \(Self.evictionBatch)", in: database)
+  /// A transaction's worth of the sources that go next, fewer where those hold `excess` bytes.
+  private func sources(holding excess: Int) throws -> [Int] {
     var (victims, sum): ([Int], Int) = ([], 0)
-    while sum < excess, var columns = try run.next() {
-      guard let id = columns.integer() else { continue }
+    try forEachVictim { id, bytes in
       victims.append(id)
       // What a row costs beside its pictures differs; too low a guess only evicts a little more.
-      sum += (columns.amount() ?? 0) + Self.rowBytes
+      sum += bytes + Self.rowBytes
+      return sum < excess && victims.count < Self.evictionBatch
     }
     return victims
+  }
+
+  /// Calls `body` with each source and what it holds, in the order in which they go, until it returns false.
+  private func forEachVictim(_ body: (_ id: Int, _ bytes: Int) -> Bool) throws {
+    for selection in Self.victims {
+      var run = try StatementRun(selection, in: database)
+      run.bind(now + Self.clockTolerance)
+      while var columns = try run.next() {
+        guard let id = columns.integer() else { continue }
+        if !body(id, columns.amount() ?? 0) { return }
+      }
+    }
   }
 
   /// Gives part of the free pages back to the file system when they are more than a quarter of the file.
@@ -211,14 +251,14 @@ extension DiskTransactions {
 
   /// How many of the sources that were not used for longest hold `excess` bytes, and what those hold.
   func oldest(holding excess: Int) throws -> (sources: Int, bytes: Int) {
-    var run = try StatementRun(Self.oldest, in: database)
-    var (count, bytes) = (0, 0)
-    while bytes + count * Self.rowBytes < excess, var columns = try run.next() {
+    var (count, sum) = (0, 0)
+    guard excess > 0 else { return (0, 0) }
+    try forEachVictim { _, bytes in
       count += 1
-      columns.skip(1)
-      bytes += columns.amount() ?? 0
+      sum += bytes
+      return sum + count * Self.rowBytes < excess
     }
-    return (count, bytes)
+    return (count, sum)
   }
 
   /// Gives a step's worth of free pages back to the file system; false when there were none.

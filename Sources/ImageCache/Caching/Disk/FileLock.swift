@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Locks belong to the open file: two of these on one path exclude one another, in one process as in two.
 final class FileLock: Sendable {
-  /// How long ``withLock(_:)`` waits for others, each of whom needs some milliseconds.
+  /// How long the lock is waited for: others need it for some milliseconds each.
   static let patience: Duration = .seconds(5)
 
   private let descriptor: Int32
@@ -39,13 +39,15 @@ final class FileLock: Sendable {
 
   /// Runs `body` while no other holder of this lock does.
   ///
-  /// A stopped process may keep the lock for ever, so this polls and gives up after ``patience`` with `busy`.
-  func withLock<T>(_ body: () throws(DiskCacheError) -> T) throws(DiskCacheError) -> T {
-    let deadline = ContinuousClock.now + Self.patience
+  /// A stopped process may keep the lock for ever, so this polls and gives up after `patience` with `busy`.
+  func withLock<T>(
+    patience: Duration = FileLock.patience, _ body: () throws(DiskCacheError) -> T
+  ) throws(DiskCacheError) -> T {
+    let deadline = ContinuousClock.now + patience
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else { throw DiskCacheError(systemCall: "flock", path: path) }
       guard ContinuousClock.now < deadline else {
-        throw DiskCacheError(.busy, "\(path) was locked by another process for \(Self.patience).")
+        throw DiskCacheError(.busy, "\(path) was locked by another process for \(patience).")
       }
       usleep(500)
     }

@@ -23,7 +23,7 @@ final class OpenGeneration: Sendable {
 
   /// Opens the current generation of `directory`; `noCache` when there is none.
   static func current(of directory: CacheDirectory) throws(DiskCacheError) -> OpenGeneration {
-    guard let number = directory.currentGeneration() else {
+    guard let number = try directory.currentGeneration() else {
       throw DiskCacheError(.noCache, "There is no cache in \(directory.path).")
     }
     return try OpenGeneration(number, of: directory)

@@ -61,12 +61,16 @@ struct Staging {
     order.count >= Self.batchEntries || bytes >= Self.batchBytes || used.count >= Self.batchUses
   }
 
-  /// Takes a change; false when there is no room for it. A removal always has room.
+  /// Whether nothing waits to be written.
+  var isEmpty: Bool { order.isEmpty && used.isEmpty }
+
+  /// Takes a change; false when there is no room for it. Removals have as much room again: one that is lost leaves what
+  /// must not be there.
   mutating func stage(_ change: Change, for key: SourceKey) -> Bool {
     let old = pending[key]
     let merged = old?.followed(by: change) ?? change
     let growth = merged.cost - (old?.cost ?? 0)
-    guard change.source == nil || bytes + growth <= byteLimit else { return false }
+    guard bytes + growth <= (change.source == nil ? 2 * byteLimit : byteLimit) else { return false }
     if old == nil { order.append(key) }
     pending[key] = merged
     bytes += growth
@@ -97,6 +101,34 @@ struct Staging {
     writing = Dictionary(uniqueKeysWithValues: changes.map { ($0.key, $0.change) })
     defer { used = [] }
     return Batch(changes: changes, used: used)
+  }
+
+  /// Takes those changes of the batch taken last back that `isKept` says, to be written before all others. Notes of use
+  /// come back if any change does.
+  ///
+  /// - Returns: The number of changes that are lost.
+  mutating func putBack(_ batch: Batch, where isKept: (Change) -> Bool) -> Int {
+    finishBatch()
+    let kept = batch.changes.filter { isKept($0.change) }
+    order.insert(contentsOf: kept.map(\.key).filter { pending[$0] == nil }, at: 0)
+    for (key, change) in kept {
+      let later = pending[key]
+      let merged = later.map { change.followed(by: $0) } ?? change
+      pending[key] = merged
+      bytes += merged.cost - (later?.cost ?? 0)
+    }
+    if !kept.isEmpty { used.formUnion(batch.used) }
+    return batch.changes.count - kept.count
+  }
+
+  /// Drops what waits, as far as `isLost` says so. Returns the number of changes dropped.
+  mutating func drop(where isLost: (Change) -> Bool) -> Int {
+    let lost = order.filter { key in pending[key].map(isLost) ?? false }
+    for key in lost {
+      bytes -= pending.removeValue(forKey: key)?.cost ?? 0
+    }
+    order.removeAll { pending[$0] == nil }
+    return lost.count
   }
 
   /// Forgets the batch taken last, written or not.

@@ -27,18 +27,20 @@ public struct CacheInspector: Sendable {
         staleSources: sources - failures - fresh, failures: failures, thumbnails: thumbnails, thumbnailBytes: bytes,
         originalBytes: try DiskTransactions(database: connection, now: 0).originalBytes(),
         usedBytes: try DiskTransactions(database: connection, now: 0).usedBytes(),
-        storedLimit: directory.storedLimit(), databaseBytes: CacheDirectory.size(ofFile: database),
+        storedLimit: try directory.storedLimit(), databaseBytes: CacheDirectory.size(ofFile: database),
         logBytes: CacheDirectory.size(ofFile: database + "-wal"),
         oldestUse: columns.integer().map { Date(timeIntervalSince1970: Double($0)) })
     }
   }
 
   /// How many sources would have to go, and the size of their thumbnails, so that the cache holds at most `limit` bytes;
-  /// nil for the limit that the cache has.
-  public func leastRecentlyUsed(above limit: Int?) throws(DiskCacheError) -> (sources: Int, bytes: Int) {
-    let limit = limit ?? DiskStore(directory, byteLimit: nil).limit
+  /// nil for the limit that the cache has. What was used last after `now`, by a clock that ran ahead, goes first.
+  public func leastRecentlyUsed(
+    above limit: Int?, at now: Date = Date()
+  ) throws(DiskCacheError) -> (sources: Int, bytes: Int) {
+    let limit = if let limit { limit } else { try DiskStore(directory, byteLimit: nil).limit() }
     return try generation.read { connection in
-      let transactions = DiskTransactions(database: connection, now: 0)
+      let transactions = DiskTransactions(database: connection, now: now.wholeSeconds)
       return try transactions.oldest(holding: try transactions.usedBytes() - limit)
     }
   }

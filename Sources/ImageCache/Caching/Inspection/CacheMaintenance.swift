@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// Changes a cache directory as a whole, also while others use it.
 ///
 /// All of these throw `noCache` where there is none, and `busy` when another process holds its lock for too long. Except
@@ -6,7 +8,7 @@ public enum CacheMaintenance {
   /// Empties the cache in `directory` at once, however large it is: a new generation takes the place of the old one,
   /// which is removed as soon as no process uses it.
   public static func clear(directory path: String) throws(DiskCacheError) {
-    try change(path) { store throws(DiskCacheError) in try store.startOver() }
+    try change(path) { run throws(DiskCacheError) in try run.startOver() }
   }
 
   /// The limit stored in `directory`, in bytes; nil when there is none.
@@ -34,23 +36,13 @@ public enum CacheMaintenance {
   /// - Parameters:
   ///   - path: The cache's directory.
   ///   - limit: In bytes; nil for the limit that the cache has.
+  ///   - now: The time. What was used last after it, by a clock that ran ahead, goes first.
   /// - Returns: The number of sources removed.
   @discardableResult
-  public static func prune(directory path: String, downTo limit: Int? = nil) throws(DiskCacheError) -> Int {
-    var count = 0
-    try change(path) { store throws(DiskCacheError) in
-      let limit = limit ?? store.limit
-      var victims = 0
-      repeat {
-        _ = try store.change { transactions in
-          victims = try transactions.evictSome(downTo: limit)
-          return true
-        }
-        count += victims
-      } while victims > 0
-      try giveSpaceBack(&store)
-    }
-    return count
+  public static func prune(
+    directory path: String, downTo limit: Int? = nil, at now: Date = Date()
+  ) throws(DiskCacheError) -> Int {
+    try change(path, now: now) { run throws(DiskCacheError) in try run.prune(downTo: limit) }
   }
 
   /// Removes some sources with all their thumbnails, and gives the space back to the file system.
@@ -59,15 +51,7 @@ public enum CacheMaintenance {
   ///   - keys: Taken a few at a time. Those that are not there are passed over.
   ///   - path: The cache's directory.
   public static func remove(_ keys: some Sequence<SourceKey>, directory path: String) throws(DiskCacheError) {
-    try change(path) { store throws(DiskCacheError) in
-      var pending: [SourceKey] = []
-      for key in keys {
-        pending.append(key)
-        if pending.count == Staging.batchEntries { try remove(&pending, &store) }
-      }
-      try remove(&pending, &store)
-      try giveSpaceBack(&store)
-    }
+    try change(path) { run throws(DiskCacheError) in try run.remove(keys) }
   }
 
   /// Removes what a verification found damaged: the sources it names, and the whole cache where it is not about sources
@@ -78,40 +62,22 @@ public enum CacheMaintenance {
     guard keys.count == others.count else { return try clear(directory: path) }
     try remove(keys, directory: path)
     guard others.count < problems.count else { return }
-    try change(path) { store throws(DiskCacheError) in
-      _ = try store.change { transactions in
-        try transactions.sumUp()
-        return false
-      }
-    }
-  }
-
-  private static func remove(_ keys: inout [SourceKey], _ store: inout DiskStore) throws(DiskCacheError) {
-    let batch = Staging.Batch(changes: keys.map { ($0, Staging.Change(source: nil)) }, used: [])
-    _ = try store.change { transactions in
-      try transactions.write(batch)
-      return true
-    }
-    keys = []
-  }
-
-  private static func giveSpaceBack(_ store: inout DiskStore) throws(DiskCacheError) {
-    while try store.change({ try $0.vacuum() }) {}
+    try change(path) { run throws(DiskCacheError) in try run.sumUp() }
   }
 
   private static func existing(_ path: String) throws(DiskCacheError) -> CacheDirectory {
     let directory = CacheDirectory(path: path)
-    guard directory.currentGeneration() != nil else {
+    guard try directory.currentGeneration() != nil else {
       throw DiskCacheError(.noCache, "There is no cache in \(path).")
     }
     return directory
   }
 
-  private static func change(
-    _ path: String, _ body: (inout DiskStore) throws(DiskCacheError) -> Void
-  ) throws(DiskCacheError) {
-    var store = DiskStore(try existing(path), byteLimit: nil)
-    defer { store.close() }
-    try body(&store)
+  private static func change<T>(
+    _ path: String, now: Date = Date(), _ body: (inout MaintenanceRun) throws(DiskCacheError) -> T
+  ) throws(DiskCacheError) -> T {
+    var run = MaintenanceRun(DiskStore(try existing(path), byteLimit: nil), now: now.wholeSeconds)
+    defer { run.close() }
+    return try body(&run)
   }
 }

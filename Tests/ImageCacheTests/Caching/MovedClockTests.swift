@@ -1,0 +1,78 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ImageCache
+
+@Suite("A full cache and a clock that was wrong")
+struct MovedClockTests {
+  private typealias Fixtures = CacheFixtures
+  private let directory = TemporaryDirectory()
+  private static let limit = 4 << 20
+  private static let ahead = Fixtures.start + 9 * 365 * 86400
+
+  private func store(_ numbers: Range<Int>, at date: Date) {
+    let cache = ThumbnailCache(diskAt: directory.path, limit: Self.limit, now: { date })
+    for number in numbers {
+      cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
+      if number % 50 == 49 { cache.flush() }
+    }
+    cache.flush()
+  }
+
+  private func hits(_ numbers: Range<Int>, at date: Date = Fixtures.start) -> Int {
+    let cache = ThumbnailCache(diskAt: directory.path, limit: Self.limit, now: { date })
+    defer { cache.flush() }
+    return numbers.count { number in
+      cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])?.thumbnails.count == 1
+    }
+  }
+
+  private func usedBytes() throws -> Int {
+    try CacheInspector(directory: directory.path).statistics(at: Fixtures.start).usedBytes
+  }
+
+  @Test("What the right clock stored stays, in the place of what a clock far ahead did")
+  func clockAhead() throws {
+    store(0..<2500, at: Self.ahead)
+    #expect(try usedBytes() > Self.limit * 9 / 10)
+    store(3000..<3500, at: Fixtures.start)
+    #expect(hits(3000..<3500) == 500)
+    #expect(try usedBytes() > Self.limit * 9 / 10)
+    store(4000..<4100, at: Fixtures.start + 60)
+    #expect(hits(3000..<3500) == 500)
+    #expect(hits(4000..<4100) == 100)
+  }
+
+  @Test("Of what a clock ahead stored, what is used with the right one stays")
+  func usedSince() throws {
+    store(0..<2500, at: Self.ahead)
+    let last = 2400..<2500
+    #expect(hits(last) == 100)
+    store(3000..<4000, at: Fixtures.start + 60)
+    #expect(hits(last) == 100)
+  }
+
+  @Test("A clock that is set back leaves a full cache full, and what it stores stays too")
+  func clockBehind() throws {
+    store(0..<2500, at: Fixtures.start)
+    let (past, entries) = (Fixtures.start - 10 * 86400, hits(0..<2500))
+    store(3000..<3200, at: past)
+    #expect(hits(3000..<3200, at: past) == 200)
+    #expect(hits(0..<2500, at: past) > entries * 3 / 4)
+    #expect(try usedBytes() > Self.limit * 9 / 10)
+  }
+
+  @Test("Pruning goes by the same order, and tells it before")
+  func prune() throws {
+    store(0..<500, at: Self.ahead)
+    store(1000..<1500, at: Fixtures.start)
+    let half = try usedBytes() / 2
+    let inspector = try CacheInspector(directory: directory.path)
+    let told = try inspector.leastRecentlyUsed(above: half, at: Fixtures.start)
+    let removed = try CacheMaintenance.prune(directory: directory.path, downTo: half, at: Fixtures.start)
+    #expect(abs(told.sources - removed) < 60)
+    #expect(hits(0..<500) + removed < 560)
+    #expect(hits(1000..<1500) > 440)
+  }
+}
