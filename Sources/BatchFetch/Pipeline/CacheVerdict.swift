@@ -26,15 +26,25 @@ enum CacheVerdict {
       return
     }
     let isGood = Self.isGood(entry.source, mode: mode, since: since, now: now)
-    if let picture = CachedPicture(entry), specs.allSatisfy({ picture.thumbnails[$0] != nil }) {
+    if let setback = entry.setback, mode != .offline, Self.isGood(setback, mode: mode, since: since, now: now),
+      let failure = Self.failure(of: setback)
+    {
+      self = .fail(failure)
+    } else if let picture = CachedPicture(entry), specs.allSatisfy({ picture.thumbnails[$0] != nil }) {
       self = isGood ? .serve(picture, Self.origin(of: picture, now: now)) : .fetch(confirming: picture)
     } else if isGood, CachedPicture(entry) != nil {
       self = .complete(entry.source)
-    } else if case .failure(let code, let message, _) = entry.source.content, isGood {
-      self = .fail(FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: entry.source.status))
+    } else if isGood, let failure = Self.failure(of: entry.source) {
+      self = .fail(failure)
     } else {
       self = miss
     }
+  }
+
+  /// The failure that was stored; nil for a picture.
+  private static func failure(of source: StoredSource) -> FetchFailure? {
+    guard case .failure(let code, let message, _) = source.content else { return nil }
+    return FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: source.status)
   }
 
   static let offlineMiss = FetchFailure(.offlineMiss, "Not in the cache, and no server is asked.")

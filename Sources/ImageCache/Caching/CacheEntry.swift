@@ -14,12 +14,15 @@ public struct CacheEntry: Sendable {
   final class Content: Sendable {
     let source: StoredSource
     let thumbnails: [ThumbnailSpec: Thumbnail]
+    /// See ``CacheEntry/setback``.
+    let setback: StoredSource?
     /// The spec of the only thumbnail, the usual case, at hand without a look into the table of them.
     let onlySpec: ThumbnailSpec?
 
-    init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail]) {
+    init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], setback: StoredSource? = nil) {
       self.source = source
       self.thumbnails = thumbnails
+      self.setback = setback
       onlySpec = thumbnails.count == 1 ? thumbnails.first?.key : nil
     }
   }
@@ -30,6 +33,9 @@ public struct CacheEntry: Sendable {
 
   /// The source. Whether it is fresh is for the caller to judge: stale entries are returned too.
   public var source: StoredSource { content.source }
+  /// A failure that this process met after it had the picture, and that does not take the picture's place; nil for none.
+  /// As long as it is good, the source is known to fail.
+  public var setback: StoredSource? { content.setback }
   /// The thumbnails found, of those asked for.
   public var thumbnails: [ThumbnailSpec: Thumbnail] { content.thumbnails }
 
@@ -46,7 +52,10 @@ public struct CacheEntry: Sendable {
 
 extension CacheEntry.Content {
   /// Bytes kept alive: the pictures, and a round figure for the rest.
-  var cost: Int { thumbnails.values.reduce(1024) { $0 + $1.bytes.capacity + 256 } }
+  var cost: Int { thumbnails.values.reduce(setback == nil ? 1024 : 2048) { $0 + $1.bytes.capacity + 256 } }
+
+  /// The content with a failure that does not take its place.
+  func with(setback: StoredSource) -> CacheEntry.Content { CacheEntry.Content(source, thumbnails, setback: setback) }
 
   /// Whether no other level can have more of it: all thumbnails are there, or there can be none.
   func isComplete(for specs: [ThumbnailSpec]) -> Bool {
@@ -61,6 +70,6 @@ extension CacheEntry.Content {
     let isExact = thumbnails.count <= specs.count && thumbnails.keys.allSatisfy { specs.contains($0) }
     if isExact { return self }
     let wanted = Set(specs)
-    return CacheEntry.Content(source, thumbnails.filter { wanted.contains($0.key) })
+    return CacheEntry.Content(source, thumbnails.filter { wanted.contains($0.key) }, setback: setback)
   }
 }

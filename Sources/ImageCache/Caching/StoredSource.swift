@@ -42,6 +42,21 @@ public struct StoredSource: Hashable, Sendable {
     return ImageError.Code(rawValue: code).map { ImageError($0, message) }
   }
 
+  /// Whether this takes the place of a picture in the cache. Another picture does, and so does a server that says for a
+  /// while that there is none (404, 410, RFC 9110 section 15.5). Bytes that are no picture may be a page about
+  /// maintenance, and a failure that is never fresh is of no use later: neither is worth the thumbnails, which can still
+  /// be confirmed, stand in for a server that fails, and be served offline.
+  var replacesPictures: Bool {
+    guard case .failure = content else { return true }
+    return (status == 404 || status == 410) && policy.freshUntil > policy.respondedAt
+  }
+
+  /// Whether this takes the place of `other` in the cache.
+  func replaces(_ other: StoredSource) -> Bool {
+    guard case .picture = other.content, url == other.url else { return true }
+    return replacesPictures
+  }
+
   /// Whether thumbnails stored with `other` are thumbnails of this source too: both are the same bytes.
   func sharesThumbnails(with other: StoredSource) -> Bool {
     guard case .picture(_, let digest, _) = content, case .picture(_, let otherDigest, _) = other.content else {

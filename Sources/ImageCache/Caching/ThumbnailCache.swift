@@ -94,7 +94,9 @@ public final class ThumbnailCache: Sendable {
   /// Stores a source and thumbnails of it: in memory now, on disk with the next batch. What must not be stored
   /// (``CachePolicy/isStorable``) is in memory only, for those who come in this run.
   ///
-  /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go.
+  /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go. A picture stays when
+  /// the source is a failure that is never fresh, or one of bytes that are no picture: then the failure is in memory only,
+  /// as ``CacheEntry/setback``. May block for a read of the disk then.
   ///
   /// - Parameters:
   ///   - source: What is known of the answer.
@@ -105,7 +107,14 @@ public final class ThumbnailCache: Sendable {
     if case .failure(_, _, let digest?) = source.content, let error = source.imageError(of: digest) {
       undecodable.insert(error, for: digest, cost: 128 + error.message.utf8.count)
     }
+    // Brings the picture that the disk may have into memory.
+    if !source.replacesPictures, memory.value(for: key) == nil { _ = loaded(key, url: source.url, specs: []) }
     changes.withLock { _ in
+      if let old = memory.value(for: key), !source.replaces(old.source) {
+        let content = old.with(setback: source)
+        memory.insert(content, for: key, cost: content.cost)
+        return
+      }
       keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)
       if source.policy.isStorable {
         disk?.store(source, thumbnails: thumbnails, original: original, for: key)
@@ -174,22 +183,23 @@ public final class ThumbnailCache: Sendable {
       guard resident.source.sharesThumbnails(with: entry.source) else { return nil }
       let isNewer = resident.source.policy.respondedAt > entry.source.policy.respondedAt
       let wanted = resident.narrowed(to: specs).thumbnails
-      let merged = CacheEntry(
-        source: isNewer ? resident.source : entry.source,
-        thumbnails: entry.thumbnails.merging(wanted) { old, _ in old },
-        origin: entry.origin)
-      keep(merged.source, merged.thumbnails, for: key)
-      return merged
+      let merged = CacheEntry.Content(
+        isNewer ? resident.source : entry.source, entry.thumbnails.merging(wanted) { old, _ in old },
+        setback: resident.setback)
+      keep(merged.source, merged.thumbnails, setback: resident.setback, for: key)
+      return CacheEntry(merged, origin: entry.origin)
     }
   }
 
   /// Puts a source into memory, with the thumbnails that are there of the same picture. Called under `changes`.
-  private func keep(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], for key: SourceKey) {
+  private func keep(
+    _ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], setback: StoredSource? = nil, for key: SourceKey
+  ) {
     var thumbnails = thumbnails
     if let old = memory.value(for: key), old.source.sharesThumbnails(with: source) {
       thumbnails.merge(old.thumbnails) { new, _ in new }
     }
-    let content = CacheEntry.Content(source, thumbnails)
+    let content = CacheEntry.Content(source, thumbnails, setback: setback)
     memory.insert(content, for: key, cost: content.cost)
   }
 }

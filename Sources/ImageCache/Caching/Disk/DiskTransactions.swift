@@ -55,6 +55,7 @@ struct DiskTransactions {
       if let stored { try removeSource(stored.id) }
       return
     }
+    if let stored, stored.isPicture, stored.url == source.url, !source.replacesPictures { return }
     if let stored, change.replacesAll || !source.hasPicture(stored.digest, url: stored.url) {
       try removeThumbnails(of: stored.id)
       try removeOriginal(of: stored.id)
@@ -68,11 +69,13 @@ struct DiskTransactions {
     if !change.original.isEmpty { try insert(original: change.original, of: id) }
   }
 
-  private func storedSource(_ key: SourceKey) throws -> (id: Int, url: String?, digest: BodyDigest?)? {
-    var run = try StatementRun("SELECT id, url, digest FROM source WHERE key = ?", in: database)
+  private func storedSource(
+    _ key: SourceKey
+  ) throws -> (id: Int, isPicture: Bool, url: String?, digest: BodyDigest?)? {
+    var run = try StatementRun("SELECT id, failure_code IS NULL, url, digest FROM source WHERE key = ?", in: database)
     run.bind(key.bytes)
     guard var columns = try run.next(), let id = columns.integer() else { return nil }
-    return (id, columns.text(), columns.bytes().flatMap { BodyDigest(bytes: $0) })
+    return (id, columns.integer() == 1, columns.text(), columns.bytes().flatMap { BodyDigest(bytes: $0) })
   }
 
   private static let upsert: String = {

@@ -19,6 +19,7 @@ struct Staging {
 
     /// The change that has the effect of this one, then `later`.
     func followed(by later: Change) -> Change {
+      if let source, let laterSource = later.source, !laterSource.replaces(source) { return self }
       guard let source, let laterSource = later.source, !later.replacesAll,
         source.sharesThumbnails(with: laterSource)
       else {
