@@ -21,6 +21,7 @@ public final class ThumbnailPipeline: Sendable {
   private let files: FileAccess
   /// What every request says in another way than usual: a part of what decides which bytes come.
   private let ownFields: [String]
+  private let transport: any Transport
   private let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
   /// Requests that wait for milestones.
   private let delayed = Mutex<[ObjectIdentifier: DelayedLoad]>([:])
@@ -38,6 +39,7 @@ public final class ThumbnailPipeline: Sendable {
     cache = ThumbnailCache(configuration.cache, logger: logger, now: configuration.downloads.now)
     core = PipelineCore(configuration, cache: cache, transport: transport)
     files = configuration.files
+    self.transport = transport
     ownFields = configuration.downloads.unusualFields
   }
 
@@ -74,7 +76,7 @@ public final class ThumbnailPipeline: Sendable {
       let source = try SourceURL(request.url)
       try files.check(source)
       try core.renderer.judge(request.specs)
-      let key = SourceKey(url: source.description, variant: request.variant(of: source, beside: ownFields))
+      let key = SourceKey(url: source.description, variant: variant(request, source))
       guard let outcome = outcomeInMemory(request, source, key) else {
         return core.join(request, of: source, key: key, as: caller)
       }
@@ -109,6 +111,14 @@ public final class ThumbnailPipeline: Sendable {
 
   /// Blocks until everything that was stored is on disk. To be called before the process ends.
   public func flush() { cache.flush() }
+
+  /// What beside the address decides which bytes come. The transport's part is the only line whose first word has no colon
+  /// and is not "without", so that it is never taken for a header field.
+  private func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
+    let fields = request.variant(of: source, beside: ownFields)
+    let configuration = transport.variant(of: source)
+    return configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
+  }
 
   /// What memory alone can answer, without a look at the disk.
   private func outcomeInMemory(

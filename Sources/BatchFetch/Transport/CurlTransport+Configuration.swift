@@ -22,10 +22,20 @@ extension CurlTransport {
     public init() {}
 
     /// Whether the certificate of `source` is not checked.
-    func isInsecure(_ source: SourceURL) -> Bool {
-      guard !insecureHosts.isEmpty else { return false }
+    func isInsecure(_ source: SourceURL) -> Bool { insecureHost(of: source) != nil }
+
+    /// The one of ``insecureHosts`` that is about `source`, the one without a port before another; nil for none.
+    func insecureHost(of source: SourceURL) -> String? {
+      guard !insecureHosts.isEmpty else { return nil }
       let withoutPort = source.host.hasPrefix("[") ? "[\(source.hostName)]" : source.hostName
-      return insecureHosts.contains(source.host) || insecureHosts.contains(withoutPort)
+      return [withoutPort, source.host].first { insecureHosts.contains($0) }
+    }
+
+    /// Whether `hop` is verified as `source` is, which a redirect led from: both are, or one entry of ``insecureHosts`` is
+    /// about both. Nothing is verified without TLS, whatever the entries say.
+    func trusts(_ hop: SourceURL, as source: SourceURL) -> Bool {
+      guard hop.scheme == .https, let host = insecureHost(of: hop) else { return true }
+      return host == insecureHost(of: source)
     }
   }
 }

@@ -11,6 +11,8 @@ internal import Foundation
 /// ``AddressPolicy/publicOnly`` what its name resolves to here. A name that only the proxy can resolve is not judged.
 public final class CurlTransport: Transport {
   private let loop: CurlEventLoop
+  private let configuration: Configuration
+  private let netrc: NetrcFile?
 
   /// A transport with a thread of its own, which ends when the transport is let go.
   public convenience init(_ configuration: Configuration = Configuration()) {
@@ -21,12 +23,26 @@ public final class CurlTransport: Transport {
   init(_ configuration: Configuration, resolve: @escaping @Sendable (String) -> HostResolution) {
     let loop = CurlEventLoop(configuration, resolve: resolve)
     self.loop = loop
+    self.configuration = configuration
+    netrc = configuration.netrc.flatMap { NetrcFile(at: $0) }
     let thread = Thread { loop.run() }
     thread.name = "thumbs-transport"
     thread.start()
   }
 
   deinit { loop.post(.stop) }
+
+  /// The entry of ``Configuration/insecureHosts`` about the host, and a hash of what ``Configuration/netrc`` says of it.
+  ///
+  /// The file is read once, when the transport is made: one that changes later changes no key of this transport. A
+  /// redirect to another host gets no credentials of the file, and one to a host whose certificate is not checked, which
+  /// this does not tell, gives an answer that is not cacheable.
+  public func variant(of source: SourceURL) -> String {
+    guard source.scheme != .file else { return "" }
+    let insecure = configuration.insecureHost(of: source).map { "insecure \($0)" }
+    let credentials = netrc?.digest(for: source.hostName).map { "netrc \($0)" }
+    return [insecure, credentials].compactMap { $0 }.joined(separator: ", ")
+  }
 
   /// Hands the exchange to the event loop.
   public func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {

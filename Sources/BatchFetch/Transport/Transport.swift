@@ -2,8 +2,22 @@
 ///
 /// ``CurlTransport`` is the real one, ``FileTransport`` reads local files.
 public protocol Transport: Sendable {
+  /// What of the transport's own configuration changes the bytes that `source` has, as one line: a part of the key that
+  /// they are cached under. A host whose certificate is not checked and credentials that the transport adds belong here.
+  /// Equal texts must mean equal bytes, in every process; no secret may be in it but as a hash. Called for each request,
+  /// also for those that memory answers. Default: empty, for a transport whose configuration changes nothing.
+  ///
+  /// It says nothing of the hosts that redirects lead to: a transport that treats one of those in another way marks the
+  /// answer with ``TransferHead/isCacheable``.
+  func variant(of source: SourceURL) -> String
+
   /// Starts an exchange. Returns at once; everything that happens is told to `receiver`.
   func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer
+}
+
+extension Transport {
+  /// Empty: nothing of the configuration changes any bytes.
+  public func variant(of source: SourceURL) -> String { "" }
 }
 
 /// An exchange that is on its way.

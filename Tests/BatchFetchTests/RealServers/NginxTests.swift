@@ -115,6 +115,29 @@ import Testing
     #expect(try await both.download(url).response.status == .ok)
   }
 
+  @Test(arguments: [(RealServers.Name.selfSigned, "/fjord.jpg"), (.https, "/elsewhere")])
+  func `What was not verified is not in the cache of those who verify, reached by a redirect or not`(
+    name: RealServers.Name, path: String
+  ) async throws {
+    let fixture = try PipelineFixture { _ in .http(500) }
+    let request = ThumbnailRequest(url: try RealServers.url(name, path), size: 32)
+    let authority = try RealServers.url(.authority)
+    func origin(_ hosts: Set<String>, _ mode: CacheMode) async throws -> ThumbnailSet.Origin {
+      var transport = CurlTransport.Configuration.direct
+      transport.certificateAuthorities = authority
+      transport.insecureHosts = hosts
+      let pipeline = fixture.pipeline(mode: mode, transport: transport)
+      defer { pipeline.flush() }
+      return try await pipeline.thumbnails(for: request).origin
+    }
+    let excepted = try SourceURL(RealServers.url(.selfSigned)).host
+    #expect(try await origin([excepted], .normal) == .network)
+    let failure = await #expect(throws: FetchFailure.self) { try await origin([], .offline) }
+    #expect(failure?.code == .offlineMiss)
+    let again = try? await origin([excepted], .offline)
+    #expect((again != nil) == (name == .selfSigned))
+  }
+
   @Test func `A redirect from https to http is refused`() async throws {
     let url = try RealServers.url(.https, "/plain")
     let failure = await #expect(throws: FetchFailure.self) { try await RealServers.downloader().download(url) }

@@ -1,0 +1,174 @@
+import Foundation
+import HTTPTypes
+import ImageCache
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite("What the transport adds is a part of the cache's key", .timeLimit(.minutes(10))) struct CacheKeyTests {
+  /// `net:rc` and `net:other` as Basic credentials (RFC 7617).
+  private static let pictures = ["Basic bmV0OnJj": 1, "Basic bmV0Om90aGVy": 2]
+
+  /// A server that shows each user another picture of `/a`, and `/public` to everyone.
+  private func fixture() throws -> PipelineFixture {
+    try PipelineFixture { request in
+      if request.target == "/public" { return .picture(9) }
+      let user = request.fields["authorization"].flatMap { Self.pictures[$0] }
+      return user.map { .picture($0) } ?? .http(404)
+    }
+  }
+
+  private func run(_ fixture: PipelineFixture, netrc: String? = nil, path: String = "/a") async throws -> ThumbnailSet {
+    var transport = CurlTransport.Configuration.direct
+    transport.netrc = try netrc.map { try fixture.directory.write($0, as: "netrc") }
+    let pipeline = fixture.pipeline(transport: transport)
+    defer { pipeline.flush() }
+    return try await pipeline.thumbnails(for: fixture.request(path))
+  }
+
+  @Test func `An anonymous 404 does not hide what the file's user may see, nor is that shown to anybody else`()
+    async throws
+  {
+    let fixture = try fixture()
+    let (one, other) = ("machine 127.0.0.1 login net password rc", "machine 127.0.0.1 login net password other")
+    for _ in 0..<2 {
+      let failure = await #expect(throws: FetchFailure.self) { try await run(fixture) }
+      #expect(failure?.code == .http(404))
+      let first = try await run(fixture, netrc: one)
+      let second = try await run(fixture, netrc: other)
+      #expect(first.thumbnails != second.thumbnails)
+    }
+    #expect(try await run(fixture, netrc: one).origin == .disk)
+    #expect(fixture.server.requests.count == 3)
+  }
+
+  @Test func `A file that names other hosts changes no key`() async throws {
+    let fixture = try fixture()
+    _ = try await run(fixture, path: "/public")
+    let netrc = "machine elsewhere.example login net password rc"
+    #expect(try await run(fixture, netrc: netrc, path: "/public").origin == .disk)
+    #expect(try await run(fixture, netrc: "default login net password rc", path: "/public").origin == .network)
+  }
+
+  @Test func `No secret is in the key's text`() throws {
+    let directory = try TemporaryDirectory()
+    var configuration = CurlTransport.Configuration.direct
+    configuration.netrc = try directory.write("machine h login net password s3cret", as: "netrc")
+    let variant = CurlTransport(configuration).variant(of: try SourceURL("https://h/a"))
+    #expect(variant.hasPrefix("netrc ") && !variant.contains("s3cret") && !variant.contains("login"))
+  }
+
+  static let files: [(text: String, host: String, isNamed: Bool)] = [
+    ("machine h login a password b", "h", true), ("machine H\nlogin a\npassword b\n", "h", true),
+    ("machine h. login a password b", "h", true), ("machine \"h\" login a password b", "h", true),
+    ("machine other login h password h", "h", false), ("machine other login \"a machine h\" password b", "h", false),
+    ("machine other login \"a \\\" machine h \" password b", "h", false),
+    ("default login a password b", "h", true), ("machine other login a\tpassword b machine h", "h", true),
+    ("machine sub.h login a password b", "h", false), ("# nobody", "h", false), ("", "h", false),
+    ("machine", "h", false),
+    ("machine h password \"open", "h", true),
+  ]
+
+  @Test(arguments: files)
+  func `The file's hosts are found as libcurl finds them`(text: String, host: String, isNamed: Bool) {
+    #expect((NetrcFile(text).digest(for: host) != nil) == isNamed)
+  }
+
+  @Test func `Another login or password of the host is another key, that of another host is not`() {
+    func digest(_ login: String, _ password: String, _ other: String = "") -> String? {
+      NetrcFile("machine x password \(other)\nmachine h login \(login) password \"\(password)\"").digest(for: "h")
+    }
+    #expect(digest("a", "b") == digest("a", "b", "c"))
+    #expect(Set([digest("a", "b"), digest("a", "c"), digest("b", "b"), digest("a", "b machine h"), nil]).count == 5)
+  }
+
+  static let rules: [(hosts: Set<String>, url: String, variant: String)] = [
+    ([], "https://h/", ""), (["h"], "https://h/", "insecure h"), (["h"], "https://h:8443/", "insecure h"),
+    (["h:8443"], "https://h:8443/", "insecure h:8443"), (["h:8443"], "https://h/", ""),
+    (["h", "h:8443"], "https://h:8443/", "insecure h"), (["h"], "https://sub.h/", ""),
+    (["[::1]"], "https://[::1]:8443/", "insecure [::1]"), (["h"], "file:///h", ""),
+  ]
+
+  @Test(arguments: rules)
+  func `A host that is not verified has keys of its own, and no other has`(
+    hosts: Set<String>, url: String, variant: String
+  ) throws {
+    var configuration = CurlTransport.Configuration.direct
+    configuration.insecureHosts = hosts
+    #expect(CurlTransport(configuration).variant(of: try SourceURL(url)) == variant)
+  }
+
+  static let ways: [(hosts: Set<String>, source: String, hop: String, isTrusted: Bool)] = [
+    ([], "https://a/", "https://b/", true), (["b"], "https://a/", "https://b/", false),
+    (["a"], "https://a/", "https://b/", true), (["a", "b"], "https://a/", "https://b/", false),
+    (["a"], "http://a/", "https://a/", true), (["a"], "https://a/", "https://a:8443/", true),
+    (["a:8443"], "https://a/", "https://a:8443/", false), (["b"], "http://a/", "http://b/", true),
+  ]
+
+  @Test(arguments: ways)
+  func `A redirect to a host that is not verified does not pass for one that is`(
+    hosts: Set<String>, source: String, hop: String, isTrusted: Bool
+  ) throws {
+    var configuration = CurlTransport.Configuration.direct
+    configuration.insecureHosts = hosts
+    #expect(configuration.trusts(try SourceURL(hop), as: try SourceURL(source)) == isTrusted)
+  }
+
+  /// A transport that says of itself what a test wants.
+  private struct LabeledTransport: Transport {
+    let inner = CurlTransport(.direct)
+    var label = ""
+    var isCacheable = true
+
+    func variant(of source: SourceURL) -> String { label }
+
+    func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
+      inner.start(request, receiver: Relay(receiver, isCacheable: isCacheable))
+    }
+
+    private final class Relay: TransferReceiver {
+      let receiver: any TransferReceiver
+      let isCacheable: Bool
+
+      init(_ receiver: any TransferReceiver, isCacheable: Bool) {
+        self.receiver = receiver
+        self.isCacheable = isCacheable
+      }
+
+      func receive(head: TransferHead) throws(FetchFailure) {
+        var head = head
+        head.isCacheable = isCacheable
+        try receiver.receive(head: head)
+      }
+
+      func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) { try receiver.receive(bytes: bytes) }
+      func receiveEnd(_ failure: FetchFailure?) { receiver.receiveEnd(failure) }
+    }
+  }
+
+  private func origin(_ fixture: PipelineFixture, over transport: LabeledTransport) async throws -> ThumbnailSet.Origin
+  {
+    let pipeline = ThumbnailPipeline(
+      .init(cacheDirectory: fixture.directory.path("cache")), transport: transport)
+    defer { pipeline.flush() }
+    return try await pipeline.thumbnails(for: fixture.request("/public")).origin
+  }
+
+  @Test func `Any transport says what changes its bytes`() async throws {
+    let fixture = try fixture()
+    for (label, origin) in [("", "network"), ("x", "network"), ("y", "network"), ("x", "disk"), ("", "disk")] {
+      #expect(try await self.origin(fixture, over: LabeledTransport(label: label)).rawValue == origin)
+    }
+  }
+
+  @Test func `An answer that is not cacheable is not there for the next run`() async throws {
+    let fixture = try fixture()
+    for _ in 0..<2 {
+      #expect(try await origin(fixture, over: LabeledTransport(isCacheable: false)) == .network)
+    }
+    #expect(try await origin(fixture, over: LabeledTransport()) == .network)
+    #expect(try await origin(fixture, over: LabeledTransport(isCacheable: false)) == .disk)
+  }
+}
