@@ -9,6 +9,10 @@ public struct Download: Sendable {
   public var body: [UInt8]
   /// The address that answered, after redirects, without credentials; nil where it is the one asked for.
   public var finalURL: String?
+  /// The redirects that were followed, in order.
+  public var redirects: [HTTPResponse] = []
+  /// Whether a cache may keep the answer for others. See ``TransferHead/isCacheable``.
+  public var isCacheable = true
   /// When the answered request was sent, by the wall clock.
   public var requestedAt: Date
   /// When the answer's head came, by the wall clock.
@@ -19,4 +23,11 @@ public struct Download: Sendable {
   public var queued: Duration
   /// How long it took from its first attempt on, pauses between attempts included.
   public var elapsed: Duration
+}
+
+extension Download {
+  /// The head of the answer, as the transport delivered it.
+  var head: TransferHead {
+    TransferHead(response: response, finalURL: finalURL, redirects: redirects, isCacheable: isCacheable)
+  }
 }

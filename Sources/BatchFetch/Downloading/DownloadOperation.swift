@@ -151,6 +151,7 @@ final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
     return result.map { answer in
       Download(
         response: answer.head.response, body: answer.body, finalURL: answer.head.finalURL,
+        redirects: answer.head.redirects, isCacheable: answer.head.isCacheable,
         requestedAt: answer.requestedAt, respondedAt: answer.respondedAt, attempts: attempts,
         queued: created.duration(to: first), elapsed: first.duration(to: .now))
     }.mapError { failure in

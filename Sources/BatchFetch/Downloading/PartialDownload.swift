@@ -65,6 +65,9 @@ struct PartialDownload: Sendable {
 
   private func whole(_ answer: TransferHead, length: Int) -> TransferHead {
     var whole = head
+    // Both parts came by redirects, and the whole is as fresh as the least fresh of all.
+    whole.redirects += answer.redirects
+    whole.isCacheable = head.isCacheable && answer.isCacheable
     for field in answer.response.headerFields { whole.response.headerFields[field.name] = nil }
     whole.response.headerFields.append(contentsOf: answer.response.headerFields)
     whole.response.headerFields[.contentRange] = nil

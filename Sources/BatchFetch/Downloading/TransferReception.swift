@@ -80,7 +80,7 @@ struct TransferReception {
       guard let answer else { return .ended(.failure(.noAnswer), kept: partial) }
       return .ended(.success(answer), kept: partial)
     }
-    failure?.response = answer?.head.response
+    failure?.head = answer?.head
     let kept = answer.flatMap { PartialDownload(head: $0.head, bytes: $0.body) } ?? partial
     return .ended(.failure(failure ?? .noAnswer), kept: kept)
   }

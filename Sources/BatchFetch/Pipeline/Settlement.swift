@@ -21,10 +21,9 @@ enum Settlement {
     case .success(let download) where download.response.status == .ok:
       self = .render(download)
     case .success(let download) where download.response.status == .notModified:
-      let isConfirmed = picture?.source.policy.isConfirmed(by: download.response) ?? false
       // Unasked for, a 304 would be answered by a 304 again.
       if let picture {
-        self = isConfirmed ? .confirmed(picture, download) : .askAgain
+        self = Self.confirms(download, picture.source) ? .confirmed(picture, download) : .askAgain
       } else {
         self = .fail(Self.failure(of: download))
       }
@@ -33,6 +32,12 @@ enum Settlement {
     case .failure(let failure):
       self = Self.standIn(for: failure, picture, now: now)
     }
+  }
+
+  /// Whether a 304 is about what is stored. Validators are those of one address (RFC 9110, section 8.8): where a redirect
+  /// leads elsewhere by now, a file there may just be older, or have the same tag.
+  private static func confirms(_ download: Download, _ source: StoredSource) -> Bool {
+    source.policy.isConfirmed(by: download.response) && download.finalURL == source.finalURL
   }
 
   /// `stale-if-error`, RFC 5861, section 4.
@@ -47,7 +52,7 @@ enum Settlement {
     let reason = status.reasonPhrase.isEmpty ? "" : " (\(status.reasonPhrase))"
     var failure = FetchFailure(
       .http(status.code), "The server answered \(status.code)\(reason).", attempts: download.attempts)
-    failure.response = download.response
+    failure.head = download.head
     return failure
   }
 }

@@ -13,7 +13,7 @@ extension SourceJob {
 
   func fail(_ error: ImageError, _ download: Download, _ digest: BodyDigest) {
     var failure = FetchFailure(.image(error.code), error.message, attempts: download.attempts)
-    failure.response = download.response
+    failure.head = download.head
     fail(failure, error.code.isFinal ? digest : nil)
   }
 
@@ -30,11 +30,14 @@ extension SourceJob {
 
   /// What will still be so in a while is not asked for again: a missing picture, and bytes that are none.
   private func remember(_ failure: FetchFailure, _ digest: BodyDigest?) {
-    guard let response = failure.response, failure.code.isLasting else { return }
+    guard let head = failure.head, failure.code.isLasting else { return }
     let now = pipeline.now()
-    guard let policy = CachePolicy(response: response, requestedAt: now, respondedAt: now) else { return }
+    let policy = CachePolicy(
+      response: head.response, redirects: head.redirects, mayBeStored: head.isCacheable, requestedAt: now,
+      respondedAt: now)
+    guard let policy else { return }
     let stored = StoredSource(
-      url: source.description, status: response.status.code, policy: policy,
+      url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
       content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
     pipeline.cache.store(stored, thumbnails: [], for: key)
   }

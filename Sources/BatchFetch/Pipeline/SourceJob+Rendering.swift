@@ -80,7 +80,8 @@ extension SourceJob {
     StoredSource(
       url: source.description, finalURL: download.finalURL, status: download.response.status.code,
       policy: .ofAny(
-        response: download.response, requestedAt: download.requestedAt, respondedAt: download.respondedAt),
+        response: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
+        requestedAt: download.requestedAt, respondedAt: download.respondedAt),
       content: .picture(image, digest: digest, bytes: download.body.count), obtained: .now)
   }
 }

@@ -106,7 +106,8 @@ final class SourceJob: Sendable {
   private func renew(_ picture: CachedPicture, _ download: Download) {
     var picture = picture
     picture.source.policy = picture.source.policy.renewed(
-      by: download.response, requestedAt: download.requestedAt, respondedAt: download.respondedAt)
+      by: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
+      requestedAt: download.requestedAt, respondedAt: download.respondedAt)
     picture.source.obtained = .now
     pipeline.cache.renew(picture.source, for: key)
     serve(picture, .revalidated, download)

@@ -7,7 +7,12 @@ public struct FetchFailure: Error, Hashable, Sendable {
   /// One sentence for a person. Never holds credentials of an address.
   public var message: String
   /// The head of the last answer of a server; nil where none came.
-  public var response: HTTPResponse?
+  public var response: HTTPResponse? {
+    get { head?.response }
+    set { head = newValue.map { TransferHead(response: $0) } }
+  }
+  /// The same head with the redirects that led to it.
+  var head: TransferHead?
   /// How often the download was tried: 0 where nothing was asked of a server.
   public var attempts: Int
 
@@ -15,7 +20,7 @@ public struct FetchFailure: Error, Hashable, Sendable {
   public init(_ code: FailureCode, _ message: String, httpStatus: Int? = nil, attempts: Int = 0) {
     self.code = code
     self.message = message
-    self.response = httpStatus.map { HTTPResponse(status: .init(code: $0)) }
+    self.head = httpStatus.map { TransferHead(response: HTTPResponse(status: .init(code: $0))) }
     self.attempts = attempts
   }
 

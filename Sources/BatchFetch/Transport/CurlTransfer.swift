@@ -117,7 +117,7 @@ final class CurlTransfer {
     guard head.isComplete else { return .end(headless) }
     do throws(FetchFailure) {
       if let location = RedirectTrail.location(in: head.response) {
-        try trail.follow(location)
+        try trail.follow(location, in: head.response)
         return begin()
       }
       try deliverHead()
@@ -212,6 +212,9 @@ final class CurlTransfer {
     if trail.headerFields[.range] == nil, response.holdsWholeRange { response.status = .ok }
     // A 200 that a proxy has changed something of (RFC 9110, section 15.3.4).
     if response.status == .nonAuthoritativeInformation { response.status = .ok }
-    try receiver.receive(head: TransferHead(response: response, finalURL: trail.finalURL))
+    let isCacheable = trail.hops.allSatisfy { configuration.trusts($0, as: trail.hops[0]) }
+    try receiver.receive(
+      head: TransferHead(
+        response: response, finalURL: trail.finalURL, redirects: trail.redirects, isCacheable: isCacheable))
   }
 }

@@ -5,11 +5,15 @@ struct RedirectTrail {
   private let request: TransferRequest
   /// What is asked now.
   private(set) var hop: SourceURL
-  private var redirects = 0
+  /// What was asked so far, what is asked now included.
+  private(set) var hops: [SourceURL]
+  /// The redirects that were followed, in order.
+  private(set) var redirects: [HTTPResponse] = []
 
   init(_ request: TransferRequest) {
     self.request = request
     hop = request.source
+    hops = [request.source]
   }
 
   /// The address that is asked now, without credentials; nil while it is the one of the request.
@@ -35,12 +39,12 @@ struct RedirectTrail {
     return response.headerFields[.location].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Goes on to `location`.
+  /// Goes on to `location`, as `response` says.
   ///
   /// - Throws: `too_many_redirects`, `bad_url`, or `blocked_scheme` for anything but http and https, and for http
   ///   after https.
-  mutating func follow(_ location: String) throws(FetchFailure) {
-    guard redirects < request.limits.maxRedirects else {
+  mutating func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) {
+    guard redirects.count < request.limits.maxRedirects else {
       throw FetchFailure(.tooManyRedirects, "More than \(request.limits.maxRedirects) redirects.")
     }
     var next = try SourceURL(location, relativeTo: hop)
@@ -52,6 +56,7 @@ struct RedirectTrail {
     }
     if next.credentials == nil, next.host == request.source.host { next.credentials = request.source.credentials }
     hop = next
-    redirects += 1
+    hops.append(next)
+    redirects.append(response)
   }
 }

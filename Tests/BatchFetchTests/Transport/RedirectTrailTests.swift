@@ -11,8 +11,10 @@ import Testing
 
   @Test func `From https it never leads back to http`() throws {
     var trail = try trail("http://h/a")
-    try trail.follow("https://h/a")
-    let failure = #expect(throws: FetchFailure.self) { try trail.follow("http://h/b") }
+    try trail.follow("https://h/a", in: HTTPResponse(status: .found))
+    let failure = #expect(throws: FetchFailure.self) {
+      try trail.follow("http://h/b", in: HTTPResponse(status: .found))
+    }
     #expect(failure?.code == .blockedScheme)
     #expect(trail.finalURL == "https://h/a")
   }
@@ -25,7 +27,7 @@ import Testing
   ])
   func `Only the host that the caller named is trusted`(url: String, location: String, isAtHome: Bool) throws {
     var trail = try trail(url)
-    try trail.follow(location)
+    try trail.follow(location, in: HTTPResponse(status: .found))
     #expect(trail.isAtHome == isAtHome)
   }
 
@@ -35,19 +37,19 @@ import Testing
       .init("X-Api-Key")!: "secret", .ifNoneMatch: "\"1\"",
     ]
     var trail = try trail("http://h/a", fields)
-    try trail.follow("http://other/a")
+    try trail.follow("http://other/a", in: HTTPResponse(status: .found))
     #expect(trail.headerFields == [.userAgent: "thumbs", .accept: "image/png", .ifNoneMatch: "\"1\""])
-    try trail.follow("http://h/b")
+    try trail.follow("http://h/b", in: HTTPResponse(status: .found))
     #expect(trail.headerFields == fields)
   }
 
   @Test func `Credentials of the address stay with its host`() throws {
     var trail = try trail("http://user:word@h/a")
-    try trail.follow("/b")
+    try trail.follow("/b", in: HTTPResponse(status: .found))
     #expect(trail.hop.credentials == "user:word")
-    try trail.follow("http://other/c")
+    try trail.follow("http://other/c", in: HTTPResponse(status: .found))
     #expect(trail.hop.credentials == nil)
-    try trail.follow("/d")
+    try trail.follow("/d", in: HTTPResponse(status: .found))
     #expect(trail.hop.credentials == nil)
   }
 

@@ -98,12 +98,16 @@ import Testing
     #expect(set.finalURL == fixture.server.url("/b"))
   }
 
-  @Test func `The address before the redirect is the one that is cached`() async throws {
-    let fixture = try PipelineFixture { $0.target == "/new" ? .picture() : Self.redirect("/new") }
+  @Test(arguments: [(301, true), (302, false), (303, false), (307, false), (308, true)])
+  func `The address before the redirect is the one that is cached, as long as the redirect is fresh`(
+    status: Int, isFresh: Bool
+  ) async throws {
+    let fixture = try PipelineFixture { $0.target == "/new" ? .picture() : Self.redirect("/new", status) }
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: fixture.request("/old"))
     first.flush()
-    #expect(try await fixture.pipeline().thumbnails(for: fixture.request("/old")).origin == .disk)
-    #expect(fixture.server.requests.count == 2)
+    let second = try await fixture.pipeline().thumbnails(for: fixture.request("/old"))
+    #expect(second.origin == (isFresh ? .disk : .network))
+    #expect(fixture.server.requests.map(\.target) == ["/old", "/new"] + (isFresh ? [] : ["/old", "/new"]))
   }
 }

@@ -7,7 +7,7 @@ enum DiskDatabase {
   /// `THMB`: says in the file's header whose file it is.
   static let applicationID = 0x5448_4d42
   /// Another number means another schema, which is a new generation. Never migrated: it is a cache.
-  static let schemaVersion = 3
+  static let schemaVersion = 4
   static let pageSize = 4096
 
   /// Seconds that a connection waits for SQLite's own locks. Writers are serialised by the directory's lock, so
@@ -136,6 +136,7 @@ enum DiskDatabase {
       responded_at INTEGER NOT NULL,
       response_status INTEGER NOT NULL,
       cache_control TEXT, expires TEXT, date TEXT, age TEXT, etag TEXT, last_modified TEXT, vary TEXT,
+      redirect_control TEXT,
       format TEXT, width INTEGER, height INTEGER, digest BLOB, length INTEGER,
       failure_code TEXT, failure_message TEXT,
       renderer INTEGER NOT NULL,

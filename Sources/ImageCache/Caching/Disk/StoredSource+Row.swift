@@ -2,7 +2,8 @@ extension StoredSource {
   /// The columns of ``bind(to:key:)`` and ``init(_:key:)``, in their order.
   static let columns = [
     "url", "final_url", "status", "requested_at", "responded_at", "response_status", "cache_control", "expires",
-    "date", "age", "etag", "last_modified", "vary", "format", "width", "height", "digest", "length", "failure_code",
+    "date", "age", "etag", "last_modified", "vary", "redirect_control", "format", "width", "height", "digest", "length",
+    "failure_code",
     "failure_message", "renderer", "checksum",
   ]
 
@@ -53,6 +54,7 @@ extension CachePolicy {
     fields.entityTag = columns.text()
     fields.lastModified = columns.text()
     fields.vary = columns.text()
+    fields.redirectControl = columns.text()
     self.init(status: status, fields: fields, requestedAt: requestedAt, respondedAt: respondedAt)
   }
 }

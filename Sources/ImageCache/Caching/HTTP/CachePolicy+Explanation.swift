@@ -11,6 +11,8 @@ extension CachePolicy {
       case expires
       /// A tenth of the time since the last change, because the response says nothing (RFC 9111 section 4.2.2).
       case heuristic
+      /// A redirect on the way, which is stale before the response itself.
+      case redirect
       /// A missing picture is believed for ten minutes at most.
       case missing
       /// Nothing: the response is stale at once.
@@ -48,6 +50,7 @@ extension CachePolicy {
   }
 
   private var basis: Explanation.Basis {
+    if let left = CacheControl(fields.redirectControl).maxAge, lifetime == initialAge + left { return .redirect }
     if status == 404 || status == 410 { return .missing }
     if CacheControl(fields.cacheControl).maxAge != nil { return .maxAge }
     if fields.expires != nil { return .expires }

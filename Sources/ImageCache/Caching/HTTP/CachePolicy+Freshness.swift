@@ -3,10 +3,13 @@ extension CachePolicy {
   /// How long a response is fresh, RFC 9111 section 4.2.1, in seconds: what it says itself, else a guess.
   static func lifetime(status: Int, control: CacheControl, fields: ResponseFields, date: Int, now: Int) -> Int {
     let explicit = explicitLifetime(control: control, expires: fields.expires, date: date, now: now)
-    if status == 404 || status == 410 {
-      return min(explicit ?? failureLifetime, failureLifetime)
+    return switch status {
+    case 404, 410: min(explicit ?? failureLifetime, failureLifetime)
+    // Permanent redirects may be cached without a word; temporary ones only if they say so (RFC 9110 section 15.4).
+    case 301, 308: explicit ?? longestHeuristicLifetime
+    case 302, 303, 307: explicit ?? 0
+    default: explicit ?? heuristicLifetime(lastModified: fields.lastModified, date: date, now: now)
     }
-    return explicit ?? heuristicLifetime(lastModified: fields.lastModified, date: date, now: now)
   }
 
   /// `max-age`, else `Expires` less `Date`. A date that is none, such as `0`, means "already expired".

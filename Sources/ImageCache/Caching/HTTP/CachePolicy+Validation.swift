@@ -21,10 +21,17 @@ extension CachePolicy {
   }
 
   /// The policy after a 304: its fields replace the stored ones, and the age is counted anew (RFC 9111 sections 3.2
-  /// and 4.3.4). After a 304 with `no-store` the result is never fresh.
-  public func renewed(by notModified: HTTPResponse, requestedAt: Date, respondedAt: Date) -> CachePolicy {
-    CachePolicy(
-      status: status, fields: fields.updated(by: ResponseFields(notModified.headerFields)),
-      requestedAt: requestedAt.wholeSeconds, respondedAt: respondedAt.wholeSeconds)
+  /// and 4.3.4). After a 304 with `no-store` the result is never fresh. The redirects that led to the 304 replace those
+  /// before.
+  public func renewed(
+    by notModified: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
+    respondedAt: Date
+  ) -> CachePolicy {
+    let newer = Self.ofAny(
+      response: notModified, redirects: redirects, mayBeStored: mayBeStored, requestedAt: requestedAt,
+      respondedAt: respondedAt)
+    return CachePolicy(
+      status: status, fields: fields.updated(by: newer.fields), requestedAt: newer.requestedAt,
+      respondedAt: newer.respondedAt)
   }
 }

@@ -28,7 +28,7 @@ public struct CachePolicy: Hashable, Sendable {
   let requestedAt: Int
   let respondedAt: Int
 
-  private let control: CacheControl
+  let control: CacheControl
   /// RFC 9111 section 4.2.1, in seconds.
   let lifetime: Int
   /// The age at ``respondedAt``, RFC 9111 section 4.2.3, in seconds.
@@ -39,19 +39,35 @@ public struct CachePolicy: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - response: The response's status and header fields. Its body must have arrived completely.
+  ///   - redirects: The redirects that led to it. The least of all lifetimes counts; a 302, 303 or 307 that says nothing
+  ///     has none, a 301 or 308 has 7 days (RFC 9110 section 15.4, RFC 9111 section 4.2.2). Default: none.
+  ///   - mayBeStored: False for a response that only this process may use. Default true.
   ///   - requestedAt: When the request was sent.
   ///   - respondedAt: When the response's head arrived.
-  public init?(response: HTTPResponse, requestedAt: Date, respondedAt: Date) {
-    let policy = Self.ofAny(response: response, requestedAt: requestedAt, respondedAt: respondedAt)
+  public init?(
+    response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
+    respondedAt: Date
+  ) {
+    let policy = Self.ofAny(
+      response: response, redirects: redirects, mayBeStored: mayBeStored, requestedAt: requestedAt,
+      respondedAt: respondedAt)
     guard policy.isStorable else { return nil }
     self = policy
   }
 
   /// The policy of a response whatever it says: one that must not be stored is never fresh, and is kept in memory only.
-  public static func ofAny(response: HTTPResponse, requestedAt: Date, respondedAt: Date) -> CachePolicy {
-    CachePolicy(
-      status: response.status.code, fields: ResponseFields(response.headerFields),
-      requestedAt: requestedAt.wholeSeconds, respondedAt: respondedAt.wholeSeconds)
+  /// The parameters are those of ``init(response:redirects:mayBeStored:requestedAt:respondedAt:)``.
+  public static func ofAny(
+    response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
+    respondedAt: Date
+  ) -> CachePolicy {
+    var fields = ResponseFields(response.headerFields)
+    fields.redirectControl = control(
+      of: redirects, mayBeStored: mayBeStored, requestedAt: requestedAt.wholeSeconds,
+      respondedAt: respondedAt.wholeSeconds)
+    return CachePolicy(
+      status: response.status.code, fields: fields, requestedAt: requestedAt.wholeSeconds,
+      respondedAt: respondedAt.wholeSeconds)
   }
 
   /// Whether the response may be put on disk: neither `no-store` nor a status that no cache keeps.
@@ -62,12 +78,14 @@ public struct CachePolicy: Hashable, Sendable {
   init(status: Int, fields: ResponseFields, requestedAt: Int, respondedAt: Int) {
     (self.status, self.fields) = (status, fields)
     (self.requestedAt, self.respondedAt) = (requestedAt, respondedAt)
-    control = CacheControl(fields.cacheControl)
+    let redirects = CacheControl(fields.redirectControl)
+    control = CacheControl(fields.cacheControl).restricted(by: redirects)
     let date = fields.date.flatMap { HTTPDate.parse($0, now: respondedAt) }
-    lifetime = Self.lifetime(
+    let age = Self.initialAge(field: fields.age, date: date, requestedAt: requestedAt, respondedAt: respondedAt)
+    let own = Self.lifetime(
       status: status, control: control, fields: fields, date: date ?? respondedAt, now: respondedAt)
-    initialAge = Self.initialAge(
-      field: fields.age, date: date, requestedAt: requestedAt, respondedAt: respondedAt)
+    lifetime = min(own, redirects.maxAge.map { age + $0 } ?? own)
+    initialAge = age
   }
 
   /// Whether the response may be used at `now` without asking the origin.
@@ -101,7 +119,7 @@ public struct CachePolicy: Hashable, Sendable {
   var freshUntil: Int { isReusable ? respondedAt + lifetime - initialAge : 0 }
 
   /// `no-cache` and `Vary: *` ask for validation on every use.
-  private var isReusable: Bool {
+  var isReusable: Bool {
     !control.noCache && !control.noStore && !variesByEverything
   }
 

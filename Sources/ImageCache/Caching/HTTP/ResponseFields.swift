@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The header fields of a response that caching needs, as received.
+/// The header fields of a response that caching needs, as received, and what the redirects that led to it allow.
 struct ResponseFields: Hashable, Sendable {
   var cacheControl: String?
   var expires: String?
@@ -9,6 +9,9 @@ struct ResponseFields: Hashable, Sendable {
   var entityTag: String?
   var lastModified: String?
   var vary: String?
+  /// What the redirects on the way allow, as one value of `Cache-Control`; nil without redirects. Its `max-age` counts
+  /// from the response on. See ``CachePolicy/control(of:mayBeStored:requestedAt:respondedAt:)``.
+  var redirectControl: String?
 
   init() {}
 
@@ -32,11 +35,13 @@ struct ResponseFields: Hashable, Sendable {
     body(entityTag)
     body(lastModified)
     body(vary)
+    body(redirectControl)
   }
 
   /// The fields after a 304 that brought `newer`, RFC 9111 section 3.2: what it names is replaced, the rest is kept.
   ///
-  /// `Date` and `Age` speak of one message's way, so the old ones never stand beside the new message's times.
+  /// `Date` and `Age` speak of one message's way, so the old ones never stand beside the new message's times. The same
+  /// holds for the redirects.
   func updated(by newer: ResponseFields) -> ResponseFields {
     var result = newer
     result.cacheControl = newer.cacheControl ?? cacheControl
