@@ -1,47 +1,74 @@
 #!/bin/sh
 # Lets the system calls of the disk cache fail one by one, with strace, while `thumbs fetch` runs on the example
 # pictures: run.sh THUMBS. Whatever fails, the fetch must deliver, nothing may crash or hang, and the cache must be
-# whole afterwards, or empty.
+# whole afterwards: a full one as full as it was, a new one with what was written, or empty.
 # To be started by Examples/serve.py, which makes http://icons.example/ answer.
 set -u
 thumbs=$1
 manifest=$(dirname "$0")/../../Examples/apps.plist
 scratch=$(realpath "$(mktemp -d)")
-generation=$scratch/cache/g000001
+cache=$scratch/cache
 trap 'rm -rf "$scratch"' EXIT
 rounds=0
 "$thumbs" fetch "$manifest" --no-cache -o "$scratch/whole" --quiet 2>/dev/null
 
+# A cache that is full, of other sources than those of the manifest, with a stored limit.
+entries() { "$thumbs" cache stats --cache-dir "$1" --format json | sed -n 's/.*"sources" *: *\([0-9]*\).*/\1/p'; }
+seq -f 'http://icons.example/compass.png?%g' 400 >"$scratch/many.txt"
+fill() {
+  "$thumbs" fetch "$1" --cache-dir "$scratch/full" --per-host 16 -o "$scratch/many" --quiet 2>"$scratch/errors" ||
+    { cat "$scratch/errors" >&2; exit 1; }
+}
+head -1 "$scratch/many.txt" >"$scratch/one.txt"
+fill "$scratch/one.txt"
+"$thumbs" cache limit 1MiB --cache-dir "$scratch/full" >/dev/null
+fill "$scratch/many.txt"
+full=$(entries "$scratch/full")
+[ "$full" -ge 40 ] && [ "$full" -lt 400 ] || { echo "The cache is not full: $full sources." >&2; exit 1; }
+# Eviction goes a twentieth below the limit, and the new sources need room too.
+least=$((full * 8 / 10))
+
 fail() {
-  echo "$1, when call $3 of $2 failed:" >&2
+  echo "$1, when call $3 of $2 failed on a $4 cache:" >&2
   cat "$scratch/errors" >&2
   exit 1
 }
 
 # Calls on the cache's own files only: the loader and the output have their own.
-paths="-P $generation/cache.db -P $generation/cache.db-wal -P $generation -P $scratch/cache/lock"
+generation=$cache/g000001
+paths="-P $generation/cache.db -P $generation/cache.db-wal -P $generation/cache.db-shm -P $generation"
+paths="$paths -P $cache/CURRENT -P $cache/LIMIT -P $cache/lock"
 
-# One run in which the call number $3 of the system call $1 fails with $2; 1 when there was no such call.
+# One run in which the call number $3 of the system call $1 fails with $2, on a cache that is $4 (full or new); 1 when
+# there was no such call.
 round() {
-  rm -rf "$scratch/cache" "$scratch/out"
+  rm -rf "$cache" "$scratch/out"
+  [ "$4" = new ] || cp -a "$scratch/full" "$cache"
   timeout 60 strace -f -qq -o "$scratch/trace" $paths -e trace="$1" -e signal=none -e inject="$1:error=$2:when=$3" \
-    "$thumbs" fetch "$manifest" --cache-dir "$scratch/cache" -o "$scratch/out" --quiet 2>"$scratch/errors"
+    "$thumbs" fetch "$manifest" --cache-dir "$cache" -o "$scratch/out" --quiet 2>"$scratch/errors"
   status=$?
   grep -q INJECTED "$scratch/trace" || return 1
   rounds=$((rounds + 1))
   # The list has one picture that is missing on purpose.
-  [ $status -eq 1 ] || fail "The fetch ended with $status" "$1" "$3"
-  diff -r "$scratch/whole" "$scratch/out" >"$scratch/errors" || fail "The pictures differ" "$1" "$3"
-  "$thumbs" cache verify --cache-dir "$scratch/cache" >"$scratch/errors" 2>&1
+  [ $status -eq 1 ] || fail "The fetch ended with $status" "$1" "$3" "$4"
+  diff -r "$scratch/whole" "$scratch/out" >"$scratch/errors" || fail "The pictures differ" "$1" "$3" "$4"
+  "$thumbs" cache verify --cache-dir "$cache" >"$scratch/errors" 2>&1
   status=$?
   # 66: the failure left no cache at all.
-  [ $status -eq 0 ] || [ $status -eq 66 ] || fail "The verification ended with $status" "$1" "$3"
+  [ $status -eq 0 ] || [ "$4 $status" = "new 66" ] || fail "The verification ended with $status" "$1" "$3" "$4"
+  [ "$4" = new ] && return
+  left=$(entries "$cache")
+  [ "$left" -ge $least ] || fail "Of $full sources $left are left" "$1" "$3" "$4"
 }
 
-for fault in pwrite64:ENOSPC pwrite64:EIO fdatasync:EIO pread64:EIO flock:ENOLCK mkdir:EACCES; do
-  call=1
-  while [ $call -le 60 ] && round "${fault%:*}" "${fault#*:}" $call; do call=$((call + 1)); done
-  echo "$fault: $((call - 1)) calls"
+faults="openat:EMFILE openat:EIO openat:EACCES read:EIO pwrite64:ENOSPC pwrite64:EIO fdatasync:EIO pread64:EIO"
+faults="$faults flock:ENOLCK ftruncate:EIO mkdir:EACCES"
+for kind in full new; do
+  for fault in $faults; do
+    call=1
+    while [ $call -le 60 ] && round "${fault%:*}" "${fault#*:}" $call $kind; do call=$((call + 1)); done
+    echo "$kind cache, $fault: $((call - 1)) calls"
+  done
 done
 [ $rounds -gt 0 ] || { echo "No call was made to fail: strace is missing, or may not trace." >&2; exit 1; }
-echo "$rounds faults, none of which was felt"
+echo "$rounds faults, none of which was felt; $full sources were there before each of those on a full cache"

@@ -81,7 +81,9 @@ struct DiskFaultTests {
     }
     try Data(bytes).write(to: URL(filePath: file))
     let cache = ThumbnailCache(diskAt: directory.path)
-    _ = checkedHits(in: cache)
+    // A single bit is in one page: where it is in none that leads to others, it costs the entries of that page alone.
+    let left = checkedHits(in: cache)
+    if !isInLog, seed % 3 == 0, try isSound(database) { #expect(left >= Self.count * 3 / 4) }
     // What a flipped bit leaves is right or gone, which `checkedHits` sees to. What is stored from now on is kept,
     // unless the damage is in an index: then SQLite may file an entry where it does not look for it, and it is a miss.
     store(1000..<1010, in: cache)

@@ -49,6 +49,72 @@ struct KillTests {
     }
   }
 
+  /// Two children on a full cache that keeps files too, of which both are killed while they store, evict, prune, and now
+  /// and then give space back.
+  @Test(
+    "A full cache is still full after its users are killed",
+    arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
+  func killedWhileFull(round: Int) async throws {
+    let directory = TemporaryDirectory()
+    let path = directory.path
+    do {
+      let cache = Self.fullCache(path)
+      for number in 0..<1500 { Self.storeWithFile(number, in: cache) }
+    }
+    let full = try CacheInspector(directory: path).statistics(at: Fixtures.start).sources
+    await withTaskGroup(of: Void.self) { group in
+      for child in 0..<2 {
+        group.addTask {
+          await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, seed = round * 2 + child as Int] in
+            Self.evictUntilKilled(path, seed: seed)
+          }
+        }
+      }
+    }
+    let inspector = try CacheInspector(directory: path)
+    #expect(try inspector.verify(.full) { _ in }.problems == 0)
+    // Pruning leaves three quarters of the limit.
+    #expect(try inspector.statistics(at: Fixtures.start).sources > full / 2)
+    let cache = Self.fullCache(path)
+    let hits = (0..<3000).count { number in
+      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
+      guard let thumbnail = entry?.thumbnails[Fixtures.spec] else { return false }
+      return thumbnail == Fixtures.thumbnail(number)
+    }
+    #expect(hits > full / 2)
+    #expect(cache.counters.errors.isEmpty)
+  }
+
+  private static func fullCache(_ path: String) -> ThumbnailCache {
+    ThumbnailCache(
+      .init(directory: path, diskByteLimit: 2 << 20, originals: .share(percent: 20), memoryByteLimit: 0),
+      logger: .silent, now: { Fixtures.start })
+  }
+
+  private static func storeWithFile(_ number: Int, in cache: ThumbnailCache) {
+    cache.store(
+      Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)],
+      original: number % 7 == 0 ? Array(repeating: UInt8(number & 255), count: 5000) : [], for: Fixtures.key(number))
+  }
+
+  private static func evictUntilKilled(_ path: String, seed: Int) -> Never {
+    let cache = fullCache(path)
+    var generator = SplitMix(state: UInt64(seed))
+    for number in 1500..<1600 { storeWithFile(number, in: cache) }
+    cache.flush()
+    let delay = DispatchTimeInterval.microseconds(Int.random(in: 1000...300_000, using: &generator))
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay) { kill(getpid(), SIGKILL) }
+    while true {
+      let number = Int.random(in: 0..<3000, using: &generator)
+      switch Int.random(in: 0..<400, using: &generator) {
+      case 0: _ = try? CacheMaintenance.prune(directory: path, downTo: 3 << 19)
+      case 1..<20: cache.flush()
+      default: storeWithFile(number, in: cache)
+      }
+    }
+  }
+
   private static func store(_ number: Int, in cache: ThumbnailCache) {
     cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
   }

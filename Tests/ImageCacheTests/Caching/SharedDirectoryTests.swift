@@ -16,7 +16,11 @@ struct SharedDirectoryTests {
     DispatchQueue.concurrentPerform(iterations: caches.count) { index in
       work(on: caches[index], seed: UInt64(index))
     }
-    for cache in caches { #expect(cache.counters.errors.isEmpty) }
+    for cache in caches {
+      #expect(cache.counters.errors.isEmpty)
+      let (hits, misses) = (cache.counters.memoryHits + cache.counters.diskHits, cache.counters.misses)
+      #expect(hits > misses / 3, "\(hits) hits, \(misses) misses")
+    }
     let number = try #require(try CacheDirectory(path: directory.path).currentGeneration())
     let database = CacheDirectory(path: directory.path).databasePath(number)
     let report = try DatabaseQueue(path: database).read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }

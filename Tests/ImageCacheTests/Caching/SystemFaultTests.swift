@@ -35,6 +35,7 @@ struct SystemFaultTests {
     "A disk that is full: counted, what is there is right, and with room again it goes on", arguments: [0, 60, 900])
   func fullDisk(kilobytes: Int) async throws {
     let path = directory.path
+    Self.store(1000..<1040, in: ThumbnailCache(diskAt: path))
     await #expect(processExitsWith: .success) { [path = path as String, kilobytes = kilobytes as Int] in
       // No file may grow above this: writing fails with EFBIG instead of ENOSPC, at the same places.
       signal(SIGXFSZ, SIG_IGN)
@@ -49,6 +50,8 @@ struct SystemFaultTests {
     }
     let cache = ThumbnailCache(diskAt: path)
     #expect(Self.hits(0..<200, in: cache) != nil)
+    // What was committed before the disk was full is there still.
+    #expect(Self.hits(1000..<1040, in: cache) == 40)
     Self.store(500..<600, in: cache)
     #expect(Self.hits(500..<600, in: cache) == 100)
   }

@@ -30,6 +30,17 @@ enum DiskDatabase {
     return queue
   }
 
+  /// Runs `body`, and once more where it meets damage: SQLite calls a database malformed also when it could not read a
+  /// page of it once. `body` uses new connections each time, which know nothing of the first try.
+  static func confirmingDamage<T>(_ body: () throws(DiskCacheError) -> T) throws(DiskCacheError) -> T {
+    do throws(DiskCacheError) {
+      return try body()
+    } catch {
+      guard error.code == .corrupt else { throw error }
+      return try body()
+    }
+  }
+
   /// Makes the database of a new generation, empty.
   static func create(at path: String) throws -> DatabaseQueue {
     // SQLite gives its log files the mode of the database, which it would create readable for all.

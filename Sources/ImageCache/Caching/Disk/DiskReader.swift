@@ -68,10 +68,26 @@ final class DiskReader: Sendable {
   /// Runs `body` in the current generation; nil while there is none.
   private func read<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
     guard let generation = try openGeneration() else { return nil }
-    do {
+    do throws(DiskCacheError) {
       return try generation.read(body)
     } catch {
-      throw ReadFailure(error: error, generation: generation.number)
+      guard error.code == .corrupt else { throw ReadFailure(error: error, generation: generation.number) }
+    }
+    // Damage that a new connection does not meet was a read that failed once.
+    close(generation)
+    guard let again = try openGeneration() else { return nil }
+    do throws(DiskCacheError) {
+      return try again.read(body)
+    } catch {
+      throw ReadFailure(error: error, generation: again.number)
+    }
+  }
+
+  /// Lets the next look-up open the database anew, unless another one did already.
+  private func close(_ generation: OpenGeneration) {
+    state.withLock { state in
+      guard state.generation === generation else { return }
+      state = State()
     }
   }
 
@@ -97,7 +113,9 @@ final class DiskReader: Sendable {
       if let open = state.generation, open.number == number, open.isInPlace { return open }
       state.generation = nil
       do throws(DiskCacheError) {
-        state.generation = try OpenGeneration(number, of: directory)
+        state.generation = try DiskDatabase.confirmingDamage { () throws(DiskCacheError) in
+          try OpenGeneration(number, of: directory)
+        }
       } catch {
         // Replaced and removed since it was read: the next look-up opens its successor.
         state.checkedAt = nil

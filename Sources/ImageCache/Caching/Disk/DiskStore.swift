@@ -34,6 +34,8 @@ struct DiskStore {
   private var checkpoints = CheckpointSchedule()
   /// The generation that readers or writers found damaged; it must not stay the current one.
   private var damaged = 0
+  /// The generation that a write met damage in last.
+  private var suspected = 0
   /// How many databases were opened so far.
   private var openings = 0
 
@@ -58,15 +60,7 @@ struct DiskStore {
     let before = openings
     let lock = try openLock()
     return try lock.withLock(patience: patience) { () throws(DiskCacheError) in
-      var outcome: Outcome
-      do throws(DiskCacheError) {
-        outcome = try writeLocked(batch, now: now)
-      } catch let error where error.code == .corrupt {
-        // What is damaged is left alone; the batch goes to a new generation.
-        let current = if let generation { generation.number } else { try directory.currentGeneration() }
-        reportDamage(in: current ?? 0)
-        outcome = try writeLocked(batch, now: now)
-      }
+      var outcome = try writeAgainIfDamaged(batch, now: now)
       outcome.hasOpened = openings != before
       return outcome
     }
@@ -100,6 +94,24 @@ struct DiskStore {
     let opened = try FileLock(creating: directory.lockPath)
     lock = opened
     return opened
+  }
+
+  /// Writes a batch to the current generation, and to a new one where the current one is damaged.
+  ///
+  /// SQLite calls a database malformed also when it could not read a page of it once. Only what a new connection meets
+  /// again is damage; then the generation is left alone, and the batch goes to a new one.
+  private mutating func writeAgainIfDamaged(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
+    for _ in 0..<2 {
+      do throws(DiskCacheError) {
+        return try writeLocked(batch, now: now)
+      } catch {
+        guard error.code == .corrupt else { throw error }
+        if let number = generation?.number { suspected = number }
+        generation = nil
+      }
+    }
+    reportDamage(in: suspected)
+    return try writeLocked(batch, now: now)
   }
 
   private mutating func writeLocked(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
@@ -170,7 +182,9 @@ struct DiskStore {
   private func openGeneration(_ current: Int?) throws(DiskCacheError) -> Generation {
     guard let current, current > damaged else { return try makeGeneration() }
     do throws(DiskCacheError) {
-      let opened = try Generation(number: current, in: directory, open: DiskDatabase.writer)
+      let opened = try DiskDatabase.confirmingDamage { () throws(DiskCacheError) in
+        try Generation(number: current, in: directory, open: DiskDatabase.writer)
+      }
       directory.removeGenerations(otherThan: current)
       return opened
     } catch {
