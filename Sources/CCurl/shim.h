@@ -22,6 +22,15 @@ static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct cu
   return curl_easy_setopt(handle, option, value);
 }
 
+/// Lets a transfer end while a name is resolved for it, without waiting for the name server (libcurl 7.87).
+static inline void ccurl_set_quick_exit(CURL *handle) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+  curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#else
+  (void)handle;
+#endif
+}
+
 typedef size_t (*ccurl_data_function)(char *data, size_t size, size_t count, void *context);
 
 static inline CURLcode ccurl_set_data_function(CURL *handle, CURLoption option, ccurl_data_function function) {

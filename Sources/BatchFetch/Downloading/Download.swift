@@ -19,7 +19,7 @@ public struct Download: Sendable {
   public var respondedAt: Date
   /// How often it was tried, at least 1.
   public var attempts: Int
-  /// How long the download waited for its turn.
+  /// How long the download waited for its turn, and for the addresses of its host.
   public var queued: Duration
   /// How long it took from its first attempt on, pauses between attempts included.
   public var elapsed: Duration

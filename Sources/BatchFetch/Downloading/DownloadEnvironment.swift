@@ -39,6 +39,12 @@ final class DownloadEnvironment: Sendable {
     clock = configuration.clock
   }
 
+  /// Gets ready for an attempt at `request`. `completion` is called exactly once, from any thread.
+  func prepare(for request: DownloadRequest, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
+    guard request.source.scheme != .file else { return completion(nil) }
+    transport.prepare(for: request.source, limits: limits, completion: completion)
+  }
+
   /// One attempt at `request`, from the bytes that are there already.
   func transfer(
     _ request: DownloadRequest, continuing partial: PartialDownload?,

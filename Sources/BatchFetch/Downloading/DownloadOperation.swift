@@ -92,9 +92,20 @@ final class DownloadOperation: AsynchronousOperation, @unchecked Sendable {
     pause?.cancel()
   }
 
-  /// Makes one attempt, as soon as the host may be asked, through the queue that limits the transfers at once.
+  /// Makes one attempt, as soon as the host is found and may be asked, through the queue that limits the transfers at
+  /// once.
   private func attempt() {
-    environment.hosts.whenOpen(host: request.source.host) { [weak self] in self?.attemptNow() }
+    environment.prepare(for: request) { [weak self] failure in
+      guard let self else { return }
+      if let failure { return fail(failure) }
+      environment.hosts.whenOpen(host: request.source.host) { [weak self] in self?.attemptNow() }
+    }
+  }
+
+  /// An attempt that failed before its transfer.
+  private func fail(_ failure: FetchFailure) {
+    guard let attempt = state.withLock({ $0.download.beginAttempt() }) else { return }
+    attemptEnded(.ended(.failure(failure), kept: attempt.partial))
   }
 
   private func attemptNow() {

@@ -28,13 +28,21 @@ final class WorkQueue: Sendable {
   }
 
   private let width: Int
-  private let queue: DispatchQueue
+  private let spawn: @Sendable (@escaping Work) -> Void
   private let state = Mutex(State())
 
+  /// A queue that uses at most `width` threads at once, those of the system's dispatch queues.
+  convenience init(label: String, width: Int) {
+    let queue = DispatchQueue(label: label, attributes: .concurrent)
+    self.init(width: width) { queue.async(execute: $0) }
+  }
+
   /// A queue that uses at most `width` threads at once.
-  init(label: String, width: Int) {
+  ///
+  /// - Parameter spawn: runs its argument, which ends when nothing is left to do, on a thread that may be blocked.
+  init(width: Int, spawn: @escaping @Sendable (@escaping Work) -> Void) {
     self.width = width
-    queue = DispatchQueue(label: label, attributes: .concurrent)
+    self.spawn = spawn
   }
 
   /// Begins `work` when a thread is free.
@@ -45,7 +53,7 @@ final class WorkQueue: Sendable {
       state.threads += 1
       return true
     }
-    if needsThread { queue.async { [self] in drain() } }
+    if needsThread { spawn { [self] in drain() } }
   }
 
   private func drain() {

@@ -61,8 +61,32 @@ public struct SourceURL: Hashable, Sendable {
   /// The host without its port and final dot, and an IPv6 address without its brackets.
   var hostName: String {
     guard !host.hasPrefix("[") else { return String(host.dropFirst().prefix { $0 != "]" }) }
-    let name = host.prefix { $0 != ":" }
+    let name = writtenName
     return String(name.hasSuffix(".") ? name.dropLast() : name)
+  }
+
+  /// The name with its final dot, which keeps a resolver from completing it.
+  private var writtenName: Substring { host.prefix { $0 != ":" } }
+
+  /// Whether the name is written with a final dot.
+  var hasFinalDot: Bool { writtenName.hasSuffix(".") }
+
+  /// The port that is connected to.
+  var port: Int {
+    let rest = host.hasPrefix("[") ? host.drop { $0 != "]" } : host[...]
+    return rest.split(separator: ":").dropFirst().first.flatMap { Int($0) } ?? (scheme == .https ? 443 : 80)
+  }
+
+  /// The host's name where a name server may have to be asked for its addresses; nil where they are known.
+  var nameToLookUp: String? {
+    guard scheme != .file, !host.hasPrefix("["), !isLoopbackName, IPAddress(hostName) == nil else { return nil }
+    return String(writtenName)
+  }
+
+  /// Whether the host is `localhost` or below it: no name server is asked for those (RFC 6761, 6.3).
+  var isLoopbackName: Bool {
+    let name = hostName
+    return name == "localhost" || name.hasSuffix(".localhost")
   }
 
   /// The address as it is asked for: with its credentials.

@@ -23,18 +23,16 @@ final class CurlEventLoop: Sendable {
   /// thread may make, and the others are made by `run`.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
-  private let resolve: @Sendable (String) -> HostResolution
-  /// Asking the name service blocks. There are never more questions than transfers at once.
-  private let resolving = DispatchQueue(label: "thumbs.names", attributes: .concurrent)
+  private let names: NameService
   private let inbox = Mutex(Inbox())
   private let lastID = Atomic<TransferID>(0)
 
   /// libcurl sets up its global state once a process.
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-  init(_ configuration: CurlTransport.Configuration, resolve: @escaping @Sendable (String) -> HostResolution) {
+  init(_ configuration: CurlTransport.Configuration, names: NameService) {
     self.configuration = configuration
-    self.resolve = resolve
+    self.names = names
     multi = Self.isReady ? curl_multi_init() : nil
     if let multi { ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxConnections) }
   }
@@ -56,8 +54,9 @@ final class CurlEventLoop: Sendable {
 
   /// Runs until a `stop`. Everything that touches libcurl happens here, on one thread.
   func run() {
-    var transfers = CurlTransferTable(multi: multi, configuration: configuration) { [weak self] id, host in
-      self?.resolve(host, for: id)
+    var transfers = CurlTransferTable(multi: multi, configuration: configuration) { [names, weak self] transfer, host in
+      let id = transfer.id
+      names.resolve(host, within: transfer.limits.connect) { [weak self] in self?.post(.resolved(id, $0)) }
     }
     while obey(takeCommands(), on: &transfers) {
       var running: Int32 = 0
@@ -96,14 +95,6 @@ final class CurlEventLoop: Sendable {
       }
     }
     return true
-  }
-
-  /// Asks the name service, and leaves its answer for the loop.
-  private func resolve(_ host: String, for id: TransferID) {
-    resolving.async { [weak self, resolve] in
-      let resolution = resolve(host)
-      self?.post(.resolved(id, resolution))
-    }
   }
 }
 

@@ -13,17 +13,11 @@ extension CurlTransfer {
   /// An answer that ended within its head, or before.
   var headless: FetchFailure { FetchFailure(.connectionLost, "The answer of \(trail.hop.host) has no complete head.") }
 
-  /// libcurl says the same of a host that does not exist and of a name service that does not answer.
-  func diagnosis(_ failure: FetchFailure, _ resolution: HostResolution) -> FetchFailure {
-    // A host that is there now was missed for a moment.
-    guard resolution != .notFound else { return failure }
-    return FetchFailure(.dnsTemporary, "The name service did not answer for \(trail.hop.host).")
-  }
-
   private func code(for result: CURLcode, text: String) -> FailureCode {
     switch result {
     case CURLE_URL_MALFORMAT: .badURL
-    case CURLE_COULDNT_RESOLVE_HOST: .dnsNotFound
+    // Its name was looked up before: libcurl had to ask once more.
+    case CURLE_COULDNT_RESOLVE_HOST: .dnsTemporary
     case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY, CURLE_INTERFACE_FAILED: .connectFailed
     case CURLE_OPERATION_TIMEDOUT: timeoutCode(text: text)
     case CURLE_PARTIAL_FILE: .image(.truncated)

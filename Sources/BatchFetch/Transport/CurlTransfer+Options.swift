@@ -3,10 +3,11 @@ internal import HTTPTypes
 
 extension CurlTransfer {
   /// Tells libcurl what to do for the current hop. Nothing is left of a hop before.
-  func setOptions(proxy: String?, timeLeft: Duration) {
+  func setOptions(proxy: String?, addresses: [IPAddress], timeLeft: Duration) {
     curl_easy_reset(handle)
     errorText.pointee = 0
     setTarget(proxy: proxy)
+    setAddresses(addresses)
     setHeader()
     setTrust()
     setDeadlines(timeLeft: timeLeft)
@@ -24,6 +25,26 @@ extension CurlTransfer {
     // The first exchange with a host finds out whether one connection can carry them all. Servers without TLS are
     // asked by HTTP/1.1, where there is nothing to wait for.
     ccurl_set_long(handle, CURLOPT_PIPEWAIT, trail.hop.scheme == .https ? 1 : 0)
+  }
+
+  /// Hands libcurl the addresses of the host, in their order. Its own resolver is left with what needs no name server,
+  /// and with the name of a proxy.
+  private func setAddresses(_ addresses: [IPAddress]) {
+    // When an exchange ends early, libcurl would wait on the event loop's thread until its own question is answered.
+    ccurl_set_quick_exit(handle)
+    // They must not be forgotten while the exchange waits for its connection.
+    let lifetime = Int32(clamping: limits.total.milliseconds / 1000 + 60)
+    ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(lifetime))
+    curl_slist_free_all(addressLines)
+    addressLines = nil
+    guard !addresses.isEmpty else { return }
+    let list = addresses.map(\.description).joined(separator: ",")
+    // Some versions know a host by its name with the final dot, some without. The plus sign lets them expire (7.75).
+    for end in trail.hop.hasFinalDot ? ["", "."] : [""] {
+      addressLines =
+        curl_slist_append(addressLines, "+\(trail.hop.hostName)\(end):\(trail.hop.port):\(list)") ?? addressLines
+    }
+    ccurl_set_list(handle, CURLOPT_RESOLVE, addressLines)
   }
 
   private func setHeader() {

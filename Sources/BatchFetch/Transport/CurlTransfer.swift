@@ -15,11 +15,11 @@ final class CurlTransfer {
   }
 
   private enum Phase {
+    /// The target's name is looked up.
+    case resolving
     /// The target's name is judged before a proxy is asked for it.
     case judging
     case exchanging
-    /// Libcurl found no such host, and does not say why.
-    case diagnosing(FetchFailure)
   }
 
   let id: CurlEventLoop.TransferID
@@ -31,6 +31,8 @@ final class CurlTransfer {
   let errorText: UnsafeMutablePointer<CChar>
   /// The request's header lines; libcurl reads them as long as the exchange lasts.
   var headerLines: UnsafeMutablePointer<curl_slist>?
+  /// The host's addresses, in libcurl's words; it reads them as long as the exchange lasts.
+  var addressLines: UnsafeMutablePointer<curl_slist>?
   /// Why an address was not connected to. Another address of the host may have served.
   var refusedAddress: FetchFailure?
 
@@ -66,6 +68,7 @@ final class CurlTransfer {
 
   deinit {
     curl_slist_free_all(headerLines)
+    curl_slist_free_all(addressLines)
     errorText.deallocate()
   }
 
@@ -84,7 +87,12 @@ final class CurlTransfer {
   /// The first step to the current hop.
   func begin() -> Step {
     firstByteDeadline = .now + limits.firstByte
-    guard let proxy = configuration.proxies.proxy(for: trail.hop) else { return exchange(over: nil) }
+    guard let proxy = configuration.proxies.proxy(for: trail.hop) else {
+      if trail.hop.isLoopbackName { return exchange(at: IPAddress.loopback) }
+      guard let host = trail.hop.nameToLookUp else { return exchange() }
+      phase = .resolving
+      return .resolve(host)
+    }
     let host = trail.hop.hostName
     if let address = IPAddress(host) {
       return refusal(of: address).map { .end($0) } ?? exchange(over: proxy)
@@ -96,7 +104,12 @@ final class CurlTransfer {
 
   /// What follows from an answer of the name service.
   func step(after resolution: HostResolution) -> Step {
-    if case .diagnosing(let failure) = phase { return .end(diagnosis(failure, resolution)) }
+    if case .resolving = phase {
+      guard case .addresses(let addresses) = resolution, !addresses.isEmpty else {
+        return .end(resolution.failure(of: trail.hop.hostName))
+      }
+      return exchange(at: addresses)
+    }
     // A name that only the proxy knows cannot be judged here.
     guard case .addresses(let addresses) = resolution, let failure = addresses.lazy.compactMap(refusal).first else {
       return exchange(over: configuration.proxies.proxy(for: trail.hop))
@@ -109,10 +122,7 @@ final class CurlTransfer {
     if let givenUp { return .end(givenUp) }
     // Of an answer that says nothing but its status, the rest may be missing.
     guard result == CURLE_OK || (head.isComplete && isUnwanted) else {
-      let failure = failure(for: result)
-      guard failure.code == .dnsNotFound else { return .end(failure) }
-      phase = .diagnosing(failure)
-      return .resolve(trail.hop.hostName)
+      return .end(failure(for: result))
     }
     guard head.isComplete else { return .end(headless) }
     do throws(FetchFailure) {
@@ -130,12 +140,13 @@ final class CurlTransfer {
   /// Tells the end. Nothing is told after it.
   func finish(with failure: FetchFailure?) { receiver.receiveEnd(failure) }
 
-  private func exchange(over proxy: String?) -> Step {
+  /// - Parameter addresses: those of the host, where its name was looked up.
+  private func exchange(over proxy: String? = nil, at addresses: [IPAddress] = []) -> Step {
     guard !isTimeOver else { return .end(tooLong) }
     phase = .exchanging
     head = HeadParser()
     refusedAddress = nil
-    setOptions(proxy: proxy, timeLeft: ContinuousClock.now.duration(to: end))
+    setOptions(proxy: proxy, addresses: addresses, timeLeft: ContinuousClock.now.duration(to: end))
     return .exchange
   }
 
@@ -149,7 +160,9 @@ final class CurlTransfer {
 
   /// The failure of an answer that did not come.
   var overdue: FetchFailure {
-    if case .diagnosing(let failure) = phase { return diagnosis(failure, .temporary) }
+    if case .resolving = phase, let failure = HostResolution.temporary.failure(of: trail.hop.hostName) {
+      return failure
+    }
     guard firstByteDeadline < end else { return tooLong }
     return FetchFailure(.timeoutFirstByte, "\(trail.hop.host) did not answer within \(limits.firstByte).")
   }

@@ -2,7 +2,7 @@ internal import CCurl
 
 /// The exchanges of one event loop. Lives on the loop's thread, and nowhere else.
 struct CurlTransferTable {
-  typealias Resolve = (CurlEventLoop.TransferID, _ host: String) -> Void
+  typealias Resolve = (CurlTransfer, _ host: String) -> Void
 
   private let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
@@ -55,7 +55,7 @@ struct CurlTransferTable {
       let result = curl_multi_add_handle(multi, transfer.handle)
       guard result != CURLM_OK else { return }
       end(transfer.id, FetchFailure(.connectFailed, String(cString: curl_multi_strerror(result))))
-    case .resolve(let host): resolve(transfer.id, host)
+    case .resolve(let host): resolve(transfer, host)
     case .end(let failure): end(transfer.id, failure)
     }
   }

@@ -11,6 +11,7 @@ internal import Foundation
 /// ``AddressPolicy/publicOnly`` what its name resolves to here. A name that only the proxy can resolve is not judged.
 public final class CurlTransport: Transport {
   private let loop: CurlEventLoop
+  private let names: NameService
   private let configuration: Configuration
   private let netrc: NetrcFile?
 
@@ -19,10 +20,12 @@ public final class CurlTransport: Transport {
     self.init(configuration, resolve: HostResolution.system)
   }
 
-  /// - Parameter resolve: the name service; may block, and is called on a queue where that does no harm.
+  /// - Parameter resolve: the name service; may block, and is called on a thread where that does no harm.
   init(_ configuration: Configuration, resolve: @escaping @Sendable (String) -> HostResolution) {
-    let loop = CurlEventLoop(configuration, resolve: resolve)
+    let names = NameService(resolve: resolve)
+    let loop = CurlEventLoop(configuration, names: names)
     self.loop = loop
+    self.names = names
     self.configuration = configuration
     netrc = configuration.netrc.flatMap { NetrcFile(at: $0) }
     let thread = Thread { loop.run() }
@@ -42,6 +45,19 @@ public final class CurlTransport: Transport {
     let insecure = configuration.insecureHost(of: source).map { "insecure \($0)" }
     let credentials = netrc?.digest(for: source.hostName).map { "netrc \($0)" }
     return [insecure, credentials].compactMap { $0 }.joined(separator: ", ")
+  }
+
+  /// Looks the name of the host up, unless it is known. A host behind a proxy is the proxy's to find.
+  ///
+  /// - Parameter completion: called with `dns_not_found` or `dns_temporary` where there is no address, the latter also
+  ///   when that takes longer than ``TransferLimits/connect``.
+  public func prepare(
+    for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
+  ) {
+    guard configuration.proxies.proxy(for: source) == nil, let host = source.nameToLookUp else {
+      return completion(nil)
+    }
+    names.resolve(host, within: limits.connect) { completion($0.failure(of: host)) }
   }
 
   /// Hands the exchange to the event loop.

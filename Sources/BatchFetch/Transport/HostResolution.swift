@@ -12,10 +12,22 @@ enum HostResolution: Hashable, Sendable {
   /// Asks the system. Blocks for as long as the name service takes.
   @Sendable static func system(_ host: String) -> HostResolution {
     var list: UnsafeMutablePointer<addrinfo>?
-    let status = getaddrinfo(host, nil, nil, &list)
+    // Without a type of socket, each address would come once for every type.
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    let status = getaddrinfo(host, nil, &hints, &list)
     guard status == 0 else { return HostResolution(status: status) }
     defer { freeaddrinfo(list) }
     return .addresses(sequence(first: list, next: { $0?.pointee.ai_next }).compactMap { $0?.ipAddress })
+  }
+
+  /// Why `host` cannot be connected to; nil where it has addresses.
+  func failure(of host: String) -> FetchFailure? {
+    switch self {
+    case .addresses(let addresses) where !addresses.isEmpty: nil
+    case .addresses, .temporary: FetchFailure(.dnsTemporary, "The name service did not answer for \(host).")
+    case .notFound: FetchFailure(.dnsNotFound, "There is no host \(host).")
+    }
   }
 
   /// The meaning of a status of `getaddrinfo` other than success.

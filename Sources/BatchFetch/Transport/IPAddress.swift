@@ -23,6 +23,9 @@ struct IPAddress: Hashable, Sendable {
     self.bytes = Array(bytes)
   }
 
+  /// The addresses of `localhost`, in the order in which they are tried.
+  static let loopback = [IPAddress("::1"), IPAddress("127.0.0.1")].compactMap { $0 }
+
   /// What the address may be delivered to: itself, or the IPv4 addresses that it may stand for, the likeliest first.
   var readings: [IPAddress] {
     guard bytes.count == 16, !isUnspecifiedOrLoopback else { return [self] }

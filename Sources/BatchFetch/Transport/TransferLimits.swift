@@ -1,6 +1,6 @@
 /// How long and how far one attempt may go.
 public struct TransferLimits: Hashable, Sendable {
-  /// Name look-up, connection and TLS handshake. Default 5 s.
+  /// Name look-up; and, from then on, connection and TLS handshake. Default 5 s each.
   public var connect: Duration = .seconds(5)
   /// From the start to the first byte of the answer, anew with each redirect. Default 15 s.
   public var firstByte: Duration = .seconds(15)

@@ -11,6 +11,15 @@ public protocol Transport: Sendable {
   /// answer with ``TransferHead/isCacheable``.
   func variant(of source: SourceURL) -> String
 
+  /// Gets ready for exchanges with the host of `source`. A downloader calls this before each attempt, which then waits
+  /// without a place among the transfers at once: a host that cannot be found takes no place of one that can. Default:
+  /// there is nothing to do.
+  ///
+  /// - Parameter completion: called exactly once, from any thread, also before this returns; with a failure where an
+  ///   exchange would only find out the same. It must not block.
+  func prepare(
+    for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void)
+
   /// Starts an exchange. Returns at once; everything that happens is told to `receiver`.
   func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer
 }
@@ -18,6 +27,13 @@ public protocol Transport: Sendable {
 extension Transport {
   /// Empty: nothing of the configuration changes any bytes.
   public func variant(of source: SourceURL) -> String { "" }
+
+  /// Does nothing.
+  public func prepare(
+    for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
+  ) {
+    completion(nil)
+  }
 }
 
 /// An exchange that is on its way.

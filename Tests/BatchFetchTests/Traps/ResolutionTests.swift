@@ -37,6 +37,139 @@ import Testing
     #expect(asked.values == [Self.impossible])
   }
 
+  /// The loopback address under any name, but for names of `dead.test`, whose question is held by `gate`.
+  private static func nameService(_ gate: Gate, _ asked: Recorder<String> = Recorder())
+    -> @Sendable (String)
+    -> HostResolution
+  {
+    { host in
+      asked.record(host)
+      guard host.hasSuffix("dead.test") else { return .addresses([IPAddress("127.0.0.1")].compactMap { $0 }) }
+      gate.wait()
+      return .temporary
+    }
+  }
+
+  @Test func `Names that nobody answers for hold up no others, though there are more of them than transfers`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in .http(200, [:], [7]) }
+    let gate = Gate()
+    let transport = CurlTransport(.direct, resolve: Self.nameService(gate))
+    let downloader = Downloader(.patient.with { $0.retry = RetryPolicy(limit: 0) }, transport: transport)
+    let ends = Recorder<FailureCode?>()
+    for index in 0..<20 {
+      downloader.download(try DownloadRequest("a", host: "\(index).dead.test")) { ends.record($0.failure?.code) }
+    }
+    for index in 0..<600 {
+      let source = try SourceURL("http://\(index % 3).good.test:\(server.port)/\(index)")
+      downloader.download(DownloadRequest(source: source)) { ends.record($0.failure?.code) }
+    }
+    #expect(await ends.values(count: 600) == Array(repeating: nil, count: 600))
+    gate.open()
+    #expect(await ends.values(count: 620)[600...] == Array(repeating: .dnsTemporary, count: 20)[...])
+  }
+
+  @Test func `Of a name that nobody answers for, the connect deadline says so, in every attempt`() async throws {
+    let (gate, asked) = (Gate(), Recorder<String>())
+    defer { gate.open() }
+    var configuration = Downloader.Configuration.prompt
+    configuration.retry.limit = 2
+    configuration.limits.connect = .milliseconds(50)
+    let downloader = Downloader(
+      configuration, transport: CurlTransport(.direct, resolve: Self.nameService(gate, asked)))
+    let request = try DownloadRequest("a", host: "dead.test")
+    let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(request) }
+    #expect(failure?.code == .dnsTemporary && failure?.attempts == 3)
+    // The question that has no answer yet is not put again.
+    #expect(asked.values == ["dead.test"])
+  }
+
+  @Test func `A redirect to such a name ends in the same way, and the transport goes on`() async throws {
+    let (gate, asked) = (Gate(), Recorder<String>())
+    let server = try LoopbackServer { request in
+      request.target == "/a" ? .http(302, ["Location": "http://dead.test/"]) : .http(200, [:], [7])
+    }
+    var configuration = Downloader.Configuration.patient
+    configuration.retry.limit = 0
+    let downloader = Downloader(
+      configuration, transport: CurlTransport(.direct, resolve: Self.nameService(gate, asked)))
+    let redirected = downloader.start(DownloadRequest(source: try SourceURL(server.url("/a"))))
+    await eventually { asked.values == ["dead.test"] }
+    #expect(try await downloader.download(DownloadRequest(source: SourceURL(server.url("/b")))).body == [7])
+    gate.open()
+    #expect(await redirected.outcome.only().failure?.code == .dnsTemporary)
+  }
+
+  @Test(arguments: [1, 2]) func `It is the deadline that comes first which ends a redirect to such a name`(seconds: Int)
+    async throws
+  {
+    let gate = Gate()
+    defer { gate.open() }
+    let server = try LoopbackServer { _ in .http(302, ["Location": "http://dead.test/"]) }
+    var configuration = Downloader.Configuration.patient
+    configuration.retry.limit = 0
+    configuration.limits.connect = .milliseconds(100 * seconds)
+    configuration.limits.firstByte = .milliseconds(300 - 100 * seconds)
+    let downloader = Downloader(configuration, transport: CurlTransport(.direct, resolve: Self.nameService(gate)))
+    let request = DownloadRequest(source: try SourceURL(server.url("/a")))
+    let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(request) }
+    #expect(failure?.code == .dnsTemporary)
+  }
+
+  @Test(arguments: ["good.test", "good.test.", "under_score.test", "a-b.test"])
+  func `What the name service says is where libcurl connects, and is asked for once`(host: String) async throws {
+    let server = try LoopbackServer { _ in .http(200, ["Connection": "close"], [7]) }
+    let asked = Recorder<String>()
+    let transport = CurlTransport(.direct, resolve: Self.nameService(.opened, asked))
+    let downloader = Downloader(.patient.with { $0.retry = RetryPolicy(limit: 0) }, transport: transport)
+    for _ in 0..<3 {
+      let source = try SourceURL("http://\(host):\(server.port)/")
+      #expect(try await downloader.download(DownloadRequest(source: source)).body == [7])
+    }
+    #expect(server.requests.count == 3 && asked.values.count == 1)
+  }
+
+  @Test func `Of several addresses, the next one is tried where one is dead`() async throws {
+    let server = try LoopbackServer { _ in .http(200, [:], [7]) }
+    let addresses = ["::1", "127.0.0.2", "127.0.0.1"].compactMap { IPAddress($0) }
+    let transport = CurlTransport(.direct) { _ in .addresses(addresses) }
+    let source = try SourceURL("http://good.test:\(server.port)/")
+    #expect(try await Downloader(.patient, transport: transport).download(.init(source: source)).body == [7])
+  }
+
+  @Test func `Loopback has its names without any name service`() async throws {
+    let server = try LoopbackServer { _ in .http(200, [:], [7]) }
+    let asked = Recorder<String>()
+    let transport = CurlTransport(.direct) { host in
+      asked.record(host)
+      return .notFound
+    }
+    for host in ["localhost", "LOCALHOST.", "icons.localhost"] {
+      let source = try SourceURL("http://\(host):\(server.port)/")
+      #expect(try await Downloader(.patient, transport: transport).download(.init(source: source)).body == [7])
+    }
+    #expect(asked.values.isEmpty)
+  }
+
+  @Test func `Paused and resumed while its name is looked up, a download comes once`() async throws {
+    let server = try LoopbackServer { _ in .http(200, [:], [7]) }
+    let (gate, asked) = (Gate(), Recorder<String>())
+    let transport = CurlTransport(.direct) { host in
+      asked.record(host)
+      gate.wait()
+      return .addresses([IPAddress("127.0.0.1")].compactMap { $0 })
+    }
+    let downloader = Downloader(.patient, transport: transport)
+    let started = downloader.start(DownloadRequest(source: try SourceURL("http://good.test:\(server.port)/")))
+    _ = await asked.values(count: 1)
+    started.token.pause()
+    started.token.resume()
+    gate.open()
+    #expect(await started.outcome.only().body == [7])
+    #expect(server.requests.count == 1 && asked.values.count == 1)
+  }
+
   @Test func `A cancelled question ends at once, and its answer changes nothing`() async throws {
     let (gate, asked) = (Gate(), Recorder<String>())
     let transport = CurlTransport(.direct) { host in
@@ -60,8 +193,8 @@ import Testing
     let server = try LoopbackServer { _ in .http(200, [:], [1]) }
     let failure = try await failure(of: server.url("/"), addresses: .publicOnly) { _ in .notFound }
     #expect(failure.code == .blockedAddress)
-    let named = try await self.failure(of: "http://localhost:\(server.port)/", addresses: .publicOnly) { _ in .notFound
-    }
+    let named = try await self.failure(
+      of: "http://inside.test:\(server.port)/", addresses: .publicOnly, resolve: Self.nameService(.opened))
     #expect(named.code == .blockedAddress && !named.code.isRetryable)
     #expect(server.connectionCount == 0)
   }
