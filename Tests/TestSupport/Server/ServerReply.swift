@@ -7,6 +7,10 @@ public struct ServerReply: Sendable {
     case send([UInt8])
     /// These bytes again and again, until the client is gone.
     case sendForever([UInt8])
+    /// The same, counted each time they were sent.
+    case sendCounting([UInt8], Counter)
+    /// Waits until the client sends something, whatever that is.
+    case receive
     /// A byte, a pause, and so on: `count` times, or until the client is gone.
     case drip(Duration, count: Int = .max)
     /// Nothing, until the gate opens.
@@ -51,6 +55,12 @@ public struct ServerReply: Sendable {
       case .sendForever(let bytes):
         while LoopbackSocket.send(connection, bytes) {}
         return false
+      case .sendCounting(let bytes, let counter):
+        while LoopbackSocket.send(connection, bytes) { counter.next() }
+        return false
+      case .receive:
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        guard LoopbackSocket.receive(connection, into: &buffer) > 0 else { return false }
       case .drip(let pause, let count):
         for _ in 0..<count {
           guard LoopbackSocket.send(connection, [UInt8(ascii: "\n")]) else { return false }
