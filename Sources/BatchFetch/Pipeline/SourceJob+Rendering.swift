@@ -19,6 +19,7 @@ extension SourceJob {
 
   /// Renders what came, unless these bytes are known to be no picture.
   func render(_ download: Download) {
+    pipeline.budget.hold(download.body.count)
     queue(holding: download.body.count) { job in
       let digest = BodyDigest(of: download.body)
       if let error = job.pipeline.cache.imageError(of: digest) {
@@ -29,9 +30,8 @@ extension SourceJob {
     }
   }
 
-  /// Leaves `work` to the threads that render, and accounts for the bytes in hand until then.
+  /// Leaves `work` to the threads that render, and releases the bytes that are held for it afterwards.
   func queue(holding bytes: Int, _ work: @escaping @Sendable (SourceJob) -> Void) {
-    pipeline.budget.hold(bytes)
     pipeline.renders.addOperation { [self] in
       defer { pipeline.budget.release(bytes) }
       work(self)

@@ -7,18 +7,13 @@ internal import Synchronization
 /// download at a time, one decode for all sizes that are wanted when it begins. Who joins later with another size is
 /// served by a further round over the same bytes.
 final class SourceJob: Sendable {
-  private struct State {
-    var download: DownloadToken?
-    var isCancelled = false
-  }
-
   let source: SourceURL
   let key: SourceKey
   let generation: UInt64
   private let headerFields: HTTPFields
   let created: ContinuousClock.Instant
   let pipeline: PipelineCore
-  private let state = Mutex(State())
+  private let running = Mutex(LateToken<DownloadToken>())
 
   init(_ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, generation: UInt64, in pipeline: PipelineCore)
   {
@@ -36,16 +31,10 @@ final class SourceJob: Sendable {
   }
 
   /// Nobody waits any more.
-  func cancel() {
-    let download = state.withLock { state in
-      state.isCancelled = true
-      return state.download.take()
-    }
-    download?.cancel()
-  }
+  func cancel() { running.withLock { $0.cancel() }?.cancel() }
 
   func setPriority(_ priority: ThumbnailRequest.Priority) {
-    state.withLock { $0.download }?.setPriority(priority)
+    running.withLock { $0.current }?.setPriority(priority)
   }
 
   // MARK: The steps
@@ -63,15 +52,23 @@ final class SourceJob: Sendable {
     }
   }
 
-  /// Makes what is missing from the file itself, if that was kept.
+  /// Makes what is missing from the file itself, if that was kept. It is read when there is room for it in memory.
   private func complete(_ source: StoredSource, priority: ThumbnailRequest.Priority) {
+    let bytes = if case .picture(_, _, let bytes) = source.content { bytes } else { 0 }
+    pipeline.budget.hold(bytes, whenThereIsRoom: priority) { [self] in
+      pipeline.lookUps.async { [self] in completeNow(source, holding: bytes) }
+    }
+  }
+
+  private func completeNow(_ source: StoredSource, holding bytes: Int) {
+    guard let wish = pipeline.wish(for: self, generation) else { return pipeline.budget.release(bytes) }
     let body = pipeline.cache.original(of: source, for: key)
-    if !body.isEmpty {
-      queue(holding: body.count) { $0.renderRounds(.kept(source, body)) }
-    } else if pipeline.mode == .offline {
+    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body)) } }
+    pipeline.budget.release(bytes)
+    if pipeline.mode == .offline {
       conclude(.failure(CacheVerdict.offlineMiss))
     } else {
-      download(confirming: nil, priority: priority)
+      download(confirming: nil, priority: wish.priority)
     }
   }
 
@@ -79,18 +76,24 @@ final class SourceJob: Sendable {
     var request = DownloadRequest(source: source, headerFields: headerFields, priority: priority)
     for field in picture?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
     request.inspection = pipeline.inspection
-    let token = pipeline.downloader.download(request) { [self] in downloaded($0, confirming: picture) }
-    let isCancelled = state.withLock { state in
-      state.download = token
-      return state.isCancelled
+    let round = running.withLock { $0.begin() }
+    let token = pipeline.downloader.download(request) { [self] in
+      ended(round)
+      downloaded($0, confirming: picture)
     }
-    // A cancel, or another priority, that came before the token was known has reached nothing yet.
-    if isCancelled { token.cancel() }
+    // A cancel, or another priority, that came before the token was known has reached nothing yet. Nor may the token be
+    // kept when the download has ended by now: job, token and completion would keep one another.
+    if running.withLock({ $0.arrive(token, of: round) }) { token.cancel() }
     if let wish = pipeline.wish(for: self, generation), wish.priority != priority { token.setPriority(wish.priority) }
   }
 
+  private func ended(_ round: LateToken<DownloadToken>.Round) {
+    // Bound to a name, so that the token's last reference outlives the lock.
+    let token = running.withLock { $0.end(round) }
+    _ = token
+  }
+
   private func downloaded(_ result: Result<Download, FetchFailure>, confirming picture: CachedPicture?) {
-    state.withLock { $0.download = nil }
     if case .success(let download) = result {
       pipeline.downloadedBytes.add(download.body.count, ordering: .relaxed)
     }

@@ -7,22 +7,13 @@ final class WorkQueue: Sendable {
   typealias Work = @Sendable () -> Void
 
   private struct State {
-    /// The last to come is at the end.
-    var incoming: [Work] = []
-    /// The next to begin is at the end.
-    var outgoing: [Work] = []
+    var waiting = FIFO<Work>()
     var threads = 0
 
     /// The next in order; nil gives up a thread.
     mutating func pop() -> Work? {
-      if outgoing.isEmpty {
-        swap(&incoming, &outgoing)
-        outgoing.reverse()
-      }
-      guard let work = outgoing.popLast() else {
-        threads -= 1
-        return nil
-      }
+      let work = waiting.popFirst()
+      if work == nil { threads -= 1 }
       return work
     }
   }
@@ -48,7 +39,7 @@ final class WorkQueue: Sendable {
   /// Begins `work` when a thread is free.
   func async(_ work: @escaping Work) {
     let needsThread = state.withLock { state in
-      state.incoming.append(work)
+      state.waiting.append(work)
       guard state.threads < width else { return false }
       state.threads += 1
       return true

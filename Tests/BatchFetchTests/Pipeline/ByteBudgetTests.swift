@@ -1,3 +1,5 @@
+import Foundation
+import ImageCache
 import TestSupport
 import Testing
 
@@ -31,5 +33,64 @@ import Testing
     for await item in Batch(requests, over: pipeline) where item.outcome.failure == nil { finished += 1 }
     #expect(finished == 50)
     await eventually { !pipeline.core.downloader.isSuspended }
+  }
+
+  @Test func `Who wants to read waits for room, in order, those of a higher priority first`() {
+    let budget = ByteBudget(limit: 100) { _ in }
+    let admitted = Recorder<String>()
+    for (bytes, priority, name) in [
+      (100, ThumbnailRequest.Priority.low, "a"), (1, .low, "b"), (60, .normal, "c"), (60, .high, "d"),
+      (60, .normal, "e"),
+    ] {
+      budget.hold(bytes, whenThereIsRoom: priority) { admitted.record(name) }
+    }
+    #expect(admitted.values == ["a", "b"])
+    budget.release(1)
+    #expect(admitted.values == ["a", "b", "d"])
+    budget.release(100)
+    #expect(admitted.values == ["a", "b", "d", "c"])
+    budget.release(60)
+    #expect(admitted.values == ["a", "b", "d", "c", "e"])
+    #expect(budget.waitingCount == 0)
+  }
+
+  @Test(arguments: [0, -1, Int.min, .max]) func `Whatever the limit, one at a time has room`(limit: Int) {
+    let budget = ByteBudget(limit: limit) { _ in }
+    let admitted = Counter()
+    for _ in 0..<10 { budget.hold(5, whenThereIsRoom: .normal) { admitted.next() } }
+    for _ in 0..<10 { budget.release(5) }
+    #expect(admitted.value == 10)
+  }
+
+  @Test func `Files that were kept are read only while there is room for them`() async throws {
+    let count = 300
+    let fixture = try PipelineFixture { _ in .picture() }
+    let first = fixture.pipeline(change: { $0.cache.originals = .standard })
+    var bytes = 0
+    for await item in Batch((0..<count).map { fixture.request("/\($0)") }, over: first) {
+      bytes = try item.outcome.get().sourceBytes
+    }
+    first.flush()
+    // In another size, and in another run.
+    let pipeline = fixture.pipeline(change: {
+      $0.cache.originals = .standard
+      $0.maxBytesInHand = 10 * bytes
+    })
+    let requests = (0..<count).map { fixture.request("/\($0)", size: 9) }
+    pipeline.core.renders.isSuspended = true
+    let outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>()
+    let tokens = requests.map { request in pipeline.load(request) { outcomes.record($0) } }
+    // As many as have room, and one more.
+    await eventually { pipeline.core.budget.waitingCount + pipeline.core.renders.operationCount == count }
+    #expect(pipeline.core.renders.operationCount == 11)
+    // Those that are cancelled while they wait are not read, and hold up nobody.
+    for token in tokens[100..<200] { token.cancel() }
+    pipeline.core.renders.isSuspended = false
+    let ends = await outcomes.values(count: count)
+    #expect(ends.filter { $0.failure == .cancelled }.count == 100)
+    #expect(ends.filter { (try? $0.get())?.origin == .disk }.count == 200)
+    await eventually { pipeline.core.budget.waitingCount == 0 && pipeline.runningCount == 0 }
+    #expect(outcomes.values.count == count && pipeline.decodeCount == 200)
+    #expect(fixture.server.requests.count == count)
   }
 }
