@@ -17,16 +17,18 @@ final class DownloadCall: Sendable {
 
   private struct State {
     var mailbox = CallerMailbox()
+    /// Nil after the end, as the completion is: a token that lives on must not keep what they captured.
+    var progress: DownloadProgress.Handler?
+    var completion: Downloader.Completion?
     var followers: [@Sendable () -> Void] = []
     var isOver = false
   }
 
   let place = Mutex(Place.queued(Wish()))
-  let progress: DownloadProgress.Handler?
-  private let completion: Downloader.Completion
+  let wantsProgress: Bool
   private let queue: DispatchQueue
   private let group: DispatchGroup
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameters:
   ///   - queue: where the closures are called, one at a time.
@@ -35,8 +37,8 @@ final class DownloadCall: Sendable {
     progress: DownloadProgress.Handler?, completion: @escaping Downloader.Completion, on queue: DispatchQueue,
     in group: DispatchGroup
   ) {
-    self.progress = progress
-    self.completion = completion
+    wantsProgress = progress != nil
+    state = Mutex(State(progress: progress, completion: completion))
     self.queue = queue
     self.group = group
     group.enter()
@@ -47,7 +49,7 @@ final class DownloadCall: Sendable {
 
   /// News, for who wants them.
   func offer(_ progress: DownloadProgress) {
-    if self.progress != nil { post { $0.offer(progress) } }
+    if wantsProgress { post { $0.offer(progress) } }
   }
 
   /// The end. Only the first one counts.
@@ -72,12 +74,19 @@ final class DownloadCall: Sendable {
   private func deliver() {
     while let delivery = state.withLock({ $0.mailbox.next() }) {
       switch delivery {
-      case .progress(let progress): self.progress?(progress)
+      case .progress(let progress): state.withLock { $0.progress }?(progress)
       case .end(let result):
-        completion(result)
+        tell(result)
         finish()
       }
     }
+  }
+
+  private func tell(_ result: Result<Download, FetchFailure>) {
+    let (completion, progress) = state.withLock { ($0.completion.take(), $0.progress.take()) }
+    completion?(result)
+    // Let go here, outside the lock.
+    _ = progress
   }
 
   private func finish() {

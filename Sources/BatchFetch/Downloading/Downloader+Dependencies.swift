@@ -38,8 +38,11 @@ extension Downloader {
       waiting.enter()
       dependency.call.whenOver { waiting.leave() }
     }
+    // Let go when the caller has its end: one that was cancelled must not be kept by what it waited for.
+    let pending = Pending(request)
+    call.whenOver { pending.take() }
     waiting.notify(queue: callbacks) { [self] in
-      guard case .queued = call.place.withLock({ $0 }) else { return }
+      guard case .queued = call.place.withLock({ $0 }), let request = pending.take() else { return }
       do throws(FetchFailure) {
         join(try request(dependencies.compactMap(\.result)), call)
       } catch {
@@ -48,8 +51,20 @@ extension Downloader {
     }
   }
 
+  /// What makes a request when its time has come.
+  private final class Pending: Sendable {
+    typealias Request = @Sendable (Outcomes) throws(FetchFailure) -> DownloadRequest
+
+    private let request: Mutex<Request?>
+
+    init(_ request: @escaping Request) { self.request = Mutex(request) }
+
+    /// Nil after the first call.
+    @discardableResult func take() -> Request? { request.withLock { $0.take() } }
+  }
+
   /// The end of a caller who never got to a download.
-  private func leave(_ call: DownloadCall, _ failure: FetchFailure) {
+  func leave(_ call: DownloadCall, _ failure: FetchFailure) {
     state.withLock { state in
       state.queued[ObjectIdentifier(call)] = nil
       call.place.withLock { $0 = .left }

@@ -94,7 +94,7 @@ public final class Downloader: Sendable {
       }
     }
     guard let joined else { return }
-    if call.progress != nil, let progress = joined.work.watch() { call.offer(progress) }
+    if call.wantsProgress, let progress = joined.work.watch() { call.offer(progress) }
     joined.work.want(joined.wish, for: self)
   }
 

@@ -7,7 +7,8 @@ final class DelayedLoad: Sendable {
   private let request: ThumbnailRequest
   private let pipeline: ThumbnailPipeline
   private let queue: DispatchQueue
-  private let completion: ThumbnailPipeline.Completion
+  /// Nil when it was called: a token that lives on must not keep what it captured.
+  private let completion: Mutex<ThumbnailPipeline.Completion?>
   private let relay: LoadRelay
   /// Whether the waiting is over: the request has begun, or was cancelled before.
   private let isDecided = Atomic(false)
@@ -21,7 +22,7 @@ final class DelayedLoad: Sendable {
     self.request = ready
     self.pipeline = pipeline
     self.queue = queue
-    self.completion = completion
+    self.completion = Mutex(completion)
     relay = LoadRelay(priority: request.priority)
   }
 
@@ -48,16 +49,24 @@ final class DelayedLoad: Sendable {
 
   private func begin() {
     guard decide() else { return }
-    relay.begin { priority in
+    relay.begin { priority, round in
       var request = request
       request.priority = priority
-      return pipeline.load(request, on: queue, completion: completion)
+      return pipeline.load(request, on: queue) { [self] outcome in
+        relay.end(round)
+        // After a cancel has returned, nobody is told of a success.
+        tell(relay.isCancelled ? .failure(.cancelled) : outcome)
+      }
     }
+  }
+
+  private func tell(_ outcome: Result<ThumbnailSet, FetchFailure>) {
+    completion.withLock { $0.take() }?(outcome)
   }
 
   /// Tells `cancelled`, now or as the end of what was begun.
   func cancel() {
-    if decide() { queue.async { [completion] in completion(.failure(.cancelled)) } }
+    if decide() { queue.async { [self] in tell(.failure(.cancelled)) } }
     relay.cancel()
   }
 }

@@ -1,13 +1,13 @@
 internal import Synchronization
 
 /// One caller's hold on loads that follow one another: what the caller wants reaches the one that runs, and those that
-/// come later.
+/// come later. It keeps no load that has ended, nor what that captured.
 final class LoadRelay: Sendable {
+  typealias Round = LateToken<FetchToken>.Round
+
   private struct State {
-    var token: FetchToken?
-    var round = 0
+    var load = LateToken<FetchToken>()
     var priority: ThumbnailRequest.Priority
-    var isCancelled = false
   }
 
   private let state: Mutex<State>
@@ -16,37 +16,34 @@ final class LoadRelay: Sendable {
     state = Mutex(State(priority: priority))
   }
 
-  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  /// The caller's hold.
+  var token: FetchToken { FetchToken(cancel: { self.cancel() }, setPriority: { self.setPriority($0) }) }
 
-  /// Begins the next load, with the priority that is wanted now.
-  func begin(_ load: (ThumbnailRequest.Priority) -> FetchToken) {
-    let (round, urgency) = state.withLock { state in
-      state.round += 1
-      return (state.round, state.priority)
-    }
-    let token = load(urgency)
-    let (isCancelled, priority) = state.withLock { state in
-      // The outcome may have been quicker than this, and the next load may have its token here.
-      if state.round == round { state.token = token }
-      return (state.isCancelled, state.priority)
-    }
+  var isCancelled: Bool { state.withLock { $0.load.isCancelled } }
+
+  /// Begins the next load, with the priority that is wanted now. The load reports its end by ``end(_:)``.
+  func begin(_ load: (ThumbnailRequest.Priority, Round) -> FetchToken) {
+    let (round, urgency) = state.withLock { state in (state.load.begin(), state.priority) }
+    let token = load(urgency, round)
+    let (isCancelled, priority) = state.withLock { state in (state.load.arrive(token, of: round), state.priority) }
     // A cancel, or another priority, that came before the token was known has reached nothing yet.
     if isCancelled { token.cancel() }
     if priority != urgency { token.setPriority(priority) }
   }
 
-  func cancel() {
-    let token = state.withLock { state in
-      state.isCancelled = true
-      return state.token
-    }
-    token?.cancel()
+  /// A load has told its outcome.
+  func end(_ round: Round) {
+    // Bound to a name, so that the token's last reference outlives the lock.
+    let ended = state.withLock { $0.load.end(round) }
+    _ = ended
   }
+
+  func cancel() { state.withLock { $0.load.cancel() }?.cancel() }
 
   func setPriority(_ priority: ThumbnailRequest.Priority) {
     let token = state.withLock { state in
       state.priority = priority
-      return state.token
+      return state.load.current
     }
     token?.setPriority(priority)
   }

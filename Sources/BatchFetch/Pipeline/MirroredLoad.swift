@@ -32,16 +32,20 @@ final class MirroredLoad: Sendable {
   /// Asks the first address.
   func start() -> FetchToken {
     ask(request.url)
-    return FetchToken(cancel: { self.relay.cancel() }, setPriority: { self.relay.setPriority($0) })
+    return relay.token
   }
 
   private func ask(_ address: String) {
-    relay.begin { priority in
+    relay.begin { priority, round in
       var request = request
       request.url = address
       request.mirrors = []
       request.priority = priority
-      return pipeline.load(request, on: queue) { [self] in take($0, from: address) }
+      return pipeline.load(request, on: queue) { [self] outcome in
+        relay.end(round)
+        // After a cancel has returned, nobody is told of a success.
+        take(relay.isCancelled ? .failure(.cancelled) : outcome, from: address)
+      }
     }
   }
 
