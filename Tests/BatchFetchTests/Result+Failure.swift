@@ -4,3 +4,14 @@ extension Result {
     if case .failure(let failure) = self { failure } else { nil }
   }
 }
+
+extension Result {
+  /// What `body` comes to.
+  init(of body: () async throws(Failure) -> Success) async {
+    do throws(Failure) {
+      self = .success(try await body())
+    } catch {
+      self = .failure(error)
+    }
+  }
+}

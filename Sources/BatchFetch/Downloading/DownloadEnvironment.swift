@@ -8,6 +8,7 @@ final class DownloadEnvironment: Sendable {
   let transfers: OperationQueue
   let hosts: HostQueues
   let retry: RetryPolicy
+  let files: FileAccess
   let progressInterval: Duration
   /// The wall clock.
   let now: @Sendable () -> Date
@@ -29,9 +30,11 @@ final class DownloadEnvironment: Sendable {
     transfers.underlyingQueue = scheduling
     elapsed = configuration.clock.stopwatch()
     hosts = HostQueues(
-      limit: configuration.perHost, retry: configuration.retry, clock: configuration.clock, now: elapsed,
+      limit: configuration.perHost, retry: configuration.retry,
+      clock: configuration.clock, now: elapsed,
       scheduling: scheduling)
     retry = configuration.retry
+    files = configuration.files
     progressInterval = configuration.progressInterval
     now = configuration.now
     limits = configuration.limits

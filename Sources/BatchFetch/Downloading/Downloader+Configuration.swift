@@ -4,9 +4,9 @@ public import HTTPTypes
 extension Downloader {
   /// How a downloader behaves.
   public struct Configuration: Sendable {
-    /// Transfers at once, over all hosts. Default 16.
+    /// Transfers at once, over all hosts: 1...65,536; what is outside counts as the nearest end. Default 16.
     public var concurrency = 16
-    /// Downloads at once from one host. Default 6.
+    /// Downloads at once from one host: 1...65,536; what is outside counts as the nearest end. Default 6.
     ///
     /// A host that hangs holds so many transfers until their deadlines: below ``concurrency``, one such host never
     /// stops the others. Where several together hold all transfers, each that comes free goes to who waits longest,
@@ -22,10 +22,16 @@ extension Downloader {
     public var headerFields: HTTPFields = [
       .userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1",
     ]
+    /// Whether addresses of the scheme `file` are read; `blocked_scheme` where not. Those that are read are read by
+    /// ``FileTransport``, whatever the transport of the downloader is: that one moves what comes over a network. Default
+    /// ``FileAccess/refused``.
+    public var files = FileAccess.refused
     /// The clock of pauses and of progress. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The wall clock, for dates of the protocol.
     public var now: @Sendable () -> Date = { Date() }
+
+    static let counts = 1...65_536
 
     /// The defaults.
     public init() {}

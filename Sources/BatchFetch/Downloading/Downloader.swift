@@ -79,8 +79,13 @@ public final class Downloader: Sendable {
     for call in queued { call.cancel() }
   }
 
-  /// Gives a caller its place in the table, unless it has left meanwhile.
+  /// Gives a caller its place in the table, unless it has left meanwhile, or wants a file that it may not have.
   func join(_ request: DownloadRequest, _ call: DownloadCall) {
+    do throws(FetchFailure) {
+      try environment.files.check(request.source)
+    } catch {
+      return leave(call, error)
+    }
     let joined = state.withLock { state in
       state.queued[ObjectIdentifier(call)] = nil
       return call.place.withLock { place -> Running.Joined? in

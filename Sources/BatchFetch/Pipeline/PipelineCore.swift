@@ -30,7 +30,9 @@ final class PipelineCore: Sendable {
   private let jobs = Mutex(InFlight<SourceKey, SourceJob, PipelineCaller>())
 
   init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {
-    let downloader = Downloader(configuration.downloads, transport: transport)
+    var downloads = configuration.downloads
+    downloads.files = configuration.files
+    let downloader = Downloader(downloads, transport: transport)
     self.cache = cache
     self.downloader = downloader
     renderer = Renderer(maxPixels: configuration.maxPixels)

@@ -10,14 +10,18 @@ extension ThumbnailPipeline {
     public var cache = ThumbnailCache.Configuration(directory: CacheLocation.standard())
     /// How far the cache is believed. Default ``CacheMode/normal``.
     public var cacheMode = CacheMode.normal
-    /// Decodes at once. Default: one a processor.
+    /// Decodes at once, 1...1024; what is outside counts as the nearest end. Default: one a processor.
     public var renderThreads = ProcessInfo.processInfo.activeProcessorCount
-    /// The most pixels a picture may have. Default 100 million.
+    /// The most pixels a picture may have; below 1, every picture has too many. Default 100 million.
     public var maxPixels = 100_000_000
-    /// How many bytes may be downloaded and not yet rendered before no further transfer starts. Default 64 MiB.
+    /// Bytes that may wait in memory to be rendered, downloaded or read from the cache. Above, no further transfer starts
+    /// and no further file is read. Below 0 counts as 0: one at a time. Default 64 MiB.
     public var maxBytesInHand = 64 << 20
-    /// Whether addresses of the scheme `file` are read. Default ``FileAccess/refused``.
+    /// Whether addresses of the scheme `file` are read; takes the place of that of ``downloads``. Default
+    /// ``FileAccess/refused``.
     public var files = FileAccess.refused
+
+    static let threads = 1...1024
 
     /// The defaults.
     public init() {}
@@ -28,18 +32,6 @@ extension ThumbnailPipeline {
     }
   }
 
-  /// Whether local files are sources. They must not be where a list of addresses comes from somebody else.
-  public enum FileAccess: Hashable, Sendable {
-    /// `blocked_scheme`.
-    case refused
-    /// Read as they are.
-    case allowed
-
-    /// Throws `blocked_scheme` where `source` is a local file and none may be read.
-    public func check(_ source: SourceURL) throws(FetchFailure) {
-      guard source.scheme != .file || self == .allowed else {
-        throw FetchFailure(.blockedScheme, "Local files are not read.")
-      }
-    }
-  }
+  /// The name that ``BatchFetch/FileAccess`` had first.
+  public typealias FileAccess = BatchFetch.FileAccess
 }

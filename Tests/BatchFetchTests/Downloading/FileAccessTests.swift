@@ -1,0 +1,71 @@
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite(.timeLimit(.minutes(2))) struct FileAccessTests {
+  private let directory: TemporaryDirectory
+  private let request: DownloadRequest
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    request = DownloadRequest(source: try SourceURL("file://\(directory.write("secret", as: "a"))"))
+  }
+
+  private let transport = ScriptedTransport { _, _ in .answer([1]) }
+
+  @Test func `No file is read unless that is allowed, and each caller hears so once`() async throws {
+    let downloader = Downloader(.prompt, transport: transport)
+    let ends = [downloader.start(request), downloader.start(request)]
+    for end in ends { #expect(await end.outcome.only().failure?.code == .blockedScheme) }
+    ends[0].token.cancel()
+    await downloader.waitUntilFinished()
+    #expect(ends.allSatisfy { $0.outcome.values.count == 1 })
+    #expect(downloader.runningCount == 0 && transport.requests.isEmpty)
+    #expect(ends[1].token.result?.failure?.attempts == 0)
+  }
+
+  @Test func `Nor where another download names it`() async throws {
+    let downloader = Downloader(.prompt, transport: transport)
+    let config = downloader.start(try DownloadRequest("config"))
+    let outcome = Recorder<Outcome>()
+    downloader.download(after: [config.token]) { [request] _ throws(FetchFailure) in
+      request
+    } completion: {
+      outcome.record($0)
+    }
+    let plain = downloader.start(request, after: [config.token])
+    #expect(await outcome.only().failure?.code == .blockedScheme)
+    #expect(await plain.outcome.only().failure?.code == .blockedScheme)
+    await downloader.waitUntilFinished()
+    #expect(outcome.values.count == 1 && transport.requests.count == 1 && downloader.runningCount == 0)
+  }
+
+  @Test func `Where it is allowed, files are read past any transport, and nothing else is`() async throws {
+    let downloader = Downloader(.prompt.with { $0.files = .allowed }, transport: transport)
+    #expect(try await downloader.download(request).body == Array("secret".utf8))
+    #expect(transport.requests.isEmpty)
+    #expect(try await downloader.download(DownloadRequest("b")).body == [1])
+  }
+
+  @Test(arguments: [(FileAccess.allowed, FileAccess.refused), (.refused, .allowed)])
+  func `A pipeline's own choice counts for its downloads`(own: FileAccess, downloads: FileAccess) async throws {
+    let fixture = try PipelineFixture { _ in .picture() }
+    let path = try directory.write(SampleImage.png(width: 8, height: 8), as: "b.png")
+    let pipeline = fixture.pipeline(change: {
+      $0.files = own
+      $0.downloads.files = downloads
+    })
+    let set = try? await pipeline.thumbnails(for: ThumbnailRequest(url: "file://\(path)", size: 8))
+    #expect((set?.origin == .file) == (own == .allowed))
+    let direct = await Result(of: { () async throws(FetchFailure) in
+      try await pipeline.core.downloader.download(request)
+    })
+    #expect((direct.failure == nil) == (own == .allowed))
+  }
+
+  @Test func `The old name still names it`() {
+    let access: ThumbnailPipeline.FileAccess = .allowed
+    #expect(access == FileAccess.allowed)
+  }
+}
