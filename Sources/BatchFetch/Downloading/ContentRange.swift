@@ -19,7 +19,8 @@ struct ContentRange: Equatable {
     self.first = first
     self.last = last
     total = Self.number(parts[1])
-    guard first <= last, total.map({ last < $0 }) ?? true else { return nil }
+    // No body is so long, and one more than its last byte could not be counted.
+    guard first <= last, last < .max, total.map({ last < $0 }) ?? true else { return nil }
   }
 
   /// Digits only: `Int` would take a sign.

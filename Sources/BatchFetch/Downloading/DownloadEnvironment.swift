@@ -26,18 +26,18 @@ final class DownloadEnvironment: Sendable {
     self.transport = transport
     transfers = OperationQueue()
     transfers.name = "thumbs.transfers"
-    transfers.maxConcurrentOperationCount = configuration.concurrency
+    transfers.maxConcurrentOperationCount = configuration.concurrency.clamped(to: Downloader.Configuration.counts)
     transfers.underlyingQueue = scheduling
     elapsed = configuration.clock.stopwatch()
     hosts = HostQueues(
-      limit: configuration.perHost, retry: configuration.retry,
+      limit: configuration.perHost.clamped(to: Downloader.Configuration.counts), retry: configuration.retry,
       clock: configuration.clock, now: elapsed,
       scheduling: scheduling)
     retry = configuration.retry
     files = configuration.files
     progressInterval = configuration.progressInterval
     now = configuration.now
-    limits = configuration.limits
+    limits = configuration.limits.inRange
     headerFields = configuration.headerFields
     clock = configuration.clock
   }

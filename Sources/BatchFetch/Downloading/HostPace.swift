@@ -14,7 +14,7 @@ struct HostPace {
   mutating func refuse(retryAfter: Duration?, policy: RetryPolicy, now: Duration) -> Duration? {
     if closedUntil == nil { refusals += 1 }
     guard let pause = retryAfter ?? (closedUntil == nil ? backoff(policy) : nil) else { return nil }
-    let end = now + min(pause, policy.cap)
+    let end = now + min(pause, policy.longest)
     guard end > max(closedUntil ?? now, now) else { return nil }
     closedUntil = end
     return end

@@ -1,10 +1,12 @@
 /// When a failed attempt is made again: exponential backoff with full jitter.
 public struct RetryPolicy: Hashable, Sendable {
-  /// Attempts after the first one. Default 3.
+  /// Attempts after the first one; below 1 none. Default 3.
   public var limit: Int
-  /// The longest pause before the first retry; it doubles with each further one. Default 0.5 s.
+  /// The longest pause before the first retry; it doubles with each further one. From zero to ``cap``; what is outside
+  /// counts as the nearest end. Default 0.5 s.
   public var base: Duration
-  /// The longest pause of all, also where a server asks for a longer one. Default 30 s.
+  /// The longest pause of all, also where a server asks for a longer one. From zero to 20 days; what is outside counts as
+  /// the nearest end. Default 30 s.
   public var cap: Duration
 
   /// A policy of up to `limit` retries.
@@ -25,10 +27,15 @@ public struct RetryPolicy: Hashable, Sendable {
     guard attempts <= limit, code.isRetryable else { return nil }
     // An empty answer is hardly ever a passing fault: it is tried once more, not more often.
     if code == .emptyBody, attempts > 1 { return nil }
-    if let retryAfter { return min(retryAfter, cap) }
-    return ceiling(attempts: attempts) * jitter
+    if let retryAfter { return min(retryAfter, longest) }
+    return ceiling(attempts: attempts) * jitter.clamped(to: 0...1)
   }
 
   /// The longest pause after so many attempts, at least 1.
-  func ceiling(attempts: Int) -> Duration { min(base * (1 << min(attempts - 1, 20)), cap) }
+  func ceiling(attempts: Int) -> Duration {
+    min(base.clamped(to: .zero...longest) * (1 << (attempts.clamped(to: 1...21) - 1)), longest)
+  }
+
+  /// The longest pause, in its range.
+  var longest: Duration { cap.clamped(to: .waiting) }
 }

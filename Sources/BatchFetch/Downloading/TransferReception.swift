@@ -21,6 +21,8 @@ struct TransferReception {
     case rangeRefused
   }
 
+  private static let maxReserve = 32 << 20
+
   private let maxBytes: Int
   /// What an earlier attempt left, as long as nothing has replaced it.
   private var partial: PartialDownload?
@@ -29,6 +31,8 @@ struct TransferReception {
   /// How a 206 continues the body.
   private var continuation: PartialDownload.Continuation?
   private var isRangeRefused = false
+  /// Bytes of a body that is not kept.
+  private var unkeptBytes = 0
   /// The length of the whole body; nil where it is not known. Kept, though it follows from the head: it is asked for with
   /// every piece of the body.
   private(set) var total: Int?
@@ -55,13 +59,18 @@ struct TransferReception {
     guard isBodyKept else { return }
     let expected = total ?? 0
     if expected > maxBytes { throw tooLarge }
-    answer?.body.reserveCapacity(expected)
+    // What a server declares is no reason to have that much memory at once.
+    answer?.body.reserveCapacity(max(0, min(expected, Self.maxReserve)))
   }
 
-  /// Bytes of the body; false where they are of no use. The body of an error page is none, but reading a little of it
-  /// keeps the connection.
+  /// Bytes of the body; false where they are of no use: those of an error page, or of a part that this side did not ask
+  /// for. Reading a little of them keeps the connection; after that, the answer is given up, and good as it is.
   mutating func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) -> Bool {
-    guard isBodyKept else { return false }
+    guard isBodyKept else {
+      unkeptBytes += bytes.count
+      if isCutShort { throw FetchFailure(.tooLargeBytes, "The rest of the body is of no use.") }
+      return false
+    }
     answer?.body.append(contentsOf: bytes)
     if body.count > maxBytes { throw tooLarge }
     if let continuation, body.count > continuation.end { throw refuseRange() }
@@ -75,7 +84,7 @@ struct TransferReception {
   mutating func finish(_ failure: FetchFailure?) -> Outcome {
     if isRangeRefused { return .rangeRefused }
     let answer = answer.take()
-    var failure = failure ?? shortfall(of: answer)
+    var failure = isCutShort ? nil : failure ?? shortfall(of: answer)
     guard failure != nil else {
       guard let answer else { return .ended(.failure(.noAnswer), kept: partial) }
       return .ended(.success(answer), kept: partial)
@@ -84,6 +93,8 @@ struct TransferReception {
     let kept = answer.flatMap { PartialDownload(head: $0.head, bytes: $0.body) } ?? partial
     return .ended(.failure(failure ?? .noAnswer), kept: kept)
   }
+
+  private var isCutShort: Bool { unkeptBytes > TransferLimits.maxUnwantedBytes }
 
   private var isBodyKept: Bool { answer?.head.response.status == .ok }
 

@@ -40,7 +40,8 @@ final class PipelineCore: Sendable {
     mode = configuration.cacheMode
     now = configuration.downloads.now
     renders.name = "thumbs.renders"
-    renders.maxConcurrentOperationCount = configuration.renderThreads
+    renders.maxConcurrentOperationCount = configuration.renderThreads.clamped(
+      to: ThumbnailPipeline.Configuration.threads)
   }
 
   /// The number of sources on their way.

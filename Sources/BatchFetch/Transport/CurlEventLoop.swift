@@ -34,7 +34,9 @@ final class CurlEventLoop: Sendable {
     self.configuration = configuration
     self.names = names
     multi = Self.isReady ? curl_multi_init() : nil
-    if let multi { ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxConnections) }
+    if let multi {
+      ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxConnections.clamped(to: 1...1_000_000))
+    }
   }
 
   deinit { curl_multi_cleanup(multi) }

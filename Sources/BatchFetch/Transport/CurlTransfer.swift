@@ -47,16 +47,15 @@ final class CurlTransfer {
   /// Bytes of bodies that nobody wants.
   private var unwantedBytes = 0
 
-  /// Reading the rest of a small answer keeps its connection. A larger one costs more than a new connection.
-  private static let maxUnwantedBytes = 64 << 10
-
   init(
     id: CurlEventLoop.TransferID, handle: UnsafeMutableRawPointer, request: TransferRequest,
     receiver: any TransferReceiver, configuration: CurlTransport.Configuration
   ) {
     self.id = id
     self.handle = handle
-    self.limits = request.limits
+    var request = request
+    request.limits = request.limits.inRange
+    limits = request.limits
     self.configuration = configuration
     self.receiver = receiver
     trail = RedirectTrail(request)
@@ -184,7 +183,7 @@ final class CurlTransfer {
   func hear(bytes: UnsafeRawBufferPointer) -> Bool {
     guard !isUnwanted else {
       unwantedBytes += bytes.count
-      return unwantedBytes <= Self.maxUnwantedBytes
+      return unwantedBytes <= TransferLimits.maxUnwantedBytes
     }
     return accept { () throws(FetchFailure) in
       try deliverHead()
@@ -209,10 +208,11 @@ final class CurlTransfer {
     }
   }
 
-  /// Whether the body is no picture: a redirect's, or an error page.
+  /// Whether the body is no picture: a redirect's, an error page, or a part that nobody asked for.
   private var isUnwanted: Bool {
     switch head.response.status {
-    case .ok, .nonAuthoritativeInformation, .partialContent: false
+    case .ok, .nonAuthoritativeInformation: false
+    case .partialContent: trail.headerFields[.range] == nil && !head.response.holdsWholeRange
     default: true
     }
   }

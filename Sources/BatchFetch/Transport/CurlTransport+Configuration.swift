@@ -14,7 +14,7 @@ extension CurlTransport {
     /// Which proxies are used. Default: those of the process's environment.
     public var proxies = ProxySettings(environment: ProcessInfo.processInfo.environment)
     /// Connections that are kept, those in use included; beyond, the oldest idle one is closed. Should not be less
-    /// than the transfers at once. Default 128. How many lead to one host is the caller's to limit: those that libcurl
+    /// than the transfers at once. 1...1,000,000; what is outside counts as the nearest end. Default 128. How many lead to one host is the caller's to limit: those that libcurl
     /// held back would use up their deadlines.
     public var maxConnections = 128
 

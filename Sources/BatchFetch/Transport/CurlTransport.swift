@@ -57,7 +57,7 @@ public final class CurlTransport: Transport {
     guard configuration.proxies.proxy(for: source) == nil, let host = source.nameToLookUp else {
       return completion(nil)
     }
-    names.resolve(host, within: limits.connect) { completion($0.failure(of: host)) }
+    names.resolve(host, within: limits.inRange.connect) { completion($0.failure(of: host)) }
   }
 
   /// Hands the exchange to the event loop.

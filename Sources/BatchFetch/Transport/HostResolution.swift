@@ -1,3 +1,4 @@
+internal import CCurl
 internal import Glibc
 
 /// What the name service says about a host.

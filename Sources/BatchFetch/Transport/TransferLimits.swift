@@ -1,4 +1,5 @@
-/// How long and how far one attempt may go.
+/// How long and how far one attempt may go. Every duration is from zero to 20 days, every number from zero; what is
+/// outside counts as the nearest end.
 public struct TransferLimits: Hashable, Sendable {
   /// Name look-up; and, from then on, connection and TLS handshake. Default 5 s each.
   public var connect: Duration = .seconds(5)
@@ -17,6 +18,22 @@ public struct TransferLimits: Hashable, Sendable {
   /// Which addresses may be connected to, on every hop. Default: all but link-local and metadata addresses.
   public var addresses: AddressPolicy = .noLinkLocal
 
+  /// Bytes to read of a body that nobody wants. Reading the rest of a small answer keeps its connection; a larger one
+  /// costs more than a new connection.
+  static let maxUnwantedBytes = 64 << 10
+
   /// The defaults.
   public init() {}
+
+  /// The same with every value in its range. What libcurl is given beyond it would be no limit at all.
+  var inRange: TransferLimits {
+    var limits = self
+    for duration in [\TransferLimits.connect, \.firstByte, \.total, \.stallInterval] {
+      limits[keyPath: duration] = limits[keyPath: duration].clamped(to: .waiting)
+    }
+    for number in [\TransferLimits.lowestSpeed, \.maxBytes, \.maxRedirects] {
+      limits[keyPath: number] = max(0, limits[keyPath: number])
+    }
+    return limits
+  }
 }

@@ -84,6 +84,21 @@ import Testing
     #expect(outcome(416, [:], [10]) == "416 with 0")
   }
 
+  @Test(arguments: [206, 404, 500])
+  func `Of a body that is not kept, a little is read, and then the answer stands as it is`(status: Int) {
+    #expect(outcome(status, [:], [65_536]) == "\(status) with 0")
+    #expect(outcome(status, [:], [65_536, 1]) == "\(status) with 0")
+    #expect(outcome(status, [:], [65_536], failure: .connectionLost) == "connection_lost")
+  }
+
+  @Test(arguments: ["9223372036854775807", "9223372036854775806", "-1"])
+  func `A length that no body has does no harm`(length: String) {
+    #expect(outcome(200, [.contentLength: length], [5], maxBytes: .max) == "200 with 5")
+    let fields: HTTPFields = [.contentRange: "bytes 40-\(length)/*", .contentLength: "60"]
+    #expect(outcome(206, fields, [60], continuing: 40) == "range refused")
+    #expect(outcome(206, [.contentRange: "bytes 0-\(length)/*"], [60]) == "206 with 0")
+  }
+
   @Test func `The limit holds for the sum of the parts`() {
     #expect(outcome(200, [.contentLength: "1001"], []) == "too_large_bytes")
     #expect(outcome(200, [:], [600, 401]) == "too_large_bytes")

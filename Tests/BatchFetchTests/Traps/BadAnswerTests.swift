@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import ImageCache
 import TestSupport
 import Testing
@@ -8,6 +9,7 @@ import Testing
 @Suite("Bad answers", .timeLimit(.minutes(10))) struct BadAnswerTests {
   private static let length = "Content-Length: \(Trap.picture.count)\r\n"
   private static let ok = "HTTP/1.1 200 OK\r\n"
+  private static let part = "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-899/1000000000\r\n"
   private static let chunked = "\(ok)Transfer-Encoding: chunked\r\n\r\n"
   private static let kilobyte = Array(repeating: UInt8(ascii: "x"), count: 1024)
 
@@ -66,6 +68,8 @@ import Testing
       "a 206 of unknown length", "http_206",
       "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-899/*\r\nContent-Length: 900\r\n\r\n", Array(Trap.picture[..<900])),
     .bad("a 206 without a range", "http_206", "HTTP/1.1 206 Part\r\n\(length)\r\n", Trap.picture),
+    .bad("a 206 that nobody asked for and that never ends", "http_206", "\(part)\r\n".step, .sendForever(kilobyte)),
+    .bad("a 206 without a range that never ends", "http_206", "HTTP/1.1 206 Part\r\n\r\n".step, .sendForever(kilobyte)),
     Trap(name: "304 that nobody asked for", code: "http_304", reply: .http(304)),
     Trap(name: "a 404 with a picture", code: "http_404", reply: .http(404, [:], Trap.picture)),
     .bad("a 404 with a cut body", "http_404", "HTTP/1.1 404 No\r\n\(length)\r\n", Trap.half),
@@ -132,6 +136,48 @@ import Testing
     #expect(entry?.thumbnails.isEmpty ?? true)
     // What may pass is not remembered either.
     if code.isRetryable { #expect(entry == nil) }
+  }
+
+  struct Endless: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let head: String
+    var fields: HTTPFields = [:]
+    let code: String
+  }
+
+  static let endless = [
+    Endless(testDescription: "a 206 that nobody asked for", head: "\(part)\r\n", code: "206"),
+    Endless(
+      testDescription: "a 206 that the caller asked for", head: "\(part)\r\n", fields: [.range: "bytes=0-899"],
+      code: "206"),
+    Endless(testDescription: "a 404", head: "HTTP/1.1 404 No\r\n\r\n", code: "404"),
+    Endless(testDescription: "a 200", head: "\(ok)\r\n", code: "too_large_bytes"),
+    Endless(testDescription: "a whole 206", head: "\(whole)\r\n", code: "too_large_bytes"),
+  ]
+
+  private static let whole = "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-999999999/1000000000\r\n"
+
+  @Test(arguments: endless)
+  func `Of an answer without end, no more is read than its limit`(answer: Endless) async throws {
+    let sent = Counter()
+    let server = try LoopbackServer { _ in
+      ServerReply([answer.head.step, .sendCounting(Self.kilobyte, sent)])
+    }
+    var configuration = Downloader.Configuration.patient
+    configuration.limits.maxBytes = 128 << 10
+    configuration.retry = RetryPolicy(limit: 0)
+    var request = DownloadRequest(source: try SourceURL(server.url("/")))
+    request.headerFields = answer.fields
+    let result = await Result(of: { () async throws(FetchFailure) in
+      try await Downloader(configuration, transport: CurlTransport(.direct)).download(request)
+    })
+    switch result {
+    case .success(let download): #expect("\(download.response.status.code)" == answer.code && download.body.isEmpty)
+    case .failure(let failure): #expect(failure.code.description == answer.code)
+    }
+    await server.waitForClosedConnections(1)
+    // The rest is what the system's buffers took.
+    #expect(sent.value < 24 << 10)
   }
 
   @Test func `A reset on arrival may come before the connection is known, or after`() async throws {
