@@ -52,7 +52,8 @@ extension CurlTransfer {
   /// libcurl has one result for all its deadlines; its words and the clock tell them apart.
   private func timeoutCode(text: String) -> FailureCode {
     if text.contains("too slow") { return .stalled }
-    if isTimeOver { return .timeoutTotal }
+    // Once an answer has begun, no other deadline is left. The clocks of both sides may differ by a moment.
+    if isTimeOver || hasBegun { return .timeoutTotal }
     return text.hasPrefix("Resolving timed out") ? .dnsTemporary : .timeoutConnect
   }
 }

@@ -166,6 +166,9 @@ final class CurlTransfer {
     return FetchFailure(.timeoutFirstByte, "\(trail.hop.host) did not answer within \(limits.firstByte).")
   }
 
+  /// Whether something of an answer came.
+  var hasBegun: Bool { !head.isEmpty }
+
   /// Whether the whole attempt took too long, over all its hops.
   var isTimeOver: Bool { ContinuousClock.now >= end }
 

@@ -101,20 +101,26 @@ import Testing
     #expect(await redirected.outcome.only().failure?.code == .dnsTemporary)
   }
 
-  @Test(arguments: [1, 2]) func `It is the deadline that comes first which ends a redirect to such a name`(seconds: Int)
-    async throws
+  @Test(arguments: [(1, 2), (2, 1)])
+  func `Whichever deadline ends a transfer while its name is looked up, the name is to blame`(
+    firstByte: Int, total: Int
+  )
+    throws
   {
-    let gate = Gate()
-    defer { gate.open() }
-    let server = try LoopbackServer { _ in .http(302, ["Location": "http://dead.test/"]) }
-    var configuration = Downloader.Configuration.patient
-    configuration.retry.limit = 0
-    configuration.limits.connect = .milliseconds(100 * seconds)
-    configuration.limits.firstByte = .milliseconds(300 - 100 * seconds)
-    let downloader = Downloader(configuration, transport: CurlTransport(.direct, resolve: Self.nameService(gate)))
-    let request = DownloadRequest(source: try SourceURL(server.url("/a")))
-    let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(request) }
-    #expect(failure?.code == .dnsTemporary)
+    let noHandle = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+    defer { noHandle.deallocate() }
+    var request = TransferRequest(source: try SourceURL("http://dead.test/"))
+    request.limits.firstByte = .seconds(firstByte)
+    request.limits.total = .seconds(total)
+    let transfer = CurlTransfer(id: 1, handle: noHandle, request: request, receiver: Nobody(), configuration: .direct)
+    guard case .resolve("dead.test") = transfer.begin() else { throw FetchFailure.cancelled }
+    #expect(transfer.overdue.code == .dnsTemporary)
+  }
+
+  private final class Nobody: TransferReceiver {
+    func receive(head: TransferHead) {}
+    func receive(bytes: UnsafeRawBufferPointer) {}
+    func receiveEnd(_ failure: FetchFailure?) {}
   }
 
   @Test(arguments: ["good.test", "good.test.", "under_score.test", "a-b.test"])
