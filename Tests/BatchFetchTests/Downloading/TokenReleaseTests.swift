@@ -128,25 +128,4 @@ import Testing
     withExtendedLifetime(milestone) {}
     await eventually { pipeline.runningCount == 0 }
   }
-
-  @Test func `A pipeline goes when its loads have ended, however quickly they did`() async throws {
-    weak var core: PipelineCore?
-    do {
-      let transport = ScriptedTransport { request, _ in
-        request.headerFields[.ifNoneMatch] == nil ? [.fail(.badEncoding)] : .answer([], status: 304)
-      }
-      var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
-      configuration.downloads = .prompt
-      configuration.downloads.perHost = 64
-      configuration.downloads.concurrency = 64
-      let pipeline = ThumbnailPipeline(configuration, transport: transport)
-      core = pipeline.core
-      let ends = Counter()
-      for index in 0..<5000 {
-        pipeline.load(ThumbnailRequest(url: "http://a.test/\(index)", size: 4)) { _ in ends.next() }
-      }
-      await eventually { ends.value == 5000 }
-    }
-    await eventually { core == nil }
-  }
 }
