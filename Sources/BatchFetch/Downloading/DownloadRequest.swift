@@ -7,7 +7,9 @@ public struct DownloadRequest: Sendable {
 
   /// Where the bytes are.
   public var source: SourceURL
-  /// Additional header fields: the caller's own, and conditions such as `If-None-Match`.
+  /// Additional header fields: the caller's own, and conditions such as `If-None-Match`. A request with a field about
+  /// the message's length or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and their like) fails
+  /// with `bad_row`.
   public var headerFields: HTTPFields
   /// How urgent it is. Default normal.
   public var priority: ThumbnailRequest.Priority

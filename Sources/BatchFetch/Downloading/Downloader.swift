@@ -79,10 +79,11 @@ public final class Downloader: Sendable {
     for call in queued { call.cancel() }
   }
 
-  /// Gives a caller its place in the table, unless it has left meanwhile, or wants a file that it may not have.
+  /// Gives a caller its place in the table, unless it has left meanwhile, or the request must not be made.
   func join(_ request: DownloadRequest, _ call: DownloadCall) {
     do throws(FetchFailure) {
       try environment.files.check(request.source)
+      try request.headerFields.checkFraming()
     } catch {
       return leave(call, error)
     }

@@ -76,6 +76,7 @@ public final class ThumbnailPipeline: Sendable {
       let source = try SourceURL(request.url)
       try files.check(source)
       try core.renderer.judge(request.specs)
+      try request.headerFields.checkFraming()
       let key = SourceKey(url: source.description, variant: variant(request, source))
       guard let outcome = outcomeInMemory(request, source, key) else {
         return core.join(request, of: source, key: key, as: caller)

@@ -4,7 +4,7 @@ public import ImageCache
 public enum FailureCode: Hashable, Sendable {
   /// The address is not one.
   case badURL
-  /// The manifest's row is not one.
+  /// The manifest's row is not one, or a header field of the request cannot be sent.
   case badRow
   /// Neither http nor https (nor an allowed file).
   case blockedScheme

@@ -24,7 +24,9 @@ public struct ThumbnailRequest: Sendable {
   public var after: [Milestone] = []
   /// The thumbnails to make, in order. One download and one decode serve them all.
   public var specs: [ThumbnailSpec]
-  /// Additional header fields. Requests that differ in them never share a download.
+  /// Additional header fields. Requests that differ in them never share a download. A request with a field about the
+  /// message's length or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and their like) fails with
+  /// `bad_row`.
   public var headerFields: HTTPFields
   /// Default ``Priority/normal``.
   public var priority: Priority

@@ -17,7 +17,21 @@ extension HeaderOption {
     guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenCharacter) else {
       throw ValidationError("the name before the colon has letters, digits and - alone")
     }
+    guard !Self.isReserved(name.lowercased()) else {
+      throw ValidationError("\(name) is a field that thumbs sets itself; leave it out")
+    }
   }
+
+  /// Whether the field says where a request ends, what becomes of its connection, or under which conditions or in which
+  /// part an answer is wanted. Such a field of one row would harm the rows that use the same connection or download.
+  private static func isReserved(_ name: String) -> Bool {
+    reserved.contains(name) || name.hasPrefix("proxy-") || name.hasPrefix("if-")
+  }
+
+  private static let reserved: Set<String> = [
+    "connection", "content-length", "expect", "http2-settings", "keep-alive", "range", "te", "trailer",
+    "transfer-encoding", "upgrade",
+  ]
 
   /// The value of a field that `text` says (RFC 9110, section 5.5).
   static func value(_ text: String) throws -> String {

@@ -47,6 +47,10 @@ struct NetworkOptions: ParsableArguments {
     name: .customLong("header"),
     help: ArgumentHelp(
       "A field for every request, such as 'Authorization: Bearer x'. Redirects to another host do not get it.",
+      discussion: """
+        A Host field is sent as it is, over a connection to the host of the address. Fields about lengths, connections, \
+        ranges and conditions are refused.
+        """,
       valueName: "name: value"),
     transform: { try HeaderOption($0) })
   var headers: [HeaderOption] = []

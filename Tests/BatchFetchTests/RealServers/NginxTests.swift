@@ -22,6 +22,23 @@ import Testing
     #expect(try download.body == RealServers.file("fjord.jpg"))
   }
 
+  @Test func `A request that claims a body takes nothing from the next one on its connection`() async throws {
+    let downloader = try RealServers.downloader(width: 1)
+    let urls = try (0..<6).map { try RealServers.url(.http, "/fjord.jpg?\($0)") }
+    var failures = 0
+    for (index, url) in urls.enumerated() {
+      var request = DownloadRequest(source: try SourceURL(url))
+      if index % 2 == 1 { request.headerFields[.contentLength] = "60" }
+      do throws(FetchFailure) {
+        #expect(try await downloader.download(request).response.status == .ok)
+      } catch {
+        #expect(index % 2 == 1 && error.code == .badRow)
+        failures += 1
+      }
+    }
+    #expect(failures == 3)
+  }
+
   @Test func `A range is a 206`() async throws {
     var request = DownloadRequest(source: try SourceURL(RealServers.url(.http, "/fjord.jpg")))
     request.headerFields[.range] = "bytes=10-19"
