@@ -25,8 +25,9 @@ struct Thumbs: ParsableCommand {
       StandardStreams.end(.success)
     } catch {
       let (message, code) = (fullMessage(for: error), exitCode(for: error))
+      // Help goes to standard output as it is. An error may quote text that a script or a web page put into an argument.
       if !message.isEmpty, code.isSuccess { print(message) }
-      if !message.isEmpty, !code.isSuccess { ProgressOutput.standardError.write(message + "\n") }
+      if !message.isEmpty, !code.isSuccess { printToStandardError(Redaction.message(message)) }
       StandardStreams.end(code)
     }
   }

@@ -15,21 +15,23 @@ struct DryRun {
     while let row = plan.next() {
       defer { plan.finish(row) }
       do throws(FetchFailure) {
-        for line in try lines(of: row) { print(line) }
+        for line in try lines(of: row) { print(line.map(\.printable).joined(separator: "\t")) }
       } catch {
         unusable += 1
-        ProgressOutput.standardError.write("thumbs: \(error.message)\n")
+        let message = Redaction.message(error.message, about: row.entry.addresses)
+        ProgressOutput.standardError.write("thumbs: \(message.printable)\n")
       }
     }
     if let failure = plan.failure { throw failure }
     if unusable > 0 { throw ExitCode.failure }
   }
 
-  private func lines(of row: PlannedRow) throws(FetchFailure) -> [String] {
+  /// File and address, for each thumbnail.
+  private func lines(of row: PlannedRow) throws(FetchFailure) -> [[String]] {
     let request = try row.request(headerFields: [:])
     try files.check(SourceURL(request.url))
     guard let name = row.name else { return [] }
     let url = Redaction.url(request.url)
-    return row.specs.map { "\(directory)/\(name.fileName(of: $0))\t\(url)" }
+    return row.specs.map { ["\(directory)/\(name.fileName(of: $0))", url] }
   }
 }

@@ -13,7 +13,7 @@ extension ExitCode {
 
   /// This code, after `message` is said on standard error.
   func saying(_ message: some CustomStringConvertible) -> ExitCode {
-    ProgressOutput.standardError.write("thumbs: \(message)\n")
+    ProgressOutput.standardError.write("thumbs: \(Redaction.message("\(message)").printable)\n")
     return self
   }
 }

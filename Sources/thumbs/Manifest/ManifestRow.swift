@@ -12,6 +12,11 @@ struct ManifestRow: Hashable, Sendable {
   var options = RowOptions()
 }
 
+extension ManifestRow {
+  /// All that it may be fetched from.
+  var addresses: [String] { [url] + options.mirrors }
+}
+
 /// An item of a manifest from which no picture can be asked for. It fails alone, with the code `bad_row`.
 struct BadRow: Hashable, Sendable {
   /// The place among all items of all manifests, from 0.
@@ -35,9 +40,15 @@ enum ManifestEntry: Hashable, Sendable {
 }
 
 extension ManifestEntry {
-  /// A second line for people; nil where the row has none.
+  /// A second line for people, without credentials; nil where the row has none.
   var subtitle: String? {
-    if case .row(let row) = self { row.options.subtitle } else { nil }
+    guard case .row(let row) = self else { return nil }
+    return row.options.subtitle.map { Redaction.label($0, about: row.addresses) }
+  }
+
+  /// All that the row may be fetched from.
+  var addresses: [String] {
+    if case .row(let row) = self { row.addresses } else { [] }
   }
 
   /// The place among all items of all manifests, from 0.

@@ -14,7 +14,8 @@ struct SourceAddress: Hashable, Sendable {
       return
     }
     let start = rest.utf8.index(colon, offsetBy: 3)
-    let slash = rest[start...].utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") } ?? end
+    // A backslash belongs to the authority, as for libcurl: it may be a part of a password.
+    let slash = rest[start...].utf8.firstIndex(of: UInt8(ascii: "/")) ?? end
     (authority, path) = (rest[start..<slash], rest[slash...])
   }
 

@@ -49,12 +49,8 @@ final class ProgressMeter: Sendable {
   /// Shows `text`, one or several lines, with the next tick. The live line stays below. Control characters, which may
   /// come from a manifest or a server, do not reach the terminal.
   func note(_ text: String) {
-    let shown = String(String.UnicodeScalarView(text.unicodeScalars.map(Self.harmless)))
+    let shown = text.printableLines
     counts.withLock { $0.notes.append(shown) }
-  }
-
-  private static func harmless(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-    scalar != "\n" && scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar
   }
 
   /// Writes what it is time to write. ``start()`` calls it ten times a second.

@@ -1,4 +1,4 @@
-/// Compact JSON, written straight into bytes: RFC 8259, UTF-8.
+/// Compact JSON, written straight into bytes: RFC 8259, UTF-8. What a terminal might obey is escaped, too.
 ///
 /// Values are written in the order of the calls; commas are put by the writer.
 struct JSONText: Hashable, Sendable {
@@ -96,9 +96,24 @@ struct JSONText: Hashable, Sendable {
     needsComma = true
   }
 
-  /// Quotes, backslashes and control characters must be escaped (RFC 8259, section 7); nothing else is. Most strings
-  /// have none of them and are copied in one piece.
+  /// Quotes, backslashes and control characters must be escaped (RFC 8259, section 7); of the rest, what a terminal
+  /// might obey is. Most strings have nothing of that and are copied in one piece.
   private mutating func append(escaping text: String) {
+    guard text.utf8.contains(where: { $0 >= 0x7F }), text.unicodeScalars.contains(where: Self.isObeyed) else {
+      return append(escapingASCII: text)
+    }
+    for scalar in text.unicodeScalars {
+      if Self.isObeyed(scalar) {
+        bytes.append(contentsOf: scalar.jsonEscape.utf8)
+      } else {
+        append(escapingASCII: String(scalar))
+      }
+    }
+  }
+
+  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.isUnprintable }
+
+  private mutating func append(escapingASCII text: String) {
     var text = text
     text.withUTF8 { utf8 in
       var rest = utf8[...]

@@ -14,9 +14,11 @@ extension ReportLine {
     /// The names of the header fields that the row itself gave. Their values may be secret, and are not kept.
     var fields: [String]
 
-    /// What to keep of `row`, whose files go to `directory`; nil for one that names no picture.
+    /// What to keep of `row`, whose files go to `directory`; nil for one that names no picture, and for one whose address
+    /// holds a password where it should not: the names of its files may be made of that.
     init?(_ row: PlannedRow, directory: String) {
       guard case .row(let manifestRow) = row.entry, let name = row.name else { return nil }
+      guard !Redaction.hidesPath(of: manifestRow.url) else { return nil }
       self.directory = directory
       file = name.pattern
       specs = row.specs.map(\.fingerprint)

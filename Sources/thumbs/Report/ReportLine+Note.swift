@@ -5,8 +5,8 @@ extension ReportLine {
   var note: String {
     let address = url ?? "row \(index)"
     switch outcome {
-    case .done(let set, let outputs): return "ok \(set.origin.rawValue) \(address) -> \(outputs.paths)"
-    case .failed(let failure): return "\(status.rawValue) \(failure.code) \(address) \(failure.message)"
+    case .done(let set, let outputs): return "ok \(set.origin.rawValue) \(address) -> \(outputs.paths)".printable
+    case .failed(let failure): return "\(status.rawValue) \(failure.code) \(address) \(failure.message)".printable
     }
   }
 }

@@ -51,7 +51,7 @@ struct ReportLine: Sendable {
   var index: Int
   /// The row's line in its manifest, from 1; nil where its format has none.
   var line: Int?
-  /// The row's name.
+  /// The row's name without credentials: it may be an address.
   var name: String?
   /// The row's address without credentials; nil for a bad row.
   var url: String?
@@ -64,11 +64,11 @@ struct ReportLine: Sendable {
   init(_ row: ManifestRow, _ outcome: Outcome) {
     index = row.index
     line = row.line
-    name = row.name
+    name = row.name.map { Redaction.label($0, about: row.addresses) }
     url = Redaction.url(row.url)
     self.outcome = outcome
     if case .failed(var failure) = outcome {
-      failure.message = Redaction.message(failure.message, about: row.url)
+      failure.message = Redaction.message(failure.message, about: row.addresses)
       self.outcome = .failed(failure)
     }
   }
@@ -77,9 +77,9 @@ struct ReportLine: Sendable {
   init(_ row: BadRow) {
     index = row.index
     line = row.line
-    name = row.name
-    url = row.url.map(Redaction.url)
-    outcome = .failed(FetchFailure(.badRow, row.reason))
+    name = row.name.map { Redaction.label($0) }
+    url = row.url.map { Redaction.url($0) }
+    outcome = .failed(FetchFailure(.badRow, Redaction.message(row.reason)))
   }
 
   /// The `status` of the report.

@@ -43,11 +43,13 @@ struct RetryLine: Hashable, Sendable {
   /// The row to fetch. Throws where the line does not hold all it takes: what is secret is in no report. `known` are
   /// the header fields, in lower case, that every request gets.
   func row(fields known: Set<String>) throws(RowFlaw) -> PlannedRow {
-    guard let url, let again else { throw RowFlaw(reason: "the line names no picture that could be tried again") }
-    let addresses = ([url] + again.mirrors).filter { !$0.contains(Redaction.mark + "@") }
+    let unusable = RowFlaw(reason: "the line names no picture that could be tried again")
+    guard let url else { throw unusable }
+    let addresses = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
     guard let first = addresses.first else {
       throw RowFlaw(reason: "the report does not hold the credentials of the address; fetch the manifest again")
     }
+    guard let again else { throw unusable }
     if let field = again.fields.first(where: { !known.contains($0) }) {
       throw RowFlaw(reason: "the report does not hold the header field \(field) of the row; give it with --header")
     }

@@ -15,7 +15,7 @@ extension Summary {
     if savedBytes > 0 { lines.append("  saved by the cache: \(ByteSize(count: savedBytes))") }
     // About a single host, the lines above say it all.
     if hosts.hosts.count > 1 { lines += hostLines }
-    return lines.joined(separator: "\n")
+    return lines.map(\.printable).joined(separator: "\n")
   }
 
   private var counts: String {
