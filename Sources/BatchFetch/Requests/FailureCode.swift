@@ -57,7 +57,7 @@ public enum FailureCode: Hashable, Sendable {
 }
 
 extension FailureCode: LosslessStringConvertible {
-  private static let names: [(FailureCode, String)] =
+  static let names: [(FailureCode, String)] =
     [
       (.badURL, "bad_url"), (.badRow, "bad_row"), (.blockedScheme, "blocked_scheme"),
       (.blockedAddress, "blocked_address"), (.dnsNotFound, "dns_not_found"), (.dnsTemporary, "dns_temporary"),

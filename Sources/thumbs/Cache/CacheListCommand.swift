@@ -44,13 +44,13 @@ struct CacheListCommand: ParsableCommand {
   private func printHead() {
     switch format {
     case .table: print("KEY         STATE         SIZE  USED                  THUMBNAILS  URL")
-    case .tsv: print(["key", "state", "bytes", "last_used", "thumbnails", "url"].joined(separator: "\t"))
+    case .tsv: print(["key", "state", "bytes", "lastUsed", "thumbnails", "url"].joined(separator: "\t"))
     case .json, .jsonl: break
     }
   }
 
   private func printRow(_ record: Record, isFirst: Bool) throws {
-    let labels = record.thumbnails.map(\.spec).sorted().joined(separator: ",")
+    let labels = CacheText.field(record.thumbnails.map(\.spec).sorted().joined(separator: ","))
     let (used, url) = (CacheText.time(record.lastUsed), CacheText.field(record.url))
     switch format {
     case .table:

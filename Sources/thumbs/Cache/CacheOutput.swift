@@ -33,33 +33,23 @@ enum CacheText {
 
   /// A URL without what may be secret in it: user, password and query.
   static func redacted(_ url: String) -> String {
-    let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    var result = String(parts[0])
-    if let scheme = result.range(of: "://") {
-      let end = result[scheme.upperBound...].firstIndex(of: "/") ?? result.endIndex
-      if let at = result[scheme.upperBound..<end].lastIndex(of: "@") {
-        result.removeSubrange(scheme.upperBound...at)
-      }
-    }
-    return parts.count == 2 ? result + "?…" : result
+    let parts = Redaction.url(url).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    return parts.count == 2 ? parts[0] + "?…" : String(parts[0])
   }
 
-  /// One line of JSON with sorted keys; times in RFC 3339.
+  /// One line of JSON with sorted keys, which are the names of the properties; times in RFC 3339.
   static func json(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.dateEncodingStrategy = .iso8601
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
+    return String(decoding: try encoder.encode(value), as: UTF8.self).printableJSON
   }
 
   /// A field of a table or of tab-separated values: nothing in it breaks a line, a column or a terminal.
-  static func field(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? " " : $0 }))
-  }
+  static func field(_ text: String) -> String { text.printable }
 }
 
-/// Prints a line to standard error.
+/// Prints a line, or several, to standard error.
 func printToStandardError(_ line: String) {
-  FileHandle.standardError.write(Data((line + "\n").utf8))
+  FileHandle.standardError.write(Data((line.printableLines + "\n").utf8))
 }

@@ -29,7 +29,9 @@ struct CacheRemoveCommand: ParsableCommand {
         }
       }
       for source in found {
-        print("\(dryRun ? "Would remove" : "Removed") \(source.key)  \(CacheText.redacted(source.source.url))")
+        print(
+          "\(dryRun ? "Would remove" : "Removed") \(source.key)  \(CacheText.field(CacheText.redacted(source.source.url)))"
+        )
       }
       if !dryRun, !found.isEmpty { try CacheMaintenance.remove(found.map(\.key), directory: directory) }
       if failures > 0 { throw ExitCode(1) }

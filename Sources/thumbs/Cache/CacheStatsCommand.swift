@@ -68,13 +68,13 @@ struct CacheStatsCommand: ParsableCommand {
   private static func separated(_ statistics: CacheStatistics) -> String {
     let columns: [(String, String)] = [
       ("directory", CacheText.field(statistics.directory)), ("generation", "\(statistics.generation)"),
-      ("sources", "\(statistics.sources)"), ("fresh_sources", "\(statistics.freshSources)"),
-      ("stale_sources", "\(statistics.staleSources)"), ("failures", "\(statistics.failures)"),
-      ("thumbnails", "\(statistics.thumbnails)"), ("thumbnail_bytes", "\(statistics.thumbnailBytes)"),
-      ("used_bytes", "\(statistics.usedBytes)"), ("database_bytes", "\(statistics.databaseBytes)"),
-      ("log_bytes", "\(statistics.logBytes)"), ("original_bytes", "\(statistics.originalBytes)"),
-      ("stored_limit", statistics.storedLimit.map { "\($0)" } ?? ""),
-      ("oldest_use", statistics.oldestUse.map(CacheText.time) ?? ""),
+      ("sources", "\(statistics.sources)"), ("freshSources", "\(statistics.freshSources)"),
+      ("staleSources", "\(statistics.staleSources)"), ("failures", "\(statistics.failures)"),
+      ("thumbnails", "\(statistics.thumbnails)"), ("thumbnailBytes", "\(statistics.thumbnailBytes)"),
+      ("usedBytes", "\(statistics.usedBytes)"), ("databaseBytes", "\(statistics.databaseBytes)"),
+      ("logBytes", "\(statistics.logBytes)"), ("originalBytes", "\(statistics.originalBytes)"),
+      ("storedLimit", statistics.storedLimit.map { "\($0)" } ?? ""),
+      ("oldestUse", statistics.oldestUse.map(CacheText.time) ?? ""),
     ]
     return [columns.map(\.0), columns.map(\.1)].map { $0.joined(separator: "\t") }.joined(separator: "\n")
   }

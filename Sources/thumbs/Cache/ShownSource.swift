@@ -87,11 +87,11 @@ extension ShownSource {
       let size = "\(thumbnail.width)x\(thumbnail.height)"
       lines.append("  thumbnail    \(spec)  \(size) \(thumbnail.format), \(CacheText.size(thumbnail.bytes))")
     }
-    return (lines + (explanation?.lines ?? [])).joined(separator: "\n")
+    return (lines + (explanation?.lines ?? [])).map(CacheText.field).joined(separator: "\n")
   }
 
   private var content: String {
-    if let code { return "\(code): \(CacheText.field(message ?? ""))" }
+    if let code { return "\(code): \(message ?? "")" }
     return "\(format ?? "") \(width ?? 0)x\(height ?? 0), \(CacheText.size(sourceBytes ?? 0))"
   }
 
@@ -99,10 +99,11 @@ extension ShownSource {
   var separated: String {
     let columns: [(String, String)] = [
       ("key", key), ("state", state), ("status", "\(status)"), ("bytes", "\(bytes)"),
-      ("last_used", CacheText.time(lastUsed)), ("thumbnails", thumbnails.map(\.spec).joined(separator: ",")),
+      ("lastUsed", CacheText.time(lastUsed)), ("thumbnails", thumbnails.map(\.spec).joined(separator: ",")),
       ("code", code ?? ""), ("url", url),
     ]
-    return [columns.map(\.0), columns.map(\.1)].map { $0.joined(separator: "\t") }.joined(separator: "\n")
+    return [columns.map(\.0), columns.map { CacheText.field($0.1) }].map { $0.joined(separator: "\t") }.joined(
+      separator: "\n")
   }
 }
 
@@ -116,7 +117,7 @@ extension ShownSource.Explanation {
       "  answered     \(CacheText.time(respondedAt)), age \(age) s of \(lifetime) s (\(basis))",
       "  fresh until  \(freshUntil.map(CacheText.time) ?? "never: validated on every use")",
       "  on errors    \(staleOnErrorUntil.map { "may stand in until " + CacheText.time($0) } ?? "never stands in")",
-      "  received     \(CacheText.field(received.compactMap { $0 }.joined(separator: "; ")))",
+      "  received     \(received.compactMap { $0 }.joined(separator: "; "))",
       "  a request now would \(next)",
     ]
   }

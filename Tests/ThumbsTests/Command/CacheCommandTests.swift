@@ -50,7 +50,7 @@ import Testing
     #expect(json["failures"] as? Int == 1)
     #expect(json["thumbnails"] as? Int == 4)
     let lengths = try fixture.outputs().map { try fixture.output($0).count }
-    #expect(json["thumbnail_bytes"] as? Int == lengths.reduce(0, +))
+    #expect(json["thumbnailBytes"] as? Int == lengths.reduce(0, +))
     let rows = Self.cells(try await fixture.cacheCommand("stats", "--format", "tsv").output)
     #expect(rows.count == 2 && rows[0].count == rows[1].count)
     let columns = Dictionary(zip(rows[0], rows[1])) { first, _ in first }
@@ -91,7 +91,7 @@ import Testing
     #expect(fixture.server.requests.count == 2)
     #expect(try fixture.report().map(\.origin) == ["disk", "disk"])
     let kept = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
-    #expect(try #require(kept["original_bytes"] as? Int) > 100)
+    #expect(try #require(kept["originalBytes"] as? Int) > 100)
     #expect(try await fixture.cacheCommand("verify").ending == .exit(0))
   }
 

@@ -1,0 +1,133 @@
+import Foundation
+import GRDB
+import ImageCache
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+/// A section of `Documentation/formats.md`.
+private struct FormatsPage {
+  /// The first and the last cell of each row of the table in the section.
+  let rows: [(name: String, meaning: String)]
+
+  init(section: String) throws {
+    let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Documentation/formats.md")
+    let text = try String(contentsOf: path, encoding: .utf8)
+    let sections = text.components(separatedBy: "\n## ").filter { $0.hasPrefix(section) }
+    try #require(sections.count == 1)
+    rows = sections[0].split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
+      let cells = line.dropFirst().dropLast().split(separator: " | ").map { $0.trimmingCharacters(in: .whitespaces) }
+      return (cells[0].replacing("`", with: ""), cells[cells.count - 1])
+    }
+  }
+
+  /// The names of fields in the meaning of `name`. Values, and what explains them, stand in parentheses.
+  func fields(of name: String) throws -> Set<String> {
+    let meaning = try #require(rows.first { $0.name == name }?.meaning)
+    let names = meaning.replacing(/\([^)]*\)/, with: "").matches(of: /`([A-Za-z0-9]+)`/).map { String($0.1) }
+    guard meaning.contains("those of `") else { return Set(names) }
+    return try Set(names.dropFirst()).union(fields(of: names[0]))
+  }
+}
+
+/// The fields of JSON objects, and of the objects that are their values.
+private struct WrittenFields {
+  private(set) var names: Set<String> = []
+  private(set) var inside: [String: Set<String>] = [:]
+  var all: Set<String> { inside.values.reduce(names) { $0.union($1) } }
+
+  init(_ texts: [String]) throws {
+    for text in texts { add(try JSONSerialization.jsonObject(with: Data(text.utf8))) }
+  }
+
+  private mutating func add(_ value: Any, in field: String? = nil) {
+    for element in value as? [Any] ?? [value] {
+      guard let object = element as? [String: Any] else { continue }
+      if let field { inside[field, default: []].formUnion(object.keys) } else { names.formUnion(object.keys) }
+      for (name, value) in object { add(value, in: field ?? name) }
+    }
+  }
+}
+
+@Suite("Documentation/formats.md", .timeLimit(.minutes(2))) struct FormatsTests {
+  @Test func `Every code is documented, and every documented one exists`() throws {
+    let documented = try FormatsPage(section: "Codes").rows.map(\.name)
+    #expect(Set(documented).count == documented.count)
+    #expect(Set(documented) == Set(FailureCode.names.map(\.1)).union(["http_NNN"]))
+  }
+
+  /// A picture behind a redirect, a failure with everything that a retry needs, and a row of a manifest with lines.
+  private static func run() async throws -> CommandFixture {
+    let fixture = try CommandFixture { request in
+      switch request.target {
+      case "/moved.png": .http(302, ["Location": "/a.png"])
+      case "/a.png":
+        .icon(fields: [
+          "Cache-Control": "max-age=60, stale-if-error=60", "ETag": "\"a\"", "Vary": "Accept",
+          "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+        ])
+      default: .http(404)
+      }
+    }
+    let gone = fixture.server.url("/gone.png")
+    let list = "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
+    _ = try fixture.directory.write(list, as: "list.csv")
+    #expect(try await fixture.fetch("list.csv", "--summary", "summary.json").ending == .exit(1))
+    return fixture
+  }
+
+  @Test func `Every field of the report is documented, and every documented one is written`() async throws {
+    let fixture = try await Self.run()
+    let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
+    let written = try WrittenFields(report.split(separator: "\n").map(String.init))
+    let page = try FormatsPage(section: "The report")
+    #expect(written.names == Set(page.rows.map(\.name)))
+    for (name, fields) in written.inside {
+      let documented = try page.fields(of: name)
+      #expect(fields == documented, "\(name)")
+    }
+  }
+
+  @Test func `Every field of the summary is documented, and every documented one is written`() async throws {
+    let fixture = try await Self.run()
+    let written = try WrittenFields([String(contentsOfFile: fixture.directory.path("summary.json"), encoding: .utf8)])
+    let page = try FormatsPage(section: "The summary")
+    #expect(written.names == Set(page.rows.map(\.name)))
+    let nested = try Set(page.rows.flatMap { try page.fields(of: $0.name) })
+    #expect(written.all.subtracting(written.names).isSubset(of: nested))
+    #expect(nested.isSubset(of: written.all))
+  }
+
+  @Test(arguments: ["stats", "ls", "show", "verify"])
+  func `So is every field of the cache's commands`(command: String) async throws {
+    let fixture = try await Self.run()
+    #expect(try await fixture.cacheCommand("limit", "1GiB").ending == .exit(0))
+    let listed = try await fixture.cacheCommand("ls", "--format", "tsv").output.split(separator: "\n").dropFirst()
+    let keys = listed.map { String($0.prefix { $0 != "\t" }) }
+    let arguments = command == "show" ? keys.map { [$0, "--explain"] } : [[]]
+    if command == "verify" {
+      try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").write {
+        try $0.execute(sql: "UPDATE source SET etag = 'other'")
+      }
+    }
+    let page = try FormatsPage(section: "`thumbs cache")
+    for format in ["json", "jsonl"] {
+      var texts: [String] = []
+      for more in arguments {
+        let result = try await fixture.start(
+          ["cache", command, "--format", format, "--cache-dir", fixture.cache] + more
+        ).result()
+        texts += format == "json" ? [result.output] : result.output.split(separator: "\n").map(String.init)
+      }
+      let (written, documented) = (try WrittenFields(texts).all, try page.fields(of: command))
+      #expect(written == documented)
+    }
+    let separated = try await fixture.start(
+      ["cache", command, "--format", "tsv", "--cache-dir", fixture.cache] + (arguments.last ?? [])
+    ).result()
+    let head = separated.output.prefix { $0 != "\n" }.split(separator: "\t").map(String.init)
+    let documented = try page.fields(of: command)
+    if command != "verify" { #expect(Set(head).isSubset(of: documented), "\(head)") }
+  }
+}
