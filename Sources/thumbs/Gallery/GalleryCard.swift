@@ -42,7 +42,7 @@ extension GalleryCard {
     let address = line.url.map { SourceAddress($0) }
     index = line.index
     status = line.status
-    title = line.name ?? address?.stem ?? "Row \(line.index + 1)"
+    title = line.name ?? address?.stem ?? "Row \(UInt(clamping: line.index) + 1)"
     self.subtitle = subtitle ?? address?.host ?? ""
     url = line.url
     switch line.outcome {

@@ -2,20 +2,23 @@ import Glibc
 
 /// Cards that come in any order and leave in the order of their rows, in memory that does not grow with them.
 ///
-/// They are kept in one file in the order in which they come, and their places in another, 16 bytes a row. Neither file
+/// They are kept in one file in the order in which they come, and their places in another, 24 bytes a card. Neither file
 /// has a name: nothing is left behind however the process ends.
 struct GallerySpool: ~Copyable {
-  private struct Place: BitwiseCopyable {
-    var start = 0
-    /// 0 for a row that never came.
-    var count = 0
+  private struct Place: BitwiseCopyable, Comparable {
+    var index: Int
+    var start: Int
+    var count: Int
+
+    /// By row, and of one row the card that came first.
+    static func < (a: Place, b: Place) -> Bool { (a.index, a.start) < (b.index, b.start) }
   }
 
   private let directory: String
   private let cards: Int32
   private let places: Int32
   private var end = 0
-  private var rowCount = 0
+  private var cardCount = 0
 
   /// An empty spool, on the file system of `directory`.
   init(directory: String) throws(OutputError) {
@@ -39,26 +42,29 @@ struct GallerySpool: ~Copyable {
     close(places)
   }
 
-  /// Keeps the card of the row `index`. A second one for a row takes the place of the first.
+  /// Keeps the card of the row `index`, whatever that number is. A second one for a row takes the place of the first.
   mutating func append(_ card: [UInt8], index: Int) throws(OutputError) {
     try check(FileDescriptor.writeAll(card[...], to: cards).code)
-    let place = withUnsafeBytes(of: Place(start: end, count: card.count)) { Array($0) }
-    guard lseek(places, index * place.count, SEEK_SET) >= 0 else { throw failure(errno) }
+    let place = withUnsafeBytes(of: Place(index: index, start: end, count: card.count)) { Array($0) }
     try check(FileDescriptor.writeAll(place[...], to: places).code)
     end += card.count
-    rowCount = max(rowCount, index + 1)
+    cardCount += 1
   }
 
   /// Gives the cards to `body`, in the order of their rows.
   func forEach(_ body: ([UInt8]) throws(OutputError) -> Void) throws(OutputError) {
-    let size = MemoryLayout<Place>.size
-    let step = 4096
-    for first in stride(from: 0, to: rowCount, by: step) {
-      let bytes = try read(places, count: min(step, rowCount - first) * size, at: first * size)
-      for offset in stride(from: 0, to: bytes.count, by: size) {
-        let place = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Place.self) }
-        if place.count > 0 { try body(try read(cards, count: place.count, at: place.start)) }
-      }
+    if cardCount == 0 { return }
+    let length = cardCount * MemoryLayout<Place>.stride
+    // Private: sorting writes to memory alone, and hardly any of it, because rows end almost in their order.
+    guard let memory = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, places, 0), memory != MAP_FAILED else {
+      throw failure(errno)
+    }
+    defer { munmap(memory, length) }
+    var places = UnsafeMutableRawBufferPointer(start: memory, count: length).bindMemory(to: Place.self)
+    places.sort()
+    for (offset, place) in places.enumerated() {
+      let isLast = offset + 1 == places.count || places[offset + 1].index != place.index
+      if isLast { try body(try read(cards, count: place.count, at: place.start)) }
     }
   }
 

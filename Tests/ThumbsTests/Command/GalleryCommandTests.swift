@@ -28,6 +28,21 @@ import Testing
     #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
   }
 
+  @Test(arguments: ["9223372036854775807", "1000000000000"])
+  func `A retry may be of any row`(index: String) async throws {
+    let isWell = Gate()
+    let fixture = try CommandFixture { _ in isWell.isOpen ? .icon() : .http(503) }
+    #expect(try await fixture.fetch(try fixture.list(["/a.png", "/b.png"])).ending == .exit(75))
+    let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
+    _ = try fixture.directory.write(report.replacing("\"index\":0,", with: "\"index\":\(index),"), as: "far.jsonl")
+    isWell.open()
+    let result = try await fixture.run(
+      "retry", "far.jsonl", "--cache-dir", fixture.cache, "--gallery", "page.html", "--progress", "none")
+    #expect(result.ending == .exit(0))
+    let page = try String(contentsOfFile: fixture.directory.path("page.html"), encoding: .utf8)
+    #expect(page.matches(of: #/id="row-(\d+)"/#).map { String($0.1) } == ["1", index])
+  }
+
   @Test func `A page in a directory that is not there is 73, and nothing is fetched`() async throws {
     let fixture = try CommandFixture()
     let result = try await fixture.fetch(try fixture.list(["/a.png"]), "--gallery", "none/page.html")

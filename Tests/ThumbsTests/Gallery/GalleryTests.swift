@@ -107,6 +107,19 @@ private func html(
     #expect(page.contains("Done <i>6665</i>") && page.contains("Failed <i>3334</i>") && !page.contains("Cancelled <i>"))
   }
 
+  @Test(.timeLimit(.minutes(1))) func `Any number may be that of a row`() throws {
+    let writer = try writer()
+    let rows = [Int.max, 3, 1_000_000_000_000, Int.max - 1, 0, 1 << 40, Int.max]
+    for row in rows { try writer.append(failedLine(row, name: row == 3 ? "late" : nil), subtitle: nil) }
+    try writer.append(failedLine(3, name: "later"), subtitle: nil)
+    try writer.finish()
+    let page = try page()
+    #expect(page.matches(of: #/id="row-(\d+)"/#).map { Int($0.1) } == Set(rows).sorted())
+    #expect(page.contains("later") && !page.contains(">late<"))
+    let nameless = GalleryCard(ReportLine(BadRow(index: .max, reason: "No.")), subtitle: nil, pictures: .embedded)
+    #expect(nameless.title == "Row 9223372036854775808")
+  }
+
   @Test(arguments: [(0, 1), (1, 1), (60, 1), (61, 2), (120, 2), (121, 3)])
   func `Cards come in lists of sixty`(cards: Int, lists: Int) throws {
     let writer = try writer()
