@@ -7,17 +7,21 @@ struct DelimitedRows: RowSource {
 
   private var lines: LineReader
   private var parser: DelimitedParser
+  private let dialect: DelimitedParser.Dialect
   private let urlList: String
+  private var columnCount = 0
   /// Where the columns are among the fields.
   private var urlColumn: Int?
   private var nameColumn: Int?
   private var subtitleColumn: Int?
-  private var optionColumns: [RowOptions.Column: Int] = [:]
+  private var optionColumns: [OptionColumn] = []
+  private var optionPlaces: [OptionColumn: Int] = [:]
 
   /// The rows of `lines`, with the columns of `keys`. Reads the header row; one without an address column is an error.
   init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(ManifestError) {
     self.lines = lines
     self.parser = DelimitedParser(dialect)
+    self.dialect = dialect
     self.urlList = keys.urlList
     guard let header = try nextRecord() else { throw ManifestError(lines.name, "there is no header row") }
     let columns: [String]
@@ -28,10 +32,13 @@ struct DelimitedRows: RowSource {
     urlColumn = Self.place(of: keys.url, in: columns)
     nameColumn = Self.place(of: keys.name, in: columns)
     subtitleColumn = Self.place(of: keys.subtitle, in: columns)
-    for column in RowOptions.Column.allCases { optionColumns[column] = columns.firstIndex(of: column.rawValue) }
-    guard urlColumn != nil || optionColumns[.urls] != nil else {
+    columnCount = columns.count
+    for column in keys.options { optionPlaces[column] = columns.firstIndex(of: column.name) }
+    optionColumns = keys.options.filter { optionPlaces[$0] != nil }
+    guard urlColumn != nil || optionColumns.contains(where: { $0.column == .urls }) else {
       throw ManifestError(
-        lines.name, at: .line(header.line), "the header row has no column \(urlList); name the column with --url-key")
+        lines.name, at: .line(header.line), "the header row has no column \(urlList); name the column with --url-column"
+      )
     }
   }
 
@@ -52,7 +59,8 @@ struct DelimitedRows: RowSource {
     func field(_ column: Int?) -> String? { column.flatMap { fields.indices.contains($0) ? fields[$0] : nil } }
     let name = field(nameColumn)
     do throws(RowFlaw) {
-      var options = optionColumns.isEmpty ? RowOptions() : try RowOptions { field(optionColumns[$0]) }
+      try checkCount(of: fields)
+      var options = optionColumns.isEmpty ? RowOptions() : try RowOptions(optionColumns) { field(optionPlaces[$0]) }
       options.subtitle = field(subtitleColumn)
       let own = field(urlColumn)
       if own == nil, options.mirrors.isEmpty {
@@ -64,6 +72,14 @@ struct DelimitedRows: RowSource {
     } catch {
       return ManifestItem(line: line, name: name, content: .bad(error.reason))
     }
+  }
+
+  /// A row may end early. One that is too long has been cut in wrong places: an address with a comma, say, has lost its
+  /// end. Empty fields at the end, which spreadsheets write, do no harm.
+  private func checkCount(of fields: [String]) throws(RowFlaw) {
+    guard fields.count > columnCount, fields[columnCount...].contains(where: { !$0.isEmpty }) else { return }
+    let advice = dialect == .csv ? "put a field that holds a comma in quotes" : "a field cannot hold a tab"
+    throw RowFlaw(reason: "\(fields.count) fields, where the header row has \(columnCount): \(advice)")
   }
 
   /// The next record that is not an empty line, with the number of its first line.

@@ -1,4 +1,4 @@
-/// The columns of a row that matter, and how they are called. Those of ``RowOptions`` have fixed names.
+/// The columns of a row that matter, and how they are called.
 struct ManifestKeys: Hashable, Sendable {
   /// Names of the column with the address; the first that a row has counts. Default `icon`, `url`, `image`, `src`.
   var url = ["icon", "url", "image", "src"]
@@ -6,6 +6,9 @@ struct ManifestKeys: Hashable, Sendable {
   var name = ["name", "title"]
   /// Names of the column with a second line for people; the first that a row has counts. Default `subtitle`, `download`.
   var subtitle = ["subtitle", "download"]
+
+  /// The columns of ``RowOptions`` that are read, in the order of its cases. Default all, by their own names.
+  var options = RowOptions.Column.allCases.map { OptionColumn(column: $0, name: $0.rawValue) }
 
   /// The default columns, or those of `urlKey`, `nameKey` and `subtitleKey` in their place.
   init(urlKey: String? = nil, nameKey: String? = nil, subtitleKey: String? = nil) {
@@ -30,7 +33,7 @@ extension ManifestKeys {
     }
     let name = text(of: self.name, in: columns)
     do throws(RowFlaw) {
-      var options = try RowOptions { columns[$0.rawValue] }
+      var options = try RowOptions(self.options) { columns[$0.name] }
       options.subtitle = text(of: subtitle, in: columns)
       let url = try options.takeAddress(own: try address(in: columns), columns: urlList)
       return ManifestItem(line: line, name: name, content: .url(url), options: options)

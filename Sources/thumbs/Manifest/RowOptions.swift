@@ -4,7 +4,7 @@ import Foundation
 
 /// What a row of a manifest may say beside the picture's address and name.
 struct RowOptions: Hashable, Sendable {
-  /// The columns, by their names in every format.
+  /// The columns, by the names that they have unless the command line says otherwise.
   enum Column: String, CaseIterable, Hashable, Sendable {
     /// Sizes in place of those of the command line: `64`, `64 128@2x`, or an array.
     case size
@@ -33,16 +33,24 @@ struct RowOptions: Hashable, Sendable {
   var subtitle: String?
 }
 
+/// A column of ``RowOptions`` in a manifest.
+struct OptionColumn: Hashable, Sendable {
+  var column: RowOptions.Column
+  /// What the manifest calls it.
+  var name: String
+}
+
 extension RowOptions {
-  /// The options in the columns of a row. `value` gives what a column holds, nil where the row has none.
-  init(_ value: (Column) -> Any?) throws(RowFlaw) {
-    for column in Column.allCases {
+  /// The options in the `columns` of a row. `value` gives what a column holds, nil where the row has none.
+  init(_ columns: [OptionColumn], _ value: (OptionColumn) -> Any?) throws(RowFlaw) {
+    for column in columns {
       guard let value = value(column), !Self.isNothing(value) else { continue }
       do {
-        try take(value, of: column)
+        try take(value, of: column.column)
       } catch {
         let reason = (error as? ValidationError)?.message ?? "\(error)"
-        throw RowFlaw(reason: "\(column.rawValue): \(reason)")
+        let option = "--\(column.column.rawValue)-column none"
+        throw RowFlaw(reason: "\(column.name): \(reason) (\(option) ignores the column)")
       }
     }
   }

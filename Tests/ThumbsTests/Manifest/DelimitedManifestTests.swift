@@ -42,6 +42,6 @@ import Testing
     let message = message { _ = try entries("http://a/1.png\nhttp://a/2.png\n", .csv) }
     #expect(
       message
-        == "list, line 1: the header row has no column icon, url, image or src; name the column with --url-key.")
+        == "list, line 1: the header row has no column icon, url, image or src; name the column with --url-column.")
   }
 }
