@@ -5,6 +5,8 @@ import Synchronization
 struct ByteSource: Sendable {
   /// What messages call it.
   let name: String
+  /// Whether it is a file, all of which is there: reading never waits for somebody who writes. Default no.
+  var isFile = false
   /// Puts the next bytes into the buffer and returns their number, 0 at the end. Waits for at least one.
   let read: @Sendable (UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int
 }
@@ -21,13 +23,13 @@ extension ByteSource {
   /// These bytes, unpacked where they are gzip data.
   func unpacked() -> ByteSource {
     let filter = Mutex(GzipFilter(self))
-    return ByteSource(name: name) { buffer throws(ManifestError) in
+    return ByteSource(name: name, isFile: isFile) { buffer throws(ManifestError) in
       try filter.withLock { filter throws(ManifestError) in try filter.read(into: buffer) }
     }
   }
 
   private init(_ file: OpenFile) {
-    self.init(name: file.name) { buffer throws(ManifestError) in try file.read(into: buffer) }
+    self.init(name: file.name, isFile: file.isRegular) { buffer throws(ManifestError) in try file.read(into: buffer) }
   }
 }
 
@@ -43,6 +45,11 @@ private final class OpenFile: Sendable {
 
   deinit {
     if descriptor >= 0 { close(descriptor) }
+  }
+
+  var isRegular: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {

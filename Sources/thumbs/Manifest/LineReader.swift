@@ -19,6 +19,8 @@ struct LineReader: Sendable {
 
   /// What messages call the source.
   var name: String { source.name }
+  /// Whether it is a file, all of which is there.
+  var isFile: Bool { source.isFile }
   /// Bytes read and not yet handed out: at most one chunk more than the longest line.
   var pendingCount: Int { buffer.count - start }
 
@@ -39,6 +41,12 @@ struct LineReader: Sendable {
     self.source = source
     self.chunkLength = chunkLength
     self.lineLimit = longestLine
+  }
+
+  /// A reader of `bytes`, all that `reader` read, in another form.
+  init(_ bytes: [UInt8], of reader: LineReader) {
+    self.init(reader.source)
+    (buffer, isAtEnd, isPastMark) = (bytes, true, true)
   }
 
   /// The next line; nil after the last.
@@ -65,11 +73,22 @@ struct LineReader: Sendable {
     return buffer[start...]
   }
 
-  /// Everything that is left, at once.
-  mutating func rest() throws(ManifestError) -> [UInt8] {
-    while !isAtEnd { try fill() }
+  /// What was read and not handed out, or what comes next; empty at the end.
+  mutating func chunk() throws(ManifestError) -> [UInt8] {
+    while pendingCount == 0, !isAtEnd { try fill() }
+    return takeAll()
+  }
+
+  /// Everything that is left, at once; nil where that is more than `limit` bytes.
+  mutating func rest(limit: Int) throws(ManifestError) -> [UInt8]? {
+    while pendingCount <= limit, !isAtEnd { try fill() }
+    return pendingCount <= limit ? takeAll() : nil
+  }
+
+  private mutating func takeAll() -> [UInt8] {
     defer { (buffer, start, searched) = ([], 0, 0) }
-    return Array(buffer[start...])
+    // The whole buffer is not copied.
+    return start == 0 ? buffer : Array(buffer[start...])
   }
 
   private mutating func take(upTo end: Int, resumingAt next: Int) -> Line {

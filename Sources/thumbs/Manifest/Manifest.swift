@@ -10,8 +10,8 @@ struct Manifest: Sendable {
 
   /// Opens the manifest at `path`, or standard input for `-`. Compressed data is unpacked as it is read.
   ///
-  /// A plist and a JSON document are read and checked here as a whole; of the other formats, only the first bytes
-  /// (and the header row) are read.
+  /// A binary plist is read here as a whole, and the beginning of a plist or JSON file is checked; of the other formats,
+  /// only the first bytes (and the header row) are read.
   init(
     path: String, keys: ManifestKeys = ManifestKeys(), relativeAddresses: RelativeAddresses = .refused
   ) throws(ManifestError) {
@@ -33,8 +33,9 @@ struct Manifest: Sendable {
     self.format = format
     self.rows =
       switch format {
-      case .plist: try DocumentRows(plist: reader, keys: keys)
-      case .json: try DocumentRows(json: reader, keys: keys)
+      case .plist where start.starts(with: "bplist".utf8): try BinaryPlistRows(reader, keys: keys)
+      case .plist: try PlistRows.xml(reader, startingWith: start, keys: keys)
+      case .json: try ElementRows<JSONArrayScanner>(reader, keys: keys)
       case .jsonLines: JSONLineRows(reader, keys: keys)
       case .csv: try DelimitedRows(reader, dialect: .csv, keys: keys)
       case .tsv: try DelimitedRows(reader, dialect: .tsv, keys: keys)

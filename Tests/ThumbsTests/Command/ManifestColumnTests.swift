@@ -36,6 +36,77 @@ import Testing
     #expect(try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8).contains("/there.png"))
   }
 
+  @Test(arguments: [
+    "Content-Length", "Transfer-Encoding", "connection", "Keep-Alive", "Proxy-Authorization", "TE", "Trailer",
+    "Upgrade",
+    "Expect", "HTTP2-Settings", "Range", "If-Range", "if-none-match", "If-Modified-Since",
+  ])
+  func `A header field that is not a row's to set is a bad row, or a usage error`(name: String) async throws {
+    let fixture = try CommandFixture()
+    let (good, bad) = (fixture.server.url("/good.png"), fixture.server.url("/bad.png"))
+    let text =
+      "{\"url\":\"\(bad)\",\"headers\":{\"\(name)\":\"60\"}}\n{\"url\":\"\(good)\",\"headers\":{\"Host\":\"a.example\"}}\n"
+    _ = try fixture.directory.write(text, as: "list.jsonl")
+    #expect(try await fixture.fetch("list.jsonl").ending == .exit(1))
+    #expect(try fixture.report().map(\.code) == ["bad_row", nil])
+    #expect(fixture.server.requests.map(\.target) == ["/good.png"])
+    #expect(fixture.server.requests.first?.fields["host"] == "a.example")
+    let result = try await fixture.fetch("--header", "\(name): 60", "list.jsonl")
+    #expect(result.ending == .exit(64))
+    #expect(result.errors.contains("\(name) is a field that thumbs sets itself"))
+  }
+
+  @Test func `A column that is called like an option and is none can be left out or renamed`() async throws {
+    let fixture = try CommandFixture()
+    let url = fixture.server.url("/a.png")
+    let list = "url,size,priority,headers,depends,urls,px\n\(url),48213,P1,12,a b,x,8\n"
+    _ = try fixture.directory.write(list, as: "list.csv")
+    let refused = try await fixture.fetch("list.csv", "--size", "16")
+    #expect(refused.ending == .exit(1))
+    let message = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
+    #expect(
+      message.contains("size: each side is 1 to 16384 pixels, after scaling (--size-column none ignores the column)"))
+    let none = ["size", "priority", "headers", "depends", "urls"].flatMap { ["--\($0)-column", "none"] }
+    let ignored = try await fixture.start(fixture.fetchArguments(["list.csv", "--size", "16"] + none)).result()
+    #expect(ignored.ending == .exit(0))
+    #expect(PictureFile(try fixture.output("a.png"))?.width == 16)
+    let renamed = try await fixture.start(
+      fixture.fetchArguments(["list.csv", "--size", "16"] + none + ["--size-column", "px"])
+    ).result()
+    #expect(renamed.ending == .exit(0))
+    #expect(PictureFile(try fixture.output("a.png"))?.width == 8)
+  }
+
+  @Test func `A row with more fields than the header is bad, whatever its address says`() async throws {
+    let fixture = try CommandFixture()
+    let url = fixture.server.url("/a")
+    let list = "name,url\nA,\(url),b.png\nB,\"\(url),b.png\"\nC,\(url).png,,\nD\n"
+    _ = try fixture.directory.write(list, as: "list.csv")
+    #expect(try await fixture.fetch("list.csv").ending == .exit(1))
+    let rows = try fixture.report()
+    #expect(rows.map(\.code) == ["bad_row", nil, nil, "bad_row"])
+    #expect(fixture.server.requests.map(\.target).sorted() == ["/a,b.png", "/a.png"])
+    let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
+    #expect(
+      report.contains(
+        "list.csv, line 2: 3 fields, where the header row has 2: put a field that holds a comma in quotes."))
+  }
+
+  @Test func `A JSON array on standard input is worked on before its end`() async throws {
+    let fixture = try CommandFixture()
+    let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+    command.write("[\"\(fixture.server.url("/a.png"))\"")
+    command.write(",")
+    await fixture.server.waitForRequests(1)
+    await command.output.waitForLines(1)
+    command.write("{\"url\":\"\(fixture.server.url("/b.png"))\"}, 1")
+    command.closeInput()
+    let result = await command.result()
+    #expect(result.ending == .exit(65))
+    #expect(result.errors.contains("standard input, line 1: the JSON ends in the middle."))
+    #expect(try ReportedRow.all(in: result.output).map(\.paths) == [["a.png"], ["b.png"]])
+  }
+
   @Test func `One address in two sizes has two files`() async throws {
     let fixture = try CommandFixture()
     let url = fixture.server.url("/a.png")
