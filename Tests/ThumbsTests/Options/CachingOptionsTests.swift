@@ -27,9 +27,14 @@ import Testing
     #expect(try CachingOptions.parse(["--no-cache", "--cache-dir", "/c"]).configuration.directory == nil)
   }
 
-  @Test(arguments: [["--refresh", "--offline"], ["--no-cache", "--offline"]])
-  func `Opposites exclude each other`(arguments: [String]) {
-    #expect(throws: (any Error).self) { try CachingOptions.parse(arguments) }
+  @Test(arguments: [
+    (["--refresh", "--offline"], "--refresh and --offline exclude each other; leave one out."),
+    (["--no-cache", "--offline"], "--offline needs the cache; leave --no-cache out."),
+  ])
+  func `Opposites exclude each other`(arguments: [String], message: String) {
+    #expect(usageError { _ = try CachingOptions.parse(arguments) } == message)
+    // Each alone is fine.
+    for argument in arguments { #expect(usageError { _ = try CachingOptions.parse([argument]) } == nil) }
   }
 
   @Test func `The pipeline is told what the options say`() throws {

@@ -48,10 +48,15 @@ import Testing
   }
 
   @Test(arguments: [
-    ["--user-agent", "a\nb"], ["--referer", "a\r\nX: y"], ["--insecure-host", ""], ["--insecure-host", "https://h/"],
-    ["--insecure-host", "user@h"], ["--insecure-host", "a b"], ["--timeout", "0"], ["--concurrency", "0"],
+    ("--user-agent", "a\nb", "no line ends"), ("--referer", "a\r\nX: y", "no line ends"),
+    ("--insecure-host", "", "give a host"), ("--insecure-host", "https://h/", "give a host"),
+    ("--insecure-host", "user@h", "give a host"), ("--insecure-host", "a b", "give a host"),
+    ("--timeout", "0", "number of seconds"), ("--concurrency", "0", "whole number from 1"),
+    ("--header", "A b: c", "letters, digits"),
+    ("--header", "none", "'Name: value'"), ("--header", "TE: trailers", "TE is a field that thumbs sets itself"),
   ])
-  func `What makes no sense is a usage error`(arguments: [String]) {
-    #expect(throws: (any Error).self) { try NetworkOptions.parse(arguments) }
+  func `What makes no sense is a usage error that says why`(option: String, value: String, reason: String) {
+    let message = usageError { _ = try NetworkOptions.parse([option, value]) }
+    #expect(message?.contains("for '\(option)") == true && message?.contains(reason) == true, "\(message ?? "")")
   }
 }
