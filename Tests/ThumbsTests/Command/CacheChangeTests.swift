@@ -119,7 +119,7 @@ import Testing
     #expect(try await fixture.cacheCommand("limit", "64MiB").ending == .exit(0))
     #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
     let statistics = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
-    #expect(statistics["stored_limit"] as? Int == 64 << 20)
+    #expect(statistics["storedLimit"] as? Int == 64 << 20)
     #expect(try await fixture.cacheCommand("clear").ending == .exit(0))
     #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
     #expect(try await fixture.cacheCommand("limit", "none").ending == .exit(0))
