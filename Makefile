@@ -15,7 +15,7 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-readme test-gallery test-install fuzz bench bench-pixels bench-fetch \
-  bench-cache bench-start docs format lint build release install uninstall clean setup
+  bench-cache bench-start docs format lint build release install uninstall clean setup test-jpeg
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -58,6 +58,10 @@ test-cache: setup
 	THUMBS_KILL_ROUNDS=200 THUMBS_FLIP_ROUNDS=500 THUMBS_PROCESS_SECONDS=20 \
 	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
 	python3 Examples/serve.py Tests/Faults/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
+
+## The codecs against the three interfaces of libjpeg: 6b, 7 and 8.
+test-jpeg: setup
+	Tests/Portability/jpeg-api.sh
 
 ## What the README shows, against what the command prints.
 test-readme: setup

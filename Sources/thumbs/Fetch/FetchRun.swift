@@ -102,7 +102,7 @@ final class FetchRun: Sendable {
       ProgressOutput.standardError.write(summary.text(coverage, after: elapsed, downloaded: downloaded) + "\n")
     }
     let ending = runEnding(summary, signal)
-    if let message = ending.message { ProgressOutput.standardError.write("thumbs: \(message)\n") }
+    if let message = ending.message { throw ending.exitCode.saying(message) }
     if ending.exitCode != .success { throw ending.exitCode }
   }
 

@@ -17,7 +17,7 @@ struct RunFiles: Sendable {
       writer = try OutputWriter(
         directory: directory, replacement: options.replacement, reserved: inputs.reserved)
       gallery = try names.gallery.map { file throws(OutputError) in
-        try GalleryWriter(file, at: file.name, title: title, outputDirectory: directory)
+        try GalleryWriter(file, title: title, outputDirectory: directory)
       }
       report = try names.reportOutput
       summary = names.summary.map { SummaryFile(file: $0) }

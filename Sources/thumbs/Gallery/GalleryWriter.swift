@@ -19,9 +19,9 @@ final class GalleryWriter: Sendable {
   private let pictures: GalleryPictures
   private let state: Mutex<State>
 
-  /// Prepares a gallery of what is in `outputDirectory`, which exists. `file` is at `path`; links are followed.
-  init(_ file: NamedFile, at path: String, title: String, outputDirectory: String) throws(OutputError) {
-    let path = Self.target(of: path)
+  /// Prepares a gallery of what is in `outputDirectory`, which exists. Follows a link to `file`.
+  init(_ file: NamedFile, title: String, outputDirectory: String) throws(OutputError) {
+    let path = Self.target(of: file.name)
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let directory = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/"
     self.file = file

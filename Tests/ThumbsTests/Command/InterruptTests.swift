@@ -46,10 +46,13 @@ import Testing
 
   @Test(arguments: End.allCases)
   func `A run that ends amid rendering ends with its exit code, time after time`(end: End) async throws {
-    let photo = SampleImage.jpeg(width: 2000, height: 1500)
-    let fixture = try CommandFixture { _ in .http(200, [:], photo) }
-    let list = try fixture.list(Self.paths(30))
-    for _ in 0..<25 {
+    let photo = SampleImage.jpeg(width: 1200, height: 900)
+    let gate = Gate()
+    defer { gate.open() }
+    // One row is never done, so that no run is over before it is ended.
+    let fixture = try CommandFixture { .http(200, [:], photo).after($0.target == "/0.png" ? gate : .opened) }
+    let list = try fixture.list(Self.paths(24))
+    for _ in 0..<15 {
       let command = try fixture.start(
         fixture.fetchArguments([list, "--no-cache", "-q"], report: "-"),
         output: end == .signal ? .pipe : .reader(lines: 1))

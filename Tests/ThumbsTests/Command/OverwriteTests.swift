@@ -49,12 +49,23 @@ import Testing
     #expect(try fixture.output("b.png") == photo)
     #expect(try fixture.report().first?.code == "output_conflict")
     #expect(try fixture.report().filter { $0.status == "ok" }.count == 500)
+  }
 
-    // Neither does a retry of them.
+  @Test func `A retry does not replace the source of a row that it tries later`() async throws {
+    let isWell = Gate()
+    let fixture = try CommandFixture { _ in isWell.isOpen ? .icon() : .http(503) }
+    let photo = SampleImage.png(width: 300, height: 200, seed: 3)
+    try write(photo, as: "out/b.png", in: fixture)
+    let rows = [fixture.server.url("/b.png"), "file://" + fixture.directory.path("out/b.png")]
+    _ = try fixture.directory.write(rows.joined(separator: "\n"), as: "list.txt")
+    #expect(try await fixture.fetch("list.txt").ending == .exit(75))
+    isWell.open()
     let retry = try await fixture.run(
-      "retry", "--all-failed", "report.jsonl", "--allow-file", "--overwrite", "--no-cache")
+      "retry", "--all-failed", "report.jsonl", "--allow-file", "--overwrite", "--no-cache", "--report", "r.jsonl")
     #expect(retry.ending == .exit(1))
     #expect(try fixture.output("b.png") == photo)
+    let codes = try ReportedRow.all(in: fixture.text("r.jsonl")).map { $0.code ?? $0.status }
+    #expect(codes == ["output_conflict", "ok"])
   }
 
   @Test func `A file of somebody else stays, with its row failed and the others done, until overwriting is wanted`()

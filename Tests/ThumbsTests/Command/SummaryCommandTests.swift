@@ -13,7 +13,7 @@ import Testing
     let list = try fixture.list(["/a.png", "/b.png", "/gone.png"])
     let bytes = 2 * SampleImage.png(width: 40, height: 30, seed: 0).count
     _ = try fixture.directory.write(
-      "{\"version\":1,\"an older and longer one, which does not stay" + String(repeating: ".", count: 9999),
+      "{\"version\":1,\"exit\":0,\"an older and longer one, which does not stay\"" + String(repeating: ".", count: 9999),
       as: "summary.json")
     for round in 1...2 {
       #expect(try await fixture.fetch(list, "--summary", "summary.json").ending == .exit(1))

@@ -86,7 +86,8 @@ private func html(
   }
 
   private func writer(_ path: String = "page.html", output: String = "out") throws -> GalleryWriter {
-    try GalleryWriter(path: directory.path(path), title: "A & B", outputDirectory: directory.path(output))
+    let file = try NamedFile(path: directory.path(path))
+    return try GalleryWriter(file, title: "A & B", outputDirectory: directory.path(output))
   }
 
   private func page(_ path: String = "page.html") throws -> String {
