@@ -12,7 +12,7 @@ struct PlannedRow: Sendable {
   var ownFields: [String] = []
   /// The ends of the rows it depends on.
   var after: [Milestone] = []
-  /// What an earlier report says of trying it again, for a row that cannot be tried now.
+  /// The member `again` of an earlier report, for a row that cannot be tried now. It is passed on to the next report.
   var again: ReportLine.Again?
   /// Its own end, which others may wait for.
   var end = Milestone()

@@ -11,7 +11,7 @@ enum RunEnding: Hashable, Sendable {
   /// A manifest could not be read to its end.
   case manifest(ManifestError)
 
-  /// The cause that counts, where there are several.
+  /// Chooses the cause that counts, where there are several.
   init(signal: Int32?, output: OutputError?, manifest: ManifestError?, _ summary: Summary) {
     if let signal {
       self = .signal(signal)

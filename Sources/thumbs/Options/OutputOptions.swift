@@ -17,7 +17,7 @@ struct OutputOptions: ParsableArguments {
         """))
   var overwrite = false
 
-  /// Which files of the output directory may be replaced.
+  /// The rule for files of the output directory that are there already.
   var replacement: OutputWriter.Replacement { overwrite ? .any : .own }
 
   /// The directory where the command line names none.

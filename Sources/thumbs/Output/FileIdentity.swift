@@ -1,6 +1,6 @@
 import Glibc
 
-/// What makes a file the same one under any name: its device and its inode.
+/// The identity of a file under all of its names: its device and its inode.
 struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let inode: ino_t

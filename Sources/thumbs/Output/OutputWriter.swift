@@ -14,11 +14,11 @@ final class OutputWriter: Sendable {
     case unchanged
   }
 
-  /// Which files may be replaced.
+  /// The rule for files that are there already.
   enum Replacement: Hashable, Sendable {
-    /// Those that ``ThumbnailMark`` tells to be thumbnails.
+    /// Only thumbnails, which ``ThumbnailMark`` recognizes, are replaced.
     case own
-    /// All but those that the run itself uses.
+    /// All files are replaced, except for those that the run itself uses.
     case any
   }
 

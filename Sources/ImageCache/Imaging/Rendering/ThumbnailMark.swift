@@ -3,13 +3,13 @@ internal import CXXHash
 
 /// A comment in every thumbnail that tells it from other files: `thumbs` and a checksum of everything else in the file.
 ///
-/// A program that writes thumbnails over older ones asks for it first, so that it never replaces a file of somebody
-/// else. A thumbnail that was edited no longer matches its checksum, and counts as somebody else's too.
+/// A program that writes thumbnails over older ones asks for it first, so that it never replaces any other file. A
+/// thumbnail that was edited no longer matches its checksum, and counts as another file too.
 public enum ThumbnailMark {
   /// Bytes of the comment: the word, a space and 16 hexadecimal digits.
   private static let textLength = 23
 
-  /// Whether `file` is a thumbnail as a ``Renderer`` made it, byte by byte.
+  /// Returns whether `file` is a thumbnail exactly as a ``Renderer`` made it.
   public static func isPresent(in file: [UInt8]) -> Bool {
     [ImageFormat.jpeg, .png].contains { format in
       let start = place(in: format)
@@ -22,7 +22,7 @@ public enum ThumbnailMark {
   /// The number of bytes of a file that ``mayFollow(_:)`` looks at.
   public static let prefixLength = 96
 
-  /// Whether a file that begins with `prefix` can be a thumbnail, which only its last byte settles.
+  /// Returns whether a file that begins with `prefix` can be a thumbnail. Only ``isPresent(in:)`` can tell for sure.
   public static func mayFollow(_ prefix: [UInt8]) -> Bool {
     [ImageFormat.jpeg, .png].contains { format in
       let start = place(in: format) + segment("", format).count - (format == .png ? 4 : 0)
@@ -30,7 +30,7 @@ public enum ThumbnailMark {
     }
   }
 
-  /// `file` with the comment; as it is where it is too short to be one of `format`.
+  /// Returns `file` with the comment; unchanged if it is too short to be one of `format`.
   static func adding(to file: [UInt8], _ format: ImageFormat) -> [UInt8] {
     let start = place(in: format)
     guard file.count >= start else { return file }
@@ -39,8 +39,8 @@ public enum ThumbnailMark {
     return marked
   }
 
-  /// Where the comment stands: after the JFIF header of a JPEG file, and after the header chunk of a PNG file. The
-  /// encoders write both first, and always at the same length.
+  /// The offset of the comment: after the JFIF header of a JPEG file, and after the header chunk of a PNG file. The
+  /// encoders write both first, and always with the same length.
   private static func place(in format: ImageFormat) -> Int {
     switch format {
     case .jpeg: 2 + 18
