@@ -32,13 +32,14 @@ test: setup
 	done
 
 ## The tests under the thread sanitizer, few at a time: it is slow, and a test that waits its turn for minutes only shows
-## how slow. Those of the command by themselves, which need the processors too.
+## how slow. Those of the command by themselves, which need the processors too. Memory that does not exist is an error to
+## handle, here as in a process without a sanitizer.
 test-thread: setup
 	mkdir -p .build-thread
 	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
 	for tests in 'ImageCacheTests|BatchFetchTests' ThumbsTests; do \
-	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so \
+	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" \
 	    --experimental-maximum-parallelization-width 16 || exit 1; \
 	done
@@ -46,7 +47,7 @@ test-thread: setup
 ## The tests of pixels and caches under the address sanitizer.
 test-address: setup
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
-	ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp \
+	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp \
 	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
 	  --filter ImageCacheTests
 

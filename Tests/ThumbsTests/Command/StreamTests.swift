@@ -43,6 +43,14 @@ import Testing
     }
   }
 
+  @Test func `With -v every row has its line on standard error`() async throws {
+    let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
+    let result = try await fixture.fetch(try fixture.list(["/a.png", "/gone.png"]), "-v")
+    let lines = Set(result.errorLines.map(String.init))
+    #expect(lines.contains("ok network \(fixture.server.url("/a.png")) -> a.png"))
+    #expect(lines.contains { $0.hasPrefix("failed http_404 \(fixture.server.url("/gone.png")) ") })
+  }
+
   @Test func `A reader of the report that goes away ends the run quietly`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { $0.target == "/0.png" ? .icon() : .icon().after(gate) }
