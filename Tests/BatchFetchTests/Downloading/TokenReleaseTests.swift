@@ -5,7 +5,7 @@ import Testing
 @testable import BatchFetch
 
 /// A token may live as long as its owner, who may be captured by the completion: that must not keep the owner alive.
-@Suite(.timeLimit(.minutes(2))) struct TokenReleaseTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenReleaseTests {
   /// Something that closures capture, and that knows when nobody does any more.
   final class Owner: Sendable {
     func hear() {}

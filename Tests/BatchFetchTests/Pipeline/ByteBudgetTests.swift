@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(1))) struct ByteBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct ByteBudgetTests {
   @Test func `Above the limit nothing starts, at the limit it goes on`() async {
     let changes = Recorder<Bool>()
     let budget = ByteBudget(limit: 100) { changes.record($0) }

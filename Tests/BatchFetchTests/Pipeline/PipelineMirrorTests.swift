@@ -4,7 +4,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite("Pipeline: mirrors", .timeLimit(.minutes(2))) struct PipelineMirrorTests {
+@Suite("Pipeline: mirrors", .timeLimit(.minutes(5))) struct PipelineMirrorTests {
   private func request(_ fixture: PipelineFixture, _ paths: [String]) -> ThumbnailRequest {
     var request = fixture.request(paths[0])
     request.mirrors = paths.dropFirst().map { fixture.server.url($0) }
@@ -66,7 +66,7 @@ import Testing
   }
 }
 
-@Suite("Pipeline: milestones", .timeLimit(.minutes(2))) struct PipelineMilestoneTests {
+@Suite("Pipeline: milestones", .timeLimit(.minutes(5))) struct PipelineMilestoneTests {
   @Test func `A request begins when all of its milestones are reached`() async throws {
     let fixture = try PipelineFixture { _ in .picture() }
     let pipeline = fixture.pipeline()

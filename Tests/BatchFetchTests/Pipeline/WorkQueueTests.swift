@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(2))) struct WorkQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkQueueTests {
   @Test func `One thread does everything in order`() async {
     let queue = WorkQueue(label: "test", width: 1)
     let done = Recorder<Int>()

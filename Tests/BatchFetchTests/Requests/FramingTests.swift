@@ -4,7 +4,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite("Header fields about lengths and connections", .timeLimit(.minutes(2))) struct FramingTests {
+@Suite("Header fields about lengths and connections", .timeLimit(.minutes(5))) struct FramingTests {
   static let names = [
     "Content-Length", "transfer-encoding", "Connection", "Keep-Alive", "Proxy-Authorization", "proxy-connection", "TE",
     "Trailer", "Upgrade", "Expect", "HTTP2-Settings",

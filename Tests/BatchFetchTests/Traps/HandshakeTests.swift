@@ -4,7 +4,7 @@ import Testing
 @testable import BatchFetch
 
 /// What happens to a secure connection before it is one. Bad certificates are those of nginx.
-@Suite("TLS handshakes", .timeLimit(.minutes(2))) struct HandshakeTests {
+@Suite("TLS handshakes", .timeLimit(.minutes(5))) struct HandshakeTests {
   struct Server: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let steps: [ServerReply.Step]

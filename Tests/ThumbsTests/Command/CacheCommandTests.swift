@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs cache", .timeLimit(.minutes(2))) struct CacheCommandTests {
+@Suite("thumbs cache", .timeLimit(.minutes(5))) struct CacheCommandTests {
   /// A cache of two pictures and one that is missing.
   private static func filled() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }

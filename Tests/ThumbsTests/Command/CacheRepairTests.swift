@@ -4,7 +4,7 @@ import ImageCache
 import TestSupport
 import Testing
 
-@Suite("thumbs cache verify --repair", .timeLimit(.minutes(2))) struct CacheRepairTests {
+@Suite("thumbs cache verify --repair", .timeLimit(.minutes(5))) struct CacheRepairTests {
   /// A damaged cache of three pictures, and how many of them a repair should leave.
   struct Damage: Sendable, CustomTestStringConvertible {
     let code: String

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch --dry-run", .timeLimit(.minutes(2))) struct DryRunTests {
+@Suite("thumbs fetch --dry-run", .timeLimit(.minutes(5))) struct DryRunTests {
   @Test func `It shows every file and its address, asks no server and writes nothing`() async throws {
     let fixture = try CommandFixture()
     let list = "http://a.example/x.png\nhttp://b.example/x.png\nhttp://user:secret@a.example/y.jpg\n"

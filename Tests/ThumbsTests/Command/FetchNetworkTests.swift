@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: the network's options", .timeLimit(.minutes(2))) struct FetchNetworkTests {
+@Suite("thumbs fetch: the network's options", .timeLimit(.minutes(5))) struct FetchNetworkTests {
   @Test func `Agent, referer and fields go out with every request`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: what goes wrong", .timeLimit(.minutes(2))) struct FetchTroubleTests {
+@Suite("thumbs fetch: what goes wrong", .timeLimit(.minutes(5))) struct FetchTroubleTests {
   private static let photo = SampleImage.jpeg(width: 200, height: 150)
 
   /// What the server answers to everything but `/…good.png`.

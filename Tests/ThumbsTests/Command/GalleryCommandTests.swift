@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch --gallery", .timeLimit(.minutes(1))) struct GalleryCommandTests {
+@Suite("thumbs fetch --gallery", .timeLimit(.minutes(5))) struct GalleryCommandTests {
   @Test func `The page shows what was done and what failed, beside the report`() async throws {
     let fixture = try CommandFixture { $0.target == "/b.png" ? .http(404) : .icon() }
     let result = try await fixture.fetch(try fixture.list(["/a.png", "/b.png"]), "--gallery", "page.html")

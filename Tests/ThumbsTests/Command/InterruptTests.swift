@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: stopped in the middle", .timeLimit(.minutes(2))) struct InterruptTests {
+@Suite("thumbs fetch: stopped in the middle", .timeLimit(.minutes(5))) struct InterruptTests {
   /// `done` paths answer at once, the others of `all` after the gate.
   private static func fixture(_ gate: Gate, done: Int) throws -> CommandFixture {
     try CommandFixture { request in

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: what a row may say", .timeLimit(.minutes(2))) struct ManifestColumnTests {
+@Suite("thumbs fetch: what a row may say", .timeLimit(.minutes(5))) struct ManifestColumnTests {
   @Test func `Sizes, header fields and mirrors of a row hold for that row`() async throws {
     let fixture = try CommandFixture { request in
       switch request.target {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the options that name files do to files that are there.
-@Suite("thumbs fetch: files named for output", .timeLimit(.minutes(2))) struct NamedOutputTests {
+@Suite("thumbs fetch: files named for output", .timeLimit(.minutes(5))) struct NamedOutputTests {
   private static let oldReport = "{\"index\":0,\"status\":\"ok\"}\n"
 
   private func fixture() throws -> CommandFixture {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a run may replace in its output directory.
-@Suite("thumbs fetch: files that are there already", .timeLimit(.minutes(2))) struct OverwriteTests {
+@Suite("thumbs fetch: files that are there already", .timeLimit(.minutes(5))) struct OverwriteTests {
   private func write(_ bytes: [UInt8], as name: String, in fixture: CommandFixture) throws {
     let directory = URL(fileURLWithPath: fixture.directory.path(name)).deletingLastPathComponent().path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs retry", .timeLimit(.minutes(2))) struct RetryCommandTests {
+@Suite("thumbs retry", .timeLimit(.minutes(5))) struct RetryCommandTests {
   @Test func `Only what is worth retrying is fetched again, into the files it would have had`() async throws {
     let isWell = Gate()
     let fixture = try CommandFixture { request in

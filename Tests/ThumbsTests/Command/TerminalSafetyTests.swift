@@ -8,7 +8,7 @@ import Testing
 /// U+202E and a line feed.
 private let attack = "\u{1B}]0;t\u{7}\u{9B}31m\u{202E}x\nthumbs: done"
 
-@Suite("Nothing that comes from elsewhere is obeyed by a terminal", .timeLimit(.minutes(2)))
+@Suite("Nothing that comes from elsewhere is obeyed by a terminal", .timeLimit(.minutes(5)))
 struct TerminalSafetyTests {
   private static func json(_ rows: [[String: String]]) throws -> String {
     String(decoding: try JSONSerialization.data(withJSONObject: rows), as: UTF8.self)

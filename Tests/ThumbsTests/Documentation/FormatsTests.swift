@@ -50,7 +50,7 @@ private struct WrittenFields {
   }
 }
 
-@Suite("Documentation/formats.md", .timeLimit(.minutes(2))) struct FormatsTests {
+@Suite("Documentation/formats.md", .timeLimit(.minutes(5))) struct FormatsTests {
   @Test func `Every code is documented, and every documented one exists`() throws {
     let documented = try FormatsPage(section: "Codes").rows.map(\.name)
     #expect(Set(documented).count == documented.count)
