@@ -30,6 +30,8 @@ struct LineReader: Sendable {
   /// What was read. Everything before `start` was handed out; there is no LF between `start` and `searched`.
   private var buffer: [UInt8] = []
   private var start = 0
+  /// Where a read puts its bytes.
+  private var room: [UInt8] = []
   private var searched = 0
   private var lineNumber = 0
   private var isAtEnd = false
@@ -104,18 +106,15 @@ struct LineReader: Sendable {
     buffer.removeFirst(start)
     searched -= start
     start = 0
-    let used = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: chunkLength))
-    var count = 0
-    defer {
-      buffer.removeLast(chunkLength - count)
-      dropByteOrderMark()
-    }
+    // Made once: clearing it for each read would cost more than a short read itself.
+    if room.isEmpty { room = [UInt8](repeating: 0, count: chunkLength) }
     let source = source
-    count = try buffer.withUnsafeMutableBufferPointer { bytes throws(ManifestError) in
-      try source.read(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: bytes[used...])))
+    let count = try room.withUnsafeMutableBufferPointer { bytes throws(ManifestError) in
+      try source.read(UnsafeMutableRawBufferPointer(bytes))
     }
+    buffer.append(contentsOf: room[..<count])
     isAtEnd = count == 0
+    dropByteOrderMark()
   }
 
   /// A short first read may hold a part of the mark only: then the next one shows it.
