@@ -11,7 +11,7 @@ public struct Download: Sendable {
   public var finalURL: String?
   /// The redirects that were followed, in order.
   public var redirects: [HTTPResponse] = []
-  /// Whether a cache may keep the answer for others. See ``TransferHead/isCacheable``.
+  /// True if a cache may keep the response for other callers. See ``TransferHead/isCacheable``.
   public var isCacheable = true
   /// When the answered request was sent, by the wall clock.
   public var requestedAt: Date
@@ -19,7 +19,7 @@ public struct Download: Sendable {
   public var respondedAt: Date
   /// How often it was tried, at least 1.
   public var attempts: Int
-  /// How long the download waited for its turn, and for the addresses of its host.
+  /// The time that the download waited for its turn and for the addresses of its host.
   public var queued: Duration
   /// How long it took from its first attempt on, pauses between attempts included.
   public var elapsed: Duration

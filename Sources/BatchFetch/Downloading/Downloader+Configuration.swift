@@ -22,8 +22,8 @@ extension Downloader {
     public var headerFields: HTTPFields = [
       .userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1",
     ]
-    /// Whether addresses of the scheme `file` are read; `blocked_scheme` where not. Those that are read are read by
-    /// ``FileTransport``, whatever the transport of the downloader is: that one moves what comes over a network. Default
+    /// Permission to read URLs of the scheme `file`. Without it, they fail with `blocked_scheme`; with it,
+    /// ``FileTransport`` reads them, because the transport of the downloader is for the network. Default
     /// ``FileAccess/refused``.
     public var files = FileAccess.refused
     /// The clock of pauses and of progress. Default: the continuous clock.

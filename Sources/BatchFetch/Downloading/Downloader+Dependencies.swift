@@ -51,7 +51,7 @@ extension Downloader {
     }
   }
 
-  /// What makes a request when its time has come.
+  /// A download whose request is made when its dependencies are over.
   private final class Pending: Sendable {
     typealias Request = @Sendable (Outcomes) throws(FetchFailure) -> DownloadRequest
 

@@ -59,7 +59,7 @@ struct TransferReception {
     guard isBodyKept else { return }
     let expected = total ?? 0
     if expected > maxBytes { throw tooLarge }
-    // What a server declares is no reason to have that much memory at once.
+    // A server may declare any length: memory is reserved only for a believable one.
     answer?.body.reserveCapacity(max(0, min(expected, Self.maxReserve)))
   }
 

@@ -41,7 +41,7 @@ enum CacheVerdict {
     }
   }
 
-  /// The failure that was stored; nil for a picture.
+  /// Returns the stored failure; nil for an image.
   private static func failure(of source: StoredSource) -> FetchFailure? {
     guard case .failure(let code, let message, _) = source.content else { return nil }
     return FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: source.status)

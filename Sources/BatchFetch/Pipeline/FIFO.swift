@@ -5,7 +5,7 @@ struct FIFO<Element> {
   /// The next to leave is at the end.
   private var outgoing: [Element] = []
 
-  /// How many are in it.
+  /// The number of elements.
   var count: Int { incoming.count + outgoing.count }
 
   mutating func append(_ element: Element) { incoming.append(element) }
