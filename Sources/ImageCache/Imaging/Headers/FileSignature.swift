@@ -13,11 +13,17 @@ enum FileSignature: Sendable {
     if matches(prefix, pngSignature) { return .png }
     for (name, signature) in others where matches(prefix, signature) { throw unsupported(name) }
     if let name = containerName(prefix) { throw unsupported(name) }
-    for start in 1..<max(2, min(prefix.count, TextContent.window)) where startsJPEG(prefix, at: start) {
-      return .jpeg(start: start)
-    }
-    if prefix.count < longest && couldBecomeKnown(prefix) { return .undecided }
-    return try TextContent.judge(prefix)
+    // Fewer bytes could fit both an embedded JPEG and a longer signature: a verdict on them might not last.
+    if prefix.count < longest { return .undecided }
+    guard let start = embeddedJPEG(prefix) else { return try TextContent.judge(prefix) }
+    // A page or an SVG that was recognized before the JPEG arrived stays one.
+    _ = try TextContent.judge(prefix.extracting(0..<start))
+    return .jpeg(start: start)
+  }
+
+  /// The offset of a JPEG file that follows garbage, such as a warning that a script printed.
+  private static func embeddedJPEG(_ prefix: Span<UInt8>) -> Int? {
+    (1..<max(2, min(prefix.count, TextContent.window))).first { startsJPEG(prefix, at: $0) }
   }
 
   /// SOI and the first byte of another marker. Behind garbage, that marker must be one that JPEG files begin with.

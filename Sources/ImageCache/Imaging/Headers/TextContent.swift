@@ -6,16 +6,14 @@ enum TextContent {
   /// Says what the bytes look like, as an error. Undecided while they are text that may still turn out to be SVG or
   /// to have a title.
   static func judge(_ prefix: Span<UInt8>) throws(ImageError) -> FileSignature {
-    guard isText(prefix) else {
-      if prefix.count < window { return .undecided }
-      throw unknown
-    }
-    let text = decoded(prefix)
-    let lowercased = text.lowercased()
+    // Only the bytes before the first control character count, so that later bytes never change the verdict.
+    let length = textLength(prefix)
+    let lowercased = decoded(prefix.extracting(0..<length)).lowercased()
     if isMarkup(lowercased), let start = lowercased.range(ofFirst: "<svg"), !lowercased[..<start].contains("<html") {
       throw ImageError(.unsupportedFormat, "SVG is not supported.")
     }
-    if lowercased.contains("</title>") || prefix.count >= window { throw description(of: prefix) }
+    if lowercased.contains("</title>") { throw description(of: prefix.extracting(0..<length)) }
+    if prefix.count >= window { throw description(of: prefix) }
     return .undecided
   }
 
@@ -43,14 +41,16 @@ enum TextContent {
     ImageError(.notAnImage, "Not a picture: the bytes have no known signature.")
   }
 
-  /// No control characters but white space.
-  private static func isText(_ bytes: Span<UInt8>) -> Bool {
-    for index in 0..<min(bytes.count, window) {
+  /// The number of bytes before the first control character that is not white space or ESC, within the window.
+  private static func textLength(_ bytes: Span<UInt8>) -> Int {
+    let limit = min(bytes.count, window)
+    return (0..<limit).first { index in
       let byte = bytes[index]
-      if byte == 0x7F || byte < 0x20 && !(0x09...0x0D).contains(byte) && byte != 0x1B { return false }
-    }
-    return true
+      return byte == 0x7F || byte < 0x20 && !(0x09...0x0D).contains(byte) && byte != 0x1B
+    } ?? limit
   }
+
+  private static func isText(_ bytes: Span<UInt8>) -> Bool { textLength(bytes) == min(bytes.count, window) }
 
   /// The window as text, without a byte order mark and leading space.
   private static func decoded(_ bytes: Span<UInt8>) -> Substring {
