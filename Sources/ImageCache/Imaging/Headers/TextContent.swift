@@ -9,7 +9,10 @@ enum TextContent {
     // Only the bytes before the first control character count, so that later bytes never change the verdict.
     let length = textLength(prefix)
     let lowercased = decoded(prefix.extracting(0..<length)).lowercased()
-    if isMarkup(lowercased), let start = lowercased.range(ofFirst: "<svg"), !lowercased[..<start].contains("<html") {
+    // What follows the start of a page is an SVG inside it.
+    if isMarkup(lowercased), let start = lowercased.range(ofFirst: "<svg"),
+      !["<html", "</title>"].contains(where: lowercased[..<start].contains)
+    {
       throw ImageError(.unsupportedFormat, "SVG is not supported.")
     }
     if lowercased.contains("</title>") { throw description(of: prefix.extracting(0..<length)) }
