@@ -7,14 +7,17 @@ import Testing
 struct ProcessTests {
   private typealias Fixtures = CacheFixtures
   private static let processes = 4
+  private static let keys = 0..<500
+  /// The fewest steps of a process. A slow machine gets through a handful in the time of the test: too few to judge.
+  private static let steps = 1000
 
-  /// For 2 seconds, or as many as `THUMBS_PROCESS_SECONDS` says.
+  /// Runs for 2 seconds, or for as many as `THUMBS_PROCESS_SECONDS` says.
   @Test("Reads, writes, prune, clear and limits at once: every answer is right, no error, the database is whole")
   func mixedWork() async throws {
     let directory = TemporaryDirectory()
     let path = directory.path
     let seconds = CacheFixtures.count(of: "THUMBS_PROCESS_SECONDS", otherwise: 2)
-    ThumbnailCache(diskAt: path).store(Fixtures.source(0), thumbnails: [], for: Fixtures.key(0))
+    Self.fill(path)
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<Self.processes {
         group.addTask {
@@ -30,13 +33,22 @@ struct ProcessTests {
     #expect(problems.isEmpty)
   }
 
+  private static func fill(_ path: String) {
+    let cache = ThumbnailCache(diskAt: path, limit: 4 << 20)
+    for number in keys {
+      cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
+    }
+    cache.flush()
+  }
+
   private static func work(_ path: String, seed: Int, seconds: Int) throws {
     let cache = ThumbnailCache(diskAt: path, limit: 4 << 20)
     let end = ContinuousClock.now + .seconds(seconds)
     var generator = SplitMix(state: UInt64(seed))
-    var (lookUps, hits) = (0, 0)
-    while ContinuousClock.now < end {
-      let number = Int.random(in: 0..<500, using: &generator)
+    var (step, lookUps, hits) = (0, 0, 0)
+    while step < steps || ContinuousClock.now < end {
+      step += 1
+      let number = Int.random(in: keys, using: &generator)
       switch Int.random(in: 0..<1000, using: &generator) {
       case 0: try CacheMaintenance.clear(directory: path)
       case 1..<4: try CacheMaintenance.prune(directory: path, downTo: 1 << 20)
@@ -58,6 +70,6 @@ struct ProcessTests {
     #expect(cache.counters.errors.isEmpty)
     #expect(cache.counters.unusable == 0)
     // A quarter of the work stores; clearing is rare. A cache that keeps losing itself would find next to nothing.
-    #expect(lookUps > 100 && hits > lookUps / 8, "\(hits) hits of \(lookUps)")
+    #expect(hits > lookUps / 8, "\(hits) hits of \(lookUps)")
   }
 }
