@@ -20,9 +20,14 @@ public final class CurlTransport: Transport {
     self.init(configuration, resolve: HostResolution.system)
   }
 
-  /// - Parameter resolve: the name service; may block, and is called on a thread where that does no harm.
-  init(_ configuration: Configuration, resolve: @escaping @Sendable (String) -> HostResolution) {
-    let names = NameService(resolve: resolve)
+  /// - Parameters:
+  ///   - resolve: the name service; may block, and is called on a thread where that does no harm.
+  ///   - now: the clock by which addresses expire.
+  init(
+    _ configuration: Configuration, resolve: @escaping @Sendable (String) -> HostResolution,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    let names = NameService(resolve: resolve, now: now)
     let loop = CurlEventLoop(configuration, names: names)
     self.loop = loop
     self.names = names

@@ -22,10 +22,17 @@ final class NameService: Sendable {
   private let lookUps: WorkQueue
   private let deadlines = DispatchQueue(label: "thumbs.names", target: .global())
   private let table = Mutex(NameTable<Caller>())
+  private let now: @Sendable () -> ContinuousClock.Instant
 
-  /// - Parameter resolve: asks the system; may block.
-  init(resolve: @escaping @Sendable (String) -> HostResolution) {
+  /// - Parameters:
+  ///   - resolve: asks the system; may block.
+  ///   - now: the clock by which addresses expire.
+  init(
+    resolve: @escaping @Sendable (String) -> HostResolution,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
     self.resolve = resolve
+    self.now = now
     lookUps = WorkQueue(width: Self.width) { work in
       let thread = Thread(block: work)
       thread.name = "thumbs-names"
@@ -41,7 +48,7 @@ final class NameService: Sendable {
   /// ``HostResolution/temporary`` when the look-up has run for longer than `limit`.
   func resolve(_ host: String, within limit: Duration, _ completion: @escaping Completion) {
     let caller = Caller(limit: limit, completion: completion)
-    switch table.withLock({ $0.ask(host, caller, now: .now) }) {
+    switch table.withLock({ $0.ask(host, caller, now: now()) }) {
     case .known(let addresses): completion(.addresses(addresses))
     case .waits(_, .new): lookUps.async { [self] in lookUp(host) }
     case .waits(_, .queued): break
@@ -52,7 +59,7 @@ final class NameService: Sendable {
   private func lookUp(_ host: String) {
     for (ticket, caller) in table.withLock({ $0.begin(host) }) { expire(ticket, after: caller.limit) }
     let resolution = resolve(host)
-    for caller in table.withLock({ $0.settle(host, resolution, now: .now) }) { caller.completion(resolution) }
+    for caller in table.withLock({ $0.settle(host, resolution, now: now()) }) { caller.completion(resolution) }
   }
 
   private func expire(_ ticket: NameTable<Caller>.Ticket, after limit: Duration) {

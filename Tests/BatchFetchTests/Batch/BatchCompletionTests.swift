@@ -85,7 +85,8 @@ import Testing
   @Test func `A pipeline that cancels everything under a batch ends each item once, and completes it`() async throws {
     let (begun, gate) = (Gate(), Gate())
     let fixture = try PipelineFixture { .picture().after($0.target == "/0" ? begun : gate) }
-    let pipeline = fixture.pipeline()
+    // Room for all of them: which are first in the queue of their host is open.
+    let pipeline = fixture.pipeline(change: { ($0.downloads.concurrency, $0.downloads.perHost) = (32, 32) })
     let outcomes = Recorder<FailureCode?>()
     let summaries = Recorder<BatchSummary>()
     // The first is served when the last was asked for: the batch looks for another then.
