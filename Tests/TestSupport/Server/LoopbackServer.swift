@@ -6,12 +6,6 @@ import Synchronization
 public final class LoopbackServer: Sendable {
   public typealias Handler = @Sendable (ServerRequest) -> ServerReply
 
-  private struct State {
-    var connections: [UInt64: Int32] = [:]
-    var lastConnection: UInt64 = 0
-    var isStopped = false
-  }
-
   public let port: UInt16
   private let listener: Int32
   private let greeting: [ServerReply.Step]
@@ -19,7 +13,7 @@ public final class LoopbackServer: Sendable {
   private let log = Recorder<ServerRequest>()
   private let arrivals = Recorder<UInt64>()
   private let closings = Recorder<UInt64>()
-  private let state = Mutex(State())
+  private let connections = ConnectionTable()
 
   /// Starts to listen at once.
   ///
@@ -45,7 +39,7 @@ public final class LoopbackServer: Sendable {
   public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
   /// The number of connections that were made so far.
-  public var connectionCount: Int { state.withLock { Int($0.lastConnection) } }
+  public var connectionCount: Int { connections.count }
 
   /// Everything that was asked so far, in order of arrival.
   public var requests: [ServerRequest] { log.values }
@@ -60,31 +54,19 @@ public final class LoopbackServer: Sendable {
   public func waitForClosedConnections(_ count: Int) async { _ = await closings.values(count: count) }
 
   /// Closes the port and every connection.
-  public func stop() {
-    state.withLock { state in
-      // A socket that was closed may be somebody else's by now: nothing is shut down twice, and no connection after
-      // it left the table.
-      guard !state.isStopped else { return }
-      state.isStopped = true
-      LoopbackSocket.shutDown(listener)
-      for connection in state.connections.values { LoopbackSocket.shutDown(connection) }
-    }
-  }
+  public func stop() { connections.shutDown(with: listener) }
 
   private func serve(_ connection: Int32) {
-    let id = state.withLock { state in
-      state.lastConnection += 1
-      state.connections[state.lastConnection] = connection
-      return state.lastConnection
-    }
+    let id = connections.add(connection)
     arrivals.record(id)
-    let thread = Thread { [weak self, greeting] in
+    let thread = Thread { [weak self, connections, closings, greeting] in
       var reader = RequestReader(connection, id: id)
       var isOpen = ServerReply(greeting).play(on: connection)
       while isOpen, let request = reader.next() {
         isOpen = self?.reply(to: request).play(on: connection) ?? false
       }
-      self?.didClose(id)
+      connections.remove(id)
+      closings.record(id)
       LoopbackSocket.close(connection)
     }
     thread.start()
@@ -94,9 +76,43 @@ public final class LoopbackServer: Sendable {
     log.record(request)
     return handler(request)
   }
+}
 
-  private func didClose(_ id: UInt64) {
-    state.withLock { $0.connections[id] = nil }
-    closings.record(id)
+/// The open connections of a server. An object of its own: while thread A runs the server's `deinit`, thread B, which
+/// ends a connection, finds its weak reference to the server nil, and still has to take the connection out before it
+/// closes it. Else A would shut down a descriptor that is somebody else's by then.
+private final class ConnectionTable: Sendable {
+  private struct State {
+    var connections: [UInt64: Int32] = [:]
+    var lastID: UInt64 = 0
+    var isShutDown = false
+  }
+
+  private let state = Mutex(State())
+
+  /// The number of connections that were made so far.
+  var count: Int { state.withLock { Int($0.lastID) } }
+
+  /// Returns the number of the connection, from 1.
+  func add(_ connection: Int32) -> UInt64 {
+    state.withLock { state in
+      state.lastID += 1
+      state.connections[state.lastID] = connection
+      if state.isShutDown { LoopbackSocket.shutDown(connection) }
+      return state.lastID
+    }
+  }
+
+  /// Forgets a connection that is about to be closed.
+  func remove(_ id: UInt64) { state.withLock { $0.connections[id] = nil } }
+
+  /// Shuts down the listener and every connection, now and later. Further calls do nothing.
+  func shutDown(with listener: Int32) {
+    state.withLock { state in
+      guard !state.isShutDown else { return }
+      state.isShutDown = true
+      LoopbackSocket.shutDown(listener)
+      for connection in state.connections.values { LoopbackSocket.shutDown(connection) }
+    }
   }
 }
