@@ -110,6 +110,7 @@ import Testing
     let transport = transport()
     let downloader = Downloader(.prompt, transport: transport)
     let config = downloader.start(try DownloadRequest("config"))
+    _ = await transport.exchanges.values(count: 1)
     let first = downloader.start(try DownloadRequest("first"), after: [config.token])
     let second = downloader.start(try DownloadRequest("second"), after: [config.token])
     first.token.cancel()

@@ -55,10 +55,12 @@ import Testing
     let pipeline = fixture.pipeline()
     let outcomes = Outcomes()
     let request = fixture.request("/a")
-    let task = pipeline.load(request) { outcome in
+    // One at a time: no other completion is called before this one has cancelled it.
+    let queue = DispatchQueue(label: "completions")
+    let task = pipeline.load(request, on: queue) { outcome in
       outcomes.record(outcome)
-      pipeline.load(request) { outcomes.record($0) }.cancel()
-      pipeline.load(request) { outcomes.record($0) }
+      pipeline.load(request, on: queue) { outcomes.record($0) }.cancel()
+      pipeline.load(request, on: queue) { outcomes.record($0) }
     }
     let results = await outcomes.values(count: 3)
     task.cancel()
