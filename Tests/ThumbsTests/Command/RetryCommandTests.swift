@@ -63,11 +63,12 @@ import Testing
 
   @Test(arguments: [SIGTERM, SIGKILL])
   func `A report that is updated in place loses no row, whatever stops the retry`(signal: Int32) async throws {
-    let (isWell, gate) = (Gate(), Gate())
+    let (isWell, gate, served) = (Gate(), Gate(), Counter())
     let fixture = try CommandFixture { request in
       let number = Int(request.target.filter(\.isNumber)) ?? 0
       if number < 300, !isWell.isOpen { return .http(503) }
-      return number < 20 || number >= 300 ? .icon(number) : .icon(number).after(gate)
+      // A retry takes the rows in the order of the report, which is that of their ends.
+      return number >= 300 || served.next() <= 20 ? .icon(number) : .icon(number).after(gate)
     }
     let list = try fixture.list((0..<400).map { "/\($0).png" })
     #expect(try await fixture.fetch(list).ending == .exit(75))

@@ -55,10 +55,8 @@ import Testing
     let gate = Gate()
     let fixture = try CommandFixture { $0.target == "/0.png" ? .icon() : .icon().after(gate) }
     let list = try fixture.list((0..<20).map { "/\($0).png" })
-    // Room for all of them: which are first in the queue of their host is open.
     let command = try fixture.start(
-      fixture.fetchArguments([list, "-q", "--concurrency", "20", "--per-host", "20"], report: "-"),
-      output: .reader(lines: 1))
+      fixture.fetchArguments([list, "-q"], report: "-"), output: .reader(lines: 1))
     await command.output.waitForEnd()
     gate.open()
     let result = await command.result()
