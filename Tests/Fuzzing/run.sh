@@ -62,17 +62,15 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-# The words of a target, if it has any.
-dictionary() {
-  [ ! -e "$root/Tests/Fuzzing/$1.dict" ] || echo "-dict=$root/Tests/Fuzzing/$1.dict"
-}
-
 for target in ${*:-jpeg png icc header}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"
+  words=$root/Tests/Fuzzing/$target.dict
+  [ -e "$words" ] || words=
   # Ten seconds for one file are a hang; a gigabyte is a leak. Swift's own backtrace would bury the message and the input.
-  (cd "$out" && SWIFT_BACKTRACE=enable=no "./$target" $(dictionary "$target") -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
-    -print_final_stats=1 ${CI:+-seed=1} "$target-corpus" >"$target.log" 2>&1) || { tail -40 "$out/$target.log"; exit 1; }
+  (cd "$out" && SWIFT_BACKTRACE=enable=no "./$target" ${words:+"-dict=$words"} ${CI:+-seed=1} -max_total_time="$seconds" \
+    -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 "$target-corpus" >"$target.log" 2>&1) ||
+    { tail -40 "$out/$target.log"; exit 1; }
   grep -E "number_of_executed_units|Done" "$out/$target.log"
 done

@@ -30,9 +30,9 @@ struct LineReader: Sendable {
   /// What was read. Everything before `start` was handed out; there is no LF between `start` and `searched`.
   private var buffer: [UInt8] = []
   private var start = 0
-  /// Where a read puts its bytes.
-  private var room: [UInt8] = []
   private var searched = 0
+  /// The memory that each read fills; empty before the first one.
+  private var room: [UInt8] = []
   private var lineNumber = 0
   private var isAtEnd = false
   private var isSkipping = false
@@ -106,7 +106,7 @@ struct LineReader: Sendable {
     buffer.removeFirst(start)
     searched -= start
     start = 0
-    // Made once: clearing it for each read would cost more than a short read itself.
+    // Allocated once: to clear 64 KiB for each read would cost more than a short read itself.
     if room.isEmpty { room = [UInt8](repeating: 0, count: chunkLength) }
     let source = source
     let count = try room.withUnsafeMutableBufferPointer { bytes throws(ManifestError) in

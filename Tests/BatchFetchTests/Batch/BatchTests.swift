@@ -77,8 +77,9 @@ import Testing
     let gate = Gate()
     let fixture = try PipelineFixture { $0.target == "/0" ? .picture() : .picture().after(gate) }
     let requests = (0..<500).map { fixture.request("/\($0)") }
-    // No more than one host serves at once: which of them are first in its queue is open.
-    let events = await events(of: Batch(requests, over: fixture.pipeline(), window: 6), cancelAfter: 1)
+    // Room for the whole window: which of its rows are first in the queue of their host is open.
+    let pipeline = fixture.pipeline(change: { $0.downloads.perHost = 8 })
+    let events = await events(of: Batch(requests, over: pipeline, window: 8), cancelAfter: 1)
     gate.open()
     guard case .completed(let summary) = events.last else {
       Issue.record("The completion must be the last event.")
@@ -87,7 +88,7 @@ import Testing
     #expect(summary.isCancelled)
     #expect(summary.succeeded == 1 && summary.failed == 0)
     #expect(events == expected(summary.finished, cancelled: summary.finished - 1, isCancelled: true))
-    #expect((6...12).contains(summary.finished))
+    #expect((8...16).contains(summary.finished))
   }
 
   @Test func `Cancelling a batch leaves what another one wants`() async throws {

@@ -15,15 +15,16 @@ enum FileSignature: Sendable {
     if let name = containerName(prefix) { throw unsupported(name) }
     // Fewer bytes could fit both an embedded JPEG and a longer signature: a verdict on them might not last.
     if prefix.count < longest { return .undecided }
-    guard let start = embeddedJPEG(prefix) else { return try TextContent.judge(prefix) }
+    let start = embeddedJPEG(prefix.extracting(first: TextContent.window))
     // A page or an SVG that was recognized before the JPEG arrived stays one.
-    _ = try TextContent.judge(prefix.extracting(0..<start))
-    return .jpeg(start: start)
+    try TextContent.refuse(prefix.extracting(first: start ?? prefix.count))
+    return start.map { .jpeg(start: $0) } ?? .undecided
   }
 
-  /// The offset of a JPEG file that follows garbage, such as a warning that a script printed.
-  private static func embeddedJPEG(_ prefix: Span<UInt8>) -> Int? {
-    (1..<max(2, min(prefix.count, TextContent.window))).first { startsJPEG(prefix, at: $0) }
+  /// Returns the offset of a JPEG file that follows garbage, such as a warning that a script printed. All the bytes that
+  /// tell it are in `window`: without it, the end of the window decides that the file is not an image.
+  private static func embeddedJPEG(_ window: Span<UInt8>) -> Int? {
+    (1..<window.count).first { startsJPEG(window, at: $0) }
   }
 
   /// SOI and the first byte of another marker. Behind garbage, that marker must be one that JPEG files begin with.
@@ -70,15 +71,15 @@ enum FileSignature: Sendable {
     return prefix.has("crx ", at: 8) ? "Canon raw (CR3)" : "Video (MP4 or QuickTime)"
   }
 
-  /// Whether a longer file could begin like this and be a picture.
+  /// Returns true if a longer file could begin like this, which is not empty, and be an image.
   static func couldBecomeKnown(_ prefix: Span<UInt8>) -> Bool {
     let container = any(4) + ascii("ftyp") + any(4)
     let known: [[UInt8?]] = others.map(\.signature) + [pngSignature, [0xFF, 0xD8, 0xFF], container]
     return known.contains { signature in
-      let shown = min(prefix.count, signature.count)
+      let shown = Array(signature.prefix(prefix.count))
       // Bytes that may be anything tell nothing by themselves.
-      return signature[..<shown].contains { $0 != nil || shown == 0 } && matches(prefix, Array(signature[..<shown]))
-    } || prefix.isEmpty
+      return shown.contains { $0 != nil } && matches(prefix, shown)
+    }
   }
 
   private static func matches(_ prefix: Span<UInt8>, _ signature: [UInt8?]) -> Bool {

@@ -3,13 +3,13 @@ enum TextContent {
   /// How many bytes are looked at, at most; a picture may begin anywhere in them.
   static let window = 2048
 
-  /// Says what the bytes look like, as an error. Undecided while they are text that may still turn out to be SVG or
-  /// to have a title.
-  static func judge(_ prefix: Span<UInt8>) throws(ImageError) -> FileSignature {
+  /// Throws what the bytes are if more of them could not change that: `unsupportedFormat` for an SVG, `notAnImage` for a
+  /// page with a title, and for anything that fills the window.
+  static func refuse(_ prefix: Span<UInt8>) throws(ImageError) {
     // Only the bytes before the first control character count, so that later bytes never change the verdict.
     let length = textLength(prefix)
     let lowercased = decoded(prefix.extracting(0..<length)).lowercased()
-    // What follows the start of a page is an SVG inside it.
+    // An `<svg` behind the start of a page is part of that page.
     if isMarkup(lowercased), let start = lowercased.range(ofFirst: "<svg"),
       !["<html", "</title>"].contains(where: lowercased[..<start].contains)
     {
@@ -17,7 +17,6 @@ enum TextContent {
     }
     if lowercased.contains("</title>") { throw description(of: prefix.extracting(0..<length)) }
     if prefix.count >= window { throw description(of: prefix) }
-    return .undecided
   }
 
   /// What complete bytes look like that are not a picture.
