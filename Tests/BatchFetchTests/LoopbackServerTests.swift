@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+@Suite(.timeLimit(.minutes(5))) struct LoopbackServerTests {
+  /// Thread A runs the `deinit` of a server while its connections end on threads B. The descriptors that B closes are taken
+  /// by the threads C at once, which find out whether A shuts one of them down.
+  @Test func `A server that goes shuts down no descriptor of others`() async throws {
+    let (isOver, broken) = (Gate(), Counter())
+    let others = DispatchGroup()
+    for _ in 0..<2 {
+      others.enter()
+      Thread {
+        while !isOver.isOpen { if !Self.isPairWhole() { broken.next() } }
+        others.leave()
+      }.start()
+    }
+    for _ in 0..<1000 {
+      var server: LoopbackServer? = try LoopbackServer { _ in .http() }
+      let port = try #require(server?.port)
+      let clients = try (0..<6).map { _ in try LoopbackSocket.connect(to: port, on: .v4) }
+      await server?.waitForConnections(6)
+      Thread { for client in clients { LoopbackSocket.close(client) } }.start()
+      server = nil
+    }
+    isOver.open()
+    await withCheckedContinuation { done in others.notify(queue: .global()) { done.resume() } }
+    #expect(broken.value == 0)
+  }
+
+  /// Opens two connected sockets and returns false if somebody shut one down before a byte went through.
+  private static func isPairWhole() -> Bool {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return true }
+    defer { for end in ends { LoopbackSocket.close(end) } }
+    sched_yield()
+    var byte: UInt8 = 1
+    return send(ends[0], &byte, 1, Int32(MSG_NOSIGNAL)) == 1 && recv(ends[1], &byte, 1, 0) == 1
+  }
+}
