@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs a batch: pulls elements while the window has room, tells outcomes one at a time, and keeps the group that holds
-/// the completion back.
+/// Runs a batch: pulls elements while the window has room, delivers outcomes one at a time, and holds the completion back
+/// until all are delivered.
 final class BatchEngine<Element: Sendable>: Sendable {
-  /// Hears of one item, and acknowledges it when its place may be given to the next.
+  /// Receives one item, and acknowledges it when its place in the window is free.
   typealias Handler = @Sendable (BatchItem<Element>, _ acknowledge: @escaping @Sendable () -> Void) -> Void
 
   private struct State {
     var batch: BatchState
-    /// What to cancel, by index. A place is taken before its request is made: nil until then.
-    var tasks: [Int: FetchToken?] = [:]
+    /// The callers in flight, by index.
+    var callers: [Int: ThumbnailCaller] = [:]
   }
 
-  /// Entered once for the pulling, and once for every element until it is acknowledged.
+  /// Entered once while elements are pulled, and once for each element until it is acknowledged.
   let group = DispatchGroup()
   private let pipeline: ThumbnailPipeline
   private let total: Int?
@@ -21,11 +21,11 @@ final class BatchEngine<Element: Sendable>: Sendable {
   private let handler: Handler
   private let started = ContinuousClock.now
   private let state: Mutex<State>
-  /// Only the pulling queue pulls; the lock is for the compiler.
+  /// Used on the pulling queue only; the lock satisfies the compiler.
   private let next: Mutex<() -> Element?>
-  /// Pulling may block, on standard input for one.
+  /// Pulls elements, which may block: on standard input, for example.
   private let pulling = DispatchQueue(label: "thumbs.batch.pull")
-  private let telling: DispatchQueue
+  private let delivering: DispatchQueue
 
   init<Elements>(_ batch: Batch<Elements>, queue: DispatchQueue?, handler: @escaping Handler)
   where Elements.Element == Element {
@@ -33,7 +33,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
     total = batch.total
     request = batch.request
     self.handler = handler
-    telling = DispatchQueue(label: "thumbs.batch.tell", target: queue)
+    delivering = DispatchQueue(label: "thumbs.batch.deliver", target: queue)
     state = Mutex(State(batch: BatchState(window: batch.window)))
     let elements = batch.elements
     next = Mutex(Self.puller(of: elements))
@@ -47,17 +47,16 @@ final class BatchEngine<Element: Sendable>: Sendable {
 
   func start(completion: @escaping @Sendable (BatchSummary) -> Void) {
     group.enter()
-    group.notify(queue: telling) { [self] in completion(summary) }
+    group.notify(queue: delivering) { [self] in completion(summary) }
     pulling.async { [self] in pull() }
   }
 
   func cancel() {
-    let tasks = state.withLock { state in
-      guard state.batch.cancel() else { return [FetchToken]() }
-      return state.tasks.values.compactMap { $0 }
+    let callers = state.withLock { state in
+      state.batch.cancel() ? Array(state.callers.values) : []
     }
     close()
-    for task in tasks { task.cancel() }
+    for caller in callers { caller.cancel() }
   }
 
   private var summary: BatchSummary {
@@ -68,7 +67,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
     }
   }
 
-  /// Begins elements as long as there is room. A loop, however quickly they end: outcomes come on another queue.
+  /// Begins elements while the window has room. A loop, and no recursion: outcomes arrive on another queue.
   private func pull() {
     while let index = state.withLock({ $0.batch.reserve() }) {
       guard let element = next.withLock({ $0() }) else { return close() }
@@ -81,13 +80,14 @@ final class BatchEngine<Element: Sendable>: Sendable {
     if state.withLock({ $0.batch.close() }) { group.leave() }
   }
 
-  /// Inside the lock: the group must be entered for the element before a cancel can leave it for the pulling.
+  /// Enters the group for an element, unless the batch was canceled while the element was pulled.
+  ///
+  /// Under the lock: if thread A enters the group here while thread B cancels and leaves it for the pulling, the group
+  /// must not become empty between the two, or the completion would be called before the outcome of this element.
   private func admit(_ index: Int) -> Bool {
     state.withLock { state in
-      guard state.batch.mayBegin else { return false }
-      state.tasks.updateValue(nil, forKey: index)
-      group.enter()
-      return true
+      if state.batch.mayBegin { group.enter() }
+      return state.batch.mayBegin
     }
   }
 
@@ -95,21 +95,22 @@ final class BatchEngine<Element: Sendable>: Sendable {
     do throws(FetchFailure) {
       var request = try request(element)
       request.since = request.since ?? started
-      let task = pipeline.load(request, on: telling) { [self] in tell(index, element, $0) }
+      let caller = pipeline.makeCaller(request, on: delivering) { [self] in deliver(index, element, $0) }
+      // Known to `cancel` before it starts, so that no cancel misses it.
       let isCancelled = state.withLock { state in
-        if state.tasks[index] != nil { state.tasks[index] = task }
+        state.callers[index] = caller
         return state.batch.isCancelled
       }
-      // A cancel that came before the task was known has cancelled nothing yet.
-      if isCancelled { task.cancel() }
+      if isCancelled { caller.cancel() }
+      caller.start(after: request.after)
     } catch {
-      telling.async { [self] in tell(index, element, .failure(error)) }
+      delivering.async { [self] in deliver(index, element, .failure(error)) }
     }
   }
 
-  private func tell(_ index: Int, _ element: Element, _ outcome: Result<ThumbnailSet, FetchFailure>) {
+  private func deliver(_ index: Int, _ element: Element, _ outcome: Result<ThumbnailSet, FetchFailure>) {
     let finished = state.withLock { state in
-      state.tasks[index] = nil
+      state.callers[index] = nil
       return state.batch.deliver(BatchState.End(outcome))
     }
     let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)

@@ -1,32 +1,32 @@
 public import Foundation
 public import HTTPTypes
 
-/// A server's whole answer. Any status is an answer: 404 too.
+/// A complete response. Any status counts as a response, 404 included.
 public struct Download: Sendable {
   /// Status and header fields.
   public var response: HTTPResponse
-  /// The body of a 200, content codings undone. Bodies of other answers are not kept.
+  /// The body of a 200 response, after content decoding. Bodies of other responses are not kept.
   public var body: [UInt8]
-  /// The address that answered, after redirects, without credentials; nil where it is the one asked for.
+  /// The URL that responded, after redirects, without credentials; nil if it is the one requested.
   public var finalURL: String?
   /// The redirects that were followed, in order.
   public var redirects: [HTTPResponse] = []
   /// True if a cache may keep the response for other callers. See ``TransferHead/isCacheable``.
   public var isCacheable = true
-  /// When the answered request was sent, by the wall clock.
+  /// The time when the request was sent, by the wall clock.
   public var requestedAt: Date
-  /// When the answer's head came, by the wall clock.
+  /// The time when the head of the response arrived, by the wall clock.
   public var respondedAt: Date
-  /// How often it was tried, at least 1.
+  /// The number of attempts, at least 1.
   public var attempts: Int
-  /// The time that the download waited for its turn and for the addresses of its host.
+  /// The time that the download waited for its turn and for the IP addresses of its host.
   public var queued: Duration
-  /// How long it took from its first attempt on, pauses between attempts included.
+  /// The time from the first attempt to the end, including pauses between attempts.
   public var elapsed: Duration
 }
 
 extension Download {
-  /// The head of the answer, as the transport delivered it.
+  /// The head of the response, as the transport delivered it.
   var head: TransferHead {
     TransferHead(response: response, finalURL: finalURL, redirects: redirects, isCacheable: isCacheable)
   }

@@ -1,11 +1,15 @@
-/// Hears of all downloads of a downloader. Each download has one start and one finish, however many callers share it;
-/// what comes between them is in order. All methods have a default that does nothing.
+internal import Foundation
+
+/// Observes all downloads of a downloader.
+///
+/// Each download has one start and one finish, however many callers share it, and the events of an observer arrive one
+/// at a time, in order. All methods have a default implementation that does nothing.
 public protocol DownloadObserver: AnyObject, Sendable {
-  /// Somebody wants bytes that nobody waited for: a download begins, or waits for its turn.
+  /// A download was requested that was not in flight. It may wait for its turn before it begins.
   func downloadDidStart(_ source: SourceURL)
-  /// Bytes came, told at most once an interval (``Downloader/Configuration/progressInterval``).
+  /// Bytes were received. Called at most once per interval (``Downloader/Configuration/progressInterval``).
   func download(_ source: SourceURL, didProgress progress: DownloadProgress)
-  /// The download is over: also with `cancelled`, when the last caller left.
+  /// The download has ended, with `cancelled` if its last caller has left.
   func downloadDidFinish(_ source: SourceURL, _ result: Result<Download, FetchFailure>)
 }
 
@@ -16,4 +20,37 @@ extension DownloadObserver {
   public func download(_ source: SourceURL, didProgress progress: DownloadProgress) {}
   /// Does nothing.
   public func downloadDidFinish(_ source: SourceURL, _ result: Result<Download, FetchFailure>) {}
+}
+
+/// A list of observers, held weakly. Each is notified on its own serial queue.
+struct ObserverList: Sendable {
+  private struct Entry: Sendable {
+    weak let observer: (any DownloadObserver)?
+    let queue: DispatchQueue
+  }
+
+  private var entries: [Entry] = []
+
+  /// True if there are no observers.
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// Adds an observer, unless it is in the list.
+  mutating func add(_ observer: any DownloadObserver, target: DispatchQueue) {
+    guard !entries.contains(where: { $0.observer === observer }) else { return }
+    entries.append(Entry(observer: observer, queue: DispatchQueue(label: "thumbs.observer", target: target)))
+  }
+
+  mutating func remove(_ observer: any DownloadObserver) {
+    entries.removeAll { $0.observer == nil || $0.observer === observer }
+  }
+
+  /// Notifies all observers of an event. Called under the lock that orders the events; the observers are called later,
+  /// outside that lock.
+  mutating func notify(_ event: @escaping @Sendable (any DownloadObserver) -> Void) {
+    guard !entries.isEmpty else { return }
+    entries.removeAll { $0.observer == nil }
+    for entry in entries {
+      entry.queue.async { if let observer = entry.observer { event(observer) } }
+    }
+  }
 }

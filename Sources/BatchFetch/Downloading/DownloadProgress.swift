@@ -1,38 +1,65 @@
 internal import HTTPTypes
 
-/// How far a download is, as one caller is told.
+/// The progress of a download, as one caller sees it.
 ///
-/// Within one attempt the count only grows. An attempt after an interruption goes on from the bytes that are there
-/// where the server allows it, and from zero where it does not.
+/// Within one attempt the count only grows. An attempt after an interruption continues from the bytes received before if
+/// the server allows it, and otherwise starts from zero.
 public struct DownloadProgress: Hashable, Sendable {
-  /// Is told how far a download is: at once where it runs already, then at most once an interval
-  /// (``Downloader/Configuration/progressInterval``), and last, right before the completion, of the whole body.
+  /// Receives progress: immediately if the download is running already, then at most once per interval
+  /// (``Downloader/Configuration/progressInterval``), and last, right before the completion, for the whole body.
   public typealias Handler = @Sendable (DownloadProgress) -> Void
 
-  /// The attempt that brings the bytes, from 1.
+  /// The number of the current attempt, from 1.
   public var attempt: Int
-  /// Bytes of the body so far, content codings undone, those of earlier attempts included where they count.
+  /// The bytes of the body so far, after content decoding, including bytes kept from earlier attempts.
   public var received: Int
-  /// The length of the whole body; nil where the server does not tell.
+  /// The length of the whole body in bytes; nil if the server does not declare it.
   public var total: Int?
 
-  /// The share that is there, 0...1; nil where the total is not known.
+  /// The fraction received, 0...1; nil if the total is unknown.
   public var fraction: Double? {
     total.map { $0 > 0 ? min(1, Double(received) / Double($0)) : 1 }
   }
 }
 
 extension DownloadProgress {
-  /// Whether this tells more than `other`, which may come from another thread.
+  /// Returns true if this is later than `other`, which may come from another thread.
   func isLater(than other: DownloadProgress?) -> Bool {
     guard let other else { return true }
     return (attempt, received) > (other.attempt, other.received)
   }
 
-  /// The progress of a download that is over; nil where it brought no body.
+  /// Returns the final progress of a download; nil if it has no body.
   static func complete(_ result: Result<Download, FetchFailure>) -> DownloadProgress? {
     guard case .success(let download) = result, download.response.status == .ok else { return nil }
     let count = download.body.count
     return DownloadProgress(attempt: download.attempts, received: count, total: count)
+  }
+}
+
+/// Decides when the progress of a download is reported. A plain value.
+struct ProgressThrottle {
+  private let interval: Duration
+  private var current: DownloadProgress?
+  private var isWatched = false
+  private var lastReport: Duration?
+
+  /// - Parameter interval: The shortest time between two reports.
+  init(interval: Duration) { self.interval = interval }
+
+  /// Reports progress from now on. Returns the progress so far.
+  mutating func watch() -> DownloadProgress? {
+    isWatched = true
+    return current
+  }
+
+  /// Records progress. Returns true if it is to be reported. The clock is read only if somebody watches.
+  mutating func record(_ progress: DownloadProgress, now: () -> Duration) -> Bool {
+    current = progress
+    guard isWatched else { return false }
+    let now = now()
+    if let lastReport, now - lastReport < interval { return false }
+    lastReport = now
+    return true
   }
 }

@@ -1,25 +1,35 @@
 public import HTTPTypes
 
-/// The bytes that somebody wants.
+/// A request for the bytes of one source.
+///
+/// ```swift
+/// var request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+/// request.headerFields[.referer] = "https://images.example/"
+/// request.priority = .high
+/// let download = try await downloader.download(request)
+/// ```
 public struct DownloadRequest: Sendable {
-  /// Looks at the body while it comes in, from its first byte on; throws to give it up. Called until it says true.
+  /// Inspects the body received so far, and throws to give up the download. Called for each piece of the body until it
+  /// returns true.
   public typealias Inspection = @Sendable (_ bytes: [UInt8]) throws(FetchFailure) -> Bool
 
-  /// Where the bytes are.
+  /// The source of the bytes.
   public var source: SourceURL
-  /// Additional header fields: the caller's own, and conditions such as `If-None-Match`. A request with a field about
-  /// the message's length or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and their like) fails
-  /// with `bad_row`.
+  /// Additional header fields, conditions such as `If-None-Match` included. Default: none. A field about the length of the
+  /// message or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and the like) fails the request with
+  /// `bad_row`.
   public var headerFields: HTTPFields
-  /// How urgent it is. Default normal.
-  public var priority: ThumbnailRequest.Priority
-  /// Judges the body by its first bytes, so that a hopeless one is not paid for. Default: nothing is judged.
-  /// Where several callers share a download, that of the first one counts.
+  /// The priority. Default ``Priority/normal``.
+  public var priority: Priority
+  /// The inspection of the first bytes, which saves the download of a useless body. Default: none. If several callers
+  /// share a download, the inspection of the first one counts.
   public var inspection: Inspection?
+  /// The milestones to wait for before the download begins. Until then it takes no place in any queue. Default: none.
+  public var after: [Milestone] = []
 
-  /// A request for the bytes at `source`.
+  /// Creates a request for the bytes at `source`.
   public init(
-    source: SourceURL, headerFields: HTTPFields = [:], priority: ThumbnailRequest.Priority = .normal,
+    source: SourceURL, headerFields: HTTPFields = [:], priority: Priority = .normal,
     inspection: Inspection? = nil
   ) {
     self.source = source
@@ -28,19 +38,19 @@ public struct DownloadRequest: Sendable {
     self.inspection = inspection
   }
 
-  /// What makes two requests the same download. Fields count: other fields may bring other bytes.
+  /// The identity of a download. Header fields are part of it: a server may send different bytes for different fields.
   struct Key: Hashable, Sendable {
     let source: SourceURL
     let headerFields: HTTPFields
 
-    /// By the address, which nearly always tells two requests apart: hashing fields costs more than comparing them.
+    /// Hashes the source only, which nearly always differs: hashing fields costs more than comparing them.
     func hash(into hasher: inout Hasher) { hasher.combine(source) }
   }
 
   var key: Key { Key(source: source, headerFields: headerFields) }
 
-  /// Whether an interrupted download may ask for the rest: not where the caller has conditions of its own, or asks for
-  /// a range itself. They would contradict those by which the rest is asked for.
+  /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which
+  /// would contradict those of such a request.
   var isResumable: Bool { Self.conditions.allSatisfy { headerFields[$0] == nil } }
 
   private static let conditions: [HTTPField.Name] = [

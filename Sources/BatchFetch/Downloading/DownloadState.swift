@@ -1,114 +1,181 @@
-/// Where a download stands between its attempts, and what it has so far. A plain value: every event says what is to be
-/// done next. A paused download is such a value, and nothing else: the next operation goes on from it.
+/// The life-cycle of one download. A plain value: every event returns the action that follows from it.
+///
+/// ```
+///            begin                  attempt(turn)
+/// waiting ----------> queued ----------------------> attempting ----> ended
+///    |               ^   ^  ^                          |  |  ^          ^
+///    | begin         |   |  +--- range refused --------+  |  |          |
+///    v        resume |   | backedOff(turn)                |  | pause    | success or
+/// paused ------------+   +----------------- backingOff <--+  v          | final failure
+///    ^  pause, from queued and backingOff              stopping --------+
+///    +--------------------------------------------------- |
+/// ```
+///
+/// `cancel` leads to `ended` from every phase. The numbers of turns tell late events, of a turn that was given up, from
+/// current ones.
 struct DownloadState: Sendable {
-  private enum Phase {
-    case waiting, attempting, stopping, ended
+  enum Phase: Equatable, Sendable {
+    /// Waits for the dependencies of its caller.
+    case waiting
+    /// Rests: all callers have paused. Holds its bytes, and no place in any queue.
+    case paused
+    /// Waits for its host, for the addresses of the host, or for a transfer.
+    case queued
+    /// A transfer is running.
+    case attempting
+    /// Waits before the next attempt, and keeps its place at the host.
+    case backingOff
+    /// All callers have paused, and the running transfer is being canceled.
+    case stopping
+    case ended
+  }
+
+  /// One stay in a queue, or one pause between attempts.
+  struct Turn: Equatable, Sendable {
+    fileprivate var number = 0
   }
 
   /// An attempt to be made.
-  struct Attempt {
-    /// Its number, from 1.
+  struct Attempt: Sendable {
+    /// From 1.
     let number: Int
-    /// What is there already, to be continued.
+    /// The bytes to continue; nil to download from the start.
     let partial: PartialDownload?
   }
 
-  /// How an attempt ended.
-  enum Ending {
-    /// With what was hoped for.
-    case good
-    /// With a failure, or an answer that is one; `kept` is what the next attempt may go on from.
+  /// The result of an attempt.
+  enum AttemptResult: Sendable {
+    case complete
+    /// A failure, or a response that is one. The next attempt may continue `kept`.
     case failed(FailureCode, kept: PartialDownload?)
-    /// With a server that did not continue what was there.
+    /// The server did not continue the bytes that were kept.
     case rangeRefused
   }
 
-  /// What follows an attempt.
-  enum Step: Equatable {
-    /// Nothing: the download has ended meanwhile.
-    case ignore
-    /// The download ends with what the attempt brought.
-    case conclude
-    /// Another attempt, after this long.
-    case retry(after: Duration)
-    /// Nothing for now: the download is paused.
+  enum Action: Equatable {
+    case none
+    /// Enter the queue of the host, at its end.
+    case enqueue(Turn)
+    /// Get ready for another attempt at once, in the place held at the host.
+    case prepare(Turn)
+    /// Get ready for another attempt after a pause, in the place held at the host.
+    case backOff(Duration, Turn)
+    /// Cancel the running transfer, and report its end.
+    case cancelTransfer
+    /// Leave all queues.
     case rest
+    /// Report the result of the attempt to the callers.
+    case finish
+    /// Drop everything, and report `cancelled` to the callers.
+    case abort
+    case setPriority(Priority)
   }
 
-  /// What a wish to pause asks for.
-  enum Stop: Equatable {
-    /// Nothing: it has ended, or stops already.
-    case ignore
-    /// The running attempt has to be cancelled, and to end.
-    case cancelAttempt
-    /// Nothing is on its way: the download is paused.
-    case rest
-  }
-
-  private var phase = Phase.waiting
+  private(set) var phase = Phase.waiting
+  private var demand = JointDemand()
+  private var turn = Turn()
   private var partial: PartialDownload?
   private var failures = 0
-  /// Attempts begun so far.
+  /// The number of attempts so far.
   private(set) var attempts = 0
-  /// When the first one began.
+  /// The time when the first attempt began.
   private(set) var firstAttempt: ContinuousClock.Instant?
 
-  /// Begins an attempt, which takes with it what is there. Nil when the download has ended, or one is running.
-  mutating func beginAttempt(at now: ContinuousClock.Instant = .now) -> Attempt? {
-    guard phase == .waiting else { return nil }
+  /// The priority that the callers want.
+  var priority: Priority { demand.priority }
+
+  /// Returns true while the download waits in this turn.
+  func isWaiting(in turn: Turn) -> Bool { phase == .queued && turn == self.turn }
+
+  // MARK: Events from callers
+
+  /// The dependencies have ended.
+  mutating func begin() -> Action {
+    guard phase == .waiting else { return .none }
+    return demand.isPaused ? pause() : enqueue()
+  }
+
+  /// The callers have changed their demand. An older demand that arrives late is ignored.
+  mutating func change(to demand: JointDemand) -> Action {
+    guard demand.revision > self.demand.revision else { return .none }
+    self.demand = demand
+    switch phase {
+    case .waiting, .ended: return .none
+    case .paused: return demand.isPaused ? .none : enqueue()
+    case .queued where demand.isPaused, .backingOff where demand.isPaused: return pause()
+    case .attempting where demand.isPaused:
+      phase = .stopping
+      return .cancelTransfer
+    case .queued, .backingOff, .attempting, .stopping: return .setPriority(demand.priority)
+    }
+  }
+
+  /// Nobody needs the download anymore.
+  mutating func cancel() -> Action {
+    guard phase != .ended else { return .none }
+    phase = .ended
+    return .abort
+  }
+
+  // MARK: Events from queues and transfers
+
+  /// The download has got its transfer. Returns nil if it no longer waits in this turn.
+  mutating func attempt(in turn: Turn, at now: ContinuousClock.Instant = .now) -> Attempt? {
+    guard isWaiting(in: turn) else { return nil }
     phase = .attempting
     attempts += 1
     firstAttempt = firstAttempt ?? now
     return Attempt(number: attempts, partial: partial.take())
   }
 
-  /// An attempt is over. A pause leaves alone what has come to a real end; everything else it lets rest.
-  mutating func endAttempt(
-    _ ending: Ending, retryAfter: Duration?, policy: RetryPolicy, jitter: @autoclosure () -> Double
-  ) -> Step {
-    let isStopping = phase == .stopping
-    guard isStopping || phase == .attempting else { return .ignore }
-    switch ending {
-    case .good: return .conclude
-    case .rangeRefused:
-      phase = isStopping ? .ended : .waiting
-      return isStopping ? .rest : .retry(after: .zero)
+  /// The attempt has ended. A success or a final failure ends the download, even if it was just paused.
+  mutating func attemptEnded(
+    _ result: AttemptResult, retryAfter: Duration? = nil, policy: RetryPolicy, jitter: @autoclosure () -> Double
+  ) -> Action {
+    guard phase == .attempting || phase == .stopping else { return .none }
+    switch result {
+    case .complete: return finish()
+    case .rangeRefused: return next(after: .zero)
     case .failed(let code, let kept):
-      // The end that the pause brought about is none.
-      let isInterrupted = isStopping && code == .cancelled
+      // A cancellation caused by our own pause is not a failure.
+      let isInterrupted = phase == .stopping && code == .cancelled
       if !isInterrupted { failures += 1 }
       let pause = policy.pause(after: code, attempts: failures, retryAfter: retryAfter, jitter: jitter())
-      guard isInterrupted || pause != nil else { return .conclude }
+      guard isInterrupted || pause != nil else { return finish() }
       partial = kept
-      phase = isStopping ? .ended : .waiting
-      return isStopping ? .rest : .retry(after: pause ?? .zero)
+      return next(after: pause ?? .zero)
     }
   }
 
-  /// The download shall rest.
-  mutating func stop() -> Stop {
-    switch phase {
-    case .waiting:
-      phase = .ended
-      return .rest
-    case .attempting:
-      phase = .stopping
-      return .cancelAttempt
-    case .stopping, .ended: return .ignore
-    }
+  /// The pause between two attempts is over.
+  mutating func backedOff(in turn: Turn) -> Action {
+    guard phase == .backingOff, turn == self.turn else { return .none }
+    return .prepare(advance(to: .queued))
   }
 
-  /// Ends the download. True for the first call only: that one tells the others.
-  mutating func end() -> Bool {
-    guard phase != .ended else { return false }
+  // MARK: Transitions
+
+  private mutating func next(after pause: Duration) -> Action {
+    // Resumed while it was stopping, the download waits in its host's queue like one that was paused for longer.
+    if phase == .stopping { return demand.isPaused ? self.pause() : enqueue() }
+    return pause > .zero ? .backOff(pause, advance(to: .backingOff)) : .prepare(advance(to: .queued))
+  }
+
+  private mutating func enqueue() -> Action { .enqueue(advance(to: .queued)) }
+
+  private mutating func pause() -> Action {
+    phase = .paused
+    return .rest
+  }
+
+  private mutating func finish() -> Action {
     phase = .ended
-    return true
+    return .finish
   }
 
-  /// The same download after a rest: what came before counts on.
-  func resumed() -> DownloadState {
-    var state = self
-    state.phase = .waiting
-    return state
+  private mutating func advance(to phase: Phase) -> Turn {
+    self.phase = phase
+    turn.number += 1
+    return turn
   }
 }

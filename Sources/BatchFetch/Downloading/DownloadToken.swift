@@ -1,23 +1,42 @@
-/// One caller's hold on a download that others may share.
+/// Controls one caller's part in a download that others may share.
+///
+/// ```swift
+/// let token = downloader.download(request) { result in
+///   print(result.map(\.body.count))
+/// }
+/// token.setPriority(.high)
+/// token.pause()
+/// token.resume()
+/// token.cancel()
+/// ```
 public struct DownloadToken: Sendable {
-  let call: DownloadCall
+  let caller: DownloadCaller
   let downloader: Downloader
 
-  /// How the download ended for this caller; nil before its completion is called.
-  public var result: Result<Download, FetchFailure>? { call.outcome }
+  /// The outcome for this caller; nil before its completion is called.
+  public var result: Result<Download, FetchFailure>? { caller.inbox.outcome }
 
-  /// Gives up this caller's wish: its completion gets `cancelled`, and nothing else once this has returned, unless it
-  /// is being called already. The last caller to leave cancels the download itself.
-  public func cancel() { downloader.cancel(call) }
+  /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
+  public var finished: Milestone { caller.inbox.finished }
 
-  /// Changes how urgent it is for this caller. Among several callers the most urgent one counts.
-  public func setPriority(_ priority: ThumbnailRequest.Priority) { downloader.change(call) { $0.priority = priority } }
+  /// Cancels the download for this caller. Its completion gets `cancelled`, unless it is being called already. The
+  /// last caller to leave cancels the download itself.
+  public func cancel() {
+    // First the end, then the place: a success that is being delivered by another thread becomes `cancelled`.
+    caller.cancel()
+    downloader.context.leave(ObjectIdentifier(caller))
+  }
 
-  /// Can do without the bytes for now. When all callers of a download can, its connection is closed, what came is
-  /// kept in memory, and others of the same host take its place.
-  public func pause() { downloader.change(call) { $0.isPaused = true } }
+  /// Changes the priority for this caller. The highest priority among the callers of a download counts.
+  public func setPriority(_ priority: Priority) {
+    downloader.context.change(ObjectIdentifier(caller)) { $0.priority = priority }
+  }
 
-  /// Wants the bytes again. The download waits in the queue of its host, then goes on where it was, if the server has
-  /// a strong validator (RFC 9110, 8.8.1) and the bytes have not changed; from the start otherwise.
-  public func resume() { downloader.change(call) { $0.isPaused = false } }
+  /// Pauses the download for this caller. When all callers have paused, the connection is closed, the bytes received
+  /// are kept in memory, and other downloads from the host take its place.
+  public func pause() { downloader.context.change(ObjectIdentifier(caller)) { $0.isPaused = true } }
+
+  /// Resumes the download for this caller. It waits in the queue of its host, and then continues where it stopped if
+  /// the server sent a strong validator (RFC 9110, section 8.8.1) and the content is unchanged; otherwise it starts over.
+  public func resume() { downloader.context.change(ObjectIdentifier(caller)) { $0.isPaused = false } }
 }

@@ -2,41 +2,41 @@ public import Foundation
 public import HTTPTypes
 
 extension Downloader {
-  /// How a downloader behaves.
+  /// The settings of a downloader.
   public struct Configuration: Sendable {
-    /// Transfers at once, over all hosts: 1...65,536; what is outside counts as the nearest end. Default 16.
+    /// The most transfers at the same time, over all hosts: 1...65,536; a value outside is clamped. Default 16.
     public var concurrency = 16
-    /// Downloads at once from one host: 1...65,536; what is outside counts as the nearest end. Default 6.
+    /// The most downloads at the same time per host: 1...65,536; a value outside is clamped. Default 6.
     ///
-    /// A host that hangs holds so many transfers until their deadlines: below ``concurrency``, one such host never
-    /// stops the others. Where several together hold all transfers, each that comes free goes to who waits longest,
-    /// so that a host with much work has no more of them than one with little.
+    /// A host that hangs occupies this many transfers until their deadlines. As long as the value is below
+    /// ``concurrency``, one such host never stops the others. If several hosts occupy all transfers, each transfer that
+    /// becomes free goes to the download that has waited longest: a host with many downloads gets no more than one with few.
     public var perHost = 6
-    /// The shortest time between two reports of a download's progress. Default 100 ms.
+    /// The shortest time between two progress reports of a download. Default 100 ms.
     public var progressInterval: Duration = .milliseconds(100)
-    /// When failed attempts are made again.
+    /// The policy for retries of failed attempts.
     public var retry = RetryPolicy()
-    /// How long and how far one attempt may go.
+    /// The deadlines and limits of one attempt.
     public var limits = TransferLimits()
-    /// The fields of every request. Default: `User-Agent: thumbs/VERSION`, and an `Accept` of what is decoded.
+    /// The header fields of every request. Default: `User-Agent: thumbs/VERSION`, and an `Accept` field with the formats that
+    /// can be decoded.
     public var headerFields: HTTPFields = [
       .userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1",
     ]
-    /// Permission to read URLs of the scheme `file`. Without it, they fail with `blocked_scheme`; with it,
-    /// ``FileTransport`` reads them, because the transport of the downloader is for the network. Default
-    /// ``FileAccess/refused``.
+    /// Permission to read `file` URLs. Without it, they fail with `blocked_scheme`; with it, ``FileTransport`` reads them
+    /// instead of the downloader's own transport. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
-    /// The clock of pauses and of progress. Default: the continuous clock.
+    /// The clock for pauses and progress intervals. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// The wall clock, for dates of the protocol.
+    /// The wall clock, for the dates in HTTP header fields.
     public var now: @Sendable () -> Date = { Date() }
 
     static let counts = 1...65_536
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
   }
 
-  /// The version in the user agent and of the command.
+  /// The version of the library and the command, as sent in `User-Agent`.
   public static let version = "0.1.0"
 }

@@ -1,60 +1,59 @@
 public import Foundation
 internal import Synchronization
 
-/// Downloads bytes, each source once at a time: callers who want the same bytes share one operation.
+/// Downloads bytes, each source once at a time: callers that request the same bytes share one download.
+///
+/// ```swift
+/// let downloader = Downloader()
+/// let source = try SourceURL("https://images.example/a.jpg")
+/// let download = try await downloader.download(DownloadRequest(source: source))
+/// print(download.response.status, download.body.count)
+/// ```
 public final class Downloader: Sendable {
-  /// Is told what a download came to, exactly once.
+  /// Receives the outcome of a download, exactly once.
   public typealias Completion = @Sendable (Result<Download, FetchFailure>) -> Void
 
-  /// Who waits for which download.
-  typealias Running = InFlight<DownloadRequest.Key, SharedDownload, DownloadCall>
+  let context: DownloadContext
 
-  struct State {
-    var running = Running()
-    /// Callers who wait for other downloads.
-    var queued: [ObjectIdentifier: DownloadCall] = [:]
-    var observers = ObserverList()
-  }
-
-  /// Entered for each caller until its completion has returned. For `notify`; and for `wait`, on a thread that may
-  /// block.
-  public let group = DispatchGroup()
-  let state = Mutex(State())
-  /// Completions are never called on the transport's thread, nor inside `cancel`.
-  let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
-  let environment: DownloadEnvironment
-
-  /// A downloader over `transport`; by default libcurl.
+  /// Creates a downloader.
+  ///
+  /// - Parameters:
+  ///   - configuration: limits, retries, header fields.
+  ///   - transport: what exchanges requests and responses. Default: libcurl.
   public init(_ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport()) {
-    environment = DownloadEnvironment(configuration, transport: transport)
+    context = DownloadContext(configuration, transport: transport)
   }
 
   deinit {
-    // What runs keeps the downloader alive. What rests can never be resumed now: its callers must hear of an end too.
-    let resting = state.withLock { $0.running.callers }
-    for call in resting { call.end(.failure(.cancelled)) }
+    // Running downloads end by themselves. Paused ones can never be resumed: their callers must get an end too.
+    context.cancelAll { $0.isPaused }
   }
 
-  /// The number of downloads that run, wait or rest.
-  public var runningCount: Int { state.withLock { $0.running.count + $0.queued.count } }
+  /// A group that is entered for each caller until its completion has returned. Use it with `notify`, or with `wait` on
+  /// a thread that may block.
+  public var group: DispatchGroup { context.group }
 
-  /// The number of hosts with downloads, or with a pause.
-  var hostCount: Int { environment.hosts.count }
+  /// The number of downloads that are running, waiting or paused.
+  public var runningCount: Int { context.state.withLock { $0.jobs.count } }
 
-  /// Whether no transfer is started. Those on their way go on.
+  /// The number of hosts with downloads or with a pause.
+  var hostCount: Int { context.hosts.count }
+
+  /// True while no transfer starts. Running transfers continue. Default false.
   public var isSuspended: Bool {
-    get { environment.transfers.isSuspended }
-    set { environment.transfers.isSuspended = newValue }
+    get { context.transfers.isSuspended }
+    set { context.transfers.isSuspended = newValue }
   }
 
-  /// Joins the download of `request`, or starts it.
+  /// Starts a download, or joins the one in flight.
   ///
   /// - Parameters:
-  ///   - request: what is wanted.
-  ///   - dependencies: downloads to wait for, of this downloader or another. It starts after their completions have
-  ///     returned, and also where they failed or were cancelled; ``DownloadToken/result`` tells. Meanwhile it takes
-  ///     nobody's place. Nothing can wait for itself: a token exists only after what it waits for.
-  ///   - progress: is told how far the download is, never after `completion` was called.
+  ///   - request: the bytes to download.
+  ///   - dependencies: downloads to wait for, of this downloader or another, in addition to ``DownloadRequest/after``.
+  ///     This one begins after their completions have returned, even if they failed or were canceled; see
+  ///     ``DownloadToken/result``. Until then it takes no place in any queue. There are no cycles: a token exists only
+  ///     after the downloads it waits for.
+  ///   - progress: receives progress, never after `completion` was called.
   ///   - completion: called exactly once, on a queue of the downloader; with `cancelled` after
   ///     ``DownloadToken/cancel()``.
   @discardableResult
@@ -62,126 +61,47 @@ public final class Downloader: Sendable {
     _ request: DownloadRequest, after dependencies: [DownloadToken] = [], progress: DownloadProgress.Handler? = nil,
     completion: @escaping Completion
   ) -> DownloadToken {
-    let call = DownloadCall(progress: progress, completion: completion, on: callbacks, in: group)
-    call.place.withLock { $0 = .queued(.init(priority: request.priority)) }
-    if dependencies.isEmpty { join(request, call) } else { enqueue(call, after: dependencies) { _ in request } }
-    return DownloadToken(call: call, downloader: self)
+    let caller = makeCaller(progress: progress, completion: completion)
+    start(request, after: dependencies, for: caller)
+    return DownloadToken(caller: caller, downloader: self)
   }
 
-  /// Cancels every download, those that rest or wait for others included. Each caller is told `cancelled`.
-  public func cancelAll() {
-    let (works, queued) = state.withLock { state in
-      for call in state.queued.values { call.place.withLock { $0 = .left } }
-      defer { state.queued = [:] }
-      return (state.running.works, Array(state.queued.values))
+  /// Downloads the bytes of `request`, shared with all other callers that request them.
+  ///
+  /// - Throws: the failure; `cancelled` if the task is canceled.
+  public func download(_ request: DownloadRequest) async throws(FetchFailure) -> Download {
+    try await CancellableCall.result { completion in
+      let token = download(request, completion: completion)
+      return WorkHandle(cancel: token.cancel, setPriority: token.setPriority)
+    }.get()
+  }
+
+  /// Cancels all downloads, including those that are paused or wait for others. Each caller gets `cancelled`.
+  public func cancelAll() { context.cancelAll() }
+
+  /// Returns when every download has ended and every completion has returned. A paused download has not ended.
+  public func waitUntilFinished() async {
+    await withCheckedContinuation { continuation in
+      group.notify(queue: context.callbacks) { continuation.resume() }
     }
-    for work in works { work.cancel(for: self) }
-    for call in queued { call.cancel() }
   }
 
-  /// Gives a caller its place in the table, unless it has left meanwhile, or the request must not be made.
-  func join(_ request: DownloadRequest, _ call: DownloadCall) {
-    do throws(FetchFailure) {
-      try environment.files.check(request.source)
-      try request.headerFields.checkFraming()
-    } catch {
-      return leave(call, error)
+  /// Notifies `observer` of all downloads from now on, until it is removed or released. The downloader keeps a weak
+  /// reference. Adding an observer again has no effect.
+  public func addObserver(_ observer: any DownloadObserver) {
+    let jobs = context.state.withLock { state in
+      state.observers.add(observer, target: context.callbacks)
+      return state.jobs.jobs
     }
-    let joined = state.withLock { state in
-      state.queued[ObjectIdentifier(call)] = nil
-      return call.place.withLock { place -> Running.Joined? in
-        guard case .queued(let wish) = place else { return nil }
-        let joined = state.running.join(request.key, call, wish: wish) { generation in
-          SharedDownload(request, generation: generation, in: environment)
-        }
-        place = .joined(request.key, joined.id)
-        if joined.isNew { state.begin(joined.work) }
-        return joined
-      }
-    }
-    guard let joined else { return }
-    if call.wantsProgress, let progress = joined.work.watch() { call.offer(progress) }
-    joined.work.want(joined.wish, for: self)
+    for job in jobs { _ = job.watch() }
   }
 
-  // MARK: What callers want
-
-  func cancel(_ call: DownloadCall) {
-    let left = state.withLock { state in
-      let place = call.place.withLock { place in
-        defer { place = .left }
-        return place
-      }
-      state.queued[ObjectIdentifier(call)] = nil
-      guard case .joined(let key, let id) = place else { return nil as Running.Left? }
-      let left = state.running.leave(key, id)
-      if let abandoned = left?.abandoned { state.finish(abandoned, .failure(.cancelled)) }
-      return left
-    }
-    call.cancel()
-    left?.abandoned?.cancel(for: self)
-    if let (work, wish) = left?.remaining { work.want(wish, for: self) }
+  /// Stops notifying `observer`. Events that are being delivered may still arrive.
+  public func removeObserver(_ observer: any DownloadObserver) {
+    context.state.withLock { $0.observers.remove(observer) }
   }
 
-  func change(_ call: DownloadCall, _ change: @Sendable (inout DownloadCall.Wish) -> Void) {
-    let changed = state.withLock { state in
-      call.place.withLock { place in
-        switch place {
-        case .queued(var wish):
-          change(&wish)
-          place = .queued(wish)
-        case .joined(let key, let id): return state.running.change(key, id, change)
-        case .left: break
-        }
-        return nil
-      }
-    }
-    if let (work, wish) = changed { work.want(wish, for: self) }
-  }
-
-  // MARK: What downloads tell
-
-  func progressed(_ work: SharedDownload, _ progress: DownloadProgress) {
-    let callers = state.withLock { state in
-      guard let waiting = state.running.waiting(for: work.request.key, generation: work.generation) else {
-        return [DownloadCall]()
-      }
-      state.observers.tell { [source = work.request.source] in $0.download(source, didProgress: progress) }
-      return waiting.callers
-    }
-    for call in callers { call.offer(progress) }
-  }
-
-  func ended(_ work: SharedDownload, _ result: Result<Download, FetchFailure>) {
-    let callers = state.withLock { state in
-      let callers = state.running.settle(work.request.key, generation: work.generation).served
-      // Nobody is left where the last caller gave it up: that was its end.
-      if !callers.isEmpty { state.finish(work, result) }
-      return callers
-    }
-    for call in callers { call.end(result) }
-  }
-}
-
-extension Downloader.State {
-  /// A download begins. Told under the lock: its end cannot come first.
-  fileprivate mutating func begin(_ work: SharedDownload) {
-    observers.tell { [source = work.request.source] in $0.downloadDidStart(source) }
-    if !observers.isEmpty { _ = work.watch() }
-  }
-
-  fileprivate mutating func finish(_ work: SharedDownload, _ result: Result<Download, FetchFailure>) {
-    observers.tell { [source = work.request.source] in $0.downloadDidFinish(source, result) }
-  }
-}
-
-extension ThumbnailRequest.Priority {
-  /// The same for an operation queue.
-  var queuePriority: Operation.QueuePriority {
-    switch self {
-    case .low: .low
-    case .normal: .normal
-    case .high: .high
-    }
+  func makeCaller(progress: DownloadProgress.Handler?, completion: @escaping Completion) -> DownloadCaller {
+    DownloadCaller(progress: progress, completion: completion, on: context.callbacks, in: group)
   }
 }

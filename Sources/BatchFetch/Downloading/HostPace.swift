@@ -1,16 +1,15 @@
-/// When a host may be asked again. A plain value; times are those of the injected clock.
+/// The pace at which a host accepts requests. A plain value; times are those of the injected clock.
 struct HostPace {
-  /// Until when nothing new starts; nil where nothing holds it back.
+  /// The end of the current pause, before which no request starts; nil if there is no pause.
   private(set) var closedUntil: Duration?
-  /// Refusals in a row, not counting those of requests that were sent before the pause.
+  /// The number of refusals in a row, without those of requests sent before the pause.
   private var refusals = 0
 
-  /// The host answered with something else: it bears what it gets.
+  /// Records a response that is not a refusal, and resets the count of refusals.
   mutating func accept() { refusals = 0 }
 
-  /// The host wants fewer requests. The result is the end of the pause that begins now, or that becomes longer; nil
-  /// where all stays as it is. Who does not say for how long is left alone from the second time on, and longer each
-  /// time.
+  /// Records a refusal. Returns the end of the pause if one begins now or becomes longer; otherwise nil. Without
+  /// `Retry-After`, a host is paused from the second consecutive refusal on, longer each time.
   mutating func refuse(retryAfter: Duration?, policy: RetryPolicy, now: Duration) -> Duration? {
     if closedUntil == nil { refusals += 1 }
     guard let pause = retryAfter ?? (closedUntil == nil ? backoff(policy) : nil) else { return nil }
@@ -20,7 +19,7 @@ struct HostPace {
     return end
   }
 
-  /// The pause up to `end` is over. False where a longer one has taken its place.
+  /// Ends the pause that lasts until `end`. Returns false if a longer one has replaced it.
   mutating func open(at end: Duration) -> Bool {
     guard closedUntil == end else { return false }
     closedUntil = nil

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Synchronization
 
-/// One operation queue a host: its width is the limit of that host, and one host that is asked to wait does not hold
-/// back another. A queue goes when its last operation left it.
+/// One operation queue per host. Its width is the limit per host, and a host that is paused does not delay another. A
+/// queue is removed when its last place was left.
 final class HostQueues: Sendable {
   typealias Work = @Sendable () -> Void
 
   fileprivate struct Host {
     let queue: OperationQueue
-    var operations = 0
+    var places = 0
     var pace = HostPace()
-    /// Attempts of running operations that came during a pause.
+    /// Attempts that were ready during a pause.
     var held: [Work] = []
   }
 
@@ -21,7 +21,7 @@ final class HostQueues: Sendable {
   private let scheduling: DispatchQueue
   private let hosts = Mutex<[String: Host]>([:])
 
-  /// - Parameter scheduling: where operations are started.
+  /// - Parameter scheduling: where places get their turn.
   init(
     limit: Int, retry: RetryPolicy, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration,
     scheduling: DispatchQueue
@@ -33,29 +33,29 @@ final class HostQueues: Sendable {
     self.scheduling = scheduling
   }
 
-  /// The number of hosts with operations, or with a pause.
+  /// The number of hosts with places or with a pause.
   var count: Int { hosts.withLock { $0.count } }
 
-  /// Enqueues an operation, which reports its end by ``didLeave(host:)``.
-  func add(_ operation: DownloadOperation, host: String) {
+  /// Adds a place to the queue of its host. Its end must be reported by ``didLeave(host:)``.
+  func add(_ place: QueuePlace, host: String) {
     let queue = hosts.withLock { hosts in
       var entry = hosts[host] ?? Host(queue: makeQueue(host))
-      entry.operations += 1
+      entry.places += 1
       hosts[host] = entry
       return entry.queue
     }
-    queue.addOperation(operation)
+    queue.addOperation(place)
   }
 
-  /// An operation is finished and has left its queue.
+  /// Removes a place that was left, and the queue with the last one.
   func didLeave(host: String) {
     hosts.withLock { hosts in
-      hosts[host]?.operations -= 1
+      hosts[host]?.places -= 1
       hosts.removeIfIdle(host)
     }
   }
 
-  /// Does `work` when the host may be asked: now, or at the end of its pause.
+  /// Runs `work` at once, or at the end of the pause of the host.
   func whenOpen(host: String, _ work: @escaping Work) {
     let isOpen = hosts.withLock { hosts in
       guard hosts[host]?.pace.closedUntil != nil else { return true }
@@ -65,9 +65,8 @@ final class HostQueues: Sendable {
     if isOpen { work() }
   }
 
-  /// The host answered one of its operations. Refusals, when repeated, or where the server says for how long, pause
-  /// the host.
-  func didAnswer(host: String, isRefusal: Bool, retryAfter: Duration?) {
+  /// Records a response of the host. A refusal pauses the host if it is repeated or comes with `Retry-After`.
+  func didRespond(host: String, isRefusal: Bool, retryAfter: Duration?) {
     let now = now()
     let end = hosts.withLock { hosts -> Duration? in
       guard isRefusal else {
@@ -75,7 +74,8 @@ final class HostQueues: Sendable {
         return nil
       }
       let end = hosts[host]?.pace.refuse(retryAfter: retryAfter, policy: retry, now: now)
-      // Inside the lock: a pause and its end must arrive in their order.
+      // Under the lock: if thread A begins a pause here while thread B ends it in `reopen`, the queue must not be resumed
+      // first and then suspended for good.
       if end != nil { hosts[host]?.queue.isSuspended = true }
       return end
     }
@@ -111,6 +111,6 @@ extension HostQueues.Host {
 
 extension [String: HostQueues.Host] {
   fileprivate mutating func removeIfIdle(_ host: String) {
-    if let entry = self[host], entry.operations == 0, entry.pace.closedUntil == nil { self[host] = nil }
+    if let entry = self[host], entry.places == 0, entry.pace.closedUntil == nil { self[host] = nil }
   }
 }

@@ -1,29 +1,29 @@
 internal import CCurl
 internal import HTTPTypes
 
-/// The first bytes of a body whose rest can be asked for: those of an attempt that was interrupted.
+/// The first bytes of a body from an interrupted attempt, if the rest can be requested.
 ///
-/// Bytes of two answers make one body only where both are known to be of the same representation, byte by byte. That
-/// takes a strong validator (RFC 9110, 8.8.1 and 13.1.5) and a body without content coding. Whether the server does
-/// ranges need not be known: `If-Range` makes the question safe, and who does not answers with the whole.
+/// Bytes of two responses are joined only if both are known to belong to the same representation, byte for byte. That
+/// takes a strong validator (RFC 9110, sections 8.8.1 and 13.1.5) and a body without content coding. The server need not
+/// support ranges: with `If-Range`, a server that does not simply sends the whole body.
 struct PartialDownload: Sendable {
-  /// The answer that the bytes are from, as a 200.
+  /// The head of the response that the bytes are from, with status 200.
   let head: TransferHead
-  /// What came so far, never empty.
+  /// The bytes received so far, never empty.
   let bytes: [UInt8]
   /// The value of `If-Range`.
   let validator: String
-  /// The length of the whole body; nil where the server did not tell.
+  /// The length of the whole body; nil if the server did not declare it.
   let total: Int?
 
-  /// Nil where the rest cannot be asked for.
+  /// Returns nil if the rest cannot be requested.
   init?(head: TransferHead, bytes: [UInt8]) {
     let fields = head.response.headerFields
     guard head.response.status == .ok, !bytes.isEmpty, fields[.contentEncoding] == nil,
       fields[.acceptRanges]?.trimmed.lowercased() != "none", let validator = fields.strongValidator
     else { return nil }
     let total = head.declaredLength
-    // All of it is there, and yet the attempt failed: there is no rest to ask for, and something is wrong.
+    // The body is complete and the attempt failed all the same: there is no rest to request.
     if let total, bytes.count >= total { return nil }
     self.head = head
     self.bytes = bytes
@@ -31,45 +31,45 @@ struct PartialDownload: Sendable {
     self.total = total
   }
 
-  /// The fields that ask for the rest.
+  /// The header fields that request the rest.
   var requestFields: HTTPFields { [.range: "bytes=\(bytes.count)-", .ifRange: validator] }
 
-  /// What a 206 brings of the body.
+  /// The part of the body that a 206 response contains.
   struct Continuation {
-    /// The head of both parts together, as a 200 (RFC 9110, 15.3.7.3).
+    /// The head of the combined response, with status 200 (RFC 9110, section 15.3.7.3).
     let head: TransferHead
-    /// Where the part ends, which may be before the end of the body.
+    /// The end of the part, which may be before the end of the body.
     let end: Int
     /// The length of the whole body.
     let total: Int
   }
 
-  /// The place of a 206 in this body; nil where it is not its rest.
-  func continuation(by answer: TransferHead) -> Continuation? {
-    let fields = answer.response.headerFields
+  /// Returns the position of a 206 response in this body; nil if it is not the missing rest.
+  func continuation(by head: TransferHead) -> Continuation? {
+    let fields = head.response.headerFields
     guard let range = fields[.contentRange].flatMap({ ContentRange($0) }), range.first == bytes.count,
-      fields[.contentEncoding] == nil, answer.finalURL == head.finalURL, isSameRepresentation(fields),
+      fields[.contentEncoding] == nil, head.finalURL == self.head.finalURL, isSameRepresentation(fields),
       total == nil || range.total == nil || range.total == total
     else { return nil }
-    if let length = answer.declaredLength, length != range.last + 1 - range.first { return nil }
+    if let length = head.declaredLength, length != range.last + 1 - range.first { return nil }
     let length = total ?? range.total ?? range.last + 1
-    return Continuation(head: whole(answer, length: length), end: range.last + 1, total: length)
+    return Continuation(head: whole(head, length: length), end: range.last + 1, total: length)
   }
 
-  /// A server that repeats its validator must repeat the same.
+  /// Returns false if the server sent a different validator this time. It need not repeat the validator.
   private func isSameRepresentation(_ fields: HTTPFields) -> Bool {
     let isTag = validator.hasPrefix("\"")
     let repeated = fields[isTag ? .eTag : .lastModified]
     return repeated == nil || repeated?.trimmed == validator
   }
 
-  private func whole(_ answer: TransferHead, length: Int) -> TransferHead {
+  private func whole(_ rest: TransferHead, length: Int) -> TransferHead {
     var whole = head
-    // Both parts came by redirects, and the whole is as fresh as the least fresh of all.
-    whole.redirects += answer.redirects
-    whole.isCacheable = head.isCacheable && answer.isCacheable
-    for field in answer.response.headerFields { whole.response.headerFields[field.name] = nil }
-    whole.response.headerFields.append(contentsOf: answer.response.headerFields)
+    // Both parts may have come through redirects. The whole is only as fresh as the least fresh response of all.
+    whole.redirects += rest.redirects
+    whole.isCacheable = head.isCacheable && rest.isCacheable
+    for field in rest.response.headerFields { whole.response.headerFields[field.name] = nil }
+    whole.response.headerFields.append(contentsOf: rest.response.headerFields)
     whole.response.headerFields[.contentRange] = nil
     whole.response.headerFields[.contentLength] = "\(length)"
     return whole
@@ -77,8 +77,8 @@ struct PartialDownload: Sendable {
 }
 
 extension HTTPFields {
-  /// The value by which a part of the body may be asked for: a strong entity tag; without any tag, a date of change
-  /// that is strong (RFC 9110, 8.8.2.2). The minute's distance is that of RFC 7232, for clocks that differ.
+  /// The validator for a request of a part: a strong entity tag, or, without any tag, a strong modification date (RFC
+  /// 9110, section 8.8.2.2), which must be a minute older than the response (RFC 7232), for clocks that differ.
   var strongValidator: String? {
     if let tag = self[.eTag]?.trimmed {
       return tag.utf8.count > 1 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? tag : nil
@@ -86,5 +86,36 @@ extension HTTPFields {
     guard let modified = self[.lastModified]?.trimmed, let date = self[.date] else { return nil }
     let (changed, answered) = (curl_getdate(modified, nil), curl_getdate(date, nil))
     return changed >= 0 && answered >= changed + 60 ? modified : nil
+  }
+}
+
+/// The `Content-Range` header field of a 206 response (RFC 9110, section 14.4), such as `bytes 200-999/1000`.
+struct ContentRange: Equatable {
+  /// The position of the first byte, from 0.
+  let first: Int
+  /// The position of the last byte.
+  let last: Int
+  /// The length of the whole body; nil for `*`.
+  let total: Int?
+
+  /// Returns nil if the value is not a range of bytes or contradicts itself.
+  init?(_ value: String) {
+    let words = value.trimmed.split(separator: " ")
+    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+      parts[1] == "*" || Self.number(parts[1]) != nil
+    else { return nil }
+    self.first = first
+    self.last = last
+    total = Self.number(parts[1])
+    // The count of bytes is one more than the last position, and must not overflow.
+    guard first <= last, last < .max, total.map({ last < $0 }) ?? true else { return nil }
+  }
+
+  /// Accepts digits only; `Int` alone would accept a sign.
+  private static func number(_ text: Substring) -> Int? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 }

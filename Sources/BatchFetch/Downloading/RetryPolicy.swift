@@ -1,12 +1,15 @@
-/// When a failed attempt is made again: exponential backoff with full jitter.
+internal import CCurl
+internal import Foundation
+
+/// Decides if and when a failed attempt is retried: exponential backoff with full jitter.
 public struct RetryPolicy: Hashable, Sendable {
-  /// Attempts after the first one; below 1 none. Default 3.
+  /// The number of retries after the first attempt. Below 1, there are none. Default 3.
   public var limit: Int
-  /// The longest pause before the first retry; it doubles with each further one. From zero to ``cap``; what is outside
-  /// counts as the nearest end. Default 0.5 s.
+  /// The longest pause before the first retry. It doubles with each further retry. From zero to ``cap``; a value outside
+  /// is clamped. Default 0.5 s.
   public var base: Duration
-  /// The longest pause of all, also where a server asks for a longer one. From zero to 20 days; what is outside counts as
-  /// the nearest end. Default 30 s.
+  /// The longest pause of all, even if a server requests a longer one. From zero to 20 days; a value outside is clamped.
+  /// Default 30 s.
   public var cap: Duration
 
   /// A policy of up to `limit` retries.
@@ -16,26 +19,40 @@ public struct RetryPolicy: Hashable, Sendable {
     self.cap = cap
   }
 
-  /// The pause before the next attempt; nil where there shall be none.
+  /// Returns the pause before the next attempt; nil if there is none.
   ///
   /// - Parameters:
-  ///   - code: why the last attempt failed.
-  ///   - attempts: how many were made so far, at least 1.
-  ///   - retryAfter: how long the server asked to wait (RFC 9110, 10.2.3).
-  ///   - jitter: a random number in 0..<1. Jitter keeps many clients from coming back at the same moment.
+  ///   - code: the failure of the last attempt.
+  ///   - attempts: the number of failed attempts so far, at least 1.
+  ///   - retryAfter: the pause that the server requested (RFC 9110, section 10.2.3).
+  ///   - jitter: a random number in 0..<1. It keeps many clients from returning at the same moment.
   public func pause(after code: FailureCode, attempts: Int, retryAfter: Duration?, jitter: Double) -> Duration? {
     guard attempts <= limit, code.isRetryable else { return nil }
-    // An empty answer is hardly ever a passing fault: it is tried once more, not more often.
+    // An empty response is hardly ever temporary: one retry is enough.
     if code == .emptyBody, attempts > 1 { return nil }
     if let retryAfter { return min(retryAfter, longest) }
     return ceiling(attempts: attempts) * jitter.clamped(to: 0...1)
   }
 
-  /// The longest pause after so many attempts, at least 1.
+  /// Returns the longest pause after so many attempts, at least 1.
   func ceiling(attempts: Int) -> Duration {
     min(base.clamped(to: .zero...longest) * (1 << (attempts.clamped(to: 1...21) - 1)), longest)
   }
 
-  /// The longest pause, in its range.
+  /// The value of ``cap``, clamped to its range.
   var longest: Duration { cap.clamped(to: .waiting) }
+}
+
+/// The `Retry-After` header field (RFC 9110, section 10.2.3).
+enum RetryAfter {
+  /// Returns the requested pause. The value is a number of seconds or a date; nil if it is neither.
+  static func duration(of value: String, now: Date) -> Duration? {
+    let value = value.trimmed
+    if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      return .seconds(Int64(value) ?? Int64(Int32.max))
+    }
+    let date = curl_getdate(value, nil)
+    guard date >= 0 else { return nil }
+    return .seconds(max(0, Double(date) - now.timeIntervalSince1970))
+  }
 }

@@ -1,13 +1,13 @@
 internal import HTTPTypes
 internal import ImageCache
 
-/// A source whose thumbnails are there: what everyone who waits for it gets, before each picks the sizes it wants.
+/// The thumbnails of one source, from which each caller is served the sizes it wants.
 struct ServedSource: Sendable {
-  /// All but the thumbnails.
+  /// Everything but the thumbnails.
   private var common: ThumbnailSet
   private let thumbnails: [ThumbnailSpec: Thumbnail]
 
-  /// From a download of `source`. A file has neither a status nor a network.
+  /// Serves from a download of `source`. A local file has no status.
   init(_ rendering: Renderer.Rendering, downloadedFrom source: SourceURL, _ download: Download, timings: Timings) {
     let isFile = source.scheme == .file
     common = ThumbnailSet(
@@ -17,15 +17,15 @@ struct ServedSource: Sendable {
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
-  /// From the cache, without a word of a server.
-  init(_ picture: CachedPicture, origin: ThumbnailSet.Origin, timings: Timings) {
+  /// Serves from the cache, without a request.
+  init(_ image: CachedImage, origin: ThumbnailSet.Origin, timings: Timings) {
     common = ThumbnailSet(
-      origin: origin, thumbnails: [], source: picture.image, sourceBytes: picture.bytes, httpStatus: nil,
-      finalURL: picture.source.finalURL, attempts: 0, timings: timings, warnings: [])
-    thumbnails = picture.thumbnails
+      origin: origin, thumbnails: [], source: image.image, sourceBytes: image.bytes, httpStatus: nil,
+      finalURL: image.source.finalURL, attempts: 0, timings: timings, warnings: [])
+    thumbnails = image.thumbnails
   }
 
-  /// From a file that the cache had kept, without a word of a server.
+  /// Serves from an original that the cache has kept, without a request.
   init(_ rendering: Renderer.Rendering, keptFrom source: StoredSource, timings: Timings) {
     let bytes = if case .picture(_, _, let bytes) = source.content { bytes } else { 0 }
     common = ThumbnailSet(
@@ -34,16 +34,16 @@ struct ServedSource: Sendable {
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
-  /// The same, after the server was asked.
-  func answered(by download: Download) -> ServedSource {
-    var answered = self
-    answered.common.httpStatus = download.response.status.code
-    answered.common.finalURL = download.finalURL
-    answered.common.attempts = download.attempts
-    return answered
+  /// Returns the same, with the response that confirmed it.
+  func confirmed(by download: Download) -> ServedSource {
+    var confirmed = self
+    confirmed.common.httpStatus = download.response.status.code
+    confirmed.common.finalURL = download.finalURL
+    confirmed.common.attempts = download.attempts
+    return confirmed
   }
 
-  /// The set for one caller; nil where a thumbnail is missing.
+  /// Returns the set for one caller; nil if a thumbnail is missing.
   func set(for specs: [ThumbnailSpec]) -> ThumbnailSet? {
     var set = common
     set.thumbnails = specs.compactMap { thumbnails[$0] }

@@ -2,36 +2,36 @@ internal import Foundation
 public import ImageCache
 
 extension ThumbnailPipeline {
-  /// How a pipeline behaves.
+  /// The settings of a pipeline.
   public struct Configuration: Sendable {
-    /// Transfers, retries, deadlines, header fields.
+    /// The settings of downloads: concurrency, retries, deadlines, header fields.
     public var downloads = Downloader.Configuration()
-    /// Where the cache is, and how large it may get. Default: the standard directory.
+    /// The directory and the limits of the cache. Default: the standard directory.
     public var cache = ThumbnailCache.Configuration(directory: CacheLocation.standard())
-    /// How far the cache is believed. Default ``CacheMode/normal``.
+    /// Decides when cached entries are served. Default ``CacheMode/normal``.
     public var cacheMode = CacheMode.normal
-    /// Decodes at once, 1...1024; what is outside counts as the nearest end. Default: one a processor.
+    /// The most decodes at the same time: 1...1024; a value outside is clamped. Default: one per processor.
     public var renderThreads = ProcessInfo.processInfo.activeProcessorCount
-    /// The most pixels a picture may have; below 1, every picture has too many. Default 100 million.
+    /// The most pixels an image may have; below 1, every image has too many. Default: 100 million.
     public var maxPixels = 100_000_000
-    /// Bytes that may wait in memory to be rendered, downloaded or read from the cache. Above, no further transfer starts
-    /// and no further file is read. Below 0 counts as 0: one at a time. Default 64 MiB.
+    /// The most bytes, downloaded or read from the cache, that wait in memory to be rendered. Above, no transfer starts
+    /// and no original is read. A value below 0 counts as 0: one image at a time. Default 64 MiB.
     public var maxBytesInHand = 64 << 20
-    /// Whether addresses of the scheme `file` are read; takes the place of that of ``downloads``. Default
+    /// Permission to read `file` URLs; overrides that of ``downloads``. Default
     /// ``FileAccess/refused``.
     public var files = FileAccess.refused
 
     static let threads = 1...1024
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 
-    /// The defaults, with the cache in `cacheDirectory`; nil keeps everything in memory only.
+    /// Creates the default settings, with the cache in `cacheDirectory`; nil keeps everything in memory only.
     public init(cacheDirectory: String?) {
       cache.directory = cacheDirectory
     }
   }
 
-  /// The name that ``BatchFetch/FileAccess`` had first.
+  /// The former name of ``BatchFetch/FileAccess``.
   public typealias FileAccess = BatchFetch.FileAccess
 }

@@ -1,7 +1,14 @@
+internal import Foundation
 internal import Synchronization
 
-/// Something that happens once, and that requests can wait for: the end of another request, say. Let go, it counts as
-/// reached: nobody could reach it any more, and every request is told its outcome.
+/// An event that happens once, and that requests and downloads can wait for, such as the end of another request.
+///
+/// ```swift
+/// let login = pipeline.load(loginImage) { … }
+/// request.after = [login.finished]
+/// ```
+///
+/// A milestone that is released counts as reached: nobody could reach it anymore, and no request may wait forever.
 public final class Milestone: Sendable {
   private struct State {
     var isReached = false
@@ -10,12 +17,12 @@ public final class Milestone: Sendable {
 
   private let state = Mutex(State())
 
-  /// One that is still ahead.
+  /// Creates a milestone that is not reached.
   public init() {}
 
   deinit { reach() }
 
-  /// It has happened. Further calls do nothing.
+  /// Marks the milestone as reached. Further calls do nothing.
   public func reach() {
     let waiting = state.withLock { state in
       state.isReached = true
@@ -25,12 +32,24 @@ public final class Milestone: Sendable {
     for body in waiting { body() }
   }
 
-  /// Calls `body` once: now where it has happened, else from the call of ``reach()``.
+  /// Calls `body` once: now if the milestone is reached, otherwise from the call of ``reach()``.
   func whenReached(_ body: @escaping @Sendable () -> Void) {
     let isReached = state.withLock { state in
       if !state.isReached { state.waiting.append(body) }
       return state.isReached
     }
     if isReached { body() }
+  }
+
+  /// Calls `body` once, on `queue`, when all milestones are reached.
+  static func whenAllReached(
+    _ milestones: [Milestone], on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
+  ) {
+    let group = DispatchGroup()
+    for milestone in milestones {
+      group.enter()
+      milestone.whenReached { group.leave() }
+    }
+    group.notify(queue: queue, execute: body)
   }
 }

@@ -3,18 +3,8 @@ public import ImageCache
 
 /// One picture that somebody wants, in one or several sizes.
 public struct ThumbnailRequest: Sendable {
-  /// How urgent a request is among those that wait. Several callers of one source: the highest counts.
-  public enum Priority: Int, Comparable, CaseIterable, Sendable {
-    /// Prefetching: when nothing else waits.
-    case low
-    /// The default.
-    case normal
-    /// Somebody looks at the empty place.
-    case high
-
-    /// Less urgent than.
-    public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
-  }
+  /// The former place of ``BatchFetch/Priority``.
+  public typealias Priority = BatchFetch.Priority
 
   /// Where the picture is, as the caller wrote it. A bad address fails this request with `bad_url`, and no other.
   public var url: String

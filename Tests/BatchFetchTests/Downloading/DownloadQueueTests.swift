@@ -84,7 +84,7 @@ import Testing
     _ = await held.exchanges.values(count: 1)
     let tokens = try ["a", "b", "c"].map { downloader.start(try DownloadRequest($0, host: "\($0).test")).token }
     // All of them wait for the one place by now, each at the head of its own host's queue.
-    await eventually { downloader.environment.transfers.operationCount == 4 }
+    await eventually { downloader.context.transfers.operationCount == 4 }
     tokens[2].setPriority(.high)
     tokens[0].setPriority(.low)
     for index in 0..<4 { await held.exchanges.values(count: index + 1)[index].resume() }

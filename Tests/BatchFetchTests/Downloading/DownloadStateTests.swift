@@ -4,104 +4,217 @@ import Testing
 @testable import BatchFetch
 
 @Suite struct DownloadStateTests {
-  private enum Event {
-    case begin
-    case fail(FailureCode)
-    case succeed
-    case breakOff(after: Int)
-    case refuseRange
-    case stop
-    case resume
-    case end
+  typealias Phase = DownloadState.Phase
+
+  enum Event: CaseIterable, Sendable {
+    case begin, pause, resume, raise, oldDemand, cancel
+    case attempt, attemptInOldTurn, backedOff, backedOffInOldTurn
+    case complete, failForGood, failForNow, rangeRefused, interrupted
   }
 
-  /// What each event came to, in short.
-  private func outcomes(of events: [Event], retries: Int = 1) -> [String] {
-    var state = DownloadState()
-    let policy = RetryPolicy(limit: retries)
-    func ended(_ ending: DownloadState.Ending) -> String {
-      "\(state.endAttempt(ending, retryAfter: .seconds(2), policy: policy, jitter: 0))"
+  /// A machine under test. Remembers the turns that it has named.
+  private struct Driver {
+    var machine = DownloadState()
+    var retries = 9
+    var revision: UInt64 = 0
+    var turns: [DownloadState.Turn] = []
+
+    mutating func change(_ priority: Priority = .normal, isPaused: Bool = false, revision: UInt64? = nil) -> String {
+      self.revision = revision ?? self.revision + 1
+      return name(machine.change(to: JointDemand(priority: priority, isPaused: isPaused, revision: self.revision)))
     }
-    return events.map { event in
+
+    mutating func attempt(in turn: DownloadState.Turn?) -> String {
+      guard let turn, let attempt = machine.attempt(in: turn) else { return "refused" }
+      return "attempt \(attempt.number)" + (attempt.partial.map { " from \($0.bytes.count)" } ?? "")
+    }
+
+    mutating func end(_ result: DownloadState.AttemptResult) -> String {
+      let policy = RetryPolicy(limit: retries)
+      return name(machine.attemptEnded(result, retryAfter: .seconds(2), policy: policy, jitter: 0))
+    }
+
+    mutating func fail(_ code: FailureCode, kept: Int? = nil) -> String {
+      end(.failed(code, kept: kept.flatMap { .sample(count: $0) }))
+    }
+
+    mutating func backedOff(in turn: DownloadState.Turn?) -> String {
+      turn.map { name(machine.backedOff(in: $0)) } ?? "none"
+    }
+
+    /// Handles an event. Returns the action in short.
+    mutating func handle(_ event: Event) -> String {
       switch event {
-      case .begin:
-        guard let attempt = state.beginAttempt() else { return "refused" }
-        return "attempt \(attempt.number)" + (attempt.partial.map { " from \($0.bytes.count)" } ?? "")
-      case .fail(let code): return ended(.failed(code, kept: nil))
-      case .succeed: return ended(.good)
-      case .breakOff(let count): return ended(.failed(.connectionLost, kept: .sample(count: count)))
-      case .refuseRange: return ended(.rangeRefused)
-      case .stop: return "\(state.stop())"
-      case .resume:
-        state = state.resumed()
-        return "resumed"
-      case .end: return state.end() ? "first end" : "ended before"
+      case .begin: name(machine.begin())
+      case .pause: change(isPaused: true)
+      case .resume: change()
+      case .raise: change(.high, isPaused: machine.phase == .paused || machine.phase == .stopping)
+      case .oldDemand: change(isPaused: true, revision: 0)
+      case .cancel: name(machine.cancel())
+      case .attempt: attempt(in: turns.last)
+      case .attemptInOldTurn: attempt(in: turns.dropLast().last)
+      case .backedOff: backedOff(in: turns.last)
+      case .backedOffInOldTurn: backedOff(in: turns.dropLast().last)
+      case .complete: end(.complete)
+      case .failForGood: fail(.http(404))
+      case .failForNow: fail(.stalled)
+      case .rangeRefused: end(.rangeRefused)
+      case .interrupted: fail(.cancelled)
       }
     }
+
+    mutating func name(_ action: DownloadState.Action) -> String {
+      switch action {
+      case .enqueue(let turn):
+        turns.append(turn)
+        return "enqueue"
+      case .prepare(let turn):
+        turns.append(turn)
+        return "prepare"
+      case .backOff(let pause, let turn):
+        turns.append(turn)
+        return "back off \(pause)"
+      case .setPriority(let priority): return "\(priority)"
+      default: return "\(action)"
+      }
+    }
+
+    /// Handles events. Returns the actions in short.
+    mutating func handle(_ events: [Event]) -> [String] { events.map { handle($0) } }
   }
 
-  @Test func `A good answer ends the download`() {
-    #expect(outcomes(of: [.begin, .succeed, .end]) == ["attempt 1", "conclude", "first end"])
+  /// The events that lead to each phase, with an old turn where there can be one.
+  private static let paths: [(phase: Phase, events: [Event])] = [
+    (.waiting, []),
+    (.paused, [.begin, .attempt, .failForNow, .pause]),
+    (.queued, [.begin, .pause, .resume]),
+    (.attempting, [.begin, .pause, .resume, .attempt]),
+    (.backingOff, [.begin, .attempt, .failForNow]),
+    (.stopping, [.begin, .pause, .resume, .attempt, .pause]),
+    (.ended, [.begin, .attempt, .failForNow, .backedOff, .attempt, .complete]),
+  ]
+
+  /// The action and the next phase for every event in every phase; `-` stands for "none, and the same phase".
+  static let table: [(event: Event, expected: [String])] = [
+    // waiting, paused, queued, attempting, backingOff, stopping, ended
+    (.begin, ["enqueue queued", "-", "-", "-", "-", "-", "-"]),
+    (.pause, ["-", "-", "rest paused", "cancelTransfer stopping", "rest paused", "normal stopping", "-"]),
+    (.resume, ["-", "enqueue queued", "normal queued", "normal attempting", "normal backingOff", "normal stopping", "-"]),
+    (.raise, ["-", "-", "high queued", "high attempting", "high backingOff", "high stopping", "-"]),
+    (.oldDemand, ["-", "-", "-", "-", "-", "-", "-"]),
+    (.cancel, ["abort ended", "abort ended", "abort ended", "abort ended", "abort ended", "abort ended", "-"]),
+    (.attempt, ["refused", "refused", "attempt 1 attempting", "refused", "refused", "refused", "refused"]),
+    (.attemptInOldTurn, ["refused", "refused", "refused", "refused", "refused", "refused", "refused"]),
+    (.backedOff, ["-", "-", "-", "-", "prepare queued", "-", "-"]),
+    (.backedOffInOldTurn, ["-", "-", "-", "-", "-", "-", "-"]),
+    (.complete, ["-", "-", "-", "finish ended", "-", "finish ended", "-"]),
+    (.failForGood, ["-", "-", "-", "finish ended", "-", "finish ended", "-"]),
+    (.failForNow, ["-", "-", "-", "back off 2.0 seconds backingOff", "-", "rest paused", "-"]),
+    (.rangeRefused, ["-", "-", "-", "prepare queued", "-", "rest paused", "-"]),
+    (.interrupted, ["-", "-", "-", "finish ended", "-", "rest paused", "-"]),
+  ]
+
+  @Test(arguments: table)
+  func `Every event in every phase leads to its action and phase`(row: (event: Event, expected: [String])) {
+    for (path, expected) in zip(Self.paths, row.expected) {
+      var driver = Driver()
+      _ = driver.handle(path.events)
+      #expect(driver.machine.phase == path.phase)
+
+      let action = driver.handle(row.event)
+
+      let isRefused = action == "refused" || action == "none"
+      let result = isRefused && driver.machine.phase == path.phase ? action : "\(action) \(driver.machine.phase)"
+      #expect(result == (expected == "-" ? "none" : expected), "\(row.event) while \(path.phase)")
+    }
   }
 
-  @Test func `A passing fault is tried again, and then given up`() {
-    let outcomes = outcomes(of: [.begin, .fail(.stalled), .begin, .fail(.stalled)])
-    #expect(outcomes == ["attempt 1", "retry(after: 2.0 seconds)", "attempt 2", "conclude"])
+  @Test func `The table has every event, and the paths every phase`() {
+    #expect(Self.table.map(\.event) == Event.allCases)
+    #expect(Self.paths.count == 7)
+    #expect(Self.table.allSatisfy { $0.expected.count == Self.paths.count })
   }
 
-  @Test func `What would fail again is given up at once`() {
-    #expect(outcomes(of: [.begin, .fail(.http(404))]) == ["attempt 1", "conclude"])
+  // MARK: Sequences
+
+  @Test func `A download that is paused before it begins waits for its callers`() {
+    var driver = Driver()
+    #expect(driver.handle([.pause, .begin, .resume]) == ["none", "rest", "enqueue"])
   }
 
-  @Test func `It ends once`() {
-    #expect(outcomes(of: [.end, .end]) == ["first end", "ended before"])
+  @Test func `A temporary failure is retried until the retries are used up`() {
+    var driver = Driver(retries: 1)
+    let actions = driver.handle([.begin, .attempt, .failForNow, .backedOff, .attempt, .failForNow])
+    #expect(actions == ["enqueue", "attempt 1", "back off 2.0 seconds", "prepare", "attempt 2", "finish"])
   }
 
-  @Test func `After the end nothing begins, and attempts that come back late are ignored`() {
-    let outcomes = outcomes(of: [.begin, .end, .succeed, .fail(.stalled), .begin, .stop])
-    #expect(outcomes == ["attempt 1", "first end", "ignore", "ignore", "refused", "ignore"])
+  @Test func `Each attempt takes the bytes that the one before has kept, and no later attempt takes them again`() {
+    var driver = Driver()
+    _ = driver.handle([.begin, .attempt])
+    _ = driver.fail(.connectionLost, kept: 3)
+    let second = driver.handle([.backedOff, .attempt]).last
+    _ = driver.fail(.connectionLost, kept: 7)
+    let third = driver.handle([.backedOff, .attempt]).last
+    let fourth = driver.handle([.failForNow, .backedOff, .attempt]).last
+
+    #expect([second, third, fourth] == ["attempt 2 from 3", "attempt 3 from 7", "attempt 4"])
   }
 
-  @Test func `No two attempts run at a time`() {
-    #expect(outcomes(of: [.begin, .begin]) == ["attempt 1", "refused"])
+  @Test func `A refused range is followed by an attempt at once, which does not count as a retry`() {
+    var driver = Driver(retries: 1)
+    let actions = driver.handle([.begin, .attempt, .failForNow, .backedOff, .attempt, .rangeRefused, .attempt, .failForNow])
+    #expect(actions.suffix(4) == ["attempt 2", "prepare", "attempt 3", "finish"])
   }
 
-  @Test func `Each attempt takes what the one before has kept, and no later one takes it again`() {
-    let outcomes = outcomes(
-      of: [.begin, .breakOff(after: 3), .begin, .breakOff(after: 7), .begin, .fail(.stalled), .begin], retries: 9)
-    #expect(
-      outcomes.filter { $0.hasPrefix("attempt") } == ["attempt 1", "attempt 2 from 3", "attempt 3 from 7", "attempt 4"])
+  @Test func `A paused download continues the bytes of the attempt that the pause has canceled`() {
+    var driver = Driver()
+    _ = driver.handle([.begin, .attempt, .pause])
+    let rest = driver.fail(.cancelled, kept: 5)
+    let resumed = driver.handle([.resume, .attempt])
+
+    #expect(rest == "rest")
+    #expect(resumed == ["enqueue", "attempt 2 from 5"])
   }
 
-  @Test func `A refused range is followed by an attempt at once, which counts as no retry`() {
-    let outcomes = outcomes(of: [.begin, .breakOff(after: 3), .begin, .refuseRange, .begin, .fail(.stalled)])
-    #expect(outcomes.suffix(3) == ["retry(after: 0.0 seconds)", "attempt 3", "conclude"])
+  @Test func `An attempt that a pause has canceled does not count as a failure`() {
+    var driver = Driver(retries: 1)
+    let actions = driver.handle([.begin, .attempt, .pause, .interrupted, .resume, .attempt, .failForNow])
+    #expect(actions.last == "back off 2.0 seconds")
   }
 
-  @Test func `A pause stops the running attempt, and the next one goes on from there`() {
-    let outcomes = outcomes(of: [.begin, .stop, .breakOff(after: 5), .begin, .resume, .begin])
-    #expect(outcomes == ["attempt 1", "cancelAttempt", "rest", "refused", "resumed", "attempt 2 from 5"])
+  @Test func `A pause does not prevent an end that has come already`() {
+    var completed = Driver()
+    #expect(completed.handle([.begin, .attempt, .pause, .complete]).last == "finish")
+
+    var exhausted = Driver(retries: 0)
+    #expect(exhausted.handle([.begin, .attempt, .pause, .failForNow]).last == "finish")
   }
 
-  @Test func `An attempt that a pause has cancelled is no failure`() {
-    let outcomes = outcomes(of: [.begin, .stop, .fail(.cancelled), .resume, .begin, .fail(.stalled), .begin])
-    #expect(outcomes.suffix(2) == ["retry(after: 2.0 seconds)", "attempt 3"])
+  @Test func `A download that is resumed while it stops enters the queue of its host again`() {
+    var driver = Driver()
+    let actions = driver.handle([.begin, .attempt, .pause, .resume, .interrupted, .attempt])
+    #expect(actions.suffix(2) == ["enqueue", "attempt 2"])
   }
 
-  @Test func `A pause leaves alone what has come to its end`() {
-    #expect(outcomes(of: [.begin, .stop, .succeed, .end]) == ["attempt 1", "cancelAttempt", "conclude", "first end"])
-    #expect(outcomes(of: [.begin, .stop, .fail(.http(404))]).last == "conclude")
-    #expect(outcomes(of: [.begin, .stop, .fail(.stalled)], retries: 0).last == "conclude")
+  @Test func `A turn that was given up by a pause starts no attempt after the download has resumed`() {
+    var driver = Driver()
+    let actions = driver.handle([.begin, .pause, .resume, .attemptInOldTurn, .attempt])
+    #expect(actions.suffix(2) == ["refused", "attempt 1"])
   }
 
-  @Test func `Between attempts, and before the first one, a pause has nothing to wait for`() {
-    #expect(outcomes(of: [.stop, .begin]) == ["rest", "refused"])
-    #expect(outcomes(of: [.begin, .fail(.stalled), .stop, .stop]).suffix(2) == ["rest", "ignore"])
+  @Test func `The time of the first attempt is kept`() {
+    var driver = Driver()
+    _ = driver.handle([.begin, .attempt])
+    let first = driver.machine.firstAttempt
+    _ = driver.handle([.failForNow, .backedOff, .attempt])
+
+    #expect(first != nil && driver.machine.firstAttempt == first)
+    #expect(driver.machine.attempts == 2)
   }
 }
 
 extension PartialDownload {
-  /// The first bytes of a body of a hundred.
+  /// The first bytes of a body of a hundred bytes.
   static func sample(
     count: Int, fields: HTTPFields = [.eTag: "\"1\"", .contentLength: "100"], finalURL: String? = nil
   ) -> PartialDownload? {

@@ -59,7 +59,7 @@ import Testing
     let set = try? await pipeline.thumbnails(for: ThumbnailRequest(url: "file://\(path)", size: 8))
     #expect((set?.origin == .file) == (own == .allowed))
     let direct = await Result(of: { () async throws(FetchFailure) in
-      try await pipeline.core.downloader.download(request)
+      try await pipeline.context.downloader.download(request)
     })
     #expect((direct.failure == nil) == (own == .allowed))
   }

@@ -32,7 +32,7 @@ import Testing
     var finished = 0
     for await item in Batch(requests, over: pipeline) where item.outcome.failure == nil { finished += 1 }
     #expect(finished == 50)
-    await eventually { !pipeline.core.downloader.isSuspended }
+    await eventually { !pipeline.context.downloader.isSuspended }
   }
 
   @Test func `Who wants to read waits for room, in order, those of a higher priority first`() {
@@ -77,19 +77,19 @@ import Testing
       $0.maxBytesInHand = 10 * bytes
     })
     let requests = (0..<count).map { fixture.request("/\($0)", size: 9) }
-    pipeline.core.renders.isSuspended = true
+    pipeline.context.renders.isSuspended = true
     let outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>()
     let tokens = requests.map { request in pipeline.load(request) { outcomes.record($0) } }
     // As many as have room, and one more.
-    await eventually { pipeline.core.budget.waitingCount + pipeline.core.renders.operationCount == count }
-    #expect(pipeline.core.renders.operationCount == 11)
+    await eventually { pipeline.context.budget.waitingCount + pipeline.context.renders.operationCount == count }
+    #expect(pipeline.context.renders.operationCount == 11)
     // Those that are cancelled while they wait are not read, and hold up nobody.
     for token in tokens[100..<200] { token.cancel() }
-    pipeline.core.renders.isSuspended = false
+    pipeline.context.renders.isSuspended = false
     let ends = await outcomes.values(count: count)
     #expect(ends.filter { $0.failure == .cancelled }.count == 100)
     #expect(ends.filter { (try? $0.get())?.origin == .disk }.count == 200)
-    await eventually { pipeline.core.budget.waitingCount == 0 && pipeline.runningCount == 0 }
+    await eventually { pipeline.context.budget.waitingCount == 0 && pipeline.runningCount == 0 }
     #expect(outcomes.values.count == count && pipeline.decodeCount == 200)
     #expect(fixture.server.requests.count == count)
   }

@@ -106,7 +106,7 @@ import Testing
     // Some of these are still looked up when their priority changes: it must reach the download all the same.
     let tokens = (1...20).map { index in pipeline.load(fixture.request("/\(index)")) { outcomes.record($0) } }
     tokens[19].setPriority(.high)
-    await eventually { pipeline.core.downloader.runningCount == 21 }
+    await eventually { pipeline.context.downloader.runningCount == 21 }
     gate.open()
     _ = await outcomes.values(count: 21)
     #expect(fixture.server.requests.map(\.target).prefix(2) == ["/0", "/20"])

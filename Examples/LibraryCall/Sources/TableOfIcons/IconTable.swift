@@ -6,7 +6,7 @@ import ImageCache
 /// An icon is asked for when its row comes into sight, and given up when the row leaves before it is there.
 @MainActor final class IconTable {
   enum Icon {
-    case loading(FetchToken)
+    case loading(ThumbnailToken)
     case here(Thumbnail)
     case missing(FetchFailure)
   }

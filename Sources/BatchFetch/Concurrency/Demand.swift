@@ -1,0 +1,16 @@
+/// The demand of one caller.
+struct Demand: Sendable {
+  var priority = Priority.normal
+  /// True if the caller does not need the result for now.
+  var isPaused = false
+}
+
+/// The combined demand of all callers of one job.
+struct JointDemand: Equatable, Sendable {
+  /// The highest priority among the callers.
+  var priority = Priority.normal
+  /// True if all callers have paused.
+  var isPaused = false
+  /// Grows with each change. If two changes arrive in the wrong order, the one with the higher revision counts.
+  var revision: UInt64 = 0
+}

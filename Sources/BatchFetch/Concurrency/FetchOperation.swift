@@ -1,0 +1,86 @@
+public import Foundation
+internal import Synchronization
+
+/// A request as an `Operation`. The base of ``DownloadOperation`` and ``ThumbnailOperation``, which share its life-cycle:
+/// the operation begins its request when a queue starts it, and finishes when the request has ended.
+///
+/// The superclass makes this class `@unchecked Sendable`; everything added here is constant or inside a `Mutex`.
+public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Sendable {
+  /// Begins the request.
+  typealias Begin = @Sendable (
+    _ priority: Priority, _ progress: @escaping DownloadProgress.Handler,
+    _ completion: @escaping @Sendable (Result<Value, FetchFailure>) -> Void
+  ) -> WorkHandle
+
+  private struct State {
+    /// Nil once the request has begun.
+    var begin: Begin?
+    var progress: DownloadProgress?
+    var result: Result<Value, FetchFailure>?
+  }
+
+  let slot: TokenSlot
+  private let onProgress: DownloadProgress.Handler?
+  private let state: Mutex<State>
+
+  init(priority: Priority, progress: DownloadProgress.Handler?, begin: @escaping Begin) {
+    slot = TokenSlot(priority: priority)
+    onProgress = progress
+    state = Mutex(State(begin: begin))
+    super.init()
+    queuePriority = Operation.QueuePriority(priority)
+  }
+
+  /// The outcome; nil until the operation has finished.
+  public final var result: Result<Value, FetchFailure>? { state.withLock { $0.result } }
+
+  /// The latest progress of the download; nil until bytes were received.
+  public final var progress: DownloadProgress? { state.withLock { $0.progress } }
+
+  /// The priority, in the queue of this operation and in all queues that its request passes. `veryLow` counts as
+  /// ``Priority/low`` there, and `veryHigh` as ``Priority/high``.
+  public final override var queuePriority: Operation.QueuePriority {
+    didSet { slot.setPriority(Priority(queuePriority)) }
+  }
+
+  /// Cancels the request. The operation finishes with `cancelled`, unless it has an outcome already. The download goes
+  /// on if other callers need it.
+  public final override func cancel() {
+    super.cancel()
+    slot.cancel()
+  }
+
+  final override func execute() {
+    guard let begin = state.withLock({ $0.begin.take() }) else { return end(.failure(.cancelled)) }
+    slot.run { priority in
+      begin(priority) { [self] in report($0) } _: { [self] in end($0) }
+    }
+  }
+
+  final override func skip() { end(.failure(.cancelled)) }
+
+  private func report(_ progress: DownloadProgress) {
+    state.withLock { $0.progress = progress }
+    onProgress?(progress)
+  }
+
+  private func end(_ result: Result<Value, FetchFailure>) {
+    state.withLock { state in
+      state.begin = nil
+      state.result = result
+    }
+    slot.end()
+    finish()
+  }
+}
+
+extension Priority {
+  /// The counterpart of `priority`.
+  init(_ priority: Operation.QueuePriority) {
+    switch priority {
+    case .veryLow, .low: self = .low
+    case .high, .veryHigh: self = .high
+    default: self = .normal
+    }
+  }
+}

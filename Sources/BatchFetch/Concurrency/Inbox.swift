@@ -1,0 +1,80 @@
+internal import Synchronization
+
+/// The closures of one caller, and the deliveries to them: progress in order, then exactly one end.
+///
+/// The methods that add a delivery return true if ``deliver()`` must be called, on the queue of the caller. The
+/// closures are dropped after the end: a token that lives on does not keep what they captured.
+struct Inbox<Value: Sendable>: ~Copyable, Sendable {
+  typealias Completion = @Sendable (Result<Value, FetchFailure>) -> Void
+
+  // Not private: the compiler of Swift 6.3 emits invalid code for a private type inside a noncopyable one.
+  struct State {
+    var mailbox = CallerMailbox<Value>()
+    var progress: DownloadProgress.Handler?
+    var completion: Completion?
+    /// Created when somebody needs it.
+    var finished: Milestone?
+    var isOver = false
+  }
+
+  /// True if the caller has a closure for progress.
+  let wantsProgress: Bool
+  let state: Mutex<State>
+
+  init(progress: DownloadProgress.Handler?, completion: @escaping Completion) {
+    wantsProgress = progress != nil
+    state = Mutex(State(progress: progress, completion: completion))
+  }
+
+  /// The outcome; nil before the completion is called.
+  var outcome: Result<Value, FetchFailure>? { state.withLock { $0.mailbox.outcome } }
+
+  /// The milestone that is reached after the completion has returned.
+  var finished: Milestone {
+    let (milestone, isOver) = state.withLock { state in
+      let milestone = state.finished ?? Milestone()
+      state.finished = milestone
+      return (milestone, state.isOver)
+    }
+    if isOver { milestone.reach() }
+    return milestone
+  }
+
+  /// Adds progress.
+  func offer(_ progress: DownloadProgress) -> Bool {
+    wantsProgress && state.withLock { $0.mailbox.offer(progress) }
+  }
+
+  /// Adds the end. Only the first one counts.
+  func end(_ result: Result<Value, FetchFailure>, complete: DownloadProgress? = nil) -> Bool {
+    state.withLock { $0.mailbox.end(result, complete: complete) }
+  }
+
+  /// Replaces an end that was not delivered by `cancelled`.
+  func cancel() -> Bool { state.withLock { $0.mailbox.cancel() } }
+
+  /// Calls the closures. Returns true if the end was among the deliveries.
+  func deliver() -> Bool {
+    var isEnd = false
+    while let delivery = state.withLock({ $0.mailbox.next() }) {
+      switch delivery {
+      case .progress(let progress): state.withLock { $0.progress }?(progress)
+      case .end(let result):
+        complete(with: result)
+        isEnd = true
+      }
+    }
+    return isEnd
+  }
+
+  private func complete(with result: Result<Value, FetchFailure>) {
+    let (completion, progress) = state.withLock { ($0.completion.take(), $0.progress.take()) }
+    completion?(result)
+    // Released here, outside the lock: what the closure captured may run code when it goes.
+    _ = progress
+    state.withLock { state in
+      state.isOver = true
+      return state.finished
+    }?.reach()
+  }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import Synchronization
+
+/// Someone who waits for a download: a caller of ``Downloader``, or a job of a pipeline.
+protocol DownloadSubscriber: AnyObject, Sendable {
+  /// True if the subscriber needs progress.
+  var wantsProgress: Bool { get }
+  /// Called from any thread, not necessarily in order. Must not block.
+  func progressed(_ progress: DownloadProgress)
+  /// Called once for each download joined, from any thread. Must not block.
+  func ended(_ result: Result<Download, FetchFailure>)
+}
+
+/// One caller of a downloader: gets progress in order, then exactly one end.
+final class DownloadCaller: DownloadSubscriber {
+  /// Makes the request of a caller when its dependencies have ended.
+  typealias DeferredRequest = @Sendable () throws(FetchFailure) -> DownloadRequest
+
+  let inbox: Inbox<Download>
+  private let queue: DispatchQueue
+  private let group: DispatchGroup
+  private let deferred = Mutex<DeferredRequest?>(nil)
+
+  /// - Parameters:
+  ///   - queue: where the closures are called, one at a time.
+  ///   - group: entered until the completion has returned.
+  init(
+    progress: DownloadProgress.Handler?, completion: @escaping Downloader.Completion, on queue: DispatchQueue,
+    in group: DispatchGroup
+  ) {
+    inbox = Inbox(progress: progress, completion: completion)
+    self.queue = queue
+    self.group = group
+    group.enter()
+  }
+
+  var wantsProgress: Bool { inbox.wantsProgress }
+
+  func progressed(_ progress: DownloadProgress) { post(inbox.offer(progress)) }
+
+  func ended(_ result: Result<Download, FetchFailure>) { post(inbox.end(result, complete: .complete(result))) }
+
+  /// Makes `cancelled` the end, unless the completion is being called already.
+  func cancel() { post(inbox.cancel()) }
+
+  /// Keeps `request` until the dependencies have ended, or the caller has.
+  func `defer`(_ request: @escaping DeferredRequest) { deferred.withLock { $0 = request } }
+
+  /// Returns the request that was deferred; nil after the first call, and after the end.
+  func takeDeferred() -> DeferredRequest? { deferred.withLock { $0.take() } }
+
+  private func post(_ needsDelivery: Bool) {
+    guard needsDelivery else { return }
+    queue.async { [self] in
+      guard inbox.deliver() else { return }
+      // Dropped although the dependencies may still run: a caller that has left must not be kept by what it waited for.
+      _ = takeDeferred()
+      group.leave()
+    }
+  }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+
+/// Assembles the response of one attempt from the head and the bytes of a transfer. A plain value.
+///
+/// If the attempt continues an interrupted one, it joins the new bytes to those that were kept, and never joins bytes of
+/// different versions.
+struct ResponseAssembler {
+  /// A complete response.
+  struct Response: Sendable {
+    var head: TransferHead
+    var body: [UInt8] = []
+    var requestedAt: Date
+    var respondedAt: Date
+  }
+
+  /// The outcome of an attempt.
+  enum Outcome: Sendable {
+    /// A complete response or a failure, and the bytes that the next attempt may continue.
+    case ended(Result<Response, FetchFailure>, kept: PartialDownload?)
+    /// The server did not continue the bytes that were kept. They are dropped: the next attempt downloads everything.
+    case rangeRefused
+  }
+
+  private static let maxReserve = 32 << 20
+
+  private let maxBytes: Int
+  /// The bytes of an earlier attempt, until a response replaces them.
+  private var partial: PartialDownload?
+  private let requestedAt: Date
+  private var response: Response?
+  /// The part of the body that a 206 contains.
+  private var continuation: PartialDownload.Continuation?
+  private var isRangeRefused = false
+  /// The number of bytes of a body that is not kept.
+  private var unkeptBytes = 0
+  /// The length of the whole body; nil if it is unknown. Stored, although it follows from the head: it is needed with
+  /// every piece of the body.
+  private(set) var total: Int?
+
+  /// - Parameter partial: The bytes that the request asks the server to continue.
+  init(maxBytes: Int, continuing partial: PartialDownload?, requestedAt: Date) {
+    self.maxBytes = maxBytes
+    self.partial = partial
+    self.requestedAt = requestedAt
+  }
+
+  /// Adds the head of the response.
+  mutating func receive(head: TransferHead, at date: Date) throws(FetchFailure) {
+    response = Response(head: head, requestedAt: requestedAt, respondedAt: date)
+    total = head.declaredLength
+    switch (head.response.status, partial) {
+    case (.partialContent, let partial?): try join(partial, head)
+    case (.rangeNotSatisfiable, .some): isRangeRefused = true
+    case (.ok, _): partial = nil
+    default: break
+    }
+    guard isBodyKept else { return }
+    let expected = total ?? 0
+    if expected > maxBytes { throw tooLarge }
+    // A server may declare any length. Memory is reserved only up to a plausible one.
+    response?.body.reserveCapacity(max(0, min(expected, Self.maxReserve)))
+  }
+
+  /// Adds bytes of the body. Returns false if they are not needed: the body of an error response, or a partial response
+  /// to a request for everything. Reading a few of them keeps the connection usable. Beyond that limit the transfer is
+  /// given up, and the response counts without its body.
+  mutating func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) -> Bool {
+    guard isBodyKept else {
+      unkeptBytes += bytes.count
+      if isCutShort { throw FetchFailure(.tooLargeBytes, "The rest of the body is not needed.") }
+      return false
+    }
+    response?.body.append(contentsOf: bytes)
+    if body.count > maxBytes { throw tooLarge }
+    if let continuation, body.count > continuation.end { throw refuseRange() }
+    return true
+  }
+
+  /// The body so far, including the bytes of earlier attempts.
+  var body: [UInt8] { response?.body ?? [] }
+
+  /// Ends the attempt, with the failure of the transfer if it had one.
+  mutating func finish(_ failure: FetchFailure?) -> Outcome {
+    if isRangeRefused { return .rangeRefused }
+    let response = response.take()
+    var failure = isCutShort ? nil : failure ?? shortfall(of: response)
+    guard failure != nil else {
+      guard let response else { return .ended(.failure(.noResponse), kept: partial) }
+      return .ended(.success(response), kept: partial)
+    }
+    failure?.head = response?.head
+    let kept = response.flatMap { PartialDownload(head: $0.head, bytes: $0.body) } ?? partial
+    return .ended(.failure(failure ?? .noResponse), kept: kept)
+  }
+
+  private var isCutShort: Bool { unkeptBytes > TransferLimits.maxUnwantedBytes }
+
+  private var isBodyKept: Bool { response?.head.response.status == .ok }
+
+  private mutating func join(_ partial: PartialDownload, _ head: TransferHead) throws(FetchFailure) {
+    guard let continuation = partial.continuation(by: head) else { throw refuseRange() }
+    response?.head = continuation.head
+    response?.body = partial.bytes
+    self.continuation = continuation
+    total = continuation.total
+    self.partial = nil
+  }
+
+  private mutating func refuseRange() -> FetchFailure {
+    isRangeRefused = true
+    return FetchFailure(.connectionLost, "The server did not send the missing bytes.")
+  }
+
+  /// Returns the failure of a response that ended too early or has no body.
+  private func shortfall(of response: Response?) -> FetchFailure? {
+    guard let response, [.ok, .noContent].contains(response.head.response.status) else { return nil }
+    if response.body.isEmpty { return FetchFailure(.emptyBody, "The response has no body.") }
+    if let continuation, response.body.count < continuation.total {
+      return FetchFailure(.image(.truncated), "The server sent only a part of the missing bytes.")
+    }
+    return nil
+  }
+
+  private var tooLarge: FetchFailure {
+    FetchFailure(.tooLargeBytes, "The body is larger than the limit of \(maxBytes) bytes.")
+  }
+}
+
+extension FetchFailure {
+  fileprivate static let noResponse = FetchFailure(.connectionLost, "The server sent no response.")
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+
+/// Decides how callers are served, given the entry in the cache.
+enum CacheDecision {
+  /// Serve the cached thumbnails.
+  case serve(CachedImage, ThumbnailSet.Origin)
+  /// The entry counts as fresh but lacks a size. The cache may have kept the original.
+  case complete(StoredSource)
+  /// Fail: the source is known to fail.
+  case fail(FetchFailure)
+  /// Request the source; with conditions if there is an entry that the server can confirm.
+  case fetch(confirming: CachedImage?)
+
+  /// - Parameters:
+  ///   - entry: the entry in the cache, if any.
+  ///   - specs: all thumbnails that are wanted.
+  ///   - since: responses that this process received since this time count as fresh; nil for none.
+  init(
+    _ entry: CacheEntry?, specs: [ThumbnailSpec], mode: CacheMode, since: ContinuousClock.Instant?, now: Date
+  ) {
+    let miss = mode == .offline ? CacheDecision.fail(Self.offlineMiss) : .fetch(confirming: nil)
+    guard let entry else {
+      self = miss
+      return
+    }
+    let isFresh = Self.isFresh(entry.source, mode: mode, since: since, now: now)
+    if let setback = entry.setback, mode != .offline, Self.isFresh(setback, mode: mode, since: since, now: now),
+      let failure = Self.failure(of: setback)
+    {
+      self = .fail(failure)
+    } else if let image = CachedImage(entry), specs.allSatisfy({ image.thumbnails[$0] != nil }) {
+      self = isFresh ? .serve(image, Self.origin(of: image, now: now)) : .fetch(confirming: image)
+    } else if isFresh, CachedImage(entry) != nil {
+      self = .complete(entry.source)
+    } else if isFresh, let failure = Self.failure(of: entry.source) {
+      self = .fail(failure)
+    } else {
+      self = miss
+    }
+  }
+
+  /// Returns the stored failure; nil for an image.
+  private static func failure(of source: StoredSource) -> FetchFailure? {
+    guard case .failure(let code, let message, _) = source.content else { return nil }
+    return FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: source.status)
+  }
+
+  static let offlineMiss = FetchFailure(.offlineMiss, "The image is not in the cache, and requests are disabled.")
+
+  /// Entries fetched by this process count as fresh.
+  private static func origin(of image: CachedImage, now: Date) -> ThumbnailSet.Origin {
+    guard image.source.policy.state(at: now) == .fresh || image.source.obtained != nil else { return .stale }
+    return image.tier == .memory ? .memory : .disk
+  }
+
+  private static func isFresh(
+    _ source: StoredSource, mode: CacheMode, since: ContinuousClock.Instant?, now: Date
+  ) -> Bool {
+    if let since, let obtained = source.obtained, obtained >= since { return true }
+    return switch mode {
+    case .normal: source.policy.state(at: now) == .fresh
+    case .refresh: false
+    case .offline: true
+    }
+  }
+}
+
+/// A cache entry of an image, not of a failure.
+struct CachedImage: Sendable {
+  var source: StoredSource
+  let image: SourceImage
+  /// The length of the source in bytes.
+  let bytes: Int
+  let thumbnails: [ThumbnailSpec: Thumbnail]
+  let tier: CacheEntry.Tier
+
+  /// Returns nil for the entry of a failure.
+  init?(_ entry: CacheEntry) {
+    guard case .picture(let image, _, let bytes) = entry.source.content else { return nil }
+    self.source = entry.source
+    self.image = image
+    self.bytes = bytes
+    self.thumbnails = entry.thumbnails
+    self.tier = entry.origin
+  }
+}

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import ImageCache
+internal import Synchronization
+
+/// One caller of a pipeline. Waits for the milestones of its request, tries the mirrors in turn, and gets progress and
+/// exactly one end.
+final class ThumbnailCaller: Sendable {
+  private struct State {
+    /// The URLs not tried so far, the next one first.
+    var urls: ArraySlice<String>
+    /// The failures of those that were tried.
+    var failures: [FetchFailure] = []
+  }
+
+  let specs: [ThumbnailSpec]
+  let since: ContinuousClock.Instant?
+  let inbox: Inbox<ThumbnailSet>
+  /// Holds the place in the table of jobs.
+  let slot: TokenSlot
+  /// The request without its milestones: one that is never reached must not be kept by those who wait for it.
+  private let request: ThumbnailRequest
+  private let context: ThumbnailContext
+  private let queue: DispatchQueue
+  private let state: Mutex<State>
+
+  init(
+    _ request: ThumbnailRequest, in context: ThumbnailContext, on queue: DispatchQueue,
+    progress: DownloadProgress.Handler? = nil, completion: @escaping ThumbnailPipeline.Completion
+  ) {
+    specs = request.specs
+    since = request.since
+    inbox = Inbox(progress: progress, completion: completion)
+    slot = TokenSlot(priority: request.priority)
+    var ready = request
+    ready.after = []
+    self.request = ready
+    self.context = context
+    self.queue = queue
+    state = Mutex(State(urls: [request.url] + request.mirrors))
+  }
+
+  /// Begins when `milestones` are reached; at once if there are none.
+  func start(after milestones: [Milestone]) {
+    guard !milestones.isEmpty else { return tryNextURL() }
+    context.addWaiting(self)
+    // Thread A is here while thread B cancels: either B removes the caller from the table, or A does.
+    if slot.isCancelled { _ = context.removeWaiting(self) }
+    Milestone.whenAllReached(milestones, on: context.callbacks) { [self] in
+      if context.removeWaiting(self) { tryNextURL() }
+    }
+  }
+
+  /// Makes `cancelled` the end, unless the completion is being called already.
+  func cancel() {
+    // First the end, then the place: a success that is being delivered by another thread becomes `cancelled`.
+    post(inbox.cancel())
+    _ = context.removeWaiting(self)
+    slot.cancel()
+  }
+
+  func progressed(_ progress: DownloadProgress) { post(inbox.offer(progress)) }
+
+  /// Receives the outcome of the current URL.
+  func ended(_ outcome: Result<ThumbnailSet, FetchFailure>) {
+    slot.end()
+    switch outcome {
+    case .success(let set): post(inbox.end(.success(finished(set))))
+    case .failure(let failure):
+      // Canceled by somebody who canceled everything, and does not know of the other mirrors.
+      if record(failure), failure.code != .cancelled, !slot.isCancelled {
+        context.callbacks.async { [self] in tryNextURL() }
+      } else {
+        post(inbox.end(.failure(verdict)))
+      }
+    }
+  }
+
+  private func tryNextURL() {
+    guard !slot.isCancelled, let url = state.withLock({ $0.urls.popFirst() }) else { return }
+    slot.run { priority in
+      var request = request
+      request.url = url
+      request.priority = priority
+      context.load(request, for: self)
+      let id = ThumbnailContext.CallerID(self)
+      return WorkHandle { [context] in
+        context.leave(id)
+      } setPriority: { [context] in
+        context.setPriority($0, of: id)
+      }
+    }
+  }
+
+  /// Returns true if another URL is left.
+  private func record(_ failure: FetchFailure) -> Bool {
+    state.withLock { state in
+      state.failures.append(failure)
+      return !state.urls.isEmpty
+    }
+  }
+
+  /// The set, with the attempts at other mirrors and the URL that it came from.
+  private func finished(_ set: ThumbnailSet) -> ThumbnailSet {
+    let (failures, left) = state.withLock { ($0.failures, $0.urls.count) }
+    guard !failures.isEmpty else { return set }
+    var set = set
+    set.attempts += failures.reduce(0) { $0 + $1.attempts }
+    let url = request.mirrors[request.mirrors.count - 1 - left]
+    set.finalURL = set.finalURL ?? (try? SourceURL(url))?.description
+    return set
+  }
+
+  /// The failure that stands for all: the cancellation, one that is worth retrying, or the last one.
+  private var verdict: FetchFailure {
+    let failures = state.withLock { $0.failures }
+    var verdict = failures.first { $0.code.isRetryable } ?? failures.last ?? .cancelled
+    if slot.isCancelled || failures.last?.code == .cancelled { verdict = .cancelled }
+    verdict.attempts = failures.reduce(0) { $0 + $1.attempts }
+    return verdict
+  }
+
+  private func post(_ needsDelivery: Bool) {
+    if needsDelivery { queue.async { [self] in _ = inbox.deliver() } }
+  }
+}

@@ -1,0 +1,117 @@
+internal import HTTPTypes
+internal import ImageCache
+internal import Synchronization
+
+// The traffic between callers and jobs. Each step changes the table under its lock, and acts after unlocking.
+extension ThumbnailContext {
+  typealias CallerID = ObjectIdentifier
+
+  /// The combined demand of all callers of one job.
+  struct RenderDemand {
+    var specs: [ThumbnailSpec]
+    /// Nil as soon as one caller accepts fresh entries only.
+    var since: ContinuousClock.Instant?
+    var priority: Priority
+  }
+
+  // MARK: From callers to jobs
+
+  /// Serves a caller from memory, or adds it to the job of its image.
+  func load(_ request: ThumbnailRequest, for caller: ThumbnailCaller) {
+    do throws(FetchFailure) {
+      let source = try SourceURL(request.url)
+      try files.check(source)
+      try renderer.judge(request.specs)
+      try request.headerFields.checkFraming()
+      let key = SourceKey(url: source.description, variant: variant(request, source))
+      if let outcome = outcomeInMemory(request, source, key) {
+        caller.ended(outcome)
+      } else {
+        join(request, source, key, caller)
+      }
+    } catch {
+      caller.ended(.failure(error))
+    }
+  }
+
+  private func join(
+    _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey, _ caller: ThumbnailCaller
+  ) {
+    let joined = state.withLock { state in
+      state.jobs.join(key, caller, id: CallerID(caller), demand: Demand(priority: request.priority)) { generation in
+        ThumbnailJob(request, of: source, key: key, generation: generation, in: self)
+      }
+    }
+    if joined.isNew { joined.job.start() } else { joined.job.setPriority(joined.demand.priority) }
+  }
+
+  /// Removes a caller, and cancels its job if it was the last one. The caller must have its end already.
+  func leave(_ id: CallerID) {
+    guard let left = state.withLock({ $0.jobs.leave(id) }) else { return }
+    left.abandoned?.cancel()
+    if let (job, demand) = left.remaining { job.setPriority(demand.priority) }
+  }
+
+  /// Changes the priority of a caller.
+  func setPriority(_ priority: Priority, of id: CallerID) {
+    guard let (job, demand) = state.withLock({ $0.jobs.change(id) { $0.priority = priority } }) else { return }
+    job.setPriority(demand.priority)
+  }
+
+  /// Keeps a caller that waits for milestones.
+  func addWaiting(_ caller: ThumbnailCaller) { state.withLock { $0.waiting[CallerID(caller)] = caller } }
+
+  /// Returns false if the caller no longer waits.
+  func removeWaiting(_ caller: ThumbnailCaller) -> Bool {
+    state.withLock { $0.waiting.removeValue(forKey: CallerID(caller)) } != nil
+  }
+
+  /// Cancels all jobs. Each caller gets `cancelled`.
+  func cancelAll() {
+    // Callers that wait for milestones come first: the end of another request may be what they wait for.
+    for caller in state.withLock({ Array($0.waiting.values) }) { caller.cancel() }
+    let (jobs, callers) = state.withLock { $0.jobs.remove() }
+    for job in jobs { job.cancel() }
+    for caller in callers { caller.ended(.failure(.cancelled)) }
+  }
+
+  // MARK: From jobs to callers
+
+  /// Returns the demand of a job; nil if it has no callers left.
+  func demand(of job: ThumbnailJob) -> RenderDemand? {
+    guard let (callers, priority) = waiting(for: job) else { return nil }
+    var known: Set<ThumbnailSpec> = []
+    let specs = callers.flatMap(\.specs).filter { known.insert($0).inserted }
+    let since = callers.allSatisfy { $0.since != nil } ? callers.compactMap(\.since).max() : nil
+    return RenderDemand(specs: specs, since: since, priority: priority)
+  }
+
+  func progressed(_ job: ThumbnailJob, _ progress: DownloadProgress) {
+    for caller in waiting(for: job)?.callers ?? [] { caller.progressed(progress) }
+  }
+
+  /// Delivers an outcome to all callers that it serves. Returns true if no caller is left.
+  func settle(_ job: ThumbnailJob, _ outcome: Result<ServedSource, FetchFailure>) -> Bool {
+    let (served, isOver) = state.withLock { state in
+      state.jobs.settle(job.key, generation: job.generation) { outcome.result(for: $0.specs) != nil }
+    }
+    for caller in served {
+      if let result = outcome.result(for: caller.specs) { caller.ended(result) }
+    }
+    return isOver
+  }
+
+  private func waiting(for job: ThumbnailJob) -> (callers: [ThumbnailCaller], priority: Priority)? {
+    state.withLock { $0.jobs.waiting(for: job.key, generation: job.generation) }
+  }
+}
+
+extension Result<ServedSource, FetchFailure> {
+  /// Returns the result for a caller of `specs`; nil if it does not serve that caller.
+  fileprivate func result(for specs: [ThumbnailSpec]) -> Result<ThumbnailSet, FetchFailure>? {
+    switch self {
+    case .success(let served): served.set(for: specs).map { .success($0) }
+    case .failure(let failure): .failure(failure)
+    }
+  }
+}

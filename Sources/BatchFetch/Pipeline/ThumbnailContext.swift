@@ -1,0 +1,122 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+internal import Synchronization
+
+/// Everything that the jobs of one pipeline share: the table of images and callers, the queues, the cache, the
+/// downloader and the renderer.
+final class ThumbnailContext: Sendable {
+  struct State {
+    var jobs = InFlight<SourceKey, ThumbnailJob, ThumbnailCaller>()
+    /// Callers whose milestones are not reached.
+    var waiting: [ObjectIdentifier: ThumbnailCaller] = [:]
+  }
+
+  let state = Mutex(State())
+  let cache: ThumbnailCache
+  let downloader: Downloader
+  let renderer: Renderer
+  let budget: ByteBudget
+  let mode: CacheMode
+  let files: FileAccess
+  let transport: any Transport
+  let now: @Sendable () -> Date
+  /// The header fields that differ from the defaults, and so are a part of what decides which bytes are received.
+  let unusualFields: [String]
+  /// Calls completions, and continues jobs after their downloads.
+  let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
+  /// Looks into the disk cache: a few look-ups at a time, and never on a thread that others need.
+  let lookUps = WorkQueue(label: "thumbs.lookups", width: 2)
+  /// Decodes, one image per thread.
+  let renders = OperationQueue()
+  /// The number of decodes so far.
+  let decodeCount = Atomic(0)
+  /// The bytes of all bodies downloaded so far.
+  let downloadedBytes = Atomic(0)
+
+  init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {
+    var downloads = configuration.downloads
+    downloads.files = configuration.files
+    let downloader = Downloader(downloads, transport: transport)
+    self.cache = cache
+    self.downloader = downloader
+    self.transport = transport
+    renderer = Renderer(maxPixels: configuration.maxPixels)
+    budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
+    mode = configuration.cacheMode
+    files = configuration.files
+    now = configuration.downloads.now
+    unusualFields = configuration.downloads.unusualFields
+    renders.name = "thumbs.renders"
+    renders.maxConcurrentOperationCount = configuration.renderThreads.clamped(
+      to: ThumbnailPipeline.Configuration.threads)
+  }
+
+  /// Inspects the first bytes of a body: throws if they are not those of a supported image.
+  var inspection: DownloadRequest.Inspection {
+    { [renderer] bytes throws(FetchFailure) in
+      do throws(ImageError) {
+        return try renderer.judge(prefix: bytes.span) != nil
+      } catch {
+        throw FetchFailure(.image(error.code), error.message)
+      }
+    }
+  }
+}
+
+extension Downloader.Configuration {
+  /// The fields that differ from those of a new configuration, and the names of those that are missing.
+  fileprivate var unusualFields: [String] {
+    let usual = Downloader.Configuration().headerFields
+    let changed = headerFields.filter { !usual.contains($0) }.map { "\($0.name.canonicalName): \($0.value)" }
+    let missing = usual.filter { !headerFields.contains($0.name) }.map { "without \($0.name.canonicalName)" }
+    return (changed + missing).sorted()
+  }
+}
+
+// What is decided without a job: the validity of a request, its key, and an outcome that is in memory.
+extension ThumbnailContext {
+  /// Returns everything besides the URL that decides which bytes are received. The line of the transport is the only one
+  /// whose first word has no colon and is not "without", so that it is never taken for a header field.
+  func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
+    let fields = request.variant(of: source, unusualFields: unusualFields)
+    let configuration = transport.variant(of: source)
+    return configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
+  }
+
+  /// Returns the outcome of a request if it is in memory; nil if the disk must be read.
+  func outcomeInMemory(
+    _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey
+  ) -> Result<ThumbnailSet, FetchFailure>? {
+    let begin = ContinuousClock.now
+    guard let entry = cache.memoryEntry(for: key, url: source.description, specs: request.specs) else { return nil }
+    let decision = CacheDecision(entry, specs: request.specs, mode: mode, since: request.since, now: now())
+    switch decision {
+    case .serve(let image, let origin):
+      let timings = Timings(queued: begin.duration(to: .now))
+      return ServedSource(image, origin: origin, timings: timings).set(for: request.specs).map { .success($0) }
+    case .fail(let failure): return .failure(failure)
+    case .complete, .fetch: return nil
+    }
+  }
+}
+
+extension Renderer {
+  /// Rejects specs that are out of range, before anything is fetched.
+  func judge(_ specs: [ThumbnailSpec]) throws(FetchFailure) {
+    do throws(ImageError) {
+      try check(specs)
+    } catch {
+      throw FetchFailure(.image(error.code), error.message)
+    }
+  }
+}
+
+extension ThumbnailRequest {
+  /// The part of a request by which a server may vary its response (RFC 9111, section 4.1).
+  fileprivate func variant(of source: SourceURL, unusualFields: [String]) -> String {
+    guard !headerFields.isEmpty || !unusualFields.isEmpty || source.credentials != nil else { return "" }
+    let lines = headerFields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+    return ([source.credentials ?? ""] + lines + unusualFields).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+
+// The outcomes: delivered to the callers, and remembered in the cache.
+extension ThumbnailJob {
+  func serve(_ image: CachedImage, _ origin: ThumbnailSet.Origin, _ download: Download? = nil) {
+    let elapsed = download?.elapsed ?? .zero
+    let timings = Timings(queued: created.duration(to: .now) - elapsed, download: elapsed)
+    let served = ServedSource(image, origin: origin, timings: timings)
+    conclude(.success(download.map { served.confirmed(by: $0) } ?? served))
+  }
+
+  func fail(_ error: ImageError, _ download: Download, _ digest: BodyDigest) {
+    var failure = FetchFailure(.image(error.code), error.message, attempts: download.attempts)
+    failure.head = download.head
+    fail(failure, error.code.isFinal ? digest : nil)
+  }
+
+  /// - Parameter digest: The digest of the file, if the failure depends on its bytes alone.
+  func fail(_ failure: FetchFailure, _ digest: BodyDigest? = nil) {
+    remember(failure, digest)
+    conclude(.failure(failure))
+  }
+
+  /// Delivers an outcome. If it does not serve callers that have joined with other sizes, the job starts over for them.
+  func conclude(_ outcome: Result<ServedSource, FetchFailure>) {
+    if !context.settle(self, outcome) { start() }
+  }
+
+  /// Caches lasting failures (404, 410, bytes that cannot be decoded), so that they are not requested again soon.
+  private func remember(_ failure: FetchFailure, _ digest: BodyDigest?) {
+    guard let head = failure.head, failure.code.isLasting else { return }
+    let now = context.now()
+    let policy = CachePolicy(
+      response: head.response, redirects: head.redirects, mayBeStored: head.isCacheable, requestedAt: now,
+      respondedAt: now)
+    guard let policy else { return }
+    let stored = StoredSource(
+      url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
+      content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
+    context.cache.store(stored, thumbnails: [], for: key)
+  }
+}
+
+extension FailureCode {
+  /// True if another request soon would fail in the same way.
+  fileprivate var isLasting: Bool {
+    switch self {
+    case .http(404), .http(410), .image(.notAnImage), .image(.unsupportedFormat), .image(.decodeError),
+      .image(.decodeLimit):
+      true
+    default: false
+    }
+  }
+}

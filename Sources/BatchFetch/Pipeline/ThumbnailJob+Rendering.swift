@@ -1,0 +1,87 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+internal import Synchronization
+
+extension ThumbnailJob {
+  /// Bytes to render, and their origin.
+  enum Material: Sendable {
+    case downloaded(Download, BodyDigest)
+    case kept(StoredSource, [UInt8])
+
+    var body: [UInt8] {
+      switch self {
+      case .downloaded(let download, _): download.body
+      case .kept(_, let body): body
+      }
+    }
+  }
+
+  /// Renders a downloaded body, unless the cache knows that these bytes cannot be decoded.
+  func render(_ download: Download) {
+    context.budget.hold(download.body.count)
+    queue(holding: download.body.count) { job in
+      let digest = BodyDigest(of: download.body)
+      if let error = job.context.cache.imageError(of: digest) {
+        job.fail(error, download, digest)
+      } else {
+        job.renderRounds(.downloaded(download, digest))
+      }
+    }
+  }
+
+  /// Runs `work` on the threads that render, then releases the bytes held for it.
+  func queue(holding bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    context.renders.addOperation { [self] in
+      defer { context.budget.release(bytes) }
+      work(self)
+    }
+  }
+
+  /// Renders until no caller is left: callers that join during a round may want other sizes.
+  func renderRounds(_ material: Material) {
+    var isOver = false
+    while !isOver, let demand = context.demand(of: self) {
+      let begin = ContinuousClock.now
+      do throws(ImageError) {
+        context.decodeCount.add(1, ordering: .relaxed)
+        let rendering = try context.renderer.render(material.body, specs: demand.specs)
+        isOver = context.settle(self, .success(stored(rendering, material, begin: begin)))
+      } catch {
+        switch material {
+        case .downloaded(let download, let digest): return fail(error, download, digest)
+        // The kept original is damaged.
+        case .kept: return download(confirming: nil)
+        }
+      }
+    }
+  }
+
+  /// Stores thumbnails in the cache, and returns what the callers are served from.
+  private func stored(
+    _ rendering: Renderer.Rendering, _ material: Material, begin: ContinuousClock.Instant
+  ) -> ServedSource {
+    switch material {
+    case .downloaded(let download, let digest):
+      let source = storedSource(rendering.source, download, digest)
+      context.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
+      let timings = Timings(
+        queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
+        render: begin.duration(to: .now))
+      return ServedSource(rendering, downloadedFrom: self.source, download, timings: timings)
+    case .kept(let source, _):
+      context.cache.store(source, thumbnails: rendering.thumbnails, for: key)
+      let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
+      return ServedSource(rendering, keptFrom: source, timings: timings)
+    }
+  }
+
+  private func storedSource(_ image: SourceImage, _ download: Download, _ digest: BodyDigest) -> StoredSource {
+    StoredSource(
+      url: source.description, finalURL: download.finalURL, status: download.response.status.code,
+      policy: .ofAny(
+        response: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
+        requestedAt: download.requestedAt, respondedAt: download.respondedAt),
+      content: .picture(image, digest: digest, bytes: download.body.count), obtained: .now)
+  }
+}

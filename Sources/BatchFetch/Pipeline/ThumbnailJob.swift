@@ -1,0 +1,134 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+internal import Synchronization
+
+/// All work for the thumbnails of one source, from the cache to the last caller: one look-up, at most one download at a
+/// time, and one decode for all sizes that are wanted when it begins. Callers that join later with other sizes are
+/// served by another round over the same bytes.
+final class ThumbnailJob: Sendable {
+  let source: SourceURL
+  let key: SourceKey
+  let generation: UInt64
+  let created = ContinuousClock.now
+  let context: ThumbnailContext
+  private let headerFields: HTTPFields
+  /// Holds the place in the downloader.
+  private let slot: TokenSlot
+  /// The cached image that the current download may confirm.
+  private let candidate = Mutex<CachedImage?>(nil)
+
+  init(
+    _ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, generation: UInt64,
+    in context: ThumbnailContext
+  ) {
+    self.source = source
+    self.key = key
+    self.generation = generation
+    self.context = context
+    headerFields = request.headerFields
+    slot = TokenSlot(priority: request.priority)
+  }
+
+  /// Begins with the look-up in the cache, which may wait for the disk.
+  func start() {
+    context.lookUps.async { [self] in lookUp() }
+  }
+
+  /// Cancels the download, if there is one: no caller is left.
+  func cancel() { slot.cancel() }
+
+  func setPriority(_ priority: Priority) { slot.setPriority(priority) }
+
+  // MARK: The steps
+
+  private func lookUp() {
+    guard let demand = context.demand(of: self) else { return }
+    let entry = context.cache.entry(for: key, url: source.description, specs: demand.specs)
+    let decision = CacheDecision(
+      entry, specs: demand.specs, mode: context.mode, since: demand.since, now: context.now())
+    switch decision {
+    case .serve(let image, let origin): serve(image, origin)
+    case .fail(let failure): conclude(.failure(failure))
+    case .complete(let source): complete(source, priority: demand.priority)
+    case .fetch(let image): download(confirming: image)
+    }
+  }
+
+  /// Renders the missing sizes from the original, if the cache has kept it. The original is read when there is room for
+  /// it in memory.
+  private func complete(_ source: StoredSource, priority: Priority) {
+    let bytes = if case .picture(_, _, let bytes) = source.content { bytes } else { 0 }
+    context.budget.hold(bytes, whenThereIsRoom: priority) { [self] in
+      context.lookUps.async { [self] in completeNow(source, holding: bytes) }
+    }
+  }
+
+  private func completeNow(_ source: StoredSource, holding bytes: Int) {
+    guard context.demand(of: self) != nil else { return context.budget.release(bytes) }
+    let body = context.cache.original(of: source, for: key)
+    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body)) } }
+    context.budget.release(bytes)
+    if context.mode == .offline {
+      conclude(.failure(CacheDecision.offlineMiss))
+    } else {
+      download(confirming: nil)
+    }
+  }
+
+  /// Downloads the source.
+  ///
+  /// - Parameter image: The cached image to confirm; nil to download in any case.
+  func download(confirming image: CachedImage?) {
+    candidate.withLock { $0 = image }
+    var request = DownloadRequest(source: source, headerFields: headerFields)
+    for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
+    request.inspection = context.inspection
+    let (downloads, id) = (context.downloader.context, DownloadContext.CallerID(self))
+    slot.run { priority in
+      downloads.join(request, self, priority: priority)
+      return WorkHandle {
+        downloads.leave(id)
+      } setPriority: { priority in
+        downloads.change(id) { $0.priority = priority }
+      }
+    }
+  }
+
+  private func downloaded(_ result: Result<Download, FetchFailure>) {
+    if case .success(let download) = result {
+      context.downloadedBytes.add(download.body.count, ordering: .relaxed)
+    }
+    let image = candidate.withLock { $0.take() }
+    switch ResponseDecision(result, confirming: image, now: context.now()) {
+    case .render(let download): render(download)
+    case .confirmed(let image, let download): revalidated(image, download)
+    case .stale(let image): serve(image, .stale)
+    case .requestAgain: download(confirming: nil)
+    case .fail(let failure): fail(failure)
+    }
+  }
+
+  private func revalidated(_ image: CachedImage, _ download: Download) {
+    var image = image
+    image.source.policy = image.source.policy.renewed(
+      by: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
+      requestedAt: download.requestedAt, respondedAt: download.respondedAt)
+    image.source.obtained = .now
+    context.cache.renew(image.source, for: key)
+    serve(image, .revalidated, download)
+  }
+}
+
+extension ThumbnailJob: DownloadSubscriber {
+  /// Always true: a caller that wants progress may join at any time.
+  var wantsProgress: Bool { true }
+
+  func progressed(_ progress: DownloadProgress) { context.progressed(self, progress) }
+
+  func ended(_ result: Result<Download, FetchFailure>) {
+    slot.end()
+    // The thread that ends downloads must not wait for the cache.
+    context.callbacks.async { [self] in downloaded(result) }
+  }
+}

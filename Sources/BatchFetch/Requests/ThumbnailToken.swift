@@ -1,0 +1,28 @@
+/// Controls one caller's part in a request for thumbnails that others may share.
+///
+/// ```swift
+/// let token = pipeline.load(request) { result in
+///   print(result.map(\.thumbnails.count))
+/// }
+/// token.setPriority(.high)
+/// token.cancel()
+/// ```
+public struct ThumbnailToken: Sendable {
+  let caller: ThumbnailCaller
+
+  /// The outcome for this caller; nil before its completion is called.
+  public var result: Result<ThumbnailSet, FetchFailure>? { caller.inbox.outcome }
+
+  /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
+  public var finished: Milestone { caller.inbox.finished }
+
+  /// Cancels the request for this caller. Its completion gets `cancelled`, unless it is being called already. The last
+  /// caller to leave cancels the work itself.
+  public func cancel() { caller.cancel() }
+
+  /// Changes the priority for this caller. The highest priority among the callers of an image counts.
+  public func setPriority(_ priority: Priority) { caller.slot.setPriority(priority) }
+}
+
+/// The former name of ``ThumbnailToken``.
+public typealias FetchToken = ThumbnailToken

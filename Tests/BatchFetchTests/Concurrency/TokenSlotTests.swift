@@ -1,0 +1,142 @@
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+@Suite struct TokenSlotTests {
+  enum Event: CaseIterable, Sendable {
+    case fill, end, cancel, cancelRound, raise, pause
+  }
+
+  /// Every order of filling the slot, ending the piece and one request, with and without the end.
+  static let orders: [[Event]] = [Event.cancel, .cancelRound, .raise, .pause].flatMap { request in
+    permutations(of: [.fill, request]) + permutations(of: [.fill, .end, request])
+  }
+
+  private static func permutations(of events: [Event]) -> [[Event]] {
+    guard let first = events.first else { return [[]] }
+    return permutations(of: Array(events.dropFirst())).flatMap { rest in
+      (0...rest.count).map { rest[..<$0] + [first] + rest[$0...] }
+    }
+  }
+
+  /// A handle that records the requests it gets.
+  private func handle(_ name: String, _ requests: Recorder<String>) -> WorkHandle {
+    WorkHandle {
+      requests.record(name + "cancel")
+    } setPriority: {
+      requests.record(name + "\($0)")
+    } setPaused: {
+      requests.record(name + ($0 ? "pause" : "resume"))
+    }
+  }
+
+  @Test(arguments: orders)
+  func `A request reaches its piece of work in every order, unless the piece has ended`(order: [Event]) throws {
+    let slot = TokenSlot()
+    let requests = Recorder<String>()
+    let round = slot.begin()
+
+    for event in order {
+      switch event {
+      case .fill: slot.fill(round, with: handle("", requests), begunWith: .normal)
+      case .end: slot.end()
+      case .cancel: slot.cancel()
+      case .cancelRound: slot.cancel(round)
+      case .raise: slot.setPriority(.high)
+      case .pause: slot.setPaused(true)
+      }
+    }
+
+    let request = try #require(order.first { ![.fill, .end].contains($0) })
+    let end = order.firstIndex(of: .end) ?? order.count
+    let isReached = order[..<end].contains(.fill) && order[..<end].contains(request)
+    let expected = [.raise: "high", .pause: "pause"][request] ?? "cancel"
+    #expect(requests.values == (isReached ? [expected] : []))
+    let isCancelled = slot.isCancelled
+    #expect(isCancelled == (request == .cancel))
+  }
+
+  @Test(arguments: [Event.cancel, .raise, .pause])
+  func `A request holds for every later piece`(request: Event) {
+    let slot = TokenSlot()
+    let requests = Recorder<String>()
+
+    switch request {
+    case .cancel: slot.cancel()
+    case .raise: slot.setPriority(.high)
+    default: slot.setPaused(true)
+    }
+    for name in ["first ", "second "] {
+      slot.run { priority in
+        requests.record(name + "begins \(priority)")
+        return handle(name, requests)
+      }
+      slot.end()
+    }
+
+    let replayed = [Event.cancel: "cancel", .pause: "pause"][request]
+    let priority = request == .raise ? "high" : "normal"
+    let expected = ["first ", "second "].flatMap { name -> [String] in
+      let begin = name + "begins " + priority
+      return replayed.map { [begin, name + $0] } ?? [begin]
+    }
+    #expect(requests.values == expected)
+  }
+
+  @Test func `A piece that begins with the latest priority is not told it again`() {
+    let slot = TokenSlot(priority: .low)
+    let requests = Recorder<String>()
+
+    slot.setPriority(.high)
+    slot.run { _ in handle("", requests) }
+
+    #expect(requests.values.isEmpty)
+  }
+
+  @Test func `A late handle of an ended piece does not replace that of the next one`() {
+    let slot = TokenSlot()
+    let requests = Recorder<String>()
+
+    let first = slot.begin()
+    slot.end()
+    let second = slot.begin()
+    slot.fill(second, with: handle("second ", requests))
+    slot.fill(first, with: handle("first ", requests))
+    slot.cancel(first)
+    slot.setPriority(.high)
+    slot.cancel()
+
+    #expect(requests.values == ["second high", "second cancel"])
+  }
+
+  @Test func `Canceling one piece does not cancel the next one`() {
+    let slot = TokenSlot()
+    let requests = Recorder<String>()
+
+    slot.cancel(slot.begin())
+    slot.end()
+    slot.run { _ in handle("", requests) }
+
+    #expect(requests.values.isEmpty)
+    let isCancelled = slot.isCancelled
+    #expect(!isCancelled)
+  }
+
+  @Test func `The handle is dropped when its piece ends`() {
+    final class Captured: Sendable {}
+    let slot = TokenSlot()
+    weak var watched: Captured?
+
+    do {
+      let captured = Captured()
+      watched = captured
+      slot.run { _ in WorkHandle { withExtendedLifetime(captured) {} } }
+    }
+    let isKept = watched != nil
+    slot.end()
+
+    #expect(isKept)
+    #expect(watched == nil)
+  }
+}
