@@ -15,7 +15,7 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-readme test-gallery test-install fuzz bench bench-pixels bench-fetch \
-  bench-cache bench-start docs format lint build release install uninstall clean setup test-jpeg
+  bench-cache bench-start docs format lint structure build release install uninstall clean setup test-jpeg
 
 ## The main job on the example pictures: download, thumbnails, cache, report.
 run: setup
@@ -146,6 +146,11 @@ format:
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
+
+## The sizes of files and functions, and the words of comments, messages and documents: prints both, fails on bad words.
+structure:
+	python3 -B Tests/Structure/run.py --self-test
+	python3 -B Tests/Structure/run.py
 
 clean:
 	rm -rf .build .build-* Examples/LibraryCall/.build thumbs
