@@ -69,11 +69,16 @@ test-readme: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Readme/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
-## The page of --gallery in a headless browser; GALLERY_SHOTS=DIRECTORY keeps pictures of it.
+GALLERY_SHOTS := .build/gallery
+## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).
 test-gallery: PACKAGES += chromium
 test-gallery: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Gallery/run.py "$$($(SWIFT) build --show-bin-path)/thumbs" $(GALLERY_SHOTS)
+
+## Replaces the screenshot in the README by one of the present gallery.
+gallery-screenshot: test-gallery
+	cp $(GALLERY_SHOTS)/readme.jpg Documentation/gallery.jpg
 
 ## What `make install` puts into a directory: the command, its manual, completions that shells accept.
 test-install: PACKAGES += man-db zsh fish

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-PICTURES = pathlib.Path(__file__).resolve().parents[2] / "Examples/pictures"
+PICTURES = pathlib.Path(__file__).resolve().parents[2] / "Examples/images"
 os.environ["PATH"] += ":/usr/sbin"
 
 NGINX = """
