@@ -99,8 +99,8 @@ def ledger(draw, s):
     draw.rounded_rectangle([s * 0.26, s * 0.2, s * 0.74, s * 0.8], s // 24, fill=WHITE)
     for row in range(5):
         width = 0.2 + 0.2 * noise(row, 3, 1)
-        top = 0.29 + row * 0.1
-        draw.rectangle([s * 0.33, s * top, s * (0.33 + width), s * (top + 0.03)], fill=(90, 110, 160, 255))
+        top, bottom = 0.29 + row * 0.1, 0.32 + row * 0.1
+        draw.rectangle([s * 0.33, s * top, s * (0.33 + width), s * bottom], fill=(90, 110, 160, 255))
 
 
 def bubble(draw, s):
