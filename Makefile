@@ -15,9 +15,9 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-thread test-address test-cache test-jpeg test-readme test-gallery gallery-screenshot test-install \
-  fuzz bench bench-pixels bench-fetch bench-cache bench-start docs format lint structure build release install uninstall \
-  clean setup
+.PHONY: run test test-thread test-address test-cache test-jpeg test-readme test-gallery gallery-screenshot \
+  test-install fuzz bench bench-pixels bench-fetch bench-cache bench-start docs format lint structure build release \
+  install uninstall clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
