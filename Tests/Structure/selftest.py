@@ -117,6 +117,7 @@ class FindingTest(unittest.TestCase):
         self.assertEqual(kinds("let a = 1 //" + "x" * 108), [])
         self.assertEqual(kinds(f"| {'x' * 130} |\n```\n{'x' * 130}\n```\n", "README.md", lexer.document), [])
         self.assertEqual(kinds("x" * 121, "README.md", lexer.document), [(1, "too wide")])
+        self.assertEqual(kinds("x" * 121, "Sources/a.css", c), [])
 
     def test_names_of_tests(self):
         for text in ["@Test func `is lower`() {}", "@Test(\"A name\") func a() {}", "@Test func `Ends so.`() {}"]:
