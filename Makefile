@@ -1,28 +1,30 @@
-# What is needed beside Swift, as packages of Debian and Ubuntu. python3 serves the example pictures; the tests start
-# nginx and tinyproxy themselves, with certificates made by openssl.
+# The required packages of Debian and Ubuntu, besides Swift. python3 serves the example images; the tests start nginx
+# and tinyproxy, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
   libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
 SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
-# The command as it is given away: one file with Swift's runtime inside, and C++'s, whose loading takes a tenth of a start.
+# The command for release: a single file that includes the Swift runtime. It includes the C++ runtime as well, because
+# loading that takes a tenth of the startup time.
 ARCHIVES := $(CURDIR)/.build-static/archives
 STATIC := $(RELEASE) --static-swift-stdlib --scratch-path .build-static --product thumbs -Xlinker -L$(ARCHIVES)
 DIST := .build-static/dist
-# Where `make install` puts things; DESTDIR goes before it, for those who make packages.
+# The destination of `make install`; DESTDIR is put in front of it to build packages.
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-thread test-address test-cache test-readme test-gallery test-install fuzz bench bench-pixels bench-fetch \
-  bench-cache bench-start docs format lint build release install uninstall clean setup test-jpeg
+.PHONY: run test test-thread test-address test-cache test-jpeg test-readme test-gallery gallery-screenshot \
+  test-install fuzz bench bench-pixels bench-fetch bench-cache bench-start docs format lint structure build release \
+  install uninstall clean setup
 
-## The main job on the example pictures: download, thumbnails, cache, report.
+## Fetches the example images twice, and prints the cache statistics.
 run: setup
 	$(SWIFT) build --product thumbs
 	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
-## All tests, with real servers beside, and the examples of the libraries.
+## Runs all tests, with real servers, and the examples of the libraries.
 test: setup
 	$(SERVERS) $(SWIFT) test
 	$(SWIFT) build --package-path Examples/LibraryCall
@@ -31,9 +33,9 @@ test: setup
 	    Examples/apps.plist || exit 1; \
 	done
 
-## The tests under the thread sanitizer, few at a time: it is slow, and a test that waits its turn for minutes only shows
-## how slow. Those of the command by themselves, which need the processors too. Memory that does not exist is an error to
-## handle, here as in a process without a sanitizer.
+## Runs the tests under the thread sanitizer. It is slow, so few tests run at a time, or they would time out while they
+## wait. The tests of the command run separately, because its processes need CPU time too. As without a sanitizer, an
+## allocation that is too large returns null.
 test-thread: setup
 	mkdir -p .build-thread
 	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
@@ -44,15 +46,16 @@ test-thread: setup
 	    --experimental-maximum-parallelization-width 16 || exit 1; \
 	done
 
-## The tests of pixels and caches under the address sanitizer.
+## Runs the imaging and cache tests under the address sanitizer.
 test-address: setup
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
-	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp \
+	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp \
 	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
 	  --filter ImageCacheTests
 
-## What the cache must survive, at length: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and
-## every system call of a run failing once.
+## Runs long tests of the cache: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and a failure of
+## every system call of a run.
 test-cache: PACKAGES += strace
 test-cache: setup
 	$(SWIFT) build --build-tests
@@ -60,58 +63,63 @@ test-cache: setup
 	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
 	python3 Examples/serve.py Tests/Faults/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
 
-## The codecs against the three interfaces of libjpeg: 6b, 7 and 8.
+## Compiles the codecs with the three APIs of libjpeg: 6b, 7 and 8.
 test-jpeg: setup
 	Tests/Portability/jpeg-api.sh
 
-## What the README shows, against what the command prints.
+## Compares the output of the commands in the README with what it shows.
 test-readme: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Readme/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
-## The page of --gallery in a headless browser; GALLERY_SHOTS=DIRECTORY keeps pictures of it.
+GALLERY_SHOTS := .build/gallery
+## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).
 test-gallery: PACKAGES += chromium
 test-gallery: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Gallery/run.py "$$($(SWIFT) build --show-bin-path)/thumbs" $(GALLERY_SHOTS)
 
-## What `make install` puts into a directory: the command, its manual, completions that shells accept.
+## Replaces the screenshot in the README by one of the present gallery.
+gallery-screenshot: test-gallery
+	cp $(GALLERY_SHOTS)/readme.jpg Documentation/gallery.jpg
+
+## Tests the result of `make install`: the command, its manual page, and the completions in each shell.
 test-install: PACKAGES += man-db zsh fish
 test-install: release
 	Tests/Install/run.sh
 
-## The decoders against damaged input, under the address and undefined-behaviour sanitizers, some seconds each.
+## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each.
 FUZZ_SECONDS := 60
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
 
-## The documentation of both libraries, as pages for a browser below .build/docs. A broken link stops it.
+## Builds the documentation of both libraries as web pages in .build/docs. A broken link is an error.
 docs: setup
 	Documentation/build.sh
 
-# Real photos and icons, and the programs that cut them to the sizes of the web.
-PICTURES := mate-backgrounds oxygen-icon-theme libjpeg-turbo-progs python3-pil
+# Real photos and icons, and the programs that scale them to common web sizes.
+CORPUS := mate-backgrounds oxygen-icon-theme libjpeg-turbo-progs python3-pil
 
-## The whole job beside curl with vipsthumbnail, img2dataset and a bare codec loop; then the traps of the web.
-bench: PACKAGES += curl libvips-tools python3-venv $(PICTURES)
+## Compares fetching with curl and vipsthumbnail, img2dataset, and a bare codec loop; then runs each on broken input.
+bench: PACKAGES += curl libvips-tools python3-venv $(CORPUS)
 bench: release
 	Benchmarks/peers/run.sh $(CURDIR)/$(DIST)/thumbs
 
-## Decoding and resizing beside a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
-bench-pixels: PACKAGES += libvips-tools $(PICTURES)
+## Compares decoding and resizing with a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
+bench-pixels: PACKAGES += libvips-tools $(CORPUS)
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
 
-## Downloads beside a bare libcurl loop, curl --parallel and aria2c, and 100,000 of them.
+## Compares downloads with a bare libcurl loop, curl --parallel and aria2c; then downloads 100,000 files.
 bench-fetch: PACKAGES += curl aria2
 bench-fetch: setup
 	Benchmarks/fetch/run.sh
 
-## Both levels of the cache beside NSCache, LRU, the optimum and plain files; a million entries; some minutes.
+## Compares both levels of the cache with NSCache, LRU, the optimum and plain files; takes some minutes.
 bench-cache: setup
 	Benchmarks/cache/run.sh
 
-## The start of the command beside that of curl.
+## Compares the startup time of the command with that of curl.
 bench-start: PACKAGES += curl
 bench-start: release
 	python3 Benchmarks/start.py $(DIST)/thumbs
@@ -119,7 +127,7 @@ bench-start: release
 build: setup
 	$(RELEASE) --product thumbs
 
-## The command with all that belongs to it, in $(DIST).
+## Builds the command, its manual page and its completions in $(DIST).
 release: setup
 	mkdir -p $(ARCHIVES)
 	ln -sf "$$(clang -print-file-name=libstdc++.a)" $(ARCHIVES)/
@@ -147,6 +155,11 @@ format:
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
+## Prints the sizes of files and functions, and fails if comments, messages or documents use words to avoid.
+structure:
+	python3 -B Tests/Structure/run.py --self-test
+	python3 -B Tests/Structure/run.py
+
 clean:
 	rm -rf .build .build-* Examples/LibraryCall/.build thumbs
 
@@ -154,6 +167,6 @@ setup:
 	@missing=$$(for package in $(PACKAGES); do \
 	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
 	if [ -n "$$missing" ]; then \
-	  echo "Installing what is missing:" $$missing; \
+	  echo "Installing missing packages:" $$missing; \
 	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; \
 	fi

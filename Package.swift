@@ -15,7 +15,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // The system's libraries. A missing one is named by the build, with the package that has it.
+    // System libraries. If one is missing, the build names it and the package that provides it.
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
@@ -24,11 +24,11 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
-    // Parts of C that Swift's modules leave out.
+    // C declarations that Swift's own modules lack.
     .systemLibrary(name: "CSQLiteSetup"),
     .systemLibrary(name: "CStatfs"),
 
-    // The four floors, lowest first. Each imports only what is below it.
+    // The four modules, lowest first. Each imports only those below it.
     .target(name: "CImage", dependencies: ["CJPEG", "CPNG", "CDeflate", "CLCMS"]),
     .target(
       name: "ImageCache",
@@ -77,7 +77,7 @@ let package = Package(
   cLanguageStandard: .c11
 )
 
-/// Warnings stop the build where nobody would read them.
+/// In CI, warnings are errors.
 let isCI = Context.environment["CI"] != nil
 
 for target in package.targets where target.type != .system {

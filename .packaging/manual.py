@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the manual page of thumbs: manual.py THUMBS > thumbs.1
 
-It is made from what the command says of itself (--experimental-dump-help) and depends on nothing else, so that the same
-command always gives the same page.
+The page depends only on the help of the command (--experimental-dump-help), so the same command always gives the same
+page.
 """
 import json
 import re
@@ -11,20 +11,20 @@ import sys
 
 ENVIRONMENT = [
     ("THUMBS_CACHE_DIR", "The directory of the cache."),
-    ("XDG_CACHE_HOME", "Where caches are; the default is ~/.cache."),
+    ("XDG_CACHE_HOME", "The parent directory of caches; the default is ~/.cache."),
     ("http_proxy, https_proxy, all_proxy, no_proxy", "Proxies, as curl(1) reads them."),
-    ("NO_COLOR", "With any value but the empty one, progress has no colours."),
-    ("TERM", "With dumb, progress is plain lines."),
+    ("NO_COLOR", "If set and not empty, progress has no colors."),
+    ("TERM", "If set to dumb, progress is printed as plain lines."),
 ]
 FILES = [
-    ("apps.plist", "The manifest of a command line that names none."),
-    ("./thumbs", "Where thumbnails go without --output."),
-    ("~/.cache/thumbs", "The cache. It can be removed at any time; \"thumbs cache clear\" is kinder to other processes."),
+    ("apps.plist", "The manifest if the command line names none."),
+    ("./thumbs", "The output directory without --output."),
+    ("~/.cache/thumbs", "The cache. It can be removed at any time; \"thumbs cache clear\" is better if it is in use."),
 ]
 
 
 def escaped(text):
-    """Text as it is: a backslash is a backslash, a hyphen can be copied, and no line is a request."""
+    """Escapes text for troff: backslashes, hyphens that can be copied, and lines that look like requests."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^([.'])", r"\\&\1", text, flags=re.MULTILINE)
 
@@ -34,7 +34,7 @@ def entry(term, text):
 
 
 def term(argument):
-    """`-o, --output dir`, with what is typed in bold."""
+    """Formats the names of an argument like `-o, --output dir`, with literal text in bold."""
     value = f" \\fI{escaped(argument['valueName'])}\\fR" if argument["kind"] == "option" else ""
     if argument["kind"] == "positional":
         return f"\\fI{escaped(argument['valueName'])}\\fR" + (" ..." if argument["isRepeating"] else "")
@@ -51,7 +51,7 @@ def description(argument):
 
 
 def discussion(text):
-    """Paragraphs; indented lines stay as they are."""
+    """Formats paragraphs; indented lines keep their line breaks."""
     lines = []
     for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
         lines.append(".PP")
@@ -78,7 +78,7 @@ def options(command):
 
 
 def leaves(command, path):
-    """The commands that do something, with their names."""
+    """Yields the path and the description of each command without subcommands."""
     children = [child for child in command.get("subcommands", []) if child["shouldDisplay"]]
     children = [child for child in children if child["commandName"] != "help"]
     if not children:
@@ -88,7 +88,7 @@ def leaves(command, path):
 
 
 def groups(command, path):
-    """The commands that have others below."""
+    """Yields the path and the description of each command with subcommands."""
     for child in command.get("subcommands", []):
         if child.get("subcommands"):
             yield path + [child["commandName"]], child

@@ -1,4 +1,4 @@
-"""nginx on a free loopback port, set up for speed: what the benchmarks download from."""
+"""Starts nginx on a free loopback port, configured for speed, as the server of the benchmarks."""
 import os
 import pathlib
 import sys
@@ -22,7 +22,7 @@ http {{
 
 
 def start(stack, root, folder):
-    """Serves `folder` until `stack` is closed, with files of its own below `root`. Returns the origin."""
+    """Serves `folder` until `stack` is closed; `root` is for nginx's own files. Returns the origin, such as http://…"""
     [port] = servers.free_ports(1)
     (root / "tmp").mkdir()
     user = "user root;" if os.getuid() == 0 else ""

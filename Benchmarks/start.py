@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The start of a command beside that of curl, in turn: start.py THUMBS [ROUNDS]
+"""Compares the startup time of a command with that of curl, in turn: start.py THUMBS [ROUNDS]
 
-`thumbs --version` should take at most 1.5 times what `curl --version` takes; both load libcurl and what it needs.
+`thumbs --version` should take at most 1.5 times as long as `curl --version`; both load libcurl and its dependencies.
 """
 import statistics
 import subprocess
@@ -23,7 +23,7 @@ def main():
         for name, command in commands.items():
             times[name].append(seconds(command) * 1000)
     for name, values in times.items():
-        print(f"{name:7} {statistics.median(values):6.2f} ms median, {min(values):6.2f} ms at best")
+        print(f"{name:7} {statistics.median(values):6.2f} ms median, {min(values):6.2f} ms minimum")
     ratio = statistics.median(times["thumbs"]) / statistics.median(times["curl"])
     print(f"ratio of the medians {ratio:.2f}, goal 1.5: {'reached' if ratio <= 1.5 else 'MISSED'}")
 

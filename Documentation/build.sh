@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the documentation of both libraries with the toolchain's docc: .build/docs/LIBRARY/index.html
+# Builds the documentation of both libraries with the docc of the toolchain: .build/docs/LIBRARY/index.html
 set -eu
 cd "$(dirname "$0")/.."
 graphs=$PWD/.build/symbol-graphs

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The main job on the example pictures, twice, and a look into the cache: run.sh THUMBS CACHE_DIRECTORY
-# To be started by serve.py, which makes http://icons.example/ answer. One picture of the list is missing on purpose,
-# so each run ends with the status 1: finished, some items failed for good.
+# Fetches the example images twice, then prints the cache statistics: run.sh THUMBS CACHE_DIRECTORY
+# Run it through serve.py, which serves http://icons.example/. One image of the list is missing on purpose, so each run
+# exits with status 1: finished; some items failed permanently.
 set -u
 thumbs=$1
 cache=$2
@@ -13,7 +13,7 @@ fetch() {
   "$thumbs" fetch "$manifest" --cache-dir "$cache"
   status=$?
   if [ $status -ne 1 ]; then
-    echo "The status is $status; it should be 1, for the one missing picture." >&2
+    echo "The exit status is $status instead of 1 (one image is missing on purpose)." >&2
     exit 1
   fi
   echo

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Serves the example pictures while a command runs: serve.py COMMAND [ARGUMENT ...]
+"""Serves the example images while a command runs: serve.py COMMAND [ARGUMENT ...]
 
-The example addresses begin with http://icons.example/, a name that does not exist. The command finds them because it
-is told to use this server as its HTTP proxy (http_proxy), on a free loopback port. The server ends with the command.
+The example URLs begin with http://icons.example/, a host that does not exist. The command reaches them because this
+server is its HTTP proxy (http_proxy), on a free loopback port. The server stops when the command ends.
 """
 import email.utils
 import http.server
@@ -13,30 +13,30 @@ import sys
 import threading
 import urllib.parse
 
-PICTURES = pathlib.Path(__file__).resolve().parent / "pictures"
+IMAGES = pathlib.Path(__file__).resolve().parent / "images"
 TYPES = {".jpg": "image/jpeg", ".png": "image/png"}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Otherwise the last piece of an answer waits for the acknowledgement of the one before.
+    # Without this, the last segment of a response waits for the acknowledgment of the previous one.
     disable_nagle_algorithm = True
     wbufsize = -1
 
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
-        path = PICTURES / os.path.basename(url.path)
+        path = IMAGES / os.path.basename(url.path)
         if url.hostname != "icons.example" or path.suffix not in TYPES or not path.is_file():
-            return self.answer(404, {}, b"There is no such picture.\n")
+            return self.respond(404, {}, b"There is no such image.\n")
         body = path.read_bytes()
         tag = f'"{len(body):x}-{int(path.stat().st_mtime):x}"'
         fields = {"ETag": tag, "Cache-Control": "max-age=86400",
                   "Last-Modified": email.utils.formatdate(path.stat().st_mtime, usegmt=True)}
         if self.headers.get("If-None-Match") == tag:
-            return self.answer(304, fields, b"")
-        self.answer(200, fields | {"Content-Type": TYPES[path.suffix]}, body)
+            return self.respond(304, fields, b"")
+        self.respond(200, fields | {"Content-Type": TYPES[path.suffix]}, body)
 
-    def answer(self, status, fields, body):
+    def respond(self, status, fields, body):
         self.send_response(status)
         for name, value in fields.items():
             self.send_header(name, value)

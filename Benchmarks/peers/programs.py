@@ -1,4 +1,4 @@
-"""The programs that do the job, each as its users would call it: addresses in, a folder of thumbnails out."""
+"""Runs each program as its users would: it gets a list of URLs, and writes thumbnails to a folder."""
 import json
 import os
 import pathlib
@@ -14,9 +14,9 @@ ENVIRONMENT["NO_ALBUMENTATIONS_UPDATE"] = "1"
 
 
 class Run:
-    """What a run took: wall seconds, the peak memory in MiB of all its processes together, and its exit status."""
+    """A finished run: wall time in seconds, peak memory of all its processes together in MiB, and exit status."""
 
-    # Seconds after which a run is killed.
+    # The time limit in seconds, after which a run is killed.
     limit = 900
 
     def __init__(self, command):
@@ -36,7 +36,7 @@ class Run:
         watch.join()
 
     def _watch(self, session):
-        """Adds up what every process of the run has for itself and its share of the rest, ten times a second."""
+        """Adds up the proportional memory of all processes of the run, ten times per second."""
         while not self.isOver.wait(0.1):
             pages = sum(proportional(pid) for pid in processes(session))
             self.peak = max(self.peak, pages / 1024)
@@ -53,7 +53,7 @@ def processes(session):
 
 
 def proportional(pid):
-    """KiB of a process; of a page that several have, each has a part."""
+    """The memory of a process in KiB; shared pages are divided among the processes that share them."""
     try:
         for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -65,7 +65,7 @@ def proportional(pid):
 
 def thumbs(urls, side, out, options=()):
     (out / "list.txt").write_text("".join(f"{url}\n" for url in urls))
-    return Run([os.environ["THUMBS"], "fetch", f"{out}/list.txt", "-o", f"{out}/pictures", "--size", str(side),
+    return Run([os.environ["THUMBS"], "fetch", f"{out}/list.txt", "-o", f"{out}/thumbnails", "--size", str(side),
                 "--cache-dir", f"{out}/cache", "--name", "{index}.{ext}", "--report", f"{out}/report.jsonl",
                 "--concurrency", str(WIDTH), "--per-host", str(WIDTH), "-q", *options])
 
@@ -75,9 +75,9 @@ def thumbs_report(out):
 
 
 def curl_vips(urls, side, out, extension, limit=60):
-    """curl takes all at once; vipsthumbnail follows on every core."""
+    """Downloads all files with curl, then runs vipsthumbnail on every core."""
     (out / "files").mkdir(exist_ok=True)
-    (out / "pictures").mkdir(exist_ok=True)
+    (out / "thumbnails").mkdir(exist_ok=True)
     (out / "curl.txt").write_text("".join(
         f'url = "{url}"\noutput = "{out}/files/{index}"\n' for index, url in enumerate(urls)))
     saver = ".jpg[Q=82]" if extension == "jpg" else ".png"
@@ -85,14 +85,14 @@ def curl_vips(urls, side, out, extension, limit=60):
       curl -sSfLZ --retry 2 --max-time {limit} --parallel-max {WIDTH} -K {shlex.quote(str(out / "curl.txt"))}
       status=$?
       find {out}/files -type f -print0 | VIPS_CONCURRENCY=1 xargs -0 -r -P {CORES} -n 32 \
-        vipsthumbnail --size {side}x{side}'>' -o '{out}/pictures/%s{saver}' || status=1
+        vipsthumbnail --size {side}x{side}'>' -o '{out}/thumbnails/%s{saver}' || status=1
       exit $status"""
     return Run(["sh", "-c", script])
 
 
 def img2dataset(urls, side, out, extension, limit=20):
     (out / "list.txt").write_text("".join(f"{url}\n" for url in urls))
-    return Run([os.environ["IMG2DATASET"], "--url_list", f"{out}/list.txt", "--output_folder", f"{out}/pictures",
+    return Run([os.environ["IMG2DATASET"], "--url_list", f"{out}/list.txt", "--output_folder", f"{out}/thumbnails",
                 "--processes_count", str(CORES), "--thread_count", str(WIDTH), "--image_size", str(side),
                 "--resize_mode", "keep_ratio_largest", "--resize_only_if_bigger", "True", "--output_format", "files",
                 "--encode_format", extension, "--encode_quality", "82" if extension == "jpg" else "6",
@@ -101,15 +101,15 @@ def img2dataset(urls, side, out, extension, limit=20):
 
 
 def bare(files, side, out):
-    """Decode, nearest neighbour, encode, on every core; the files are there already."""
-    (out / "pictures").mkdir(exist_ok=True)
+    """Decodes, scales (nearest neighbor) and encodes local files on every core, without a download."""
+    (out / "thumbnails").mkdir(exist_ok=True)
     parts = [files[core::CORES] for core in range(CORES)]
-    script = "".join(
-        shlex.join([os.environ["BARE"], "bare", str(side), f"{out}/pictures", *part]) + " & " for part in parts if part)
+    command = [os.environ["BARE"], "bare", str(side), f"{out}/thumbnails"]
+    script = "".join(shlex.join([*command, *part]) + " & " for part in parts if part)
     (out / "bare.sh").write_text(script + "wait\n")
     return Run(["sh", str(out / "bare.sh")])
 
 
-def pictures(out):
+def thumbnails(out):
     """The thumbnails in a folder."""
-    return sorted(path for path in (out / "pictures").rglob("*") if path.suffix in (".jpg", ".jpeg", ".png"))
+    return sorted(path for path in (out / "thumbnails").rglob("*") if path.suffix in (".jpg", ".jpeg", ".png"))

@@ -1,8 +1,8 @@
 #!/bin/sh
 # run.sh THUMBS [speed|traps]
 #
-# thumbs beside curl with vipsthumbnail, img2dataset and a bare codec loop: the whole job over loopback HTTP, then the
-# traps of the web, one by one; and its start. img2dataset is installed in a virtual environment.
+# Compares thumbs with curl and vipsthumbnail, img2dataset, and a bare codec loop: fetching over loopback HTTP, startup
+# time, and broken input. img2dataset is installed in a virtual environment.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..

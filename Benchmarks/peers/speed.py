@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""speed.py CORPUS: the whole job, by each program in turn, several rounds; ratios of the best rounds.
+"""Fetches a corpus with each program in turn, and compares the best of several rounds: speed.py CORPUS
 
-nginx serves the corpus on loopback. Every round of every program begins with an empty folder and an empty cache.
+nginx serves the corpus on loopback. Every round of every program starts with an empty folder and an empty cache.
 """
 import contextlib
 import math
@@ -22,7 +22,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
 @contextlib.contextmanager
 def folder():
-    """A folder in memory where there is one: the programs are compared, not the disk."""
+    """Creates a temporary folder, in memory if possible, because the disk is not part of the comparison."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="thumbs-bench-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
     try:
         yield path
@@ -42,12 +42,12 @@ def compare(kind, side, extension, origin):
     runs = {name: [] for name in jobs}
     for number in range(ROUNDS):
         for name, job in jobs.items():
-            # The slowest is not the one that is measured: once is enough.
+            # img2dataset is by far the slowest, so it runs only once.
             if name == "img2dataset" and number > 0:
                 continue
             with folder() as out:
                 runs[name].append(job(out))
-                made = len(programs.pictures(out))
+                made = len(programs.thumbnails(out))
                 assert made == len(files), f"{name} made {made} of {len(files)}"
     return len(files), runs
 
@@ -67,8 +67,8 @@ def show(title, value, goal, isGood=None):
     print(f"  {title:46} {value:9.2f}   goal {goal:>8} {'reached' if good else 'MISSED'}")
 
 
-def again(kind, side, origin):
-    """The second run: all is fresh, nothing is asked for."""
+def second_run(kind, side, origin):
+    """Measures the second run: all entries are fresh, so no request is sent."""
     urls = [f"{origin}/{kind}/{file.name}" for file in sorted((CORPUS / kind).iterdir())]
     rows = urls * math.ceil(20_000 / len(urls))
     with folder() as out:
@@ -76,13 +76,14 @@ def again(kind, side, origin):
         few = min(programs.thumbs(urls, side, out).seconds for _ in range(ROUNDS))
         origins = {line.get("origin") for line in programs.thumbs_report(out)}
         many = min(programs.thumbs(rows, side, out, ["--name", "{stem}.{ext}"]).seconds for _ in range(ROUNDS))
-    print(f"\nThe same {len(urls)} again, and {len(rows)} rows of them; origins: {', '.join(sorted(map(str, origins)))}")
+    names = ", ".join(sorted(map(str, origins)))
+    print(f"\nThe same {len(urls)} again, and repeated to {len(rows)} rows; origins: {names}")
     show("items/s, once each", len(urls) / few, 15_000)
     show("items/s, in a long list", len(rows) / many, 15_000)
 
 
 def memory(origin):
-    """A hundred times the rows; every row is a picture of its own, to the downloader and to the cache."""
+    """Compares the peak memory of 1,000 and 100,000 rows, each of which has a different URL."""
     peaks = []
     for rows in (1000, 100_000):
         with folder() as out:
@@ -103,7 +104,7 @@ def main():
         show("peak memory of thumbs, MiB", peak, 120, peak <= 120)
         count, runs = compare("icons", 64, "png", origin)
         report("Icons to 64 px", count, runs, {"bare codec loop": 0.9, "curl + vipsthumbnail": 4})
-        again("icons", 64, origin)
+        second_run("icons", 64, origin)
         memory(origin)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""traps.py: what the web has, one by one, through each program; prints who gets each right.
+"""Runs each program on unusual and broken input, one item at a time, and prints which of them handle it right: traps.py
 
-Right is what a person would want: the picture as it should look, or no picture and a failure that is told. The answers
-are compared with what Pillow and LittleCMS make of the file.
+"Right" means a correct image, or no image and a reported error. Pixels are compared with the colors that the input was
+made from, after LittleCMS has applied the color profile of the thumbnail.
 """
 import contextlib
 import http.server
@@ -34,20 +34,20 @@ def chunk(name, body):
 
 
 def png(width, height, depth, kind, rows, *chunks):
-    """A PNG with what Pillow cannot write."""
+    """A PNG of a kind that Pillow cannot write."""
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0))
     return b"\x89PNG\r\n\x1a\n" + head + b"".join(chunks) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def halves(first, second, mode="RGB", size=(200, 100)):
-    """Two colours, side by side."""
+    """An image of two colors, one in each half."""
     image = Image.new(mode, size, first)
     image.paste(second, (size[0] // 2, 0, *size))
     return image
 
 
 def photo(size=(640, 480)):
-    """Something that is large enough as a file to be cut in half."""
+    """A JPEG file that is large enough to be cut in half."""
     image = Image.effect_noise(size, 60).convert("RGB")
     return encoded(image, "JPEG", quality=85)
 
@@ -59,7 +59,7 @@ def turned():
 
 
 def wide_gamut():
-    """A colour that differs by far in another profile: linear light with sRGB's primaries."""
+    """A JPEG whose color looks very different without its profile: linear light with the primaries of sRGB."""
     profile = linear_profile()
     image = Image.new("RGB", (200, 200), (55, 55, 55))
     return encoded(image, "JPEG", quality=95, icc_profile=profile)
@@ -92,20 +92,20 @@ def linear_profile():
 
 
 class Trap:
-    """A path of the server, what answers there, and what a thumbnail of it must be."""
+    """A path of the server, its response, and a check of the thumbnail (None: there must be no thumbnail)."""
 
-    def __init__(self, name, body=None, expect=None, path="a.jpg", answer=None, isOutside=False):
+    def __init__(self, name, body=None, expect=None, path="a.jpg", respond=None, isOutside=False):
         self.name, self.body, self.expect, self.path = name, body, expect, path
-        self.answer, self.isOutside = answer, isOutside
+        self.respond, self.isOutside = respond, isOutside
 
 
 def near(*points, levels=12):
-    """Colours at places, given as parts of width and height, each channel within some levels."""
+    """A check of colors at points (fractions of width and height), with a tolerance in levels per channel."""
     def check(image):
         image = shown(image)
         for (x, y), color in points:
             found = image.getpixel((int(x * (image.width - 1)), int(y * (image.height - 1))))
-            if color == "clear":
+            if color == "transparent":
                 if found[3] > 30:
                     return False
             elif any(abs(a - b) > levels for a, b in zip(found, color)):
@@ -115,7 +115,7 @@ def near(*points, levels=12):
 
 
 def shown(image):
-    """As a viewer shows it, that obeys a profile in the file."""
+    """The image as a viewer with color management shows it."""
     profile = image.info.get("icc_profile")
     if profile and image.mode == "RGB":
         image = ImageCms.profileToProfile(image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), SRGB)
@@ -132,12 +132,12 @@ def endless(handler):
     handler.wfile.write(photo()[:20000])
     while True:
         handler.wfile.write(bytes(1 << 16))
-        # Slow enough for those who have no limit: it must not fill the disk.
+        # Slow, so that a program without a limit does not fill the disk.
         time.sleep(0.02)
 
 
 def busy(handler):
-    """The first request is refused for a second."""
+    """Rejects every other request, starting with the first, and allows a retry after one second."""
     handler.server.refused = not getattr(handler.server, "refused", False)
     body = encoded(Image.new("RGB", (200, 200), RED), "JPEG")
     if handler.server.refused:
@@ -163,21 +163,21 @@ def traps():
         Trap("EXIF orientation 6", turned(), near(((.5, .1), RED), ((.5, .9), BLUE))),
         Trap("16-bit gray PNG", png(200, 200, 16, 0, gray16), near(((.5, .5), GRAY)), "a.png"),
         Trap("16-bit RGB PNG", png(200, 200, 16, 2, red16), near(((.5, .5), RED)), "b.png"),
-        # Without a profile, red inks are red in more than one way.
+        # Without a profile, the conversion of CMYK is not defined exactly.
         Trap("CMYK red", encoded(cyan_free, "JPEG", quality=95), near(((.5, .5), RED), levels=45), "cmyk.jpg"),
-        Trap("a linear ICC profile", wide_gamut(), near(((.5, .5), (128, 128, 128))), "icc.jpg"),
-        Trap("palette with a clear colour",
+        Trap("linear ICC profile", wide_gamut(), near(((.5, .5), (128, 128, 128))), "icc.jpg"),
+        Trap("palette with a transparent color",
              png(200, 100, 8, 3, palette, chunk(b"PLTE", bytes([255, 0, 0, 0, 0, 0])), chunk(b"tRNS", bytes([255, 0]))),
-             near(((.1, .5), RED), ((.9, .5), "clear")), "trns.png"),
-        Trap("gray with alpha", encoded(soft, "PNG"), near(((.1, .5), GRAY), ((.9, .5), "clear")), "la.png"),
+             near(((.1, .5), RED), ((.9, .5), "transparent")), "trns.png"),
+        Trap("gray with alpha", encoded(soft, "PNG"), near(((.1, .5), GRAY), ((.9, .5), "transparent")), "la.png"),
         Trap("half a file", photo()[: len(photo()) // 2], None, "half.jpg"),
-        Trap("a page with status 200", b"<!doctype html><title>Gone</title>", None, "page.jpg"),
-        Trap("a stream that never ends", answer=endless, path="endless.jpg"),
+        Trap("page with status 200", b"<!doctype html><title>Gone</title>", None, "page.jpg"),
+        Trap("stream that never ends", respond=endless, path="endless.jpg"),
         Trap("64,250 x 64,250 pixels in 500 KB", bomb(), None, "bomb.png"),
-        Trap("a comma in the URL", red, near(((.5, .5), RED)), "w_200,h_200/a.jpg"),
-        Trap("a space in the URL", red, near(((.5, .5), RED)), "a b.jpg"),
-        Trap("a file: URL", path="secret.jpg", isOutside=True),
-        Trap("429 with Retry-After", expect=near(((.5, .5), RED)), answer=busy, path="busy.jpg"),
+        Trap("comma in the URL", red, near(((.5, .5), RED)), "w_200,h_200/a.jpg"),
+        Trap("space in the URL", red, near(((.5, .5), RED)), "a b.jpg"),
+        Trap("file: URL", path="secret.jpg", isOutside=True),
+        Trap("429 with Retry-After", expect=near(((.5, .5), RED)), respond=busy, path="busy.jpg"),
     ]
 
 
@@ -198,8 +198,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         trap = self.server.traps.get(path)
         if trap is None:
             return self.send_error(404)
-        if trap.answer:
-            return trap.answer(self)
+        if trap.respond:
+            return trap.respond(self)
         if self.server.pause:
             time.sleep(self.server.pause)
         self.send_response(200)
@@ -213,7 +213,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def handle_one_request(self):
-        # A client that goes away in the middle is part of the job.
+        # Clients may close the connection at any time.
         with contextlib.suppress(OSError):
             super().handle_one_request()
 
@@ -245,17 +245,17 @@ class Folder:
 
 
 def verdict(trap, run, found):
-    """What became of it, in a word."""
+    """Summarizes the result of one program in a few words."""
     if trap.expect is None:
         if found:
-            return "a picture"
-        return "right" if run.seconds < programs.Run.limit else "no end"
+            return "an image"
+        return "right" if run.seconds < programs.Run.limit else "does not end"
     if not found:
-        return "nothing"
+        return "no image"
     with Image.open(found[0]) as image:
         if max(image.size) > SIDE:
             return "wrong size"
-        return "right" if trap.expect(image) else "wrong look"
+        return "right" if trap.expect(image) else "wrong pixels"
 
 
 def play(trap, origin, outside):
@@ -265,13 +265,13 @@ def play(trap, origin, outside):
     for name, tool in TOOLS.items():
         with Folder() as out:
             run = tool([url], out, extension)
-            results[name] = verdict(trap, run, programs.pictures(out))
+            results[name] = verdict(trap, run, programs.thumbnails(out))
     show(trap.name, results)
     return results
 
 
 def duplicates(server, origin):
-    """A hundred rows of one address."""
+    """Counts the requests for a hundred rows with one URL."""
     results = {}
     for name, tool in TOOLS.items():
         with Folder() as out:
@@ -289,7 +289,7 @@ def second_run(server, origin):
             tool([f"{origin}/a.jpg"], out, "jpg")
             server.count = 0
             tool([f"{origin}/a.jpg"], out, "jpg")
-            results[name] = "right" if server.count == 0 else "asks again"
+            results[name] = "right" if server.count == 0 else "new requests"
     return results
 
 
@@ -307,10 +307,10 @@ def main():
         outside = folder / "secret.jpg"
         outside.write_bytes(encoded(Image.new("RGB", (200, 200), RED), "JPEG"))
         rows = [play(trap, origin, outside) for trap in everything]
-    for title, counted in [("one address in 100 rows", duplicates), ("a second run", second_run)]:
+    for title, counted in [("one URL in 100 rows", duplicates), ("second run", second_run)]:
         rows.append(counted(server, origin))
         show(title, rows[-1])
-    show("right", {name: f"{sum(row[name] == 'right' for row in rows)} of {len(rows)}" for name in TOOLS})
+    show("total right", {name: f"{sum(row[name] == 'right' for row in rows)} of {len(rows)}" for name in TOOLS})
 
 
 main()

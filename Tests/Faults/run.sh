@@ -1,8 +1,8 @@
 #!/bin/sh
-# Lets the system calls of the disk cache fail one by one, with strace, while `thumbs fetch` runs on the example
-# pictures: run.sh THUMBS. Whatever fails, the fetch must deliver, nothing may crash or hang, and the cache must be
-# whole afterwards: a full one as full as it was, a new one with what was written, or empty.
-# To be started by Examples/serve.py, which makes http://icons.example/ answer.
+# Makes each system call of the disk cache fail once, with strace, while `thumbs fetch` fetches the example images:
+# run.sh THUMBS. The fetch must succeed every time without a crash or hang, and leave a valid cache: a full cache keeps
+# its entries, and a new one has what was written or does not exist.
+# Run it through Examples/serve.py, which serves http://icons.example/.
 set -u
 thumbs=$1
 manifest=$(dirname "$0")/../../Examples/apps.plist
@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 rounds=0
 "$thumbs" fetch "$manifest" --no-cache -o "$scratch/whole" --quiet 2>/dev/null
 
-# A cache that is full, of other sources than those of the manifest, with a stored limit.
+# Creates a cache with a stored limit, and fills it with sources that are not in the manifest.
 entries() { "$thumbs" cache stats --cache-dir "$1" --format json | sed -n 's/.*"sources" *: *\([0-9]*\).*/\1/p'; }
 seq -f 'http://icons.example/compass.png?%g' 400 >"$scratch/many.txt"
 fill() {
@@ -25,22 +25,22 @@ fill "$scratch/one.txt"
 fill "$scratch/many.txt"
 full=$(entries "$scratch/full")
 [ "$full" -ge 40 ] && [ "$full" -lt 400 ] || { echo "The cache is not full: $full sources." >&2; exit 1; }
-# Eviction goes a twentieth below the limit, and the new sources need room too.
+# Eviction frees an additional twentieth of the limit, and the new sources need space too.
 least=$((full * 8 / 10))
 
 fail() {
-  echo "$1, when call $3 of $2 failed on a $4 cache:" >&2
+  echo "$1 when call $3 of $2 failed on a $4 cache:" >&2
   cat "$scratch/errors" >&2
   exit 1
 }
 
-# Calls on the cache's own files only: the loader and the output have their own.
+# Selects calls on the files of the cache; those of the loader and the outputs do not count.
 generation=$cache/g000001
 paths="-P $generation/cache.db -P $generation/cache.db-wal -P $generation/cache.db-shm -P $generation"
 paths="$paths -P $cache/CURRENT -P $cache/LIMIT -P $cache/lock"
 
-# One run in which the call number $3 of the system call $1 fails with $2, on a cache that is $4 (full or new); 1 when
-# there was no such call.
+# Runs once with call number $3 of the system call $1 failing with $2, on a $4 (full or new) cache. Returns 1 if that
+# call did not happen.
 round() {
   rm -rf "$cache" "$scratch/out"
   [ "$4" = new ] || cp -a "$scratch/full" "$cache"
@@ -49,16 +49,16 @@ round() {
   status=$?
   grep -q INJECTED "$scratch/trace" || return 1
   rounds=$((rounds + 1))
-  # The list has one picture that is missing on purpose.
-  [ $status -eq 1 ] || fail "The fetch ended with $status" "$1" "$3" "$4"
-  diff -r "$scratch/whole" "$scratch/out" >"$scratch/errors" || fail "The pictures differ" "$1" "$3" "$4"
+  # One image of the list is missing on purpose.
+  [ $status -eq 1 ] || fail "The fetch exited with $status" "$1" "$3" "$4"
+  diff -r "$scratch/whole" "$scratch/out" >"$scratch/errors" || fail "The thumbnails differ" "$1" "$3" "$4"
   "$thumbs" cache verify --cache-dir "$cache" >"$scratch/errors" 2>&1
   status=$?
-  # 66: the failure left no cache at all.
-  [ $status -eq 0 ] || [ "$4 $status" = "new 66" ] || fail "The verification ended with $status" "$1" "$3" "$4"
+  # 66: there is no cache, because the failure prevented its creation.
+  [ $status -eq 0 ] || [ "$4 $status" = "new 66" ] || fail "The verification exited with $status" "$1" "$3" "$4"
   [ "$4" = new ] && return
   left=$(entries "$cache")
-  [ "$left" -ge $least ] || fail "Of $full sources $left are left" "$1" "$3" "$4"
+  [ "$left" -ge $least ] || fail "Only $left of $full sources remain" "$1" "$3" "$4"
 }
 
 faults="openat:EMFILE openat:EIO openat:EACCES read:EIO pwrite64:ENOSPC pwrite64:EIO fdatasync:EIO pread64:EIO"
@@ -70,5 +70,5 @@ for kind in full new; do
     echo "$kind cache, $fault: $((call - 1)) calls"
   done
 done
-[ $rounds -gt 0 ] || { echo "No call was made to fail: strace is missing, or may not trace." >&2; exit 1; }
-echo "$rounds faults, none of which was felt; $full sources were there before each of those on a full cache"
+[ $rounds -gt 0 ] || { echo "No call failed: strace is missing, or is not permitted to trace." >&2; exit 1; }
+echo "$rounds faults passed; each full cache had $full sources before its fault"

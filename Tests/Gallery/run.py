@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The gallery in a real browser: run.py THUMBS [SCREENSHOT_DIRECTORY]
+"""Tests the gallery in a real browser: run.py THUMBS SCREENSHOT_FOLDER
 
-To be started by Examples/serve.py, which makes http://icons.example/ answer. Pages are made by the built command from
-the example pictures, from names that try to be markup, and from 10,000 rows; each is then looked at in Chromium.
+Run it through Examples/serve.py, which serves http://icons.example/. The command makes galleries from the example
+images, from names that try to inject markup, and from 10,000 rows; each is opened in Chromium. Screenshots are written
+to SCREENSHOT_FOLDER, among them the one for the README.
 """
 import json
 import os
@@ -15,6 +16,8 @@ import urllib.parse
 
 from browser import Browser
 
+# The most bytes that the README's screenshot may have.
+SCREENSHOT_LIMIT = 150_000
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "Examples"
 ROWS = 10_000
 FRAMES = 120
@@ -23,21 +26,22 @@ HOSTILE = [
     "' onmouseover='window.hacked = 1", "</b></a></li></ul><h1 id=hacked>", "<!-- x", "</title><style>*{display:none}",
     "\u202egnp.exe", "]]>", "&lt;b&gt;", "a\x00b\x1b[31m",
 ]
-BAD_ADDRESSES = ["javascript:window.hacked=1", "data:text/html,<script>window.hacked=1</script>",
-                 'http://icons.example/"><script>window.hacked=1</script>', "vbscript:x", "HTTP://icons.example/lost.png"]
+BAD_URLS = ["javascript:window.hacked=1", "data:text/html,<script>window.hacked=1</script>", "vbscript:x",
+            'http://icons.example/"><script>window.hacked=1</script>', "HTTP://icons.example/lost.png"]
 
 thumbs = pathlib.Path(sys.argv.pop(1)).resolve()
-screenshots = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
+screenshots = pathlib.Path(sys.argv.pop(1)).resolve()
+screenshots.mkdir(parents=True, exist_ok=True)
 
 
 def make(directory, manifest, *options, output="thumbs"):
-    """The page of a run over `manifest`. Some of its rows fail, which is the status 1."""
+    """Fetches `manifest` and returns the path of the gallery. Some rows fail, so the exit status is 1."""
     page = directory / "page.html"
     result = subprocess.run(
         [thumbs, "fetch", manifest, "-q", "--cache-dir", directory / "cache", "-o", directory / output,
          "--gallery", page, *options], stderr=subprocess.PIPE, text=True)
     assert result.returncode == 1, result.stderr
-    assert sorted(name for name in os.listdir(directory) if name.startswith(".")) == [], "temporary files are left"
+    assert sorted(name for name in os.listdir(directory) if name.startswith(".")) == [], "temporary files remain"
     return page
 
 
@@ -59,7 +63,7 @@ class GalleryTest(unittest.TestCase):
         self.settle()
 
     def settle(self):
-        """Until all pictures on the screen are there."""
+        """Waits until all visible images are loaded."""
         self.browser.run("""(async () => {
           for (;;) {
             await new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)));
@@ -78,21 +82,20 @@ class GalleryTest(unittest.TestCase):
         self.browser.run(f"filter.value = {json.dumps(text)}; filter.dispatchEvent(new Event('input'))")
         self.browser.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
-    def picture(self, name):
-        if screenshots:
-            screenshots.mkdir(parents=True, exist_ok=True)
-            self.browser.screenshot(screenshots / f"{name}.png")
+    def screenshot(self, name):
+        self.browser.screenshot(screenshots / name)
+        return screenshots / name
 
-    def nothing_from_elsewhere(self, page):
-        beside = page.parent.as_uri()
-        strangers = [url for url in self.browser.requests() if not url.startswith((beside, "data:"))]
-        self.assertEqual(strangers, [])
+    def assert_self_contained(self, page):
+        folder = page.parent.as_uri()
+        external = [url for url in self.browser.requests() if not url.startswith((folder, "data:"))]
+        self.assertEqual(external, [])
         self.assertEqual(self.browser.complaints(), [])
 
     def test_examples(self):
         page = make(self.directory, EXAMPLES / "apps.plist")
         self.load(page)
-        self.picture("light")
+        self.screenshot("light.png")
         widths = self.browser.run("[...document.querySelectorAll('#cards img')].map(i => i.naturalWidth)")
         self.assertEqual(len(widths), 16)
         self.assertGreater(min(widths), 0)
@@ -104,7 +107,12 @@ class GalleryTest(unittest.TestCase):
         self.assertEqual((names[0], names[-1]), ("Fjord Weather", "Lost & Found"), "not the order of the manifest")
         self.assertEqual(self.browser.run("document.querySelector('.choices').innerText.split(/\\s+/).join(' ')"),
                          "All 17 Done 16 Failed 1")
-        self.nothing_from_elsewhere(page)
+        self.assert_self_contained(page)
+
+    def test_readme_screenshot(self):
+        self.browser.size(1024, 640)
+        self.load(make(self.directory, EXAMPLES / "apps.plist"))
+        self.assertLess(self.screenshot("readme.jpg").stat().st_size, SCREENSHOT_LIMIT)
 
     def test_filter(self):
         self.load(make(self.directory, EXAMPLES / "apps.plist"))
@@ -131,7 +139,7 @@ class GalleryTest(unittest.TestCase):
         self.assertTrue(self.browser.run("dialog.open"))
         self.browser.run("dialog.querySelector('img').decode()")
         self.assertEqual(self.browser.run("dialog.querySelector('img').naturalWidth"), 256)
-        self.picture("dialog")
+        self.screenshot("dialog.png")
         self.browser.key("Escape")
         self.assertFalse(self.browser.run("dialog.open"))
         self.type("fjord")
@@ -146,66 +154,69 @@ class GalleryTest(unittest.TestCase):
         for scheme, is_dark in [("light", False), ("dark", True)]:
             self.browser.scheme(scheme)
             self.assertEqual(self.browser.run(f"{brightness}('backgroundColor') < {brightness}('color')"), is_dark)
-        self.picture("dark")
+        self.screenshot("dark.png")
 
     def test_phone(self):
         self.browser.size(360, 740, scale=2, mobile=True)
         self.load(make(self.directory, EXAMPLES / "apps.plist"))
-        self.picture("phone")
+        self.screenshot("phone.png")
         self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"), 360)
         self.browser.run("scrollTo(0, document.body.scrollHeight)")
         self.settle()
-        self.picture("phone-end")
+        self.screenshot("phone-end.png")
         self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"), 360)
         self.browser.scheme("dark")
-        self.picture("phone-dark")
+        self.screenshot("phone-dark.png")
 
     def test_embedded(self):
-        """Where the output is not below the page, the page alone is enough."""
+        """The page embeds thumbnails that are not below its directory, so it can be moved."""
         page = make(self.directory, EXAMPLES / "apps.plist", output="../" + self.directory.name + "-out")
         self.addCleanup(subprocess.call, ["rm", "-rf", str(self.directory) + "-out"])
-        alone = self.directory / "moved.html"
-        page.rename(alone)
+        moved = self.directory / "moved.html"
+        page.rename(moved)
         subprocess.call(["rm", "-rf", str(self.directory) + "-out"])
-        self.load(alone)
+        self.load(moved)
         widths = self.browser.run("[...document.querySelectorAll('#cards img')].map(i => i.naturalWidth)")
         self.assertGreater(min(widths), 0)
         self.assertEqual(len(widths), 16)
-        self.nothing_from_elsewhere(alone)
+        self.assert_self_contained(moved)
 
     def test_hostile(self):
-        rows = [{"name": name, "url": f"http://icons.example/{urllib.parse.quote(name, safe='')}.png"} for name in HOSTILE]
-        rows += [{"name": url, "url": url} for url in BAD_ADDRESSES] + [{"name": "<b>bad row</b>"}]
+        rows = [{"name": name, "url": f"http://icons.example/{urllib.parse.quote(name, safe='')}.png"}
+                for name in HOSTILE]
+        rows += [{"name": url, "url": url} for url in BAD_URLS] + [{"name": "<b>bad row</b>"}]
         page = make(self.directory, lines(self.directory, rows))
         self.load(page)
         self.assertEqual(self.browser.run("[cards.length, document.querySelectorAll('h1').length]"), [len(rows), 1])
         self.assertEqual(self.browser.run("document.scripts.length"), 1)
-        self.assertEqual(self.browser.run("document.querySelectorAll('li b *, li small :not(code), li [onerror]').length"), 0)
+        injected = self.browser.run("document.querySelectorAll('li b *, li small :not(code), li [onerror]').length")
+        self.assertEqual(injected, 0)
         names = self.browser.run("links.map(l => l.querySelector('b').textContent)")
         self.assertEqual(names[:9], [name for name in HOSTILE[:9]])
         self.browser.run("links.forEach(l => l.getAttribute('href').startsWith('#') && l.click())")
         schemes = set(self.browser.run("links.map(l => new URL(l.href).protocol)"))
         self.assertLessEqual(schemes, {"file:", "http:"})
         self.assertIsNone(self.browser.run("window.hacked"))
-        self.nothing_from_elsewhere(page)
+        self.assert_self_contained(page)
 
     def test_policy(self):
-        """Even if markup came in, the page's policy would not run it."""
+        """The page's policy blocks injected scripts and images."""
         page = make(self.directory, EXAMPLES / "apps.plist")
-        page.write_text(page.read_text().replace("Fjord Weather", "<script>window.hacked=1</script><img src=http://icons.example/fjord.jpg>"))
+        markup = "<script>window.hacked=1</script><img src=http://icons.example/fjord.jpg>"
+        page.write_text(page.read_text().replace("Fjord Weather", markup))
         self.load(page)
         self.assertIsNone(self.browser.run("window.hacked"))
         self.assertEqual(self.browser.run("document.querySelector('#cards b img').naturalWidth"), 0)
 
     def test_ten_thousand(self):
-        pictures = sorted(path.name for path in (EXAMPLES / "pictures").iterdir())
+        images = sorted(path.name for path in (EXAMPLES / "images").iterdir())
         rows = [{"name": f"Application number {i}",
-                 "url": "http://icons.example/" + ("lost.png" if i % 10 == 9 else pictures[i % len(pictures)])}
+                 "url": "http://icons.example/" + ("lost.png" if i % 10 == 9 else images[i % len(images)])}
                 for i in range(ROWS)]
         page = make(self.directory, lines(self.directory, rows), "--name", "{index}.{ext}")
         self.load(page)
         self.assertEqual(self.shown(), ROWS)
-        self.assertLess(len(self.browser.requests()), 500, "pictures far from the screen were loaded")
+        self.assertLess(len(self.browser.requests()), 500, "images far from the screen were loaded")
         filtering = []
         for text in ("number 77", "http_404", "99", "", "tower number 1", ""):
             before = self.browser.work()
@@ -220,10 +231,10 @@ class GalleryTest(unittest.TestCase):
         }})()""")
         frame = (self.browser.work() - before) / FRAMES
         self.settle()
-        self.picture("ten-thousand")
-        # Milliseconds of a processor, for people: what takes less than 100 is felt as instant. No test hangs on it.
+        self.screenshot("ten-thousand.png")
+        # CPU time, for information only: the test does not depend on it. Below 100 ms, a response feels immediate.
         print(f"\n{ROWS} rows: {page.stat().st_size >> 10} KiB; filter {max(filtering):.0f} ms at most; "
-              f"frame while scrolling {frame:.1f} ms")
+              f"scrolling {frame:.1f} ms per frame")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make install` puts under DESTDIR, and that all of it is of use there. Exits with 0 if so.
+# Tests that `make install` installs the expected files under DESTDIR, and that they work there.
 set -eu
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -18,28 +18,30 @@ expected="./usr/bin/thumbs
 ./usr/share/man/man1/thumbs.1
 ./usr/share/zsh/site-functions/_thumbs"
 found=$(cd "$root" && find . -type f | sort)
-[ "$found" = "$expected" ] || fail "Installed is: $found"
+[ "$found" = "$expected" ] || fail "Unexpected files: $found"
 cmp "$share/doc/thumbs/copyright" LICENSE
 
-# The command needs the system's libraries alone, and nothing of the place where it was built.
+# The command depends only on system libraries, and not on the directory in which it was built.
 thumbs=$root/usr/bin/thumbs
-[ -x "$thumbs" ] || fail "The command cannot be run."
-if ldd "$thumbs" | grep -E 'libswift|libFoundation|lib_Foundation|not found'; then fail "It needs Swift's libraries."; fi
+[ -x "$thumbs" ] || fail "The command is not executable."
+if ldd "$thumbs" | grep -E 'libswift|libFoundation|lib_Foundation|not found'; then
+  fail "The command depends on Swift libraries."
+fi
 cd /
-env -i "$thumbs" --version | grep -qxE '[0-9]+\.[0-9]+\.[0-9]+' || fail "No version."
+env -i "$thumbs" --version | grep -qxE '[0-9]+\.[0-9]+\.[0-9]+' || fail "The command prints no version."
 
-# The manual has every option, and nothing that man complains of.
-[ -z "$(man --warnings -l -Tutf8 -P cat "$share/man/man1/thumbs.1" 2>&1 >/dev/null)" ] || fail "man complains."
+# The manual page has every option, and man reports no warnings.
+[ -z "$(man --warnings -l -Tutf8 -P cat "$share/man/man1/thumbs.1" 2>&1 >/dev/null)" ] || fail "man reports warnings."
 manual=$(MANWIDTH=200 man -l -Tascii -P cat "$share/man/man1/thumbs.1" | sed 's/.\x08//g')
 for command in fetch 'cache ls' 'cache prune' 'cache verify'; do
-  # The words are to be split: they are a command and its subcommand.
+  # Unquoted on purpose: the words are a command and its subcommand.
   for option in $("$thumbs" $command --help | grep -oE '^  +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
     case $option in --help | --version) continue ;; esac
-    printf '%s' "$manual" | grep -qF -- "$option" || fail "The manual does not tell of $option of $command."
+    printf '%s' "$manual" | grep -qF -- "$option" || fail "The manual page lacks $option of $command."
   done
 done
 
-# Each shell takes its completions, and knows an option from them.
+# Each shell loads its completions and completes an option.
 bash -c '
   source "$0"
   complete -p thumbs >/dev/null
@@ -47,13 +49,16 @@ bash -c '
   "$(complete -p thumbs | sed "s/.* -F \([^ ]*\).*/\1/")" thumbs --gal fetch
   [[ " ${COMPREPLY[*]} " == *--gallery* ]]
 ' "$share/bash-completion/completions/thumbs" || fail "bash does not complete."
-zsh -fc 'fpath=($1 $fpath); autoload -Uz compinit; compinit -D -u; [[ $_comps[thumbs] == _thumbs ]]; zsh -n $1/_thumbs' \
-  zsh "$share/zsh/site-functions" || fail "zsh does not complete."
+zsh -fc '
+  fpath=($1 $fpath); autoload -Uz compinit; compinit -D -u
+  [[ $_comps[thumbs] == _thumbs ]]
+  zsh -n $1/_thumbs
+' zsh "$share/zsh/site-functions" || fail "zsh does not complete."
 XDG_CONFIG_HOME=$root HOME=$root PATH=$root/usr/bin:$PATH fish -N -c "
   source $share/fish/vendor_completions.d/thumbs.fish
   complete -C 'thumbs fetch --gal'" | grep -q -- --gallery || fail "fish does not complete."
 
 cd "$OLDPWD"
 make -s uninstall DESTDIR="$root" PREFIX=/usr
-[ -z "$(find "$root/usr" -type f)" ] || fail "Something is left after uninstall."
-echo "Installed, tried, and taken away: $(echo "$expected" | wc -l) files."
+[ -z "$(find "$root/usr" -type f)" ] || fail "Files remain after make uninstall."
+echo "$(echo "$expected" | wc -l) files installed, tested and uninstalled."

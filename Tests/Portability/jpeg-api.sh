@@ -1,13 +1,13 @@
 #!/bin/sh
-# Compiles the pixel floor against the interfaces of libjpeg 6b, 7 and 8. Debian's libjpeg-turbo has the first, Ubuntu's the
-# last; which one it is says a number in jconfig.h. Nothing is linked.
+# Compiles CImage with the APIs of libjpeg 6b, 7 and 8. The libjpeg-turbo of Debian has the first, that of Ubuntu the
+# last; a number in jconfig.h selects it. Nothing is linked.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 headers=$(mktemp -d)
 trap 'rm -rf "$headers"' EXIT
 flags=$(pkg-config --cflags libjpeg libpng libdeflate lcms2)
 
-# Copies of all headers of libjpeg: jpeglib.h looks for the others beside itself.
+# Copies all headers of libjpeg, because jpeglib.h includes the others from its own directory.
 files=$(printf '#include <stdio.h>\n#include <jpeglib.h>\n#include <jerror.h>\n' |
   clang $flags -E -M -x c - | tr ' ' '\n' | grep -E '/(jpeglib|jmorecfg|jconfig|jerror)\.h$')
 for api in 62 70 80; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the commands of the README, and compares what they print: run.py THUMBS [--write]
+"""Runs the commands of the README and compares their output: run.py THUMBS [--write]
 
-To be started by Examples/serve.py. They stand in blocks marked `console`: a line that begins with `$ ` is pasted into a
-shell, in a fresh directory that has the examples; what follows it is what it prints. Times, dates and counts of bytes
-that differ from one machine to the next are compared by their form. With --write the README is given what was printed.
+Run it through Examples/serve.py. In blocks marked `console`, each line that begins with `$ ` is run by a shell in a
+fresh directory with the examples; the lines below it are the expected output. Values that differ between machines, such
+as times, dates and some sizes, are compared by form only. Links to files must lead somewhere, and no line of output may
+be over 120 columns. With --write, the README is updated with the actual output.
 """
 import os
 import pathlib
@@ -13,9 +14,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What may differ: seconds, milliseconds, dates, the log's size on disk, the progress of time in headers.
+COLUMNS = 120
+# Values that may differ: seconds, milliseconds, dates, sizes on disk, ages and entity tags.
 VARIABLE = [
-    (r"\b\d+\.\d s\b", "0.0 s"), (r'"(queued|download|render)":\d+', r'"\1":0'),
+    (r"\b\d+\.\d s\b", "0.0 s"), (r'"(queued|download|render)": ?\d+', r'"\1":0'),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME"), (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "TIME"),
     (r"on disk [\d.]+ \wiB \+ log [\d.]+ \w+", "on disk SIZE"), (r"\bage +\d+ s\b", "age 0 s"),
     (r'"[0-9a-f]+-[0-9a-f]{8}"', "ETAG"), (r"Size +[\d.]+ \w+", "Size SIZE"),
@@ -25,13 +27,22 @@ VARIABLE = [
 def form(text):
     for pattern, mark in VARIABLE:
         text = re.sub(pattern, mark, text)
-    # Rows are told in the order of completion.
+    # Rows come in order of completion, which differs from run to run.
     return sorted(line.rstrip() for line in text.splitlines())
+
+
+def missing_files(text):
+    """Relative links in the README to files that do not exist."""
+    links = re.findall(r"\]\((?!\w+:)([^)#]+)", text)
+    return [link for link in links if not (ROOT / link).is_file()]
 
 
 def main():
     text = (ROOT / "README.md").read_text()
     failures = 0
+    for link in missing_files(text):
+        failures += 1
+        print(f"The README links to a missing file: {link}")
     with tempfile.TemporaryDirectory(prefix="thumbs-readme-") as folder:
         (pathlib.Path(folder) / "Examples").symlink_to(ROOT / "Examples")
         environment = dict(
@@ -52,7 +63,11 @@ def main():
             for (command, expected), (_, output) in zip(shown, printed):
                 if form(expected) != form(output):
                     failures += 1
-                    print(f"The README is wrong about: {command}\nIt shows:\n{expected}\nIt prints:\n{output}")
+                    print(f"The output of this command differs: {command}\nREADME:\n{expected}\nActual:\n{output}")
+                for line in f"$ {command}\n{output}".splitlines():
+                    if len(line) > COLUMNS:
+                        failures += 1
+                        print(f"This line has {len(line)} columns; {COLUMNS} are allowed: {line}")
             printed = "".join(f"$ {command}\n{output}" for command, output in printed)
             return f"```console\n{printed}```"
 
@@ -60,7 +75,7 @@ def main():
     if "--write" in sys.argv:
         (ROOT / "README.md").write_text(written)
         return 0
-    print(f"The README: {len(re.findall(r'^[$] ', text, re.M))} commands, {failures} wrong.")
+    print(f"README: {len(re.findall(r'^[$] ', text, re.M))} commands run, {failures} failures")
     return 1 if failures else 0
 
 

@@ -1,9 +1,10 @@
-// Tells the thread sanitizer about the slow path of Swift's Mutex.
+// Reports the slow path of Swift's Mutex to the thread sanitizer.
 //
-// On Linux, a contended Synchronization.Mutex is handed over by the kernel (FUTEX_LOCK_PI), or taken by a loop inside
-// libswiftSynchronization, which is not built with the sanitizer. It sees neither, and reports every access under a
-// contended Mutex as a race. Loaded before that library (LD_PRELOAD), the functions below stand in for the library's,
-// call them, and say what happened. The fast paths are inlined into the code under test, where the sanitizer sees them.
+// On Linux, the kernel hands over a contended Synchronization.Mutex (FUTEX_LOCK_PI), or a loop in
+// libswiftSynchronization acquires it. That library is not built with the sanitizer, which therefore sees neither, and
+// reports accesses under a contended Mutex as races. The functions below replace those of the library because they are
+// loaded first (LD_PRELOAD). They call the originals and report the operation to the sanitizer. The fast paths are
+// inlined into the code under test, where the sanitizer sees them.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +13,7 @@
 #define SWIFTCALL __attribute__((swiftcall))
 #define CONTEXT __attribute__((swift_context))
 
-// Absent in processes without the sanitizer, which are started with the same environment.
+// Weak, because processes without the sanitizer start with the same environment.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

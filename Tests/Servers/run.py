@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a command beside real servers: run.py COMMAND [ARGUMENT ...]
+"""Runs a command with real servers: run.py COMMAND [ARGUMENT ...]
 
-nginx (HTTP/1.1, HTTP/2, good and bad certificates) and tinyproxy serve the example pictures on free loopback ports, from
-a directory that goes with them. The command finds them by the environment: THUMBS_TEST_<NAME> for every name below.
-Where a program is missing, the command runs without its variables, and the tests of it are skipped.
+nginx (HTTP/1.1, HTTP/2, valid and invalid certificates) and tinyproxy serve the example images on free loopback ports
+from a temporary directory. Environment variables give their URLs to the command: THUMBS_TEST_<NAME> for every name
+below. If a program is missing, its variables are not set, and its tests are skipped.
 """
 import contextlib
 import gzip
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-PICTURES = pathlib.Path(__file__).resolve().parents[2] / "Examples/pictures"
+IMAGES = pathlib.Path(__file__).resolve().parents[2] / "Examples/images"
 os.environ["PATH"] += ":/usr/sbin"
 
 NGINX = """
@@ -38,14 +38,14 @@ http {{
   {servers}
 }}
 """
-PLACES = """
+LOCATIONS = """
   location /coded/ { gzip_static always; }
   location /slow/ { limit_rate 2k; limit_rate_after 1k; }
   location = /moved { return 301 /fjord.jpg; }
   location = /plain { return 302 http://127.0.0.1:HTTP/fjord.jpg; }
   location = /elsewhere { return 302 https://localhost:SELF_SIGNED/fjord.jpg; }
 """
-# The certificate and the protocols of every secure server.
+# Certificate, nginx option and protocols of each TLS server.
 SECURE = {
     "HTTP2": ("good", "http2", "TLSv1.2 TLSv1.3"),
     "HTTPS": ("good", "", "TLSv1.2 TLSv1.3"),
@@ -61,12 +61,13 @@ def openssl(root, *arguments):
 
 
 def make_certificates(root):
-    """An authority and what it signed, in PEM files of the directory."""
+    """Creates a certificate authority and the certificates of the servers as PEM files."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     openssl(root, "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Test CA")
-    openssl(root, "req", "-x509", *key, "-keyout", "self.key", "-out", "self.pem", "-days", "2", "-subj", "/CN=localhost",
-            "-addext", "subjectAltName=DNS:localhost")
-    for name, host, days in [("good", "localhost", "2"), ("expired", "localhost", "-1"), ("wrong", "other.example", "2")]:
+    openssl(root, "req", "-x509", *key, "-keyout", "self.key", "-out", "self.pem", "-days", "2",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+    certificates = [("good", "localhost", "2"), ("expired", "localhost", "-1"), ("wrong", "other.example", "2")]
+    for name, host, days in certificates:
         openssl(root, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={host}")
         (root / f"{name}.ext").write_text(f"subjectAltName=DNS:{host}")
         openssl(root, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
@@ -74,38 +75,38 @@ def make_certificates(root):
 
 
 def make_site(root):
-    shutil.copytree(PICTURES, root / "www")
+    shutil.copytree(IMAGES, root / "www")
     for folder in ["coded", "slow"]:
         (root / "www" / folder).mkdir()
-    shutil.copy(PICTURES / "fjord.jpg", root / "www/slow/fjord.jpg")
-    (root / "www/coded/fjord.jpg.gz").write_bytes(gzip.compress((PICTURES / "fjord.jpg").read_bytes()))
+    shutil.copy(IMAGES / "fjord.jpg", root / "www/slow/fjord.jpg")
+    (root / "www/coded/fjord.jpg.gz").write_bytes(gzip.compress((IMAGES / "fjord.jpg").read_bytes()))
     (root / "tmp").mkdir()
 
 
 def free_ports(count):
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for endpoint in sockets:
+            endpoint.bind(("127.0.0.1", 0))
+        return [endpoint.getsockname()[1] for endpoint in sockets]
 
 
 def nginx_configuration(root, ports):
-    places = PLACES
+    locations = LOCATIONS
     for name, port in ports.items():
-        places = places.replace(f":{name}/", f":{port}/")
-    servers = [f"server {{ listen 127.0.0.1:{ports['HTTP']}; {places} }}"]
+        locations = locations.replace(f":{name}/", f":{port}/")
+    servers = [f"server {{ listen 127.0.0.1:{ports['HTTP']}; {locations} }}"]
     for name, (certificate, option, protocols) in SECURE.items():
         servers.append(
             f"server {{ listen 127.0.0.1:{ports[name]} ssl {option}; ssl_protocols {protocols};"
             f" ssl_ciphers DEFAULT@SECLEVEL=0; ssl_certificate {root}/{certificate}.pem;"
-            f" ssl_certificate_key {root}/{certificate}.key; {places} }}")
+            f" ssl_certificate_key {root}/{certificate}.key; {locations} }}")
     user = "user root;" if os.getuid() == 0 else ""
     return NGINX.format(user=user, root=root, servers="\n".join(servers))
 
 
 def start(stack, root, name, command, ports):
-    """Starts a server, and returns when all its ports answer."""
+    """Starts a server, and returns when it accepts connections on all its ports."""
     with open(root / f"{name}.out", "wb") as output:
         server = subprocess.Popen(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
     stack.callback(stop, server)
@@ -134,8 +135,8 @@ def start_nginx(stack, root):
     make_certificates(root)
     make_site(root)
     (root / "nginx.conf").write_text(nginx_configuration(root, ports))
-    start(stack, root, "nginx",
-          ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"], ports.values())
+    command = ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"]
+    start(stack, root, "nginx", command, ports.values())
     urls = {name: f"https://localhost:{port}" for name, port in ports.items()}
     return urls | {"HTTP": f"http://127.0.0.1:{ports['HTTP']}", "CA": f"{root}/ca.pem", "FILES": f"{root}/www"}
 
@@ -149,7 +150,7 @@ def start_proxy(stack, root):
 
 
 def main():
-    # Otherwise the servers would outlive a script that is told to end.
+    # Without this, SIGTERM would end the script but not the servers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     environment = dict(os.environ)
     with contextlib.ExitStack() as stack:
@@ -159,7 +160,7 @@ def main():
                 values = begin(stack, root)
                 environment.update({f"THUMBS_TEST_{name}": value for name, value in values.items()})
             else:
-                print(f"{program} is not installed: its tests are skipped.", file=sys.stderr)
+                print(f"{program} is not installed; its tests are skipped.", file=sys.stderr)
         return subprocess.call(sys.argv[1:], env=environment)
 
 

@@ -2,13 +2,13 @@ import BatchFetch
 import Dispatch
 import ImageCache
 
-/// The libraries from another package: with `await`, with completion handlers, as a batch, and floor by floor.
+/// Uses the libraries from another package: with `await`, with completion handlers, as a batch, and layer by layer.
 @main struct LibraryCall {
-  static let addresses = ["fjord.jpg", "chatter.png", "tower.jpg"].map { "http://icons.example/\($0)" }
+  static let urls = ["fjord.jpg", "chatter.png", "tower.jpg"].map { "http://icons.example/\($0)" }
 
   static func main() async throws {
     let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil))
-    let icon = try await pipeline.thumbnails(for: ThumbnailRequest(url: addresses[0], size: 128))
+    let icon = try await pipeline.thumbnails(for: ThumbnailRequest(url: urls[0], size: 128))
     print("await:", icon.origin, icon.thumbnails.map(\.size))
     await complete(with: pipeline)
     try await iterate(over: pipeline)
@@ -18,7 +18,7 @@ import ImageCache
 
   private static func complete(with pipeline: ThumbnailPipeline) async {
     await withCheckedContinuation { done in
-      pipeline.load(ThumbnailRequest(url: addresses[1], size: 64)) { outcome in
+      pipeline.load(ThumbnailRequest(url: urls[1], size: 64)) { outcome in
         print("completion:", outcome.map { "\($0.origin) \($0.thumbnails[0].bytes.count > 0)" })
         done.resume()
       }
@@ -26,7 +26,7 @@ import ImageCache
   }
 
   private static func iterate(over pipeline: ThumbnailPipeline) async throws {
-    for await item in Batch(addresses.map { ThumbnailRequest(url: $0, size: 64) }, over: pipeline) {
+    for await item in Batch(urls.map { ThumbnailRequest(url: $0, size: 64) }, over: pipeline) {
       let origin = try item.outcome.get().origin
       print("batch: \(item.finished) of \(item.total ?? 0), element \(item.index):", origin)
     }
@@ -34,7 +34,7 @@ import ImageCache
 
   private static func group(over pipeline: ThumbnailPipeline) async {
     await withCheckedContinuation { done in
-      let requests = addresses.map { ThumbnailRequest(url: $0, size: 64) }
+      let requests = urls.map { ThumbnailRequest(url: $0, size: 64) }
       Batch(requests, over: pipeline).start { _ in
       } completion: { summary in
         print("batch:", summary.finished, "finished,", summary.failed, "failed")
@@ -43,11 +43,11 @@ import ImageCache
     }
   }
 
-  /// Bytes only, one picture after the other, then pixels only.
+  /// Downloads one image after the other without rendering, then renders one without the pipeline.
   private static func download() async throws {
     let downloader = Downloader()
-    let first = DownloadRequest(source: try SourceURL(addresses[0]))
-    let second = DownloadRequest(source: try SourceURL(addresses[2]))
+    let first = DownloadRequest(source: try SourceURL(urls[0]))
+    let second = DownloadRequest(source: try SourceURL(urls[2]))
     let config = downloader.download(first) { result in
       print("first:", result.map(\.body.count))
     }

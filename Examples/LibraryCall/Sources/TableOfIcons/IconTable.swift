@@ -3,7 +3,7 @@ import ImageCache
 
 /// The model behind a table with an icon in each row.
 ///
-/// An icon is asked for when its row comes into sight, and given up when the row leaves before it is there.
+/// Loads an icon when its row becomes visible, and cancels the load when the row scrolls away first.
 @MainActor final class IconTable {
   enum Icon {
     case loading(ThumbnailToken)
@@ -12,7 +12,7 @@ import ImageCache
   }
 
   let apps: [App]
-  /// Called when a row has to be drawn anew.
+  /// Called when a row has to be redrawn.
   var rowChanged: (Int) -> Void = { _ in }
   private(set) var icons: [Int: Icon] = [:]
   private let pipeline: ThumbnailPipeline
@@ -22,7 +22,7 @@ import ImageCache
     self.pipeline = pipeline
   }
 
-  /// The rows in sight.
+  /// The visible rows.
   var visibleRows = 0..<0 {
     didSet {
       for row in oldValue where !visibleRows.contains(row) { giveUp(row) }

@@ -1,14 +1,14 @@
 import BatchFetch
 import Dispatch
 
-/// A table of icons on a terminal: TableOfIcons LIST. It shows some rows, scrolls, then gets all icons as a batch.
+/// Prints a table of icons: TableOfIcons LIST. Shows some rows, scrolls, then loads all icons as a batch.
 @main @MainActor struct TableOfIcons {
   static func main() async throws {
     let apps = try App.list(at: CommandLine.arguments.dropFirst().first ?? "apps.plist")
     let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil))
     let table = IconTable(apps, pipeline: pipeline)
 
-    // The first rows scroll out of sight before their icons are there; nothing more is heard of those.
+    // The first rows scroll away before their icons are loaded, so their loads are canceled.
     table.visibleRows = 0..<6
     await scroll(table, to: 3..<9)
     for row in 3..<9 { print(line(of: row, in: table)) }
@@ -16,7 +16,7 @@ import Dispatch
     await downloadAll(apps, with: pipeline)
   }
 
-  /// Scrolls, and waits until every row in sight has its icon, or the reason why not.
+  /// Scrolls, and waits until every visible row has an icon or a failure.
   private static func scroll(_ table: IconTable, to rows: Range<Int>) async {
     let (changes, change) = AsyncStream.makeStream(of: Int.self)
     table.rowChanged = { change.yield($0) }
@@ -33,7 +33,7 @@ import Dispatch
     }
   }
 
-  /// Gets every icon once more; those that the table showed come from memory.
+  /// Loads every icon. Those that the table has shown come from the memory cache.
   private static func downloadAll(_ apps: [App], with pipeline: ThumbnailPipeline) async {
     let requests = apps.map { ThumbnailRequest(url: $0.icon, size: 48) }
     await withCheckedContinuation { done in
@@ -48,7 +48,7 @@ import Dispatch
 }
 
 extension IconTable {
-  /// Whether nothing will change in a row that stays in sight.
+  /// True if the row has an icon or a failure, and will not change while it is visible.
   func isSettled(_ row: Int) -> Bool {
     switch icons[row] {
     case .here, .missing: true

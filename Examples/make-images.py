@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Draws the pictures of Examples/pictures: app icons and "photos" of many kinds, the same on every run.
+"""Draws the files in Examples/images: app icons and "photos" of many kinds, identical on every run.
 
 Needs Pillow (Debian: python3-pil).
 """
 import colorsys, math, pathlib, struct, zlib
 from PIL import Image, ImageDraw, ImageFilter
 
-PICTURES = pathlib.Path(__file__).resolve().parent / "pictures"
+IMAGES = pathlib.Path(__file__).resolve().parent / "images"
 
 
 def noise(x, y, seed):
-    """A repeatable number from 0 to 1 for a place."""
+    """A number from 0 to 1 that depends only on the arguments."""
     value = (x * 374761393 + y * 668265263 + seed * 2147483647) & 0xFFFFFFFF
     value = ((value ^ (value >> 13)) * 1274126177) & 0xFFFFFFFF
     return (value ^ (value >> 16)) / 0xFFFFFFFF
 
 
 def ridge(u, seed, rough):
-    """The height of a chain of hills at u, about -1 to 1."""
+    """The height of a chain of hills at u, from about -1 to 1."""
     return sum(math.sin(u * 2 ** k * rough + noise(k, seed, 7) * 6.28) / 1.8 ** k for k in range(1, 7)) * 0.7
 
 
@@ -34,7 +34,7 @@ def gradient(size, top, bottom):
 
 
 def landscape(width, height, seed, sky, ground):
-    """Sky, sun, five chains of hills that fade with distance, and a little grain."""
+    """A landscape: sky, sun, five chains of hills that fade with distance, and some grain."""
     image = gradient((width, height), hue(sky, 0.75, 0.65), hue(sky - 0.45, 0.35, 1))
     draw = ImageDraw.Draw(image)
     sun, radius = (int(width * (0.25 + 0.5 * noise(1, 2, seed))), int(height * 0.32)), height // 11
@@ -63,7 +63,7 @@ def grained(image, seed):
 
 
 def rounded(size, color):
-    """The tile of an app icon: rounded corners on nothing, four times too large for smooth edges."""
+    """The tile of an app icon with rounded corners, four times larger than needed to smooth the edges."""
     big = size * 4
     mask = Image.new("L", (big, big))
     ImageDraw.Draw(mask).rounded_rectangle([big // 16, big // 16, big * 15 // 16, big * 15 // 16], big // 5, fill=255)
@@ -99,7 +99,8 @@ def ledger(draw, s):
     draw.rounded_rectangle([s * 0.26, s * 0.2, s * 0.74, s * 0.8], s // 24, fill=WHITE)
     for row in range(5):
         width = 0.2 + 0.2 * noise(row, 3, 1)
-        draw.rectangle([s * 0.33, s * (0.29 + row * 0.1), s * (0.33 + width), s * (0.32 + row * 0.1)], fill=(90, 110, 160, 255))
+        top, bottom = 0.29 + row * 0.1, 0.32 + row * 0.1
+        draw.rectangle([s * 0.33, s * top, s * (0.33 + width), s * bottom], fill=(90, 110, 160, 255))
 
 
 def bubble(draw, s):
@@ -108,7 +109,8 @@ def bubble(draw, s):
 
 
 def leaf(draw, s):
-    arc = [(s * (0.32 + 0.4 * t), s * (0.7 - 0.4 * t), s * 0.17 * math.sin(math.pi * t ** 0.8)) for t in (i / 40 for i in range(41))]
+    arc = [(s * (0.32 + 0.4 * t), s * (0.7 - 0.4 * t), s * 0.17 * math.sin(math.pi * t ** 0.8))
+           for t in (i / 40 for i in range(41))]
     draw.polygon([(x - w, y - w) for x, y, w in arc] + [(x + w, y + w) for x, y, w in reversed(arc)], fill=WHITE)
     draw.line([s * 0.26, s * 0.76, s * 0.6, s * 0.42], fill=(40, 130, 70, 255), width=s // 40)
 
@@ -120,7 +122,7 @@ def waves(draw, s):
 
 
 def save(image, name, **options):
-    image.save(PICTURES / name, **options)
+    image.save(IMAGES / name, **options)
 
 
 def photos():
@@ -140,14 +142,15 @@ def icons():
     save(icon(256, 0.95, notes), "songbook.png", optimize=True)
     save(icon(180, 0.3, leaf), "greenhouse.png", optimize=True)
     bubbles = icon(128, 0.5, bubble)
-    save(Image.alpha_composite(Image.new("RGBA", bubbles.size, "white"), bubbles).convert("RGB"), "chatter.png", optimize=True)
+    opaque = Image.alpha_composite(Image.new("RGBA", bubbles.size, "white"), bubbles).convert("RGB")
+    save(opaque, "chatter.png", optimize=True)
     save(icon(192, 0.54, waves).quantize(64, method=Image.Quantize.FASTOCTREE), "tides.png", optimize=True)
     gray = icon(160, 0.1, ledger)
     save(Image.merge("LA", (gray.convert("L"), gray.getchannel("A"))), "ledger.png", optimize=True)
 
 
 def odd_icons():
-    """A map in 16 bits, a board of four colours, and an interlaced radar."""
+    """A 16-bit relief map, a checkerboard of four colors, and an interlaced radar."""
     relief = Image.new("I;16", (128, 128))
     for y in range(128):
         for x in range(128):
@@ -156,28 +159,30 @@ def odd_icons():
     save(relief, "relief.png")
     board = Image.new("P", (120, 120))
     board.putpalette([38, 70, 83, 42, 157, 143, 233, 196, 106, 231, 111, 81])
-    board.putdata([(x // 15 + y // 15) % 2 + 2 * (((x - 60) ** 2 + (y - 60) ** 2) < 1600) for y in range(120) for x in range(120)])
+    board.putdata([(x // 15 + y // 15) % 2 + 2 * (((x - 60) ** 2 + (y - 60) ** 2) < 1600)
+                   for y in range(120) for x in range(120)])
     save(board, "checkers.png", bits=2)
     save_interlaced(icon(96, 0.75, compass), "radar.png")
 
 
 def save_interlaced(image, name):
-    """Adam7, which Pillow does not write (PNG Specification, section 8.2)."""
+    """Writes an Adam7 interlaced PNG, which Pillow cannot do (PNG Specification, section 8.2)."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     data = b""
-    for x0, y0, dx, dy in ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)):
+    passes = (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)
+    for x0, y0, dx, dy in passes:
         for y in range(y0, image.height, dy):
             data += b"\0" + b"".join(bytes(image.getpixel((x, y))) for x in range(x0, image.width, dx))
     header = struct.pack(">IIBBBBB", image.width, image.height, 8, 6, 0, 0, 1)
-    (PICTURES / name).write_bytes(
+    (IMAGES / name).write_bytes(
         b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(data, 9)) + chunk(b"IEND", b""))
 
 
 def main():
-    PICTURES.mkdir(exist_ok=True)
-    for old in PICTURES.iterdir():
+    IMAGES.mkdir(exist_ok=True)
+    for old in IMAGES.iterdir():
         old.unlink()
     photos()
     icons()
