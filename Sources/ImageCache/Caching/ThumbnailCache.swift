@@ -7,9 +7,29 @@ import Synchronization
 /// An entry is one source with its thumbnails by spec. No method throws: a disk failure is counted, logged once per
 /// kind, and treated as a miss. Everything returned from disk has passed a checksum and belongs to the requested URL.
 ///
-/// A function that renders a thumbnail only if the cache has no fresh one:
+/// This function renders a thumbnail unless the cache has a fresh one:
 ///
-/// @EXAMPLE@
+/// ```swift
+/// func thumbnail(
+///   _ spec: ThumbnailSpec, of url: String, in cache: ThumbnailCache, download: () throws -> (HTTPResponse, [UInt8])
+/// ) throws -> Thumbnail? {
+///   let key = SourceKey(url: url)
+///   if let entry = cache.entry(for: key, url: url, specs: [spec]), let thumbnail = entry.thumbnails[spec],
+///     entry.source.policy.state(at: Date()) == .fresh
+///   {
+///     return thumbnail
+///   }
+///   let requestedAt = Date()
+///   let (response, bytes) = try download()
+///   let policy = CachePolicy.ofAny(response: response, requestedAt: requestedAt, respondedAt: Date())
+///   let rendering = try Renderer().render(bytes, specs: [spec])
+///   let source = StoredSource(
+///     url: url, status: response.status.code, policy: policy,
+///     content: .picture(rendering.source, digest: BodyDigest(of: bytes), bytes: bytes.count))
+///   cache.store(source, thumbnails: rendering.thumbnails, for: key)
+///   return rendering.thumbnails.first
+/// }
+/// ```
 public final class ThumbnailCache: Sendable {
   /// The location and the limits of a cache.
   public struct Configuration: Hashable, Sendable {

@@ -19,7 +19,7 @@ public struct CacheInspector: Sendable {
     return try generation.read { connection in
       var run = try StatementRun(Self.totals, in: connection)
       run.bind(now.wholeSeconds)
-      guard var columns = try run.next() else { throw DiskCacheError(.corrupt, "The totals of the cache cannot be read.") }
+      guard var columns = try run.next() else { throw DiskCacheError(.corrupt, "The totals cannot be read.") }
       let (sources, failures, fresh) = (columns.integer() ?? 0, columns.integer() ?? 0, columns.integer() ?? 0)
       let (thumbnails, bytes) = (columns.integer() ?? 0, columns.integer() ?? 0)
       return CacheStatistics(
