@@ -53,10 +53,7 @@ enum ThumbnailCheck {
     while var columns = try run.next() {
       let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
       result.append(
-        .problem(
-          CacheProblem(
-            code: .wrongCount, key: key, detail: "The number or size of the thumbnails differs from the source record."
-          )))
+        .problem(CacheProblem(code: .wrongCount, key: key, detail: "The number or size of its thumbnails is wrong.")))
     }
     return result
   }
@@ -76,7 +73,7 @@ enum ThumbnailCheck {
       ) OR (SELECT coalesce(sum(length), 0) FROM original) IS NOT (SELECT bytes FROM original_total)
       """, in: database)
     guard try run.next() != nil else { return [] }
-    return [.problem(CacheProblem(code: .wrongTotal, key: nil, detail: "The stored totals differ from the sums over all sources."))]
+    return [.problem(CacheProblem(code: .wrongTotal, key: nil, detail: "The totals differ from the sums of the rows."))]
   }
 
   private static func orphans(after first: Int, through last: Int, in database: Database) throws -> [ThumbnailCheck] {
