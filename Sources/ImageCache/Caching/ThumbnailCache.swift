@@ -64,8 +64,9 @@ public final class ThumbnailCache: Sendable {
   private let undecodable = MemoryCache<BodyDigest, ImageError>(costLimit: 1 << 18)
   private let disk: DiskCache?
   private let monitor: CacheMonitor
-  /// Keeps changes of one key in the same order in both tiers. Without it, thread A could store in memory first and
-  /// thread B on disk first, and the tiers would disagree. Memory hits do not take it.
+  /// Applies changes in the same order to both tiers. Without it, thread A could be the first to store a key in memory
+  /// while thread B is the first to stage it for the disk, and the tiers would keep different sources. Memory hits do
+  /// not take it.
   private let changes = Mutex(())
 
   /// Creates a cache. Never fails: a broken disk tier is counted and logged, and the memory tier keeps working.

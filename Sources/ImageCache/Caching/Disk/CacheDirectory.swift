@@ -43,7 +43,7 @@ struct CacheDirectory: Sendable {
     return number
   }
 
-  /// Creates the directory with mode 0700, and its tag. Does nothing if they exist.
+  /// Creates the directory with mode 0700 and the tag file, if they do not exist.
   func create() throws(DiskCacheError) {
     do {
       try FileManager.default.createDirectory(

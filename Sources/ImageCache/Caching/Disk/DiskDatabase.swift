@@ -43,7 +43,7 @@ enum DiskDatabase {
 
   /// Creates the empty database of a new generation.
   static func create(at path: String) throws -> DatabaseQueue {
-    // SQLite gives its log files the mode of the database file, and would create that readable by everyone.
+    // SQLite itself would create the file readable by everyone, and gives its log files the same mode.
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw DiskCacheError(systemCall: "open", path: path) }
     close(descriptor)

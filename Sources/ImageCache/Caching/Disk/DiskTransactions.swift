@@ -171,7 +171,7 @@ struct DiskTransactions {
 
 // Eviction.
 extension DiskTransactions {
-  /// Eviction goes below the limit by this fraction, so that it does not run after every batch.
+  /// Eviction goes below the limit by one part in this many, so that it does not run after every batch.
   private static let slack = 20
   /// Sources and their sizes in the order of eviction. Those with a last use in the future, recorded while a clock ran
   /// ahead, go first; otherwise everything stored since would be evicted before them. The others follow by last use.

@@ -9,8 +9,8 @@ extension CacheInspector {
     case full
   }
 
-  /// Checks the whole cache in small steps while other processes use it. No read transaction is long enough to keep the
-  /// write-ahead log from being emptied.
+  /// Checks the whole cache in small steps while other processes use it. No read transaction lasts long enough to keep
+  /// the write-ahead log from being emptied.
   ///
   /// - Parameters:
   ///   - depth: The depth of the verification.

@@ -32,6 +32,6 @@ struct SlotQueue {
     self.cost -= cost
   }
 
-  /// Changes the total cost after a queued slot's cost changed by `difference`.
+  /// Adjusts the total cost after the cost of a queued slot changed by `difference`.
   mutating func adjustCost(by difference: Int) { cost += difference }
 }
