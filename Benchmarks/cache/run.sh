@@ -1,8 +1,8 @@
 #!/bin/sh
-# Measures both levels of the cache beside their peers, each part in a process of its own.
+# Compares both tiers of the cache with their peers, each in a separate process.
 #
-# Needs some 3 GB in a directory on a real disk: .build here, or $BENCH_DIR. SCALE is the number of entries of the
-# large cache, a million by default.
+# Needs about 3 GB in a directory on a real disk: $BENCH_DIR, or .build here by default. $SCALE is the number of entries
+# of the large cache, 1,000,000 by default.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 swift build -c release --package-path "$here" --product bench-cache

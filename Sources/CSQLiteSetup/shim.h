@@ -1,8 +1,8 @@
 #include <sqlite3.h>
 
-// Swift cannot call a function with variable arguments.
+// A C wrapper is needed because Swift cannot call variadic functions such as sqlite3_config.
 
-/// Keeps SQLite from counting the bytes of its allocations, which it does under one lock for all connections of the
-/// process (SQLITE_CONFIG_MEMSTATUS, https://sqlite.org/c3ref/c_config_covering_index_scan.html). Without effect after
-/// the first use of SQLite.
+/// Turns off SQLite's memory statistics, which all connections of the process update under one lock
+/// (SQLITE_CONFIG_MEMSTATUS, https://sqlite.org/c3ref/c_config_covering_index_scan.html). Has no effect after the first
+/// use of SQLite.
 static inline int sqlite_setup_without_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }

@@ -1,24 +1,24 @@
-/// What a cache did since it was made.
+/// Counts of what a cache has done since it was created.
 public struct CacheCounters: Hashable, Sendable {
-  /// Look-ups that memory, or a write on its way to the disk, answered.
+  /// Lookups served from memory or from a write still waiting for the disk.
   public var memoryHits = 0
-  /// Look-ups that the disk answered, at least in part.
+  /// Lookups served at least partly from disk.
   public var diskHits = 0
-  /// Look-ups that found no source.
+  /// Lookups that found no source.
   public var misses = 0
-  /// Sources that were committed to the disk.
+  /// Sources committed to disk.
   public var written = 0
-  /// Sources that should have gone to the disk and did not: it failed, or could not keep up.
+  /// Sources that were not written to disk because a write failed or too many writes were waiting.
   public var dropped = 0
-  /// Thumbnails too large for the disk's limit.
+  /// Thumbnails too large for the disk limit.
   public var refused = 0
-  /// Sources removed from the disk to keep its limit.
+  /// Sources removed from disk to stay within the limit.
   public var evicted = 0
-  /// Entries on disk that failed a check, and were removed.
+  /// Entries on disk that failed a check and were removed.
   public var unusable = 0
-  /// Failures of the disk tier, by cause.
+  /// Failures of the disk tier by cause.
   public var errors: [DiskCacheError.Code: Int] = [:]
 
-  /// Counters that stand at zero.
+  /// Creates counters that are all zero.
   public init() {}
 }

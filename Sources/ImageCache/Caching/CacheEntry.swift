@@ -1,22 +1,22 @@
-/// One source with those of its thumbnails that were asked for and are there.
+/// One source with the requested thumbnails that the cache has.
 ///
-/// One reference, however much it describes: memory hands the same one to everyone.
+/// A copy costs one reference: the memory tier hands the same object to every caller.
 public struct CacheEntry: Sendable {
-  /// The level an entry came from.
+  /// The tier an entry came from.
   public enum Tier: String, Hashable, Sendable {
-    /// Memory, or a write that is on its way to the disk.
+    /// Memory, including writes still waiting for the disk.
     case memory
     /// The disk, at least in part.
     case disk
   }
 
-  /// What an entry describes.
+  /// The shared contents of an entry.
   final class Content: Sendable {
     let source: StoredSource
     let thumbnails: [ThumbnailSpec: Thumbnail]
     /// See ``CacheEntry/setback``.
     let setback: StoredSource?
-    /// The spec of the only thumbnail, the usual case, at hand without a look into the table of them.
+    /// The spec of the only thumbnail, which is the usual case. Saves a lookup in the dictionary.
     let onlySpec: ThumbnailSpec?
 
     init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], setback: StoredSource? = nil) {
@@ -28,18 +28,18 @@ public struct CacheEntry: Sendable {
   }
 
   let content: Content
-  /// Where it came from.
+  /// The tier this entry came from.
   public let origin: Tier
 
-  /// The source. Whether it is fresh is for the caller to judge: stale entries are returned too.
+  /// The source, fresh or stale. The caller decides which by its ``StoredSource/policy``.
   public var source: StoredSource { content.source }
-  /// A failure that this process met after it had the picture, and that does not take the picture's place; nil for none.
-  /// As long as it is good, the source is known to fail.
+  /// A failure that this process met after the image was stored and that did not replace the image; nil if there is
+  /// none. While its policy is fresh, a new request is known to fail.
   public var setback: StoredSource? { content.setback }
-  /// The thumbnails found, of those asked for.
+  /// The requested thumbnails that were found, by spec.
   public var thumbnails: [ThumbnailSpec: Thumbnail] { content.thumbnails }
 
-  /// An entry from its parts.
+  /// Creates an entry from its parts.
   public init(source: StoredSource, thumbnails: [ThumbnailSpec: Thumbnail], origin: Tier) {
     self.init(Content(source, thumbnails), origin: origin)
   }
@@ -51,21 +51,22 @@ public struct CacheEntry: Sendable {
 }
 
 extension CacheEntry.Content {
-  /// Bytes kept alive: the pictures, and a round figure for the rest.
+  /// The bytes kept alive: the encoded thumbnails plus a flat estimate for everything else.
   var cost: Int { thumbnails.values.reduce(setback == nil ? 1024 : 2048) { $0 + $1.bytes.capacity + 256 } }
 
-  /// The content with a failure that does not take its place.
+  /// Returns a copy with a failure that does not replace the image.
   func with(setback: StoredSource) -> CacheEntry.Content { CacheEntry.Content(source, thumbnails, setback: setback) }
 
-  /// Whether no other level can have more of it: all thumbnails are there, or there can be none.
+  /// Returns true if no other tier can add anything: every thumbnail is present, or the source is a failure and has
+  /// none.
   func isComplete(for specs: [ThumbnailSpec]) -> Bool {
     if case .failure = source.content { return true }
     return specs.allSatisfy { thumbnails[$0] != nil }
   }
 
-  /// The content with the thumbnails of `specs` alone: this one itself where it has no others.
+  /// Returns the content with only the thumbnails of `specs`, or the same object if it has no others.
   func narrowed(to specs: [ThumbnailSpec]) -> CacheEntry.Content {
-    // A few specs are compared faster than hashed.
+    // Comparing a few specs is faster than hashing them.
     if let onlySpec, specs.contains(onlySpec) { return self }
     let isExact = thumbnails.count <= specs.count && thumbnails.keys.allSatisfy { specs.contains($0) }
     if isExact { return self }

@@ -1,10 +1,10 @@
 import Logging
 import Synchronization
 
-/// Counts what happens in a cache, and logs each kind of failure once.
+/// Counts what happens in a cache and logs the first failure of each kind.
 final class CacheMonitor: Sendable {
   private let counters = Mutex(CacheCounters())
-  /// By itself: hits in memory wait for nobody.
+  /// Kept outside the mutex so that memory hits never wait for a lock.
   private let memoryHits = Atomic(0)
   private let logger: Logger
 
@@ -16,10 +16,10 @@ final class CacheMonitor: Sendable {
     return result
   }
 
-  /// Counts a hit in memory.
+  /// Counts a memory hit.
   func countMemoryHit() { memoryHits.wrappingAdd(1, ordering: .relaxed) }
 
-  /// Counts anything else.
+  /// Counts any other event.
   func count(_ change: (inout CacheCounters) -> Void) { counters.withLock { change(&$0) } }
 
   /// Counts a failure of the disk tier.
@@ -28,7 +28,7 @@ final class CacheMonitor: Sendable {
       counters.errors[error.code, default: 0] += 1
       return counters.errors[error.code] == 1
     }
-    // A full disk fails every write; saying so once is enough.
+    // A full disk fails every write, so only the first failure is logged.
     guard isFirst else { return }
     logger.warning("\(error.message)", metadata: ["code": "\(error.code.rawValue)", "tier": "disk cache"])
   }

@@ -1,15 +1,15 @@
-/// What becomes of the files that thumbnails are made from.
+/// A policy for the downloaded files that thumbnails are made from.
 public enum OriginalKeeping: Hashable, Sendable {
-  /// They go once their thumbnails are made.
+  /// Discards each file once its thumbnails are made.
   case none
-  /// The disk level keeps them, so that a new size needs no network. They take at most this share of its limit, in
-  /// percent, 1 to 100; those that were stored first go first.
+  /// Keeps the files on disk, so that a new thumbnail size needs no download. They take at most this percentage of the
+  /// disk limit, 1 to 100; the files stored first are evicted first.
   case share(percent: Int)
 
-  /// A fifth of the limit.
+  /// Keeps originals in at most 20 percent of the disk limit.
   public static let standard = OriginalKeeping.share(percent: 20)
 
-  /// What originals may take of `limit`, in bytes.
+  /// Returns the most bytes that originals may take of a cache limited to `limit` bytes.
   func byteLimit(of limit: Int) -> Int {
     switch self {
     case .none: 0

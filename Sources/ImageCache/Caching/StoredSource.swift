@@ -1,29 +1,30 @@
-/// One source as the cache knows it: where it came from, how long that is believed, and what it was.
+/// A source as the cache knows it: its URL, its freshness and validators, and what its bytes were.
 public struct StoredSource: Hashable, Sendable {
-  /// What became of a source's bytes.
+  /// The outcome of decoding or fetching a source.
   public enum Content: Hashable, Sendable {
-    /// A picture: its header, the digest and the size in bytes of the whole file.
+    /// An image, with its header, the digest of the whole file and the file's size in bytes.
     case picture(SourceImage, digest: BodyDigest, bytes: Int)
-    /// No picture, by a report's code and sentence. Believed while the policy is fresh, and only by the
-    /// ``Renderer/version`` that stored it. With the digest of the whole file where its bytes alone are the reason: the
-    /// same bytes are known then, wherever they come from.
+    /// A failure, with the code and message of a report. Valid while the policy is fresh, and only for the
+    /// ``Renderer/version`` that stored it. Has the digest of the whole file if the bytes alone are the reason; the
+    /// same bytes from any other URL are then known to fail too.
     case failure(code: String, message: String, digest: BodyDigest? = nil)
   }
 
-  /// The canonical URL that was asked for. Compared on every hit.
+  /// The canonical URL of the request. Compared on every hit.
   public var url: String
-  /// The URL that answered, when redirects led to another one.
+  /// The URL of the final response after redirects; nil without redirects.
   public var finalURL: String?
-  /// The status of the answer.
+  /// The HTTP status code of the response.
   public var status: Int
-  /// How long the answer is believed, and how to validate it.
+  /// The freshness and the validators of the response.
   public var policy: CachePolicy
-  /// What the answer was.
+  /// The outcome: an image or a failure.
   public var content: Content
-  /// When this process got the answer, or its confirmation; nil for what an earlier one left on disk.
+  /// The time at which this process received or revalidated the response; nil for an entry that an earlier process left
+  /// on disk.
   public var obtained: ContinuousClock.Instant?
 
-  /// A source from its parts.
+  /// Creates a source from its parts.
   public init(
     url: String, finalURL: String? = nil, status: Int, policy: CachePolicy, content: Content,
     obtained: ContinuousClock.Instant? = nil
@@ -36,28 +37,28 @@ public struct StoredSource: Hashable, Sendable {
     self.obtained = obtained
   }
 
-  /// Why the bytes of `digest` are no picture, if this is about them.
+  /// Returns the decoding failure recorded for the bytes of `digest`; nil if this source does not record one.
   func imageError(of digest: BodyDigest) -> ImageError? {
     guard case .failure(let code, let message, digest) = content else { return nil }
     return ImageError.Code(rawValue: code).map { ImageError($0, message) }
   }
 
-  /// Whether this takes the place of a picture in the cache. Another picture does, and so does a server that says for a
-  /// while that there is none (404, 410, RFC 9110 section 15.5). Bytes that are no picture may be a page about
-  /// maintenance, and a failure that is never fresh is of no use later: neither is worth the thumbnails, which can still
-  /// be confirmed, stand in for a server that fails, and be served offline.
-  var replacesPictures: Bool {
+  /// True if this source replaces an image in the cache. Another image does, and so does a 404 or 410 with a lifetime
+  /// (RFC 9110 section 15.5). Undecodable bytes may be a maintenance page, and a failure that is never fresh cannot be
+  /// served later. Neither is worth losing the thumbnails, which can still be revalidated, served when the origin
+  /// fails, and served offline.
+  var replacesImages: Bool {
     guard case .failure = content else { return true }
     return (status == 404 || status == 410) && policy.freshUntil > policy.respondedAt
   }
 
-  /// Whether this takes the place of `other` in the cache.
+  /// Returns true if this source replaces `other` in the cache.
   func replaces(_ other: StoredSource) -> Bool {
     guard case .picture = other.content, url == other.url else { return true }
-    return replacesPictures
+    return replacesImages
   }
 
-  /// Whether thumbnails stored with `other` are thumbnails of this source too: both are the same bytes.
+  /// Returns true if thumbnails stored with `other` are valid for this source too, because both have the same bytes.
   func sharesThumbnails(with other: StoredSource) -> Bool {
     guard case .picture(_, let digest, _) = content, case .picture(_, let otherDigest, _) = other.content else {
       return false

@@ -2,28 +2,52 @@ public import Foundation
 public import Logging
 import Synchronization
 
-/// The two-level cache of thumbnails: memory in front of a disk directory that processes share.
+/// A two-tier cache of thumbnails: memory in front of a disk directory that several processes can share.
 ///
-/// One entry is one source and its thumbnails by spec. Nothing here throws: whatever fails on disk is counted, logged
-/// once, and looks like a miss. What is returned from disk has passed a checksum, and is of the very URL asked for.
+/// An entry is one source with its thumbnails by spec. No method throws: a disk failure is counted, logged once per
+/// kind, and treated as a miss. Everything returned from disk has passed a checksum and belongs to the requested URL.
+///
+/// This function renders a thumbnail unless the cache has a fresh one:
+///
+/// ```swift
+/// func thumbnail(
+///   _ spec: ThumbnailSpec, of url: String, in cache: ThumbnailCache, download: () throws -> (HTTPResponse, [UInt8])
+/// ) throws -> Thumbnail? {
+///   let key = SourceKey(url: url)
+///   if let entry = cache.entry(for: key, url: url, specs: [spec]), let thumbnail = entry.thumbnails[spec],
+///     entry.source.policy.state(at: Date()) == .fresh
+///   {
+///     return thumbnail
+///   }
+///   let requestedAt = Date()
+///   let (response, bytes) = try download()
+///   let policy = CachePolicy.ofAny(response: response, requestedAt: requestedAt, respondedAt: Date())
+///   let rendering = try Renderer().render(bytes, specs: [spec])
+///   let source = StoredSource(
+///     url: url, status: response.status.code, policy: policy,
+///     content: .picture(rendering.source, digest: BodyDigest(of: bytes), bytes: bytes.count))
+///   cache.store(source, thumbnails: rendering.thumbnails, for: key)
+///   return rendering.thumbnails.first
+/// }
+/// ```
 public final class ThumbnailCache: Sendable {
-  /// How large the levels are, and where.
+  /// The location and the limits of a cache.
   public struct Configuration: Hashable, Sendable {
-    /// The directory of the disk level; nil for memory only. Default nil. See ``CacheLocation/standard(environment:)``.
+    /// The directory of the disk tier; nil for memory only. Default nil. See ``CacheLocation/standard(environment:)``.
     public var directory: String?
-    /// What the disk level may hold, in bytes. A lower limit stored in the directory itself goes before; see
-    /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, else ``standardDiskByteLimit``. One
-    /// batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
+    /// The most bytes the disk tier may hold. A lower limit stored in the directory takes precedence; see
+    /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, or ``standardDiskByteLimit`` if
+    /// there is none. One batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
     public var diskByteLimit: Int?
-    /// Whether the disk level keeps the files themselves too. Default ``OriginalKeeping/none``.
+    /// The policy for downloaded files. Default ``OriginalKeeping/none``.
     public var originals: OriginalKeeping
-    /// What the memory level may hold, in bytes. Default 32 MiB, some 2,500 thumbnails of 256 pixels.
+    /// The most bytes the memory tier may hold. Default 32 MiB, about 2,500 thumbnails of 256 pixels.
     public var memoryByteLimit: Int
 
-    /// What the disk level may hold when nobody says: 2 GiB.
+    /// The disk limit without any setting: 2 GiB.
     public static let standardDiskByteLimit = 2 << 30
 
-    /// A configuration from its parts.
+    /// Creates a configuration from its parts.
     public init(
       directory: String? = nil, diskByteLimit: Int? = nil, originals: OriginalKeeping = .none,
       memoryByteLimit: Int = 32 << 20
@@ -36,20 +60,21 @@ public final class ThumbnailCache: Sendable {
   }
 
   private let memory: MemoryCache<SourceKey, CacheEntry.Content>
-  /// Why some bytes are no picture, in front of what the disk knows of that.
+  /// Decoding failures by digest, in front of those on disk.
   private let undecodable = MemoryCache<BodyDigest, ImageError>(costLimit: 1 << 18)
   private let disk: DiskCache?
   private let monitor: CacheMonitor
-  /// Orders the changes of both levels, which would otherwise meet in opposite order there. Hits in memory do not
-  /// take it.
+  /// Applies changes in the same order to both tiers. Without it, thread A could be the first to store a key in memory
+  /// while thread B is the first to stage it for the disk, and the tiers would keep different sources. Memory hits do
+  /// not take it.
   private let changes = Mutex(())
 
-  /// A cache. Never fails: a disk level that does not work is counted and logged once, and the memory level goes on.
+  /// Creates a cache. Never fails: a broken disk tier is counted and logged, and the memory tier keeps working.
   ///
   /// - Parameters:
-  ///   - configuration: The sizes and the directory, which is created at the first write.
-  ///   - logger: Hears of each kind of failure once.
-  ///   - now: The clock that says when something was used. Default the system's.
+  ///   - configuration: The limits and the directory, which is created at the first write.
+  ///   - logger: Receives one warning per kind of failure.
+  ///   - now: Returns the current time, which is recorded as an entry's last use. Default: the system clock.
   public init(_ configuration: Configuration, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }) {
     let monitor = CacheMonitor(logger: logger)
     self.monitor = monitor
@@ -61,21 +86,21 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  /// The entry that memory has for `key`, without waiting for anything; nil when it has none of this URL.
+  /// Returns the entry that the memory tier has for `key`, without blocking; nil if it has none for this URL.
   ///
   /// - Parameters:
-  ///   - key: The source's key.
-  ///   - url: The canonical URL, which must be the stored one.
-  ///   - specs: The thumbnails to return; some may be missing.
+  ///   - key: The key of the source.
+  ///   - url: The canonical URL, which must equal the stored one.
+  ///   - specs: The thumbnails to return. Some may be missing from the entry.
   public func memoryEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let content = resident(key, url: url, specs: specs) else { return nil }
     monitor.countMemoryHit()
     return CacheEntry(content, origin: .memory)
   }
 
-  /// The entry of `key` from memory or from disk, fresh or stale; nil when there is none of this URL.
+  /// Returns the entry of `key` from memory or disk, fresh or stale; nil if there is none for this URL.
   ///
-  /// May block for a read of the disk: not for the threads of Swift's concurrency.
+  /// May block on a disk read: do not call it on the threads of Swift concurrency.
   public func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     let held = resident(key, url: url, specs: specs).map { CacheEntry($0, origin: .memory) }
     if let held, held.content.isComplete(for: specs) {
@@ -91,24 +116,24 @@ public final class ThumbnailCache: Sendable {
     return found
   }
 
-  /// Stores a source and thumbnails of it: in memory now, on disk with the next batch. What must not be stored
-  /// (``CachePolicy/isStorable``) is in memory only, for those who come in this run.
+  /// Stores a source and its thumbnails: in memory now, on disk with the next batch. A source that must not be stored
+  /// (see ``CachePolicy/isStorable``) stays in memory only.
   ///
-  /// Thumbnails stored earlier stay when the source is a picture with the same digest; else they go. A picture stays when
-  /// the source is a failure that is never fresh, or one of bytes that are no picture: then the failure is in memory only,
-  /// as ``CacheEntry/setback``. May block for a read of the disk then.
+  /// Thumbnails stored earlier are kept if the source is an image with the same digest, and removed otherwise. A stored
+  /// image is kept if the source is a failure that is never fresh or one of undecodable bytes; the failure is then kept
+  /// in memory only, as ``CacheEntry/setback``. This case may block on a disk read.
   ///
   /// - Parameters:
-  ///   - source: What is known of the answer.
-  ///   - thumbnails: In the sizes that were wanted; none for a failure.
-  ///   - original: The whole file, which is kept where ``Configuration/originals`` says so; empty for none.
-  ///   - key: Under which it is found.
+  ///   - source: The source as described by the response.
+  ///   - thumbnails: The rendered thumbnails; empty for a failure.
+  ///   - original: The whole file, kept depending on ``Configuration/originals``; empty for none.
+  ///   - key: The key of the source.
   public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
     if case .failure(_, _, let digest?) = source.content, let error = source.imageError(of: digest) {
       undecodable.insert(error, for: digest, cost: 128 + error.message.utf8.count)
     }
-    // Brings the picture that the disk may have into memory.
-    if !source.replacesPictures, memory.value(for: key) == nil { _ = loaded(key, url: source.url, specs: []) }
+    // Loads an image from disk into memory, so that the check below sees it.
+    if !source.replacesImages, memory.value(for: key) == nil { _ = loaded(key, url: source.url, specs: []) }
     changes.withLock { _ in
       if let old = memory.value(for: key), !source.replaces(old.source) {
         let content = old.with(setback: source)
@@ -124,25 +149,25 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  /// The whole file that `source` was, if it was kept and is unchanged; empty when it is not there.
+  /// Returns the whole file of `source` if it was kept and is unchanged; empty otherwise.
   ///
-  /// May block for a read of the disk: not for the threads of Swift's concurrency.
+  /// May block on a disk read: do not call it on the threads of Swift concurrency.
   public func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
     disk?.original(of: source, for: key) ?? []
   }
 
-  /// Why the bytes of `digest` are no picture, if this ``Renderer/version`` found that out before, at any address, and
-  /// it was stored as a failure with their digest; nil when they are worth a try.
+  /// Returns the reason why the bytes of `digest` cannot be decoded, if a failure with this digest was stored by this
+  /// ``Renderer/version`` for any URL; nil otherwise.
   ///
-  /// May block for a read of the disk: not for the threads of Swift's concurrency.
+  /// May block on a disk read: do not call it on the threads of Swift concurrency.
   public func imageError(of digest: BodyDigest) -> ImageError? {
     undecodable.value(for: digest) ?? disk?.imageError(of: digest)
   }
 
-  /// Stores what a 304 said of a source. Every thumbnail stays.
+  /// Stores a source as updated by a 304 response. All thumbnails are kept.
   public func renew(_ source: StoredSource, for key: SourceKey) { store(source, thumbnails: [], for: key) }
 
-  /// Forgets a source and its thumbnails.
+  /// Removes a source and its thumbnails from both tiers.
   public func remove(_ key: SourceKey) {
     changes.withLock { _ in
       memory.remove(key)
@@ -150,16 +175,16 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Empties the memory level, for an application that is short of memory. The disk level stays as it is.
+  /// Empties the memory tier, for an application that runs short of memory. The disk tier is unchanged.
   public func emptyMemory() { changes.withLock { _ in memory.removeAll() } }
 
-  /// Blocks until everything stored before is on disk, or has failed to get there. Called at the end of a run.
+  /// Blocks until everything stored so far is on disk or has failed to be written. Call it at the end of a run.
   public func flush() { disk?.flush() }
 
-  /// What happened so far.
+  /// The counts of what happened so far.
   public var counters: CacheCounters { monitor.snapshot }
 
-  /// The number of sources in memory, and the bytes they take.
+  /// The number of sources in memory and their size in bytes.
   public var memoryUsage: (sources: Int, bytes: Int) {
     let usage = memory.usage
     return (usage.count, usage.cost)
@@ -170,16 +195,17 @@ public final class ThumbnailCache: Sendable {
     return content.narrowed(to: specs)
   }
 
-  /// The entry of the disk level, promoted to memory; nil when memory knows of a newer picture.
+  /// Returns the entry of the disk tier, promoted to memory; nil if memory knows a newer image.
   private func loaded(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let disk, let entry = disk.entry(for: key, url: url, specs: specs) else { return nil }
     return changes.withLock { _ in
       guard let resident = memory.value(for: key), resident.source.url == url else {
-        // Written or removed since the look-up: what was found is good to use, and too old to be kept.
+        // Another thread may have stored or removed the entry since the lookup. The result may still be returned, but
+        // is too old to be kept.
         if entry.origin != .disk || !disk.isChanging(key) { keep(entry.source, entry.thumbnails, for: key) }
         return entry
       }
-      // Memory heard of every change here, even of one that never got to the disk.
+      // Memory has seen every change of this process, including those that never reached the disk.
       guard resident.source.sharesThumbnails(with: entry.source) else { return nil }
       let isNewer = resident.source.policy.respondedAt > entry.source.policy.respondedAt
       let wanted = resident.narrowed(to: specs).thumbnails
@@ -191,7 +217,7 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Puts a source into memory, with the thumbnails that are there of the same picture. Called under `changes`.
+  /// Puts a source into memory and keeps the thumbnails already there if the bytes are the same. Requires `changes`.
   private func keep(
     _ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], setback: StoredSource? = nil, for key: SourceKey
   ) {

@@ -6,11 +6,13 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("A cache whose lock or log another process holds")
+@Suite("A cache whose lock or write-ahead log is held by another process")
 struct BusyLockTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
   private let monitor = CacheMonitor(logger: .silent)
+
+  init() throws { directory = try CachePlace() }
 
   private final class Clock: Sendable {
     private let instant = Mutex(ContinuousClock.now)
@@ -38,7 +40,7 @@ struct BusyLockTests {
     }
   }
 
-  /// Runs `body` while somebody else holds the lock.
+  /// Runs `body` while another holder has the lock.
   private func whileLocked(_ body: () -> Void) throws {
     let path = CacheDirectory(path: directory.path).lockPath
     try FileLock(creating: path).withLock { () throws(DiskCacheError) in body() }
@@ -46,8 +48,7 @@ struct BusyLockTests {
 
   private var busyCount: Int { monitor.snapshot.errors[.busy, default: 0] }
 
-  @Test("What could not be written for a busy lock is written later, removals included")
-  func delayedWrites() throws {
+  @Test func `Writes and removals that meet a busy lock are done later`() throws {
     let cache = cache()
     store(0..<10, in: cache)
     cache.flush()
@@ -57,7 +58,9 @@ struct BusyLockTests {
       cache.flush()
       #expect(cache.entry(for: Fixtures.key(150), url: Fixtures.url(150), specs: [Fixtures.spec]) != nil)
     }
+
     #expect(hits(0..<200) == 10)
+
     cache.flush()
     #expect(hits(0..<5) == 0)
     #expect(hits(5..<200) == 195)
@@ -65,33 +68,33 @@ struct BusyLockTests {
     #expect(Set(monitor.snapshot.errors.keys) == [.busy])
   }
 
-  @Test("After a busy lock, writes rest for 0.1, 1 and 10 seconds by the monotonic clock")
-  func backoff() throws {
+  @Test func `After a busy lock writes pause for 0.1, 1 and 10 seconds of the monotonic clock`() throws {
     let clock = Clock()
     let cache = cache(clock)
     store(0..<1, in: cache)
     cache.flush()
     try whileLocked {
-      // Full batches are written at once, in the order of the writer's queue, which `flush` waits for.
+      // Full batches are written at once, in the order of the writer's queue, for which `flush` waits.
       for (pause, number) in [(Duration.zero, 100), (.milliseconds(101), 200), (.seconds(1.1), 300)] {
         clock.advance(by: pause)
         let before = busyCount
         store(number..<number + 64, in: cache)
         for other in number + 1000..<number + 1010 { cache.remove(Fixtures.key(other)) }
         cache.flush()
-        // One try of its own accord, one for the flush, however much is staged in between.
+        // The writer tries once by itself and once for the flush, however much is staged in between.
         #expect((1...2).contains(busyCount - before))
       }
     }
     cache.flush()
+
     #expect(hits(100..<164) + hits(200..<264) + hits(300..<364) == 192)
   }
 
-  @Test("The pauses of failing writes, and their end")
-  func pauses() {
+  @Test func `Failing writes pause for 0.1, 1 and then 10 seconds until one succeeds`() {
     var backoff = WriteBackoff()
     let start = ContinuousClock.now
     #expect(backoff.remainder(at: start) == nil)
+
     for seconds in [0.1, 1, 10, 10] {
       backoff.noteFailure(at: start)
       #expect(backoff.remainder(at: start) == .seconds(seconds))
@@ -99,12 +102,12 @@ struct BusyLockTests {
     }
     backoff.noteSuccess()
     #expect(backoff.remainder(at: start) == nil)
+
     backoff.noteFailure(at: start)
     #expect(backoff.remainder(at: start) == .milliseconds(100))
   }
 
-  @Test("What waits for a busy lock is bounded in bytes, and a removal has room beyond")
-  func boundedStaging() throws {
+  @Test func `Writes that wait for a busy lock are bounded in bytes, and removals have extra space`() throws {
     let cache = cache(stagingLimit: 100_000)
     store(0..<1, in: cache)
     cache.flush()
@@ -114,14 +117,15 @@ struct BusyLockTests {
       cache.remove(Fixtures.key(0))
       cache.flush()
     }
+
     #expect((150..<170).contains(monitor.snapshot.dropped))
+
     cache.flush()
     #expect(hits(0..<1) == 0)
     #expect(hits(100..<300) == 200 - monitor.snapshot.dropped)
   }
 
-  @Test("A removal outlives a failing disk")
-  func removalAfterFailure() throws {
+  @Test func `A removal survives a failing disk`() throws {
     let isFailing = Mutex(false)
     let place = CacheDirectory(path: directory.path) { path in
       guard isFailing.withLock({ $0 }) else { return open(path, O_RDONLY | O_CLOEXEC) }
@@ -137,12 +141,12 @@ struct BusyLockTests {
     cache.flush()
     isFailing.withLock { $0 = false }
     cache.flush()
+
     #expect(hits(0..<6) == 1)
     #expect(monitor.snapshot.dropped == 1)
   }
 
-  @Test("Between any two steps of a maintenance the lock is free")
-  func maintenancePauses() throws {
+  @Test func `The lock is free between any two steps of a maintenance run`() throws {
     let cache = cache()
     store(0..<1500, in: cache)
     cache.flush()
@@ -153,12 +157,12 @@ struct BusyLockTests {
       free += isFree ? 1 : -100
     }
     defer { run.close() }
+
     #expect(try run.prune(downTo: 1 << 20) > 512)
     #expect(free >= 4)
   }
 
-  @Test("A reader that stands still costs writers no wait, and its log is emptied when it goes on")
-  func pinnedReader() throws {
+  @Test func `A stalled reader does not delay writers, and the log is emptied once it goes on`() throws {
     var store = DiskStore(CacheDirectory(path: directory.path), byteLimit: 16 << 20)
     defer { store.close() }
     func write(_ round: Int) throws {
@@ -178,29 +182,31 @@ struct BusyLockTests {
       defer { try? database.execute(sql: "COMMIT") }
       return try ContinuousClock().measure { for round in 1...15 { try write(round) } }
     }
-    // Each of them would wait for a second.
+
+    // Waiting for the reader would take a second per write.
     #expect(elapsed < .seconds(8))
     #expect(log > 15 << 20)
+
     while log > 0, log < 40 << 20 { try write(100) }
     #expect(log == 0)
   }
 
-  @Test("A checkpoint that a reader held back is tried again after 16 MiB more of log")
-  func checkpointSchedule() {
+  @Test func `A checkpoint held back by a reader is tried again after the log grows by 16 MiB`() {
     var schedule = CheckpointSchedule()
     let limit = 2 << 30
     #expect(!schedule.isDue(logBytes: 16 << 20, limit: limit))
     #expect(schedule.isDue(logBytes: 17 << 20, limit: limit))
+
     schedule.note(isEmptied: false, logBytes: 17 << 20)
     #expect(!schedule.isDue(logBytes: 32 << 20, limit: limit))
     #expect(schedule.isDue(logBytes: 33 << 20, limit: limit))
+
     schedule.note(isEmptied: true, logBytes: 0)
     #expect(schedule.isDue(logBytes: 17 << 20, limit: limit))
     #expect(schedule.isDue(logBytes: 2 << 20, limit: 16 << 20))
   }
 
-  @Test("A verification reads part by part, and never holds the log back in between")
-  func verification() throws {
+  @Test func `A verification reads in steps and never holds the log back between two of them`() throws {
     let cache = cache()
     store(0..<700, in: cache)
     cache.flush()
@@ -216,7 +222,8 @@ struct BusyLockTests {
         }
       }
     ) { _ in }
-    // 700 bodies are read 64 at a time.
+
+    // The 700 bodies are read 64 at a time.
     #expect(reads > 11)
     #expect((result.sources, result.thumbnails, result.problems) == (700, 700, 0))
   }

@@ -1,25 +1,30 @@
 import Foundation
 import HTTPTypes
 import Logging
+import TestSupport
 
 @testable import ImageCache
 
-/// A directory of its own for one test, removed at the end.
-final class TemporaryDirectory: Sendable {
-  let path = FileManager.default.temporaryDirectory.path + "/thumbs-cache-\(UUID().uuidString)"
+/// The path of a cache for one test, inside a temporary directory. Nothing exists there until a cache creates it.
+struct CachePlace {
+  let path: String
+  private let parent: TemporaryDirectory
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  init() throws {
+    parent = try TemporaryDirectory()
+    path = parent.path("cache")
+  }
 
-  /// The paths of all files inside, from the top.
+  /// The relative paths of all files inside, at any depth.
   var files: [String] { (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? [] }
 }
 
-/// Sources and thumbnails whose bytes follow from their names, so that any reader can check them.
+/// Sources and thumbnails whose bytes are derived from their numbers, so that every lookup can be verified.
 enum CacheFixtures {
   static let start = Date(timeIntervalSince1970: 1_790_000_000)
   static let spec = ThumbnailSpec(width: 64)
 
-  /// How often a test that grows with patience repeats: what the environment's `variable` says, where it is set.
+  /// Returns the number of rounds of a repeating test: the value of the environment variable, if it is set.
   static func count(of variable: String, otherwise count: Int) -> Int {
     ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? count
   }
@@ -44,27 +49,14 @@ enum CacheFixtures {
   static func failure(_ number: Int, code: String = "http_404") -> StoredSource {
     StoredSource(
       url: url(number), status: 404, policy: policy("", status: 404),
-      content: .failure(code: code, message: "The server has no such picture."))
+      content: .failure(code: code, message: "The server has no such image."))
   }
 
   static func thumbnail(_ number: Int, spec: ThumbnailSpec = spec, bytes: Int = 2000) -> Thumbnail {
-    var generator = SplitMix(state: UInt64(number) &* 1_000_003 &+ UInt64(spec.box.width))
+    var generator = SeededGenerator(seed: UInt64(number) &* 1_000_003 &+ UInt64(spec.box.width))
     var words = (0..<(bytes + 7) / 8).map { _ in generator.next() }
-    let picture = words.withUnsafeMutableBytes { [UInt8]($0.prefix(bytes)) }
-    return Thumbnail(spec: spec, size: PixelSize(width: 64, height: 48), format: .jpeg, bytes: picture)
-  }
-}
-
-/// The same numbers on every run (Steele, Lea, Flood: SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
+    let body = words.withUnsafeMutableBytes { [UInt8]($0.prefix(bytes)) }
+    return Thumbnail(spec: spec, size: PixelSize(width: 64, height: 48), format: .jpeg, bytes: body)
   }
 }
 
@@ -74,7 +66,7 @@ extension Logger {
 }
 
 extension ThumbnailCache {
-  /// A cache without a memory level, so that every answer comes from staging or disk.
+  /// Creates a cache without a memory tier, so that every lookup is served by staged writes or the disk.
   convenience init(
     diskAt path: String, limit: Int = 64 << 20, now: @escaping @Sendable () -> Date = { CacheFixtures.start }
   ) {

@@ -4,10 +4,12 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("Looking into a cache")
+@Suite("Inspecting a cache")
 struct CacheInspectorTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
+
+  init() throws { directory = try CachePlace() }
 
   private func fill(_ count: Int) {
     let cache = ThumbnailCache(diskAt: directory.path)
@@ -28,8 +30,7 @@ struct CacheInspectorTests {
       })
   }
 
-  @Test("Where there is no cache, none is made")
-  func noCache() {
+  @Test func `Inspecting or clearing a directory without a cache throws and creates nothing`() {
     #expect { try CacheInspector(directory: directory.path) } throws: { ($0 as? DiskCacheError)?.code == .noCache }
     #expect { try CacheMaintenance.clear(directory: directory.path) } throws: {
       ($0 as? DiskCacheError)?.code == .noCache
@@ -37,42 +38,43 @@ struct CacheInspectorTests {
     #expect(!FileManager.default.fileExists(atPath: directory.path))
   }
 
-  @Test("A failure of an older renderer is no damage: it is not listed, and asked for again")
-  func outdatedFailure() throws {
+  @Test func `A failure from an older renderer counts as outdated, not as damage, and is not served`() throws {
     fill(3)
     try DatabaseQueue(path: directory.path + "/g000001/cache.db").write {
       try $0.execute(sql: "UPDATE source SET renderer = renderer - 1 WHERE failure_code IS NOT NULL")
     }
     let inspector = try CacheInspector(directory: directory.path)
     let result = try inspector.verify(.full) { Issue.record("\($0)") }
+
     #expect((result.sources, result.outdated, result.problems) == (3, 1, 0))
+
     let cache = ThumbnailCache(diskAt: directory.path)
     #expect(cache.entry(for: Fixtures.key(3), url: Fixtures.url(3), specs: [Fixtures.spec]) == nil)
   }
 
-  @Test("Statistics count what was stored")
-  func statistics() throws {
+  @Test func `Statistics count what was stored`() throws {
     fill(10)
     let fresh = try CacheInspector(directory: directory.path).statistics(at: Fixtures.start)
     #expect((fresh.sources, fresh.freshSources, fresh.staleSources, fresh.failures) == (11, 10, 0, 1))
     #expect((fresh.thumbnails, fresh.thumbnailBytes) == (10, 20_000))
     #expect(fresh.usedBytes > 20_000)
     #expect(fresh.oldestUse == Fixtures.start)
+
     let stale = try CacheInspector(directory: directory.path).statistics(at: Fixtures.start + 3600)
     #expect((stale.freshSources, stale.staleSources) == (0, 10))
   }
 
-  @Test("The statistics of an empty cache are zeros")
-  func emptyCache() throws {
+  @Test func `The statistics of an empty cache are zero`() throws {
     fill(1)
     try CacheMaintenance.clear(directory: directory.path)
     let statistics = try CacheInspector(directory: directory.path).statistics(at: Fixtures.start)
+
     #expect((statistics.sources, statistics.thumbnails, statistics.generation) == (0, 0, 2))
     #expect(statistics.oldestUse == nil)
   }
 
-  @Test("Every source is listed once, over any number of pages", arguments: [0, 499, 500, 1203])
-  func listing(count: Int) throws {
+  @Test(arguments: [0, 499, 500, 1203])
+  func `Every source is listed exactly once over any number of pages`(count: Int) throws {
     fill(count)
     var keys: Set<SourceKey> = []
     var labels: Set<String> = []
@@ -80,30 +82,31 @@ struct CacheInspectorTests {
       #expect(keys.insert(listed.key).inserted)
       labels.formUnion(listed.thumbnails.map(\.label))
     }
+
     #expect(unusable == 0)
     #expect(keys == Set((0...count).map(Fixtures.key)))
     #expect(labels == (count == 0 ? [] : ["64x64"]))
   }
 
-  @Test("Looking changes no file")
-  func noTrace() throws {
+  @Test func `Inspecting a cache changes no file`() throws {
     fill(10)
     let before = try snapshot()
     let inspector = try CacheInspector(directory: directory.path)
     _ = try inspector.statistics(at: Fixtures.start)
     try inspector.forEachSource { _ in }
+
     #expect(try snapshot() == before)
   }
 
-  @Test(
-    "The standard place",
-    arguments: [
-      (["THUMBS_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b", "HOME": "/c"], "/a"),
-      (["XDG_CACHE_HOME": "/b", "HOME": "/c"], "/b/thumbs"),
-      (["XDG_CACHE_HOME": "b", "HOME": "/c"], "/c/.cache/thumbs"),
-      (["THUMBS_CACHE_DIR": "", "HOME": "/c"], "/c/.cache/thumbs"), ([:], nil),
-    ])
-  func location(environment: [String: String], path: String?) {
+  @Test(arguments: [
+    (["THUMBS_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b", "HOME": "/c"], "/a"),
+    (["XDG_CACHE_HOME": "/b", "HOME": "/c"], "/b/thumbs"),
+    (["XDG_CACHE_HOME": "b", "HOME": "/c"], "/c/.cache/thumbs"),
+    (["THUMBS_CACHE_DIR": "", "HOME": "/c"], "/c/.cache/thumbs"), ([:], nil),
+  ])
+  func `The default location follows THUMBS_CACHE_DIR, XDG_CACHE_HOME and HOME in this order`(
+    environment: [String: String], path: String?
+  ) {
     #expect(CacheLocation.standard(environment: environment) == path)
   }
 }

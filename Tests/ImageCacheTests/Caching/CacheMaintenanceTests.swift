@@ -4,10 +4,12 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("Changing a cache from outside, while others use it")
+@Suite("Maintenance of a cache in use")
 struct CacheMaintenanceTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
+
+  init() throws { directory = try CachePlace() }
 
   private var database: String { directory.path + "/g000001/cache.db" }
 
@@ -23,36 +25,37 @@ struct CacheMaintenanceTests {
     try CacheInspector(directory: directory.path).statistics(at: Fixtures.start)
   }
 
-  @Test("A running cache obeys a limit that is lowered, from its next batch on")
-  func lowerLimit() throws {
+  @Test func `A running cache applies a lowered limit from its next batch on`() throws {
     let cache = ThumbnailCache(diskAt: directory.path, limit: 64 << 20)
     store(0..<300, in: cache)
     let before = try statistics().usedBytes
     try CacheMaintenance.setLimit(1 << 20, directory: directory.path)
     store(300..<301, in: cache)
+
     #expect(before > 3 << 20)
     #expect(try statistics().usedBytes <= 1 << 20)
     #expect(cache.counters.evicted > 200)
   }
 
-  @Test("Of the cache's limit and the process's own the lower one counts; without either it is 2 GiB")
-  func limits() throws {
+  @Test func `The lower of the stored and the configured limit applies, and 2 GiB without either`() throws {
     store(0..<1, in: ThumbnailCache(diskAt: directory.path))
     let place = CacheDirectory(path: directory.path)
     #expect(try DiskStore(place, byteLimit: nil).limit() == 2 << 30)
     #expect(try DiskStore(place, byteLimit: 5 << 30).limit() == 5 << 30)
+
     try CacheMaintenance.setLimit(3 << 30, directory: directory.path)
     #expect(try DiskStore(place, byteLimit: nil).limit() == 3 << 30)
     #expect(try DiskStore(place, byteLimit: 5 << 30).limit() == 3 << 30)
     #expect(try DiskStore(place, byteLimit: 1 << 20).limit() == 1 << 20)
+
     try CacheMaintenance.setLimit(nil, directory: directory.path)
     #expect(try CacheMaintenance.limit(directory: directory.path) == nil)
+
     try "rubbish".write(toFile: directory.path + "/LIMIT", atomically: false, encoding: .utf8)
     #expect(try DiskStore(place, byteLimit: nil).limit() == 2 << 30)
   }
 
-  @Test("Pruning keeps what was used last, and the file shrinks under a running cache")
-  func prune() throws {
+  @Test func `Pruning keeps the most recently used sources and shrinks the file of a running cache`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(0..<400, in: cache)
     _ = try CacheMaintenance.prune(directory: directory.path)
@@ -60,29 +63,30 @@ struct CacheMaintenanceTests {
     let victims = try CacheInspector(directory: directory.path).leastRecentlyUsed(above: 2 << 20)
     let removed = try CacheMaintenance.prune(directory: directory.path, downTo: 2 << 20)
     let after = try statistics()
+
     #expect(after.sources == 400 - removed)
     #expect(after.usedBytes <= 2 << 20)
     #expect(after.databaseBytes < before.databaseBytes / 2)
     #expect(abs(victims.sources - removed) < 40)
     #expect(cache.counters.errors.isEmpty)
+
     store(1000..<1010, in: cache)
     #expect(try statistics().sources == after.sources + 10)
   }
 
-  @Test("Removing takes the sources named and no others")
-  func remove() throws {
+  @Test func `Removing sources by key removes no others`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(0..<200, in: cache, bytes: 2000)
     try CacheMaintenance.remove((0..<150).map(Fixtures.key) + [Fixtures.key(9999)], directory: directory.path)
     let inspector = try CacheInspector(directory: directory.path)
+
     #expect(try statistics().sources == 50)
     #expect(try inspector.source(of: Fixtures.key(149)) == nil)
     #expect(try inspector.source(of: Fixtures.key(150)) != nil)
     #expect(try inspector.verify(.full) { _ in }.problems == 0)
   }
 
-  @Test("A key is found by the beginning of its digits alone")
-  func prefixes() throws {
+  @Test func `The first digits of a key are enough to find its source`() throws {
     store(0..<50, in: ThumbnailCache(diskAt: directory.path), bytes: 100)
     let inspector = try CacheInspector(directory: directory.path)
     for number in [0, 17, 49] {
@@ -98,35 +102,34 @@ struct CacheMaintenanceTests {
     }
   }
 
-  @Test(
-    "Verification names each kind of damage",
-    arguments: [
-      ("UPDATE blob SET data = zeroblob(length(data)) WHERE id = 3", CacheProblem.Code.badThumbnail),
-      ("UPDATE source SET etag = 'other' WHERE id = 3", .badSource),
-      ("UPDATE source SET thumbnails = 7 WHERE id = 3", .wrongCount),
-      ("DELETE FROM source WHERE id = 3", .orphans),
-      ("DELETE FROM blob WHERE id = 3", .badThumbnail),
-      ("UPDATE total SET bytes = bytes + 1", .wrongTotal),
-      ("UPDATE total SET fresh_until = 0", .wrongTotal),
-      ("DELETE FROM total", .wrongTotal),
-      ("UPDATE original_total SET bytes = 1", .wrongTotal),
-    ])
-  func damage(sql: String, code: CacheProblem.Code) throws {
+  @Test(arguments: [
+    ("UPDATE blob SET data = zeroblob(length(data)) WHERE id = 3", CacheProblem.Code.badThumbnail),
+    ("UPDATE source SET etag = 'other' WHERE id = 3", .badSource),
+    ("UPDATE source SET thumbnails = 7 WHERE id = 3", .wrongCount),
+    ("DELETE FROM source WHERE id = 3", .orphans),
+    ("DELETE FROM blob WHERE id = 3", .badThumbnail),
+    ("UPDATE total SET bytes = bytes + 1", .wrongTotal),
+    ("UPDATE total SET fresh_until = 0", .wrongTotal),
+    ("DELETE FROM total", .wrongTotal),
+    ("UPDATE original_total SET bytes = 1", .wrongTotal),
+  ])
+  func `Verification names each kind of damage`(sql: String, code: CacheProblem.Code) throws {
     store(0..<10, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
     try DatabaseQueue(path: database).write { try $0.execute(sql: sql) }
     var found: [CacheProblem.Code] = []
     let result = try CacheInspector(directory: directory.path).verify(.full) { found.append($0.code) }
+
     #expect(found == [code])
     #expect(result.problems == 1)
   }
 
-  @Test("Thumbnails of another renderer are outdated, which is no problem")
-  func outdated() throws {
+  @Test func `Thumbnails from another renderer count as outdated, not as problems`() throws {
     store(0..<3, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
     try DatabaseQueue(path: database).write {
       try $0.execute(sql: "UPDATE thumbnail SET spec = '0' || substr(spec, 2), spec_hash = spec_hash + 1")
     }
     let result = try CacheInspector(directory: directory.path).verify(.full) { _ in }
+
     #expect((result.outdated, result.thumbnails, result.problems) == (3, 0, 0))
   }
 }

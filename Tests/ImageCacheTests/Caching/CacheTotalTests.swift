@@ -1,15 +1,18 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import ImageCache
 
-@Suite("The totals that statistics show")
+@Suite("The totals in the statistics of a cache")
 struct CacheTotalTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
 
-  /// What `CacheStatistics` must say, counted source by source.
+  init() throws { directory = try CachePlace() }
+
+  /// Returns the expected statistics, counted row by row.
   private func counted(at now: Date) throws -> [Int] {
     try DatabaseQueue(path: directory.path + "/g000001/cache.db").read { database in
       let row = try Row.fetchOne(
@@ -31,13 +34,13 @@ struct CacheTotalTests {
     ]
   }
 
-  private func source(_ number: Int, _ generator: inout SplitMix) -> StoredSource {
+  private func source(_ number: Int, _ generator: inout SeededGenerator) -> StoredSource {
     if Int.random(in: 0..<4, using: &generator) == 0 { return Fixtures.failure(number) }
     let policy = Fixtures.policy("max-age=\(Int.random(in: 1...6, using: &generator) * 600)")
     return Fixtures.source(number, body: ["a", "b"].randomElement(using: &generator) ?? "", policy: policy)
   }
 
-  private func change(_ cache: ThumbnailCache, _ generator: inout SplitMix) {
+  private func change(_ cache: ThumbnailCache, _ generator: inout SeededGenerator) {
     let number = Int.random(in: 0..<60, using: &generator)
     if Int.random(in: 0..<5, using: &generator) == 0 { return cache.remove(Fixtures.key(number)) }
     let source = source(number, &generator)
@@ -52,9 +55,9 @@ struct CacheTotalTests {
     }
   }
 
-  @Test("They are those of the rows after any number of changes, evictions included", arguments: 0..<4)
-  func agreement(seed: Int) throws {
-    var generator = SplitMix(state: UInt64(seed))
+  @Test(arguments: 0..<4)
+  func `The totals match the rows after any number of changes and evictions`(seed: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(seed))
     let cache = ThumbnailCache(diskAt: directory.path, limit: 1 << 20)
     for _ in 0..<40 {
       for _ in 0..<Int.random(in: 1...40, using: &generator) { change(cache, &generator) }
@@ -64,13 +67,13 @@ struct CacheTotalTests {
         #expect(try stated(at: now) == counted(at: now))
       }
     }
+
     #expect(cache.counters.evicted > 0)
     #expect(cache.counters.errors.isEmpty)
     #expect(try CacheInspector(directory: directory.path).verify(.quick) { _ in }.problems == 0)
   }
 
-  @Test("A moment of expiry without sources leaves nothing behind")
-  func noEmptyTotals() throws {
+  @Test func `An expiry time without sources leaves no row of totals`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     for number in 0..<20 {
       cache.store(
@@ -83,6 +86,7 @@ struct CacheTotalTests {
     let rows = try DatabaseQueue(path: directory.path + "/g000001/cache.db").read {
       try Int.fetchOne($0, sql: "SELECT count(*) FROM total")
     }
+
     #expect(rows == 0)
   }
 }

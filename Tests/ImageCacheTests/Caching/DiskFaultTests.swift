@@ -1,14 +1,17 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import ImageCache
 
-@Suite("Faults of the disk level: the right bytes or a miss, and the cache goes on")
+@Suite("Damage to the files of the disk tier")
 struct DiskFaultTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
   private static let count = 40
+
+  init() throws { directory = try CachePlace() }
 
   private var database: String { directory.path + "/g000001/cache.db" }
 
@@ -18,7 +21,7 @@ struct DiskFaultTests {
     cache.flush()
   }
 
-  /// As a kill leaves it: what was stored is in the log, and not in the database yet.
+  /// Leaves the files as after a kill: everything stored is in the log and not yet in the database.
   private func fillLog() throws {
     let files = [database, database + "-wal"].map { URL(filePath: $0) }
     let contents = try {
@@ -37,7 +40,7 @@ struct DiskFaultTests {
     }
   }
 
-  /// How many of the entries are there; each must be what was stored.
+  /// Counts the entries found, each of which must equal what was stored.
   private func checkedHits(in cache: ThumbnailCache, _ numbers: Range<Int> = 0..<count) -> Int {
     numbers.count { number in
       let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
@@ -49,7 +52,7 @@ struct DiskFaultTests {
     }
   }
 
-  /// Looks everything up, stores everything again, and expects a cache that works.
+  /// Looks up all entries, stores them again, and expects a working cache.
   private func expectRecovery(_ comment: Comment) {
     do {
       let cache = ThumbnailCache(diskAt: directory.path)
@@ -62,18 +65,18 @@ struct DiskFaultTests {
     #expect(checkedHits(in: cache) == Self.count, comment)
   }
 
-  @Test("Files cut short", arguments: ["cache.db", "cache.db-wal", "cache.db-shm"], [0, 1, 100, 4095, 6000])
-  func truncation(file: String, length: Int) throws {
+  @Test(arguments: ["cache.db", "cache.db-wal", "cache.db-shm"], [0, 1, 100, 4095, 6000])
+  func `A truncated file costs at most its entries, and the cache recovers`(file: String, length: Int) throws {
     try file.hasSuffix("-wal") ? fillLog() : fill()
     #expect(truncate(directory.path + "/g000001/" + file, length) == 0)
     expectRecovery("\(file) cut to \(length)")
   }
 
-  @Test("Flipped bits", arguments: 0..<CacheFixtures.count(of: "THUMBS_FLIP_ROUNDS", otherwise: 60))
-  func bitFlips(seed: Int) throws {
+  @Test(arguments: 0..<CacheFixtures.count(of: "THUMBS_FLIP_ROUNDS", otherwise: 60))
+  func `Flipped bits never give a wrong entry, and the cache stays usable`(seed: Int) throws {
     let isInLog = seed % 2 == 0
     try isInLog ? fillLog() : fill()
-    var generator = SplitMix(state: UInt64(seed))
+    var generator = SeededGenerator(seed: UInt64(seed))
     let file = database + (isInLog ? "-wal" : "")
     var bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
     for _ in 0..<[1, 8, 64][seed % 3] {
@@ -81,14 +84,17 @@ struct DiskFaultTests {
     }
     try Data(bytes).write(to: URL(filePath: file))
     let cache = ThumbnailCache(diskAt: directory.path)
-    // A single bit is in one page: where it is in none that leads to others, it costs the entries of that page alone.
+    // A single bit damages a single page. Unless other pages are reached through it, only its own entries are lost.
     let left = checkedHits(in: cache)
+
     if !isInLog, seed % 3 == 0, try isSound(database) { #expect(left >= Self.count * 3 / 4) }
-    // What a flipped bit leaves is right or gone, which `checkedHits` sees to. What is stored from now on is kept,
-    // unless the damage is in an index: then SQLite may file an entry where it does not look for it, and it is a miss.
+
+    // `checkedHits` has verified that the remaining entries are intact. New entries are found too, unless the damage is
+    // in an index: SQLite may then file an entry where it does not look for it, which is a miss.
     store(1000..<1010, in: cache)
     cache.flush()
     let hits = checkedHits(in: cache, 1000..<1010)
+
     #expect(try hits == 10 || !isSound(database))
   }
 
@@ -100,8 +106,8 @@ struct DiskFaultTests {
     }
   }
 
-  @Test("A flipped bit in each part of a row makes it a miss, once", arguments: ["blob", "thumbnail", "source"])
-  func damagedRows(table: String) throws {
+  @Test(arguments: ["blob", "thumbnail", "source"])
+  func `A damaged row is a miss and is removed`(table: String) throws {
     fill(0..<1)
     let change = [
       "blob": "UPDATE blob SET data = zeroblob(length(data))", "thumbnail": "UPDATE thumbnail SET width = width + 1",
@@ -110,14 +116,15 @@ struct DiskFaultTests {
     let sql = try #require(change[table])
     try DatabaseQueue(path: database).write { try $0.execute(sql: sql) }
     let cache = ThumbnailCache(diskAt: directory.path)
+
     #expect(checkedHits(in: cache, 0..<1) == 0)
+
     cache.flush()
     #expect(checkedHits(in: cache, 0..<1) == 0)
     #expect(cache.counters.unusable == 1)
   }
 
-  @Test("Failures of an older renderer are tried again")
-  func olderRenderer() throws {
+  @Test func `A failure from an older renderer is not served`() throws {
     do {
       let cache = ThumbnailCache(diskAt: directory.path)
       cache.store(Fixtures.failure(1, code: "decode_error"), thumbnails: [], for: Fixtures.key(1))
@@ -126,11 +133,11 @@ struct DiskFaultTests {
     }
     try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET renderer = renderer - 1") }
     let cache = ThumbnailCache(diskAt: directory.path)
+
     #expect(cache.entry(for: Fixtures.key(1), url: Fixtures.url(1), specs: []) == nil)
   }
 
-  @Test("The directory vanishes while in use")
-  func vanishedDirectory() throws {
+  @Test func `A cache whose directory is deleted while in use starts over`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(0..<10, in: cache)
     cache.flush()
@@ -138,19 +145,19 @@ struct DiskFaultTests {
     _ = checkedHits(in: cache, 0..<10)
     store(10..<20, in: cache)
     cache.flush()
+
     #expect(checkedHits(in: cache, 10..<20) == 10)
     #expect(checkedHits(in: ThumbnailCache(diskAt: directory.path), 10..<20) == 10)
   }
 
-  @Test("A garbled CURRENT gives a new generation")
-  func garbledCurrent() throws {
+  @Test func `A garbled CURRENT file leads to a new generation`() throws {
     fill()
     try "what\n".write(toFile: directory.path + "/CURRENT", atomically: false, encoding: .utf8)
+
     expectRecovery("CURRENT garbled")
   }
 
-  @Test("A database that cannot be opened for the moment is not given up")
-  func passingTrouble() throws {
+  @Test func `A database that temporarily cannot be opened is not abandoned`() throws {
     fill()
     let aside = directory.path + "/aside"
     try FileManager.default.moveItem(atPath: database, toPath: aside)
@@ -163,68 +170,71 @@ struct DiskFaultTests {
     }
     try FileManager.default.removeItem(atPath: database)
     try FileManager.default.moveItem(atPath: aside, toPath: database)
+
     #expect(checkedHits(in: ThumbnailCache(diskAt: directory.path)) == Self.count)
   }
 
-  @Test(
-    "Numbers that cannot be are a miss, or do no harm",
-    arguments: ["requested_at", "responded_at", "last_used", "bytes"], [Int.min, -1, Int.max])
-  func impossibleNumbers(column: String, value: Int) throws {
+  @Test(arguments: ["requested_at", "responded_at", "last_used", "bytes"], [Int.min, -1, Int.max])
+  func `Numbers out of range in a row are a miss or have no effect`(column: String, value: Int) throws {
     fill()
     try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
     let hits = checkedHits(in: ThumbnailCache(diskAt: directory.path))
-    // No checksum covers the others: they say nothing of the picture.
+
+    // The other columns are not covered by the checksum, because they do not describe the image.
     #expect(hits == (column.hasSuffix("_at") ? 0 : Self.count))
+
     fill()
     try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
     let inspector = try CacheInspector(directory: directory.path)
     _ = try (inspector.leastRecentlyUsed(above: 1), inspector.statistics(at: Fixtures.start))
     _ = try CacheMaintenance.prune(directory: directory.path, downTo: 1)
+
     expectRecovery("\(column) is \(value)")
   }
 
-  @Test("A newer schema is left alone, counted, and costs nothing but the disk level")
-  func newerSchema() throws {
+  @Test func `A cache with a newer schema is left alone, and only the memory tier is used`() throws {
     fill(0..<1)
     try DatabaseQueue(path: database).write { try $0.execute(sql: "PRAGMA user_version = 99") }
     let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
+
     #expect(checkedHits(in: cache, 0..<1) == 0)
+
     store(0..<3, in: cache)
     cache.flush()
+
     #expect(checkedHits(in: cache, 0..<3) == 3)
     #expect(cache.counters.errors[.newerSchema, default: 0] > 0)
     #expect(cache.counters.dropped == 3)
     #expect(try String(contentsOfFile: directory.path + "/CURRENT", encoding: .utf8) == "g1\n")
   }
 
-  @Test("An older schema is replaced by a new generation")
-  func olderSchema() throws {
+  @Test func `A cache with an older schema is replaced by a new generation`() throws {
     fill(0..<1)
     try DatabaseQueue(path: database).write {
       try $0.execute(sql: "PRAGMA user_version = \(DiskDatabase.schemaVersion - 1)")
     }
+
     expectRecovery("an older schema")
   }
 
-  @Test("Another program's database is replaced by a new generation")
-  func foreignDatabase() throws {
+  @Test func `The database of another program is replaced by a new generation`() throws {
     fill(0..<1)
     try DatabaseQueue(path: database).write { try $0.execute(sql: "PRAGMA application_id = 1") }
+
     expectRecovery("another program's database")
   }
 
-  @Test("A directory that cannot be made costs nothing but the disk level")
-  func impossibleDirectory() {
+  @Test func `A directory that cannot be created disables only the disk tier`() {
     let cache = ThumbnailCache(.init(directory: "/dev/null/cache"), logger: .silent)
     store(0..<3, in: cache)
     cache.flush()
+
     #expect(checkedHits(in: cache, 0..<3) == 3)
     #expect(cache.counters.errors == [.io: 1])
     #expect(cache.counters.dropped == 3)
   }
 
-  @Test("Directories are 0700, files 0600, and the tag is there")
-  func permissions() throws {
+  @Test func `Directories have mode 0700 and files 0600, and the cache is tagged`() throws {
     fill()
     for file in directory.files + [""] {
       let attributes = try FileManager.default.attributesOfItem(atPath: directory.path + "/" + file)
@@ -232,6 +242,7 @@ struct DiskFaultTests {
       #expect(attributes[.posixPermissions] as? Int == (isDirectory ? 0o700 : 0o600), "\(file)")
     }
     let tag = try String(contentsOfFile: directory.path + "/CACHEDIR.TAG", encoding: .utf8)
+
     #expect(tag.hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
   }
 }

@@ -4,10 +4,12 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("The disk level's limit")
+@Suite("The limit of the disk tier")
 struct DiskLimitTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
+
+  init() throws { directory = try CachePlace() }
 
   private func fill(_ cache: ThumbnailCache, _ numbers: Range<Int>, bytes: Int = 12_000) {
     for number in numbers {
@@ -22,8 +24,8 @@ struct DiskLimitTests {
     cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [])?.origin == .disk
   }
 
-  @Test("The database never grows above the limit and one batch", arguments: [1 << 20, 4 << 20])
-  func limit(limit: Int) throws {
+  @Test(arguments: [1 << 20, 4 << 20])
+  func `The database never exceeds the limit by more than one batch`(limit: Int) throws {
     let cache = ThumbnailCache(diskAt: directory.path, limit: limit)
     let database = directory.path + "/g000001/cache.db"
     for round in 0..<12 {
@@ -31,13 +33,13 @@ struct DiskLimitTests {
       let size = try #require(FileManager.default.attributesOfItem(atPath: database)[.size] as? Int)
       #expect(size <= limit + Staging.batchBytes + (1 << 16))
     }
+
     #expect(cache.counters.evicted > 0)
     #expect(cache.counters.errors.isEmpty)
     #expect(isThere(1199, in: cache))
   }
 
-  @Test("What was used last stays, what was not used for longest goes")
-  func leastRecentlyUsed() {
+  @Test func `Eviction keeps recently used entries and removes the least recently used ones`() {
     let time = Mutex(Fixtures.start)
     let cache = ThumbnailCache(diskAt: directory.path, limit: 2 << 20, now: { time.withLock { $0 } })
     for round in 0..<10 {
@@ -45,15 +47,16 @@ struct DiskLimitTests {
       time.withLock { $0 += 4000 }
       #expect(isThere(0, in: cache))
     }
+
     #expect(!isThere(1, in: cache))
     #expect(isThere(499, in: cache))
   }
 
-  @Test("A thumbnail above an eighth of the limit is refused before it is written")
-  func largeThumbnails() {
+  @Test func `A thumbnail above an eighth of the limit is refused before it is written`() {
     let cache = ThumbnailCache(diskAt: directory.path, limit: 1 << 20)
     fill(cache, 0..<1, bytes: 200_000)
     let entry = cache.entry(for: Fixtures.key(0), url: Fixtures.url(0), specs: [Fixtures.spec])
+
     #expect(entry?.thumbnails.isEmpty == true)
     #expect(cache.counters.refused == 1)
   }

@@ -4,23 +4,24 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("What the cache leaves to others")
+@Suite("Free space that the cache leaves to others")
 struct FreeSpaceTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
 
-  @Test(
-    "A twentieth of the file system, at most 1 GiB",
-    arguments: [
-      (available: 999, whole: 20_000, isShort: true), (1000, 20_000, false), (0, 0, false),
-      ((1 << 30) - 1, 1 << 40, true), (1 << 30, 1 << 40, false),
-    ])
-  func share(available: Int, whole: Int, isShort: Bool) {
+  init() throws { directory = try CachePlace() }
+
+  @Test(arguments: [
+    (available: 999, whole: 20_000, isShort: true), (1000, 20_000, false), (0, 0, false),
+    ((1 << 30) - 1, 1 << 40, true), (1 << 30, 1 << 40, false),
+  ])
+  func `A file system is short of space below a twentieth of its size, at most 1 GiB`(
+    available: Int, whole: Int, isShort: Bool
+  ) {
     #expect(FileSystemSpace(available: available, whole: whole).isShort == isShort)
   }
 
-  @Test("The system says how much room there is, and not where nothing is")
-  func system() throws {
+  @Test func `The space on a file system is measured, and is unknown for a missing path`() throws {
     let space = try #require(FileSystemSpace(at: FileManager.default.temporaryDirectory.path))
     #expect(0...space.whole ~= space.available && space.whole > 0)
     #expect(FileSystemSpace(at: directory.path + "/missing") == nil)
@@ -39,7 +40,7 @@ struct FreeSpaceTests {
     try CacheInspector(directory: directory.path).statistics(at: Fixtures.start).usedBytes
   }
 
-  /// A store whose file system has as much room as `available` says.
+  /// Returns a store on a file system with `available` bytes left.
   private func store(limit: Int = 4 << 20, _ available: AvailableBytes) -> DiskStore {
     DiskStore(CacheDirectory(path: directory.path), byteLimit: limit) { _ in
       FileSystemSpace(available: available.value, whole: 100 << 30)
@@ -59,14 +60,15 @@ struct FreeSpaceTests {
     return try numbers.count { try inspector.source(of: Fixtures.key($0)) != nil }
   }
 
-  @Test("A full cache is still full after a shortage of any length, and takes what is new when it is over")
-  func shortage() throws {
+  @Test func `A full cache stays full during a shortage of space and stores new entries after it`() throws {
     let available = AvailableBytes()
     var store = store(available)
     defer { store.close() }
     for round in 0..<10 { _ = try store.write(batch(round * 60..<round * 60 + 60), now: round) }
     let (before, entries) = (try usedBytes(), try count(0..<600))
+
     #expect(before > 3 << 20 && entries > 250)
+
     available.value = 1 << 29
     for round in 10..<50 {
       let outcome = try store.write(batch(round * 60..<round * 60 + 60), now: round)
@@ -75,13 +77,13 @@ struct FreeSpaceTests {
     }
     #expect(try count(0..<600) == entries)
     #expect(try CacheInspector(directory: directory.path).verify(.full) { _ in }.problems == 0)
+
     available.value = 10 << 30
     #expect(try store.write(batch(3000..<3060), now: 50).refused == 0)
     #expect(try count(3000..<3060) == 60)
   }
 
-  @Test("Processes that come and go during a shortage leave a full cache full")
-  func shortageOfManyProcesses() throws {
+  @Test func `Processes that come and go during a shortage of space leave a full cache full`() throws {
     let available = AvailableBytes()
     var first = store(available)
     for round in 0..<10 { _ = try first.write(batch(round * 60..<round * 60 + 60), now: round) }
@@ -93,34 +95,37 @@ struct FreeSpaceTests {
       #expect(try store.write(batch(round * 60..<round * 60 + 60), now: round).evicted == 0)
       store.close()
     }
+
     #expect(try count(0..<600) == entries)
   }
 
-  @Test("During a shortage what is there is renewed and removed, and room that it gave is used")
-  func workDuringShortage() throws {
+  @Test func `During a shortage of space entries can be updated and removed, and freed space is reused`() throws {
     let available = AvailableBytes()
     var store = store(available)
     defer { store.close() }
     _ = try store.write(batch(0..<60), now: 0)
     available.value = 0
+
     #expect(try store.write(batch(60..<70), now: 1).refused == 10)
-    let renewed = Fixtures.source(3, policy: Fixtures.policy("max-age=9"))
+
+    let updated = Fixtures.source(3, policy: Fixtures.policy("max-age=9"))
     let changes = [
-      (key: Fixtures.key(3), change: Staging.Change(source: renewed)),
+      (key: Fixtures.key(3), change: Staging.Change(source: updated)),
       (key: Fixtures.key(4), change: Staging.Change(source: nil)),
     ]
     #expect(try store.write(Staging.Batch(changes: changes, used: []), now: 2).refused == 0)
+
     let inspector = try CacheInspector(directory: directory.path)
-    #expect(try inspector.source(of: Fixtures.key(3))?.source == renewed)
+    #expect(try inspector.source(of: Fixtures.key(3))?.source == updated)
     #expect(try inspector.source(of: Fixtures.key(4)) == nil)
     #expect(try store.write(batch(80..<81), now: 3).refused == 0)
     #expect(try count(0..<100) == 60)
   }
 
-  @Test("Where the system says nothing, the cache's own limit holds")
-  func unknownSpace() throws {
+  @Test func `If the free space is unknown, only the limit of the cache applies`() throws {
     var store = DiskStore(CacheDirectory(path: directory.path), byteLimit: 1 << 30) { _ in nil }
     defer { store.close() }
+
     for round in 0..<3 { #expect(try store.write(batch(round * 60..<round * 60 + 60), now: round).evicted == 0) }
     #expect(try usedBytes() > 2 << 20)
   }

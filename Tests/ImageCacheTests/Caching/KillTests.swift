@@ -1,40 +1,45 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ImageCache
 
-@Suite("kill -9: what was flushed is there, the rest is right or missing")
+@Suite("Processes killed with SIGKILL")
 struct KillTests {
   private typealias Fixtures = CacheFixtures
   private static let flushed = 50
   private static let written = 400
 
-  /// Children that die at different moments of their work, 200 of them where `THUMBS_KILL_ROUNDS` says so.
+  /// Kills child processes at different moments of their work, 12 of them or as many as `THUMBS_KILL_ROUNDS` sets.
   @Test(arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
-  func killed(round: Int) async throws {
-    let directory = TemporaryDirectory()
+  func `After a kill the flushed entries are present, and the others are intact or missing`(round: Int) async throws {
+    let directory = try CachePlace()
     let path = directory.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
       Self.writeUntilKilled(path, round: round)
     }
+
     let inspector = try CacheInspector(directory: path)
     var problems: [CacheProblem] = []
     _ = try inspector.verify(.full) { problems.append($0) }
+
     #expect(problems.isEmpty)
+
     let cache = ThumbnailCache(diskAt: path)
     for number in 0..<Self.flushed + Self.written {
       let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
       #expect(entry != nil || number >= Self.flushed)
       if let entry { #expect(entry.thumbnails == [Fixtures.spec: Fixtures.thumbnail(number)]) }
     }
+
     #expect(cache.counters.errors.isEmpty)
   }
 
-  /// Stores, removes and flushes for ever; a timer ends it between 1 and 300 milliseconds after the first flush.
+  /// Stores, removes and flushes forever. A timer kills the process 1 to 300 ms after the first flush.
   private static func writeUntilKilled(_ path: String, round: Int) -> Never {
     let cache = ThumbnailCache(diskAt: path)
-    var generator = SplitMix(state: UInt64(round))
+    var generator = SeededGenerator(seed: UInt64(round))
     for number in 0..<flushed { store(number, in: cache) }
     cache.flush()
     let delay = DispatchTimeInterval.microseconds(Int.random(in: 1000...300_000, using: &generator))
@@ -49,13 +54,11 @@ struct KillTests {
     }
   }
 
-  /// Two children on a full cache that keeps files too, of which both are killed while they store, evict, prune, and now
-  /// and then give space back.
-  @Test(
-    "A full cache is still full after its users are killed",
-    arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
-  func killedWhileFull(round: Int) async throws {
-    let directory = TemporaryDirectory()
+  /// Kills two child processes on a full cache that keeps originals, while they store, evict, prune and sometimes
+  /// return space to the file system.
+  @Test(arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
+  func `A full cache stays full after the processes using it are killed`(round: Int) async throws {
+    let directory = try CachePlace()
     let path = directory.path
     do {
       let cache = Self.fullCache(path)
@@ -73,15 +76,18 @@ struct KillTests {
       }
     }
     let inspector = try CacheInspector(directory: path)
+
     #expect(try inspector.verify(.full) { _ in }.problems == 0)
     // Pruning leaves three quarters of the limit.
     #expect(try inspector.statistics(at: Fixtures.start).sources > full / 2)
+
     let cache = Self.fullCache(path)
     let hits = (0..<3000).count { number in
       let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
       guard let thumbnail = entry?.thumbnails[Fixtures.spec] else { return false }
       return thumbnail == Fixtures.thumbnail(number)
     }
+
     #expect(hits > full / 2)
     #expect(cache.counters.errors.isEmpty)
   }
@@ -100,7 +106,7 @@ struct KillTests {
 
   private static func evictUntilKilled(_ path: String, seed: Int) -> Never {
     let cache = fullCache(path)
-    var generator = SplitMix(state: UInt64(seed))
+    var generator = SeededGenerator(seed: UInt64(seed))
     for number in 1500..<1600 { storeWithFile(number, in: cache) }
     cache.flush()
     let delay = DispatchTimeInterval.microseconds(Int.random(in: 1000...300_000, using: &generator))

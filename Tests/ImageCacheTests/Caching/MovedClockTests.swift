@@ -4,12 +4,14 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("A full cache and a clock that was wrong")
+@Suite("A full cache after its clock was wrong")
 struct MovedClockTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
   private static let limit = 4 << 20
   private static let ahead = Fixtures.start + 9 * 365 * 86400
+
+  init() throws { directory = try CachePlace() }
 
   private func store(_ numbers: Range<Int>, at date: Date) {
     let cache = ThumbnailCache(diskAt: directory.path, limit: Self.limit, now: { date })
@@ -32,46 +34,47 @@ struct MovedClockTests {
     try CacheInspector(directory: directory.path).statistics(at: Fixtures.start).usedBytes
   }
 
-  @Test("What the right clock stored stays, in the place of what a clock far ahead did")
-  func clockAhead() throws {
+  @Test func `Entries stored with the right clock replace those stored while the clock was ahead`() throws {
     store(0..<2500, at: Self.ahead)
     #expect(try usedBytes() > Self.limit * 9 / 10)
+
     store(3000..<3500, at: Fixtures.start)
     #expect(hits(3000..<3500) == 500)
     #expect(try usedBytes() > Self.limit * 9 / 10)
+
     store(4000..<4100, at: Fixtures.start + 60)
     #expect(hits(3000..<3500) == 500)
     #expect(hits(4000..<4100) == 100)
   }
 
-  @Test("Of what a clock ahead stored, what is used with the right one stays")
-  func usedSince() throws {
+  @Test func `Entries stored while the clock was ahead stay if they are used with the right clock`() throws {
     store(0..<2500, at: Self.ahead)
     let last = 2400..<2500
     #expect(hits(last) == 100)
+
     store(3000..<4000, at: Fixtures.start + 60)
     #expect(hits(last) == 100)
   }
 
-  @Test("A clock that is set back leaves a full cache full, and what it stores stays too")
-  func clockBehind() throws {
+  @Test func `A clock set back leaves a full cache full, and new entries stay`() throws {
     store(0..<2500, at: Fixtures.start)
     let (past, entries) = (Fixtures.start - 10 * 86400, hits(0..<2500))
     store(3000..<3200, at: past)
+
     #expect(hits(3000..<3200, at: past) == 200)
     #expect(hits(0..<2500, at: past) > entries * 3 / 4)
     #expect(try usedBytes() > Self.limit * 9 / 10)
   }
 
-  @Test("Pruning goes by the same order, and tells it before")
-  func prune() throws {
+  @Test func `Pruning removes entries stored while the clock was ahead first, as predicted`() throws {
     store(0..<500, at: Self.ahead)
     store(1000..<1500, at: Fixtures.start)
     let half = try usedBytes() / 2
     let inspector = try CacheInspector(directory: directory.path)
-    let told = try inspector.leastRecentlyUsed(above: half, at: Fixtures.start)
+    let predicted = try inspector.leastRecentlyUsed(above: half, at: Fixtures.start)
     let removed = try CacheMaintenance.prune(directory: directory.path, downTo: half, at: Fixtures.start)
-    #expect(abs(told.sources - removed) < 60)
+
+    #expect(abs(predicted.sources - removed) < 60)
     #expect(hits(0..<500) + removed < 560)
     #expect(hits(1000..<1500) > 440)
   }

@@ -4,10 +4,12 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("Originals on disk")
+@Suite("Originals kept on disk")
 struct OriginalTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
+
+  init() throws { directory = try CachePlace() }
 
   private func cache(limit: Int = 64 << 20, _ originals: OriginalKeeping = .standard) -> ThumbnailCache {
     var configuration = ThumbnailCache.Configuration(
@@ -34,64 +36,72 @@ struct OriginalTests {
     return source
   }
 
-  @Test("Kept, found before and after it is on disk, and gone with a new body")
-  func life() {
+  @Test func `An original is found before and after it is written, and is gone once the source has a new body`() {
     let cache = cache()
     let first = store(1, in: cache)
     #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
+
     cache.flush()
     #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
+
     cache.renew(first, for: Fixtures.key(1))
     cache.flush()
     #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
+
     let second = source(1, body: body(2))
     cache.store(second, thumbnails: [], for: Fixtures.key(1))
     #expect(cache.original(of: second, for: Fixtures.key(1)).isEmpty)
+
     cache.flush()
     #expect(cache.original(of: second, for: Fixtures.key(1)).isEmpty)
     #expect(cache.original(of: first, for: Fixtures.key(1)).isEmpty)
   }
 
-  @Test("Not kept unless asked for, nor above an eighth of the share")
-  func refused() {
+  @Test func `An original is not kept by default or above an eighth of its share`() {
     let plain = cache(.none)
     let source = store(1, in: plain)
     plain.flush()
+
     #expect(plain.original(of: source, for: Fixtures.key(1)).isEmpty)
+
     let small = cache(limit: 1 << 20)
     let other = store(2, in: small)
     small.flush()
+
     #expect(small.original(of: other, for: Fixtures.key(2)).isEmpty)
     #expect(small.counters.errors.isEmpty)
   }
 
-  @Test("They take no more than their share; what was stored first goes first, and its thumbnails stay")
-  func share() throws {
+  @Test func `Originals keep to their share, the first stored are evicted first, and their thumbnails stay`() throws {
     let cache = cache(limit: 8 << 20, .share(percent: 10))
     let sources = (0..<60).map { number in
       defer { if number % 10 == 9 { cache.flush() } }
       return store(number, in: cache)
     }
     let statistics = try CacheInspector(directory: directory.path).statistics(at: Fixtures.start)
+
     #expect(statistics.originalBytes == 27 * 30_000)
     #expect(statistics.thumbnails == 60)
+
     let kept = sources.indices.filter { !cache.original(of: sources[$0], for: Fixtures.key($0)).isEmpty }
     #expect(kept == Array(33..<60))
+
     try CacheMaintenance.remove((0..<60).map(Fixtures.key), directory: directory.path)
     let rows = try DatabaseQueue(path: directory.path + "/g000001/cache.db").read {
       try Row.fetchOne($0, sql: "SELECT (SELECT count(*) FROM blob), (SELECT bytes FROM original_total)")
     }
+
     #expect(rows == ["(SELECT count(*) FROM blob)": 0, "(SELECT bytes FROM original_total)": 0])
   }
 
-  @Test("A damaged one is none")
-  func damage() throws {
+  @Test func `A damaged original is not returned`() throws {
     let cache = cache()
     let source = store(1, in: cache)
     cache.flush()
     try DatabaseQueue(path: directory.path + "/g000001/cache.db").write {
       try $0.execute(sql: "UPDATE blob SET data = zeroblob(length(data))")
     }
+
     #expect(cache.original(of: source, for: Fixtures.key(1)).isEmpty)
   }
 }

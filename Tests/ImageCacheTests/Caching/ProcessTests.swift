@@ -1,20 +1,20 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ImageCache
 
-@Suite("Several processes on one directory")
+@Suite("Several processes that share a directory")
 struct ProcessTests {
   private typealias Fixtures = CacheFixtures
   private static let processes = 4
   private static let keys = 0..<500
-  /// The fewest steps of a process. A slow machine gets through a handful in the time of the test: too few to judge.
+  /// The minimum number of steps per process. On a slow machine the time alone allows too few for a verdict.
   private static let steps = 1000
 
-  /// Runs for 2 seconds, or for as many as `THUMBS_PROCESS_SECONDS` says.
-  @Test("Reads, writes, prune, clear and limits at once: every answer is right, no error, the database is whole")
-  func mixedWork() async throws {
-    let directory = TemporaryDirectory()
+  /// Runs for 2 seconds, or for as many as `THUMBS_PROCESS_SECONDS` sets.
+  @Test func `Concurrent processes get correct entries and no errors, and the database stays intact`() async throws {
+    let directory = try CachePlace()
     let path = directory.path
     let seconds = CacheFixtures.count(of: "THUMBS_PROCESS_SECONDS", otherwise: 2)
     Self.fill(path)
@@ -30,6 +30,7 @@ struct ProcessTests {
     }
     var problems: [CacheProblem] = []
     _ = try CacheInspector(directory: path).verify(.full) { problems.append($0) }
+
     #expect(problems.isEmpty)
   }
 
@@ -44,8 +45,8 @@ struct ProcessTests {
   private static func work(_ path: String, seed: Int, seconds: Int) throws {
     let cache = ThumbnailCache(diskAt: path, limit: 4 << 20)
     let end = ContinuousClock.now + .seconds(seconds)
-    var generator = SplitMix(state: UInt64(seed))
-    var (step, lookUps, hits) = (0, 0, 0)
+    var generator = SeededGenerator(seed: UInt64(seed))
+    var (step, lookups, hits) = (0, 0, 0)
     while step < steps || ContinuousClock.now < end {
       step += 1
       let number = Int.random(in: keys, using: &generator)
@@ -59,7 +60,7 @@ struct ProcessTests {
         cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
       default:
         let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
-        lookUps += 1
+        lookups += 1
         if let thumbnail = entry?.thumbnails[Fixtures.spec] {
           hits += 1
           #expect(thumbnail == Fixtures.thumbnail(number))
@@ -69,7 +70,8 @@ struct ProcessTests {
     cache.flush()
     #expect(cache.counters.errors.isEmpty)
     #expect(cache.counters.unusable == 0)
-    // A quarter of the work stores; clearing is rare. A cache that keeps losing itself would find next to nothing.
-    #expect(lookUps > 100 && hits > lookUps / 8, "\(hits) hits of \(lookUps)")
+    // A quarter of the steps store, and clearing is rare. A cache that keeps losing its entries would have hardly any
+    // hits.
+    #expect(lookups > 100 && hits > lookups / 8, "\(hits) hits of \(lookups)")
   }
 }

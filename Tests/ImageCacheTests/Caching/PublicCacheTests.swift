@@ -4,10 +4,11 @@ import Testing
 
 @testable import ImageCache
 
-/// The cases of the public suite http-tests/cache-tests that a private cache of whole answers can meet, by their names
-/// there. As there, an answer is asked for again three seconds after it came, and dates are told as seconds from then.
+/// The cases of the public suite http-tests/cache-tests that apply to a private cache of complete responses, under the
+/// same names. As in that suite, a response is requested again three seconds after it arrived, and dates are in seconds
+/// relative to its arrival.
 @Suite("cache-tests") struct PublicCacheTests {
-  /// A field of the answer.
+  /// A header field of the response.
   enum Field: Sendable {
     case control(String), age(String), expires(String), expiresIn(Int), date(Int), dateText(String), modified(Int)
     case vary(String)
@@ -112,9 +113,11 @@ import Testing
     Case("heuristic-delta-3600", reused: true, .modified(-3600), .date(0)),
   ]
 
-  @Test(arguments: freshness + expiry + ages) func `Reused after three seconds, or not`(aCase: Case) throws {
+  @Test(arguments: freshness + expiry + ages)
+  func `A response is reused after three seconds or not, as the public suite expects`(aCase: Case) throws {
     let policy = try #require(Self.policy(aCase.fields))
     let later = Date(timeIntervalSince1970: TimeInterval(Self.start + 3))
+
     #expect((policy.state(at: later) == .fresh) == aCase.isReused)
   }
 
@@ -126,13 +129,16 @@ import Testing
     Case("stale-close-no-cache", reused: false, .control("max-age=2, no-cache")),
   ]
 
-  @Test(arguments: stale) func `Served although stale when the server fails, or not`(aCase: Case) throws {
+  @Test(arguments: stale)
+  func `A stale response is served on error or not, as the public suite expects`(aCase: Case) throws {
     let policy = try #require(Self.policy(aCase.fields))
     let later = Date(timeIntervalSince1970: TimeInterval(Self.start + 3))
+
     #expect(policy.state(at: later) != .fresh && policy.mayServeStaleOnError(at: later) == aCase.isReused)
   }
 
-  @Test(arguments: ["no-store", "max-age=3600, no-store", "No-StOrE"]) func `cc-resp-no-store`(value: String) {
+  @Test(arguments: ["no-store", "max-age=3600, no-store", "No-StOrE"])
+  func `A response with no-store is not stored, as in cc-resp-no-store`(value: String) {
     #expect(Self.policy([.control(value)]) == nil)
   }
 }

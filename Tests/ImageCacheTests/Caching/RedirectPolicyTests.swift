@@ -38,56 +38,51 @@ struct RedirectPolicyTests {
     ([Hop(status: 301, fields: [.vary: "*"])], 0),
   ]
 
-  @Test("It is the least of all responses on the way", arguments: cases)
-  func lifetime(hops: [Hop], lifetime: Int) {
+  @Test(arguments: cases)
+  func `A redirected source is as fresh as the least fresh response of its chain`(hops: [Hop], lifetime: Int) {
     let policy = policy("max-age=86400", hops)
     #expect(policy.state(at: Self.start) == (lifetime > 0 ? .fresh : .stale))
+
     guard lifetime > 0 else { return }
     #expect(policy.state(at: Self.start + Double(lifetime - 1)) == .fresh)
     #expect(policy.state(at: Self.start + Double(lifetime)) == .stale)
   }
 
-  @Test("A permanent redirect that says nothing is believed for seven days")
-  func permanent() {
+  @Test func `A permanent redirect without a lifetime is fresh for seven days`() {
     let policy = policy("max-age=99999999", [Hop(status: 301)])
     #expect(policy.state(at: Self.start + 7 * 86400 - 1) == .fresh)
     #expect(policy.state(at: Self.start + 7 * 86400) == .stale)
     #expect(policy.explanation(at: Self.start).basis == .redirect)
   }
 
-  @Test("no-store on any hop, or a response for this process alone, is not stored")
-  func noStore() {
+  @Test func `A source is not storable if any hop has no-store or only this process may use it`() {
     #expect(
       !policy("max-age=60", [Hop(status: 301), Hop(status: 302, fields: [.cacheControl: "no-store"])]).isStorable)
     #expect(!policy("max-age=60", [], mayBeStored: false).isStorable)
     #expect(policy("max-age=60", [Hop(status: 302)]).isStorable)
   }
 
-  @Test(
-    "must-revalidate and no-cache on any hop forbid to stand in for an error",
-    arguments: ["must-revalidate", "no-cache"])
-  func mustRevalidate(directive: String) {
+  @Test(arguments: ["must-revalidate", "no-cache"])
+  func `A hop with must-revalidate or no-cache forbids serving the source stale on error`(directive: String) {
     let hop = Hop(status: 302, fields: [.cacheControl: "max-age=60, \(directive)"])
     #expect(!policy("max-age=60", [hop]).mayServeStaleOnError(at: Self.start + 61))
     #expect(policy("max-age=60", [Hop(status: 302)]).mayServeStaleOnError(at: Self.start + 61))
   }
 
-  @Test("The redirects to a 304 replace those before")
-  func renewal() {
-    func renewed(by hops: [Hop]) -> CachePolicy {
+  @Test func `The redirects that led to a 304 replace the earlier ones`() {
+    func updated(by hops: [Hop]) -> CachePolicy {
       policy("max-age=86400", [Hop(status: 302)]).renewed(
         by: HTTPResponse(status: .notModified), redirects: hops.map(\.response), requestedAt: Self.start + 10,
         respondedAt: Self.start + 10)
     }
-    #expect(renewed(by: []).state(at: Self.start + 86000) == .fresh)
-    #expect(renewed(by: [Hop(status: 302, fields: [.cacheControl: "max-age=60"])]).state(at: Self.start + 69) == .fresh)
-    #expect(renewed(by: [Hop(status: 302, fields: [.cacheControl: "max-age=60"])]).state(at: Self.start + 70) == .stale)
-    #expect(!renewed(by: [Hop(status: 302, fields: [.cacheControl: "no-store"])]).isStorable)
+    #expect(updated(by: []).state(at: Self.start + 86000) == .fresh)
+    #expect(updated(by: [Hop(status: 302, fields: [.cacheControl: "max-age=60"])]).state(at: Self.start + 69) == .fresh)
+    #expect(updated(by: [Hop(status: 302, fields: [.cacheControl: "max-age=60"])]).state(at: Self.start + 70) == .stale)
+    #expect(!updated(by: [Hop(status: 302, fields: [.cacheControl: "no-store"])]).isStorable)
   }
 
-  @Test("It is the same when it comes from disk")
-  func persistence() throws {
-    let directory = TemporaryDirectory()
+  @Test func `A redirected source has the same freshness when read from disk`() throws {
+    let directory = try CachePlace()
     var source = CacheFixtures.source(1)
     source.policy = policy("max-age=86400", [Hop(status: 302, fields: [.cacheControl: "max-age=60, must-revalidate"])])
     do {
@@ -97,6 +92,7 @@ struct RedirectPolicyTests {
     }
     let cache = ThumbnailCache(diskAt: directory.path)
     let entry = cache.entry(for: CacheFixtures.key(1), url: CacheFixtures.url(1), specs: [CacheFixtures.spec])
+
     #expect(entry?.source == source)
     #expect(entry?.source.policy.state(at: Self.start + 60) == .stale)
     #expect(entry?.source.policy.mayServeStaleOnError(at: Self.start + 61) == false)

@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import ImageCache
 
-@Suite("S3FIFO: the replacement policy")
+@Suite("S3FIFO")
 struct S3FIFOTests {
-  /// The policy as its paper writes it down, on plain arrays with the oldest first: slow, and easy to check by eye.
+  /// The policy as described in its paper, on plain arrays with the oldest item first: slow but easy to verify by eye.
   private struct Model {
     struct Item { var key, cost, frequency: Int }
     let limit: Int
@@ -63,15 +64,15 @@ struct S3FIFOTests {
     }
   }
 
-  @Test("The same trace gives the same hits as the model", arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-  func sameHitsAsModel(seed: UInt64) {
-    var generator = SplitMix(state: seed)
+  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+  func `A random trace gives the same hits as the reference model`(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
     let limit = Int.random(in: 100...600, using: &generator)
     var policy = S3FIFO<Int, Int>(costLimit: limit)
     var model = Model(limit: limit)
     var (hits, evicted): (Int, [Int]) = (0, [])
     for _ in 0..<6000 {
-      // The square of a random number favours small ones: some keys are hot.
+      // The product of two random numbers favors small ones, so that some keys are hot.
       let key = Int(
         Double(limit) * Double.random(in: 0..<1, using: &generator) * Double.random(in: 0..<1, using: &generator))
       if Int.random(in: 0..<50, using: &generator) == 0 {
@@ -92,11 +93,11 @@ struct S3FIFOTests {
       #expect(policy.count == model.keys.count)
       #expect(policy.cost <= limit)
     }
+
     #expect(hits > 200)
   }
 
-  @Test("A scan ten times the cache's size leaves the hot set where it is")
-  func scanResistance() {
+  @Test func `A scan of ten times the capacity leaves the hot set in the cache`() {
     var policy = S3FIFO<Int, Int>(costLimit: 10_000)
     var (evicted, hits, lookups): ([Int], Int, Int) = ([], 0, 0)
     func use(_ key: Int) {
@@ -110,38 +111,39 @@ struct S3FIFOTests {
       lookups += 1
       if policy.value(for: hot) == nil { use(hot) } else { hits += 1 }
     }
+
     #expect(Double(hits) / Double(lookups) > 0.9)
   }
 
-  @Test("What costs more than an eighth of the limit is refused, and the older value goes")
-  func refusal() {
+  @Test func `A value above an eighth of the limit is refused, and the older value is removed`() {
     var policy = S3FIFO<Int, String>(costLimit: 800)
     var evicted: [String] = []
     let small = policy.insert("small", for: 1, cost: 100, evicted: &evicted)
     let large = policy.insert("large", for: 1, cost: 101, evicted: &evicted)
+
     #expect([small, large] == [.inserted, .refused])
     #expect(policy.count == 0)
     #expect(evicted == ["small"])
     #expect(policy.cost == 0)
   }
 
-  @Test("A replaced value is handed out, and its cost with it")
-  func replacement() {
+  @Test func `Replacing a value returns the old one and updates the cost`() {
     var policy = S3FIFO<Int, String>(costLimit: 800)
     var evicted: [String] = []
     _ = policy.insert("old", for: 1, cost: 100, evicted: &evicted)
     let insertion = policy.insert("new", for: 1, cost: 40, evicted: &evicted)
     let value = policy.value(for: 1)
+
     #expect(insertion == .replaced)
     #expect(value == "new")
     #expect((policy.cost, policy.count, evicted) == (40, 1, ["old"]))
   }
 
-  @Test("Keys of evicted values are remembered in a bounded number")
-  func ghostsAreBounded() {
+  @Test func `The number of remembered keys is bounded`() {
     var ghosts = GhostList<Int>(costLimit: 100)
     for key in 0..<1000 { ghosts.insert(key, cost: 10) }
     #expect(ghosts.count == 10)
+
     let recalled = [999, 999, 990, 989].map { ghosts.recall($0) }
     #expect(recalled == [true, false, true, false])
   }

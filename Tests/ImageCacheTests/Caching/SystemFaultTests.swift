@@ -5,10 +5,12 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("Faults of the system around the disk level")
+@Suite("System faults around the disk tier")
 struct SystemFaultTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
+
+  init() throws { directory = try CachePlace() }
 
   private static func store(_ numbers: Range<Int>, in cache: ThumbnailCache) {
     for number in numbers {
@@ -19,7 +21,7 @@ struct SystemFaultTests {
     cache.flush()
   }
 
-  /// How many entries are there; nil when one of them is not what was stored.
+  /// Counts the entries found; nil if one of them differs from what was stored.
   private static func hits(_ numbers: Range<Int>, in cache: ThumbnailCache) -> Int? {
     var count = 0
     for number in numbers {
@@ -31,13 +33,12 @@ struct SystemFaultTests {
     return count
   }
 
-  @Test(
-    "A disk that is full: counted, what is there is right, and with room again it goes on", arguments: [0, 60, 900])
-  func fullDisk(kilobytes: Int) async throws {
+  @Test(arguments: [0, 60, 900])
+  func `A full disk loses no stored entry, and writing goes on once there is space`(kilobytes: Int) async throws {
     let path = directory.path
     Self.store(1000..<1040, in: ThumbnailCache(diskAt: path))
     await #expect(processExitsWith: .success) { [path = path as String, kilobytes = kilobytes as Int] in
-      // No file may grow above this: writing fails with EFBIG instead of ENOSPC, at the same places.
+      // No file may grow above this limit, so writes fail with EFBIG instead of ENOSPC, at the same places.
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: rlim_t(kilobytes << 10), rlim_max: rlim_t(kilobytes << 10))
       #expect(setrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0)
@@ -48,22 +49,23 @@ struct SystemFaultTests {
       #expect(!counters.errors.isEmpty)
       #expect(counters.dropped > 0)
     }
+
     let cache = ThumbnailCache(diskAt: path)
     #expect(Self.hits(0..<200, in: cache) != nil)
-    // What was committed before the disk was full is there still.
+    // Entries committed before the disk was full are still there.
     #expect(Self.hits(1000..<1040, in: cache) == 40)
+
     Self.store(500..<600, in: cache)
     #expect(Self.hits(500..<600, in: cache) == 100)
   }
 
-  @Test("A directory without permissions costs nothing but the disk level")
-  func noPermissions() async throws {
+  @Test func `A directory without permissions disables only the disk tier`() async throws {
     let path = directory.path
     Self.store(0..<10, in: ThumbnailCache(diskAt: path))
     #expect(chmod(path, 0) == 0)
     defer { chmod(path, 0o700) }
     await #expect(processExitsWith: .success) { [path = path as String] in
-      // Nothing is forbidden to root.
+      // Root may do anything.
       if geteuid() == 0 { #expect(setuid(65534) == 0) }
       let cache = ThumbnailCache(.init(directory: path), logger: .silent)
       #expect(Self.hits(0..<10, in: cache) == 0)
@@ -74,8 +76,7 @@ struct SystemFaultTests {
     }
   }
 
-  @Test("A clock that is moved back ten days, then on by a year")
-  func movedClock() {
+  @Test func `A cache keeps working when the clock is set back ten days and then ahead by a year`() {
     let clock = Mutex(Fixtures.start)
     let cache = ThumbnailCache(diskAt: directory.path, limit: 1 << 20, now: { clock.withLock { $0 } })
     Self.store(0..<50, in: cache)
@@ -84,17 +85,17 @@ struct SystemFaultTests {
       #expect(Self.hits(0..<1000, in: cache) != nil)
       Self.store(100 * (step + 1)..<100 * (step + 1) + 100, in: cache)
       #expect(cache.counters.errors.isEmpty)
-      // Some 70 fit: those that were stored last, whatever the clock said.
+      // About 70 entries fit: those stored last, whatever the clock read.
       #expect(Self.hits(100 * (step + 1) + 50..<100 * (step + 1) + 100, in: cache) == 50)
     }
+
     #expect(cache.counters.evicted > 0)
   }
 
-  @Test("A run of hits alone writes nothing")
-  func hitsDoNotWrite() throws {
+  @Test func `Hits write nothing to the database`() throws {
     Self.store(0..<50, in: ThumbnailCache(diskAt: directory.path))
     let database = try DatabaseQueue(path: directory.path + "/g000001/cache.db")
-    // SQLite's own count of what other connections changed.
+    // SQLite's own counter of changes by other connections.
     func version() throws -> Int? { try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") } }
     let before = try version()
     do {
@@ -103,9 +104,12 @@ struct SystemFaultTests {
       cache.flush()
       #expect(cache.counters.diskHits == 1000)
     }
+
     #expect(try version() == before)
+
     let cache = ThumbnailCache(diskAt: directory.path)
     Self.store(50..<51, in: cache)
+
     #expect(try version() != before)
   }
 }

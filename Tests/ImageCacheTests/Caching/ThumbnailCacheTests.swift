@@ -4,23 +4,25 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("ThumbnailCache: two levels as one")
+@Suite("ThumbnailCache")
 struct ThumbnailCacheTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
   private let large = ThumbnailSpec(width: 256, fit: .cover, format: .png, background: .init(red: 1, green: 2, blue: 3))
   private let spec = Fixtures.spec
+
+  init() throws { directory = try CachePlace() }
 
   private func lookUp(_ number: Int, in cache: ThumbnailCache, specs: [ThumbnailSpec] = [Fixtures.spec]) -> CacheEntry?
   {
     cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: specs)
   }
 
-  @Test("What was stored is found in memory at once, without the disk")
-  func memory() throws {
+  @Test func `A stored source is found in memory at once without a disk tier`() throws {
     let cache = ThumbnailCache(.init(), logger: .silent)
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
     let entry = try #require(cache.memoryEntry(for: Fixtures.key(1), url: Fixtures.url(1), specs: [spec, large]))
+
     #expect(entry.source == Fixtures.source(1))
     #expect(entry.thumbnails == [spec: Fixtures.thumbnail(1)])
     #expect(entry.origin == .memory)
@@ -29,37 +31,36 @@ struct ThumbnailCacheTests {
     #expect(cache.counters.memoryHits == 1)
   }
 
-  @Test("Emptied, memory has nothing, and the disk has what it had")
-  func emptyMemory() {
+  @Test func `Emptying the memory tier leaves the disk tier unchanged`() {
     let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
     for number in 0..<10 {
       cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
     }
     cache.flush()
     cache.emptyMemory()
+
     #expect(cache.memoryUsage == (0, 0))
     #expect((0..<10).allSatisfy { lookUp($0, in: cache)?.origin == .disk })
     #expect((0..<10).allSatisfy { lookUp($0, in: cache)?.origin == .memory })
   }
 
-  @Test("Only the thumbnails asked for are returned")
-  func onlyAskedFor() {
+  @Test func `Only the requested thumbnails are returned`() {
     let cache = ThumbnailCache(.init(), logger: .silent)
     let both = [Fixtures.thumbnail(1), Fixtures.thumbnail(1, spec: large)]
     cache.store(Fixtures.source(1), thumbnails: both, for: Fixtures.key(1))
+
     #expect(lookUp(1, in: cache, specs: [large])?.thumbnails == [large: both[1]])
     #expect(lookUp(1, in: cache, specs: [])?.thumbnails.isEmpty == true)
   }
 
-  @Test("A staged write is found before it is on disk")
-  func readYourWrites() {
+  @Test func `A staged write is found before it is on disk`() {
     let cache = ThumbnailCache(diskAt: directory.path)
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+
     #expect(lookUp(1, in: cache)?.thumbnails == [spec: Fixtures.thumbnail(1)])
   }
 
-  @Test("What was flushed is found by the next cache on the directory, bit for bit")
-  func persistence() throws {
+  @Test func `A flushed entry is found unchanged by the next cache on the directory`() throws {
     var source = Fixtures.source(1)
     source.finalURL = "https://cdn.example/1.jpg"
     do {
@@ -71,6 +72,7 @@ struct ThumbnailCacheTests {
     }
     let cache = ThumbnailCache(diskAt: directory.path)
     let entry = try #require(lookUp(1, in: cache, specs: [large, spec]))
+
     #expect(entry.source == source)
     #expect(entry.origin == .disk)
     #expect(entry.thumbnails == [spec: Fixtures.thumbnail(1), large: Fixtures.thumbnail(1, spec: large)])
@@ -80,8 +82,7 @@ struct ThumbnailCacheTests {
     #expect((cache.counters.diskHits, cache.counters.misses) == (2, 1))
   }
 
-  @Test("A hit on disk is promoted to memory")
-  func promotion() throws {
+  @Test func `A disk hit is promoted to memory`() throws {
     do {
       let cache = ThumbnailCache(diskAt: directory.path)
       cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
@@ -89,49 +90,53 @@ struct ThumbnailCacheTests {
     }
     let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent, now: { Fixtures.start })
     #expect(lookUp(1, in: cache)?.origin == .disk)
+
     let entry = try #require(cache.memoryEntry(for: Fixtures.key(1), url: Fixtures.url(1), specs: [spec]))
     #expect(entry.thumbnails == [spec: Fixtures.thumbnail(1)])
   }
 
-  @Test("Another URL under the same key is a miss, and is removed")
-  func otherURL() {
+  @Test func `An entry of another URL under the same key is a miss and is removed`() {
     let cache = ThumbnailCache(diskAt: directory.path)
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
     cache.flush()
+
     #expect(cache.entry(for: Fixtures.key(1), url: Fixtures.url(2), specs: [spec]) == nil)
     #expect(cache.counters.unusable == 1)
+
     cache.flush()
     #expect(lookUp(1, in: cache) == nil)
   }
 
-  @Test("A 304 renews the source and keeps every thumbnail", arguments: [0, 32 << 20])
-  func renewal(memory: Int) throws {
+  @Test(arguments: [0, 32 << 20])
+  func `A 304 updates the source and keeps every thumbnail`(memory: Int) throws {
     let cache = ThumbnailCache(
       .init(directory: directory.path, memoryByteLimit: memory), logger: .silent, now: { Fixtures.start })
     let both = [Fixtures.thumbnail(1), Fixtures.thumbnail(1, spec: large)]
     cache.store(Fixtures.source(1), thumbnails: both, for: Fixtures.key(1))
     cache.flush()
-    let renewed = Fixtures.source(1, policy: Fixtures.policy("max-age=9", at: Fixtures.start + 5000))
-    cache.renew(renewed, for: Fixtures.key(1))
+    let updated = Fixtures.source(1, policy: Fixtures.policy("max-age=9", at: Fixtures.start + 5000))
+    cache.renew(updated, for: Fixtures.key(1))
     for _ in 0..<2 {
       let entry = try #require(lookUp(1, in: cache, specs: [spec, large]))
-      #expect(entry.source == renewed)
+      #expect(entry.source == updated)
       #expect(entry.thumbnails.count == 2)
       cache.flush()
     }
   }
 
-  @Test(
-    "A 200 with the same bytes keeps the other thumbnails, one with new bytes retires them", arguments: [0, 32 << 20])
-  func newBytes(memory: Int) throws {
+  @Test(arguments: [0, 32 << 20])
+  func `A 200 with the same bytes keeps the other thumbnails, and one with new bytes removes them`(memory: Int) throws {
     let cache = ThumbnailCache(
       .init(directory: directory.path, memoryByteLimit: memory), logger: .silent, now: { Fixtures.start })
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
     cache.flush()
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1, spec: large)], for: Fixtures.key(1))
+
     #expect(lookUp(1, in: cache, specs: [spec, large])?.thumbnails.count == 2)
+
     cache.flush()
     #expect(lookUp(1, in: cache, specs: [spec, large])?.thumbnails.count == 2)
+
     cache.store(Fixtures.source(1, body: "new"), thumbnails: [Fixtures.thumbnail(9, spec: large)], for: Fixtures.key(1))
     for _ in 0..<2 {
       #expect(lookUp(1, in: cache, specs: [spec, large])?.thumbnails == [large: Fixtures.thumbnail(9, spec: large)])
@@ -139,28 +144,29 @@ struct ThumbnailCacheTests {
     }
   }
 
-  @Test("What was removed is gone from both levels", arguments: [0, 32 << 20])
-  func removal(memory: Int) {
+  @Test(arguments: [0, 32 << 20])
+  func `A removed source is gone from both tiers`(memory: Int) {
     let cache = ThumbnailCache(
       .init(directory: directory.path, memoryByteLimit: memory), logger: .silent, now: { Fixtures.start })
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
     cache.flush()
     cache.remove(Fixtures.key(1))
+
     #expect(lookUp(1, in: cache) == nil)
+
     cache.flush()
     #expect(lookUp(1, in: cache) == nil)
   }
 
-  @Test("Stale entries are returned: judging them is the caller's")
-  func staleEntries() throws {
+  @Test func `Stale entries are returned`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     cache.store(Fixtures.source(1), thumbnails: [], for: Fixtures.key(1))
     cache.flush()
+
     #expect(try #require(lookUp(1, in: cache)).source.policy.state(at: Fixtures.start + 1_000_000) == .stale)
   }
 
-  @Test("A run of hits alone writes nothing; after an hour the use is noted with the next flush")
-  func hitsDoNotWrite() throws {
+  @Test func `Hits write nothing, and the first one after an hour is recorded by the next flush`() throws {
     let time = Mutex(Fixtures.start)
     let cache = ThumbnailCache(diskAt: directory.path, now: { time.withLock { $0 } })
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
@@ -168,12 +174,16 @@ struct ThumbnailCacheTests {
     let wal = directory.path + "/g000001/cache.db-wal"
     func size() throws -> Int { try Data(contentsOf: URL(filePath: wal)).count }
     let before = try size()
+
     for _ in 0..<100 { #expect(lookUp(1, in: cache) != nil) }
+
     cache.flush()
     #expect(try size() == before)
+
     time.withLock { $0 += 3600 }
     #expect(lookUp(1, in: cache) != nil)
     #expect(try size() == before)
+
     cache.flush()
     #expect(try size() > before)
   }

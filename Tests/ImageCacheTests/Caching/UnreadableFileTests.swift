@@ -4,13 +4,15 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("Files of the cache that cannot be read for a while")
+@Suite("Cache files that temporarily cannot be read")
 struct UnreadableFileTests {
   private typealias Fixtures = CacheFixtures
-  private let directory = TemporaryDirectory()
+  private let directory: CachePlace
   private static let count = 40
 
-  /// Opens files until `failure` is set.
+  init() throws { directory = try CachePlace() }
+
+  /// Opens files, and fails for those with a given suffix while `fail` is in effect.
   private final class Files: Sendable {
     private let state = Mutex<(failure: Int32, name: String)?>(nil)
 
@@ -53,10 +55,8 @@ struct UnreadableFileTests {
     cache.flush()
   }
 
-  @Test(
-    "A run that cannot read CURRENT goes without the disk level, and the next one finds every entry",
-    arguments: [EMFILE, ENFILE, EIO, ENOMEM, EACCES, EPERM, ELOOP, EINTR])
-  func unreadableCurrent(failure: Int32) throws {
+  @Test(arguments: [EMFILE, ENFILE, EIO, ENOMEM, EACCES, EPERM, ELOOP, EINTR])
+  func `A run that cannot read CURRENT skips the disk tier, and the next run finds every entry`(failure: Int32) throws {
     fill()
     let (files, monitor) = (Files(), CacheMonitor(logger: .silent))
     do {
@@ -67,13 +67,13 @@ struct UnreadableFileTests {
       #expect(monitor.snapshot.errors[.io, default: 0] > 0)
       #expect(monitor.snapshot.written == 0)
     }
+
     #expect(hits(in: cache(Files())) == Self.count)
     #expect(try String(contentsOfFile: directory.path + "/CURRENT", encoding: .utf8) == "g1\n")
     #expect(directory.files.filter { $0.hasPrefix("g") && !$0.contains("/") } == ["g000001"])
   }
 
-  @Test("After the first failure to read CURRENT the same run goes on with what is there")
-  func passingFailure() {
+  @Test func `A run uses the existing entries again once CURRENT can be read`() {
     fill()
     let files = Files()
     let cache = cache(files)
@@ -81,12 +81,12 @@ struct UnreadableFileTests {
     store(100, in: cache)
     files.recover()
     store(101, in: cache)
+
     #expect(hits(in: cache) == Self.count)
     #expect(hits(101..<102, in: cache) == 1)
   }
 
-  @Test("A generation that is open is read on while CURRENT cannot be")
-  func openGeneration() {
+  @Test func `An open generation stays readable while CURRENT is not`() {
     fill()
     let (files, monitor) = (Files(), CacheMonitor(logger: .silent))
     let reader = DiskReader(CacheDirectory(path: directory.path, openFile: files.open))
@@ -95,33 +95,38 @@ struct UnreadableFileTests {
       guard case .found = finding else { return false }
       return true
     }
+
     #expect(isFound())
+
     files.fail(EIO)
     reader.invalidate()
+
     #expect(isFound())
     #expect(monitor.snapshot.errors.isEmpty)
   }
 
-  @Test("A stored limit that cannot be read is not taken for the standard one", arguments: [EMFILE, EIO, EACCES])
-  func unreadableLimit(failure: Int32) throws {
+  @Test(arguments: [EMFILE, EIO, EACCES])
+  func `An unreadable stored limit throws instead of falling back to the default`(failure: Int32) throws {
     fill()
     try CacheMaintenance.setLimit(3 << 30, directory: directory.path)
     let files = Files()
     files.fail(failure, "/LIMIT")
     let store = DiskStore(CacheDirectory(path: directory.path, openFile: files.open), byteLimit: nil)
+
     #expect(throws: DiskCacheError.self) { try store.limit() }
+
     files.recover()
     #expect(try store.limit() == 3 << 30)
   }
 
-  @Test(
-    "Only what is not there, or makes no sense, gives a new generation", arguments: [nil, "", "what\n", "g0\n", "g"])
-  func absent(text: String?) throws {
+  @Test(arguments: [nil, "", "what\n", "g0\n", "g"])
+  func `Only a missing or invalid CURRENT file leads to a new generation`(text: String?) throws {
     fill()
     let path = directory.path + "/CURRENT"
     try FileManager.default.removeItem(atPath: path)
     try text?.write(toFile: path, atomically: false, encoding: .utf8)
     fill(0..<1)
+
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "g2\n")
   }
 }

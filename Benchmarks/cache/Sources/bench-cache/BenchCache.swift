@@ -1,6 +1,6 @@
 import Foundation
 
-/// `bench-cache memory | ratio | disk DIR | fill DIR COUNT | large DIR COUNT`: see `run.sh`.
+/// The command line: `bench-cache memory | ratio | disk DIR | fill DIR COUNT | large DIR COUNT`. See `run.sh`.
 @main
 enum BenchCache {
   static func main() throws {
@@ -17,28 +17,28 @@ enum BenchCache {
   }
 }
 
-/// Times `body`, in seconds.
+/// Returns the time that `body` takes in seconds.
 func seconds(_ body: () throws -> Void) rethrows -> Double {
   let duration = try ContinuousClock().measure(body)
   return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
 }
 
-/// One line of figures: `name  value unit   note`.
+/// Prints one line of results: `name  value unit   note`.
 func report(_ name: String, _ value: Double, _ unit: String, _ note: String = "") {
   let name = name.padding(toLength: 34, withPad: " ", startingAt: 0)
   print("  \(name)\(String(format: "%12.2f", value)) \(unit)\(note.isEmpty ? "" : "   \(note)")")
 }
 
-/// A goal beside what was reached.
+/// Compares a result with its goal.
 func goal(_ ratio: Double, atLeast goal: Double) -> String {
-  String(format: "%.2f of its peer, goal %.2f: %@", ratio, goal, ratio >= goal ? "reached" : "MISSED")
+  String(format: "%.2f times its peer, goal %.2f: %@", ratio, goal, ratio >= goal ? "reached" : "MISSED")
 }
 
 func goal(_ value: Double, atMost goal: Double) -> String {
   String(format: "goal at most %g: %@", goal, value <= goal ? "reached" : "MISSED")
 }
 
-/// The same numbers on every run (Steele, Lea, Flood: SplitMix64).
+/// A random number generator with the same sequence in every run (SplitMix64 by Steele, Lea and Flood).
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

@@ -1,12 +1,12 @@
 import Foundation
 import ImageCache
 
-/// The disk level beside a plain file an entry: open, read, close; a temporary file, write, rename.
+/// Compares the disk tier with one plain file per entry: open, read, close; write to a temporary file, rename.
 struct DiskBenchmark {
   let directory: String
   private let count = 20_000
   private let size = 12 << 10
-  /// So many entries are stored between two flushes: well below what may wait for the disk.
+  /// The number of entries stored between two flushes, which is well below the staging limit.
   private let stride = 1000
   private let rounds = 3
 

@@ -3,7 +3,7 @@ import HTTPTypes
 import ImageCache
 import Logging
 
-/// One source and its thumbnail as a run of `thumbs` would store them.
+/// A source with its thumbnail, as a run of `thumbs` would store them.
 struct Entry {
   static let specs = [ThumbnailSpec(width: 256)]
   private static let now = Date()
@@ -23,7 +23,7 @@ struct Entry {
     key = SourceKey(url: url)
   }
 
-  /// The bytes of the thumbnail: different for each entry, which no file system compresses.
+  /// Returns the bytes of the thumbnail. They are random, so that no file system can compress or share them.
   static func body(_ number: Int, count: Int) -> [UInt8] {
     var generator = SplitMix(state: UInt64(number))
     var words = (0..<(count + 7) / 8).map { _ in generator.next() }
@@ -46,7 +46,7 @@ struct Entry {
 }
 
 extension ThumbnailCache {
-  /// A cache without a memory level.
+  /// Creates a cache without a memory tier.
   static func onDisk(_ directory: String, limit: Int = 8 << 30) -> ThumbnailCache {
     ThumbnailCache(
       Configuration(directory: directory, diskByteLimit: limit, memoryByteLimit: 0), logger: Logger(label: "bench"))

@@ -1,7 +1,7 @@
 import Foundation
 import ImageCache
 
-/// A cache of many short entries: what must not grow with their number.
+/// A cache of many short entries. Measures the costs that must not grow with their number.
 struct LargeBenchmark {
   let directory: String
   let count: Int
@@ -24,18 +24,18 @@ struct LargeBenchmark {
   func look() throws {
     let cache = ThumbnailCache.onDisk(directory)
     let opening = seconds { precondition(Entry(count / 2).isFound(in: cache)) } * 1000
-    report("opened, with a first look-up", opening, "ms", goal(opening, atMost: 50))
-    let times = lookUps(in: cache)
-    report("look-up, median", times[times.count / 2] * 1e6, "us")
+    report("opened, with a first lookup", opening, "ms", goal(opening, atMost: 50))
+    let times = lookups(in: cache)
+    report("lookup, median", times[times.count / 2] * 1e6, "us")
     let slow = times[times.count * 99 / 100] * 1000
-    report("look-up, 99 of 100", slow, "ms", goal(slow, atMost: 1))
+    report("lookup, 99th percentile", slow, "ms", goal(slow, atMost: 1))
     let statistics = try seconds { _ = try CacheInspector(directory: directory).statistics(at: Date()) } * 1000
     report("statistics", statistics, "ms", goal(statistics, atMost: 200))
     try prune()
-    report("memory at most", peakMemory(), "MiB", goal(peakMemory(), atMost: 64))
+    report("peak memory", peakMemory(), "MiB", goal(peakMemory(), atMost: 64))
   }
 
-  /// Takes a tenth away.
+  /// Prunes a tenth of the cache.
   private func prune() throws {
     let used = try CacheInspector(directory: directory).statistics(at: Date()).usedBytes
     var removed = 0
@@ -44,7 +44,7 @@ struct LargeBenchmark {
     report("100,000 entries pruned", seconds, "s", goal(seconds, atMost: 10))
   }
 
-  private func lookUps(in cache: ThumbnailCache) -> [Double] {
+  private func lookups(in cache: ThumbnailCache) -> [Double] {
     var generator = SplitMix(state: 3)
     let times = (0..<100_000).map { _ in
       let entry = Entry(Int.random(in: 0..<count, using: &generator))
@@ -53,7 +53,7 @@ struct LargeBenchmark {
     return times.sorted()
   }
 
-  /// The kernel's `VmHWM` of this process, in MiB.
+  /// Returns the peak resident memory of this process (`VmHWM` in `/proc/self/status`) in MiB.
   private func peakMemory() -> Double {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -3,16 +3,16 @@ import Foundation
 import ImageCache
 import Logging
 
-/// The memory level beside `NSCache`, with the same keys and values of the same cost.
+/// Compares the memory tier with `NSCache`, using the same keys and values of the same cost.
 enum MemoryBenchmark {
   private static let count = 10_000
-  private static let lookUps = 2_000_000
+  private static let lookups = 2_000_000
   private static let threads = 2
 
   static func run() {
-    print("Memory: \(count) entries, \(lookUps) random look-ups")
+    print("Memory: \(count) entries, \(lookups) random lookups")
     let entries = (0..<count).map(Entry.init)
-    // Of different sizes: NSCache keeps its values in the order of their cost.
+    // The sizes differ because NSCache keeps its values sorted by cost.
     let bodies = (0..<count).map { [UInt8](repeating: 1, count: 1000 + ($0 * 7919) % 20_000) }
     let keys = entries.map { BoxedKey($0.key) }
     let (ours, theirs) = (emptyCache(), NSCache<BoxedKey, Box>())
@@ -28,11 +28,11 @@ enum MemoryBenchmark {
     report("ours, insertion", insertions, "ns", goal(theirInsertions / insertions, atLeast: 3))
 
     let order = order()
-    let theirHits = time(lookUps) { for number in order { precondition(theirs.object(forKey: keys[number]) != nil) } }
-    let hits = time(lookUps) { for number in order { look(entries[number], in: ours) } }
+    let theirHits = time(lookups) { for number in order { precondition(theirs.object(forKey: keys[number]) != nil) } }
+    let hits = time(lookups) { for number in order { look(entries[number], in: ours) } }
     report("NSCache, hit", theirHits, "ns")
     report("ours, hit", hits, "ns", goal(theirHits / hits, atLeast: 5))
-    let together = time(lookUps * threads) {
+    let together = time(lookups * threads) {
       DispatchQueue.concurrentPerform(iterations: threads) { _ in
         for number in order { look(entries[number], in: ours) }
       }
@@ -50,10 +50,10 @@ enum MemoryBenchmark {
 
   private static func order() -> [Int] {
     var generator = SplitMix(state: 5)
-    return (0..<lookUps).map { _ in Int.random(in: 0..<count, using: &generator) }
+    return (0..<lookups).map { _ in Int.random(in: 0..<count, using: &generator) }
   }
 
-  /// Nanoseconds for one of `count` steps.
+  /// Returns the nanoseconds per step of a body with `count` steps.
   private static func time(_ count: Int, _ body: () -> Void) -> Double { seconds(body) * 1e9 / Double(count) }
 
   private final class Box {

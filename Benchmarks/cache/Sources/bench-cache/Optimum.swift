@@ -1,5 +1,5 @@
-/// The best that any policy of this capacity could do: to evict what is needed furthest in the future (Belady 1966),
-/// or not to keep what is needed later than all that is there.
+/// The best result of any policy with this capacity: evict the key that is requested furthest in the future (Belady
+/// 1966), or do not keep the new one if that is the furthest.
 enum Optimum {
   static func hits(_ trace: [Int], _ capacity: Int) -> Int {
     let nextUses = nextUses(trace)
@@ -17,18 +17,18 @@ enum Optimum {
     return hits
   }
 
-  /// For each request, when its key is asked for next.
+  /// Returns the time of the next request of the same key for each request.
   private static func nextUses(_ trace: [Int]) -> [Int] {
     var next: [Int: Int] = [:]
     var result = [Int](repeating: 0, count: trace.count)
     for time in trace.indices.reversed() {
-      // Those that never come again differ, so that each is one place in the heap.
+      // Keys that are never requested again get different times, so that each has its own place in the heap.
       result[time] = next.updateValue(time, forKey: trace[time]) ?? trace.count + time
     }
     return result
   }
 
-  /// A binary heap, the largest time first. Outdated places stay until they come up.
+  /// A binary heap with the largest time on top. Outdated uses stay until they are removed from the top.
   private struct Heap {
     typealias Use = (time: Int, key: Int)
     private var uses: [Use] = []

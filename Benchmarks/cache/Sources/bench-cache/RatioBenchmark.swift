@@ -1,13 +1,13 @@
 import Foundation
 import ImageCache
 
-/// Hit ratios of the memory level's policy beside LRU and the offline optimum, on synthetic traces.
+/// Compares the hit ratios of the memory tier with LRU and the offline optimum on synthetic traces.
 enum RatioBenchmark {
   private static let keys = 50_000
   private static let requests = 1_000_000
 
   static func run() {
-    print("Hit ratio in percent: \(requests) requests, \(keys) keys, all of one cost")
+    print("Hit ratio in percent: \(requests) requests, \(keys) keys, all of the same cost")
     print("  trace               capacity   ours    LRU   optimum")
     for (name, trace) in traces {
       for share in [0.01, 0.05, 0.2] {
@@ -16,7 +16,8 @@ enum RatioBenchmark {
           String(format: "%6.1f", 100 * Double($0) / Double(trace.count))
         }
         print(
-          "  \(name.padding(toLength: 20, withPad: " ", startingAt: 0))\(String(format: "%7d", capacity))  \(ratios.joined(separator: " "))"
+          "  \(name.padding(toLength: 20, withPad: " ", startingAt: 0))\(String(format: "%7d", capacity))  "
+            + ratios.joined(separator: " ")
         )
       }
     }
@@ -24,14 +25,14 @@ enum RatioBenchmark {
 
   private static var traces: [(String, [Int])] {
     let popular = zipf(exponent: 0.9)
-    // Every second request belongs to a walk through everything, again and again: a batch over the whole catalogue.
+    // Every second request belongs to repeated scans of all keys, like batches over a whole catalog.
     let scanned = popular.enumerated().map { $0.offset % 2 == 0 ? $0.element : ($0.offset / 2) % keys }
-    // Every second key is new, and never comes again.
+    // Every second key is new and never requested again.
     let oneHit = popular.enumerated().map { $0.offset % 2 == 0 ? $0.element : keys + $0.offset }
     return [("Zipf 0.9", popular), ("Zipf and a scan", scanned), ("Zipf and one-timers", oneHit)]
   }
 
-  /// Keys drawn by Zipf's law, by bisection in the sums of the weights.
+  /// Draws keys by Zipf's law, by bisection in the cumulative weights.
   private static func zipf(exponent: Double) -> [Int] {
     var sums: [Double] = []
     for rank in 1...keys { sums.append((sums.last ?? 0) + pow(Double(rank), -exponent)) }
@@ -62,7 +63,7 @@ enum RatioBenchmark {
     var scatteredBits: UInt64 { UInt64(number) }
   }
 
-  /// Least recently used, by a queue in which outdated places are passed over.
+  /// Returns the hits of an LRU cache. The trace itself serves as the queue; outdated uses in it are skipped.
   private static func lru(_ trace: [Int], _ capacity: Int) -> Int {
     var lastUse: [Int: Int] = [:]
     var (oldest, hits) = (0, 0)

@@ -2,20 +2,20 @@ import Foundation
 
 /// The layout of a cache directory.
 ///
-///     CACHEDIR.TAG   tells backup tools to pass by
-///     CURRENT        the number of the generation in use, replaced by renaming
-///     LIMIT          what the cache may hold in bytes, where somebody said so
-///     lock           flocked around every write, checkpoint and swap of generations
-///     g000007/       one generation: a database that never changes its schema
+///     CACHEDIR.TAG   tells backup tools to skip the directory
+///     CURRENT        number of the current generation, replaced by renaming
+///     LIMIT          optional limit of the cache in bytes
+///     lock           locked (flock) around every write, checkpoint and change of generations
+///     g000007/       one generation: a database whose schema never changes
 ///
-/// A generation is never repaired, migrated or unlinked while in use: a new one takes its place, and the old one is
-/// removed when the last process that shares the lock of its directory is gone.
+/// A generation is never repaired, migrated or unlinked while in use. A new one replaces it, and the old one is removed
+/// once no process holds the shared lock on its directory.
 struct CacheDirectory: Sendable {
   let path: String
-  /// Opens a file for reading, as `open(2)` does.
+  /// Opens a file for reading, like `open(2)`.
   private let openFile: @Sendable (String) -> Int32
 
-  /// - Parameter openFile: Opens a file for reading; returns a descriptor, or -1 and sets `errno`.
+  /// - Parameter openFile: Opens a file for reading. Returns a descriptor, or -1 after setting `errno`.
   init(path: String, openFile: @escaping @Sendable (String) -> Int32 = { open($0, O_RDONLY | O_CLOEXEC) }) {
     self.path = path
     self.openFile = openFile
@@ -32,10 +32,10 @@ struct CacheDirectory: Sendable {
 
   func databasePath(_ number: Int) -> String { generationPath(number) + "/cache.db" }
 
-  /// The number in `CURRENT`; nil when the file does not exist or holds no such number.
+  /// Returns the generation number in `CURRENT`; nil if the file does not exist or holds no number.
   ///
-  /// - Throws: When the file may be there and cannot be read now (no descriptors left, no memory, no permission, a
-  ///   failing disk). To take that for "no cache" would start an empty generation and lose all entries.
+  /// - Throws: If the file may exist but cannot be read now (no descriptors, no memory, no permission, a failing disk).
+  ///   Treating that as "no cache" would start an empty generation and lose all entries.
   func currentGeneration() throws(DiskCacheError) -> Int? {
     guard let text = try text(ofFile: currentPath), text.hasPrefix("g"),
       let number = Int(text.dropFirst().prefix { $0 != "\n" }), number > 0
@@ -43,19 +43,19 @@ struct CacheDirectory: Sendable {
     return number
   }
 
-  /// Makes the directory with mode 0700 and its tag. Does nothing where they are there.
+  /// Creates the directory with mode 0700 and the tag file, if they do not exist.
   func create() throws(DiskCacheError) {
     do {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw DiskCacheError(.io, "The cache directory \(path) cannot be made: \(error.localizedDescription)")
+      throw DiskCacheError(.io, "Cannot create the cache directory \(path): \(error.localizedDescription)")
     }
     guard access(path + "/CACHEDIR.TAG", F_OK) != 0 else { return }
     try write(Self.tag, to: path + "/CACHEDIR.TAG")
   }
 
-  /// Makes the empty directory of a generation newer than all others. The caller holds the lock.
+  /// Creates the empty directory of a generation newer than all others. The caller holds the lock.
   func createGeneration() throws(DiskCacheError) -> Int {
     let number = (generations().max() ?? 0) + 1
     guard mkdir(generationPath(number), 0o700) == 0 else {
@@ -64,21 +64,21 @@ struct CacheDirectory: Sendable {
     return number
   }
 
-  /// Makes `number` the generation that everyone uses from now on. The caller holds the lock.
+  /// Makes `number` the current generation of all processes. The caller holds the lock.
   func setCurrent(_ number: Int) throws(DiskCacheError) {
     try replace(currentPath, with: "g\(number)\n")
   }
 
-  /// What somebody said the cache may hold, in bytes; nil when nobody did.
+  /// Returns the limit stored in the directory in bytes; nil if there is none.
   ///
-  /// - Throws: When the file cannot be read now. To take that for "no limit" would evict a cache whose stored limit is
-  ///   above the standard one.
+  /// - Throws: If the file cannot be read now. Treating that as "no limit" would evict entries of a cache whose stored
+  ///   limit is above the default.
   func storedLimit() throws(DiskCacheError) -> Int? {
     guard let text = try text(ofFile: limitPath) else { return nil }
     return Int(text.prefix { $0 != "\n" }).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Says what the cache may hold, to all that use it; nil takes it back. The caller holds the lock.
+  /// Stores a limit for all processes that use the cache; nil removes it. The caller holds the lock.
   func setStoredLimit(_ limit: Int?) throws(DiskCacheError) {
     guard let limit else {
       guard unlink(limitPath) == 0 || errno == ENOENT else {
@@ -89,10 +89,10 @@ struct CacheDirectory: Sendable {
     try replace(limitPath, with: "\(limit)\n")
   }
 
-  /// Removes the generations other than `current` that no process uses. The caller holds the lock.
+  /// Removes all generations except `current` that no process uses. The caller holds the lock.
   func removeGenerations(otherThan current: Int) {
     for number in generations() where number != current {
-      // A generation that cannot be removed now is met again at the next swap.
+      // If a generation cannot be removed now, the next change of generations tries again.
       guard let hold = try? FileLock(sharingDirectory: generationPath(number)) else { continue }
       _ = try? hold.withLockIfFree { () throws(DiskCacheError) in
         do {
@@ -104,24 +104,24 @@ struct CacheDirectory: Sendable {
     }
   }
 
-  /// The size of a file in bytes; 0 when there is none. Does not open it: closing a database's file would drop the
-  /// locks that SQLite has on it in this process.
+  /// Returns the size of a file in bytes; 0 if it does not exist. Must not open the file: closing a descriptor of the
+  /// database file would drop the locks that SQLite holds on it in this process.
   static func size(ofFile path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// The numbers of all generations that exist, in no order.
+  /// Returns the numbers of all existing generations, in no particular order.
   private func generations() -> [Int] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return names.filter { $0.hasPrefix("g") }.compactMap { Int($0.dropFirst()) }
   }
 
-  /// The beginning of a small file; nil when the file does not exist.
+  /// Returns the first 64 bytes of a file as text; nil if it does not exist.
   private func text(ofFile path: String) throws(DiskCacheError) -> String? {
     let descriptor = openFile(path)
     guard descriptor >= 0 else {
-      // Below a file there is no directory: that does not pass.
+      // ENOTDIR means that a parent is a file. This error is permanent, so there is no cache here.
       if errno == ENOENT || errno == ENOTDIR { return nil }
       throw DiskCacheError(systemCall: "open", path: path)
     }
@@ -132,7 +132,7 @@ struct CacheDirectory: Sendable {
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  /// Puts a new file in the place of an old one, at once.
+  /// Replaces a file atomically.
   private func replace(_ path: String, with text: String) throws(DiskCacheError) {
     try write(text, to: path + ".new")
     guard rename(path + ".new", path) == 0 else { throw DiskCacheError(systemCall: "rename", path: path) }
@@ -148,7 +148,7 @@ struct CacheDirectory: Sendable {
     }
   }
 
-  /// The Cache Directory Tagging Specification's signature.
+  /// The signature required by the Cache Directory Tagging Specification.
   private static let tag = """
     Signature: 8a477f597d28d172789f06886806bc55
     # This file marks a cache directory of thumbs; see https://bford.info/cachedir/

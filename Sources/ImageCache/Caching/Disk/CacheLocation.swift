@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Where the cache is when nobody says.
+/// The default location of the cache.
 public enum CacheLocation {
-  /// `$THUMBS_CACHE_DIR`, else `$XDG_CACHE_HOME/thumbs`, else `$HOME/.cache/thumbs`; nil when none of them is set.
+  /// Returns `$THUMBS_CACHE_DIR`, or else `$XDG_CACHE_HOME/thumbs`, or else `$HOME/.cache/thumbs`; nil if none is set.
   ///
-  /// As the XDG Base Directory Specification asks, a relative `XDG_CACHE_HOME` is ignored.
+  /// A relative `XDG_CACHE_HOME` is ignored, as the XDG Base Directory Specification requires.
   public static func standard(
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String? {

@@ -1,19 +1,19 @@
-/// When the write-ahead log is emptied into the database: a plain value.
+/// Decides when the write-ahead log is emptied into the database. A plain value.
 struct CheckpointSchedule {
-  /// Bytes that the log grows by before a checkpoint that a reader held back is tried again.
+  /// The bytes by which the log must grow before an incomplete checkpoint is tried again.
   static let growth = 16 << 20
 
-  /// The size of the log from which on the next checkpoint is worth a try.
+  /// The log size from which the next checkpoint is worth trying.
   private var nextSize = 0
 
-  /// Whether a log of `logBytes` is to be emptied, in a cache that may hold `limit` bytes.
+  /// Returns true if a log of `logBytes` should be emptied, in a cache limited to `limit` bytes.
   func isDue(logBytes: Int, limit: Int) -> Bool {
     logBytes > min(16 << 20, max(1 << 20, limit / 16)) && logBytes >= nextSize
   }
 
-  /// Takes note of a checkpoint, after which the log has `logBytes`.
+  /// Records a checkpoint that left `logBytes` in the log.
   mutating func note(isEmptied: Bool, logBytes: Int) {
-    // A stopped process may hold the log for ever: each try costs everyone who waits for the lock.
+    // A stopped process may hold the log back forever, and each attempt delays every process that waits for the lock.
     nextSize = isEmptied ? 0 : logBytes + Self.growth
   }
 }

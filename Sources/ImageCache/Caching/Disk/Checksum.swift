@@ -1,27 +1,27 @@
 import CXXHash
 
-/// XXH3-64 over everything that a stored row must mean, so that damage anywhere makes it a miss.
+/// An XXH3-64 checksum over everything that a stored row means, so that damage to any part makes the row a miss.
 struct Checksum {
   private var bytes: [UInt8] = []
 
   init() { bytes.reserveCapacity(512) }
 
-  /// Takes a text, or its absence.
+  /// Adds a text or its absence.
   mutating func add(_ text: String?) {
     if var text { text.withUTF8 { bytes.append(contentsOf: $0) } }
     bytes.append(text == nil ? 0 : 1)
   }
 
-  /// Takes a number.
+  /// Adds a number.
   mutating func add(_ number: Int) { add(UInt64(bitPattern: Int64(number))) }
 
-  /// Takes the key that a row is stored under.
+  /// Adds the key of a row.
   mutating func add(_ key: SourceKey) {
     add(key.high)
     add(key.low)
   }
 
-  /// Takes a digest.
+  /// Adds a digest.
   mutating func add(_ digest: BodyDigest) {
     for index in digest.words.indices { add(digest.words[index]) }
   }
@@ -30,14 +30,14 @@ struct Checksum {
     withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// The sum of what was taken, and of `body` after it.
+  /// Returns the checksum of everything added so far, followed by `body`.
   func value(with body: [UInt8] = []) -> Int {
     Int(Int64(bitPattern: xxh3_64(body, body.count, xxh3_64(bytes, bytes.count, 0))))
   }
 }
 
 extension StoredSource {
-  /// The checksum of this source as stored under `key`.
+  /// Returns the checksum of this source as stored under `key`.
   func checksum(for key: SourceKey) -> Int {
     var sum = Checksum()
     sum.add(key)
@@ -71,7 +71,7 @@ extension CachePolicy {
 }
 
 extension Thumbnail {
-  /// The checksum of this thumbnail as one of the source `key`.
+  /// Returns the checksum of this thumbnail as stored for the source `key`.
   func checksum(for key: SourceKey) -> Int {
     var sum = Checksum()
     sum.add(key)

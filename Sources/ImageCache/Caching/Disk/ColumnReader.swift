@@ -1,8 +1,8 @@
 import GRDB
 import GRDBSQLite
 
-/// Reads the columns of a statement's row in order, and finds nil where a damaged file has a value of another type.
-/// Good until the statement goes on.
+/// Reads the columns of a row in order. Returns nil for a value of another type, as found in a damaged file. Valid
+/// until the statement takes its next step.
 struct ColumnReader {
   private let statement: SQLiteStatement
   private var index: Int32 = 0
@@ -24,8 +24,8 @@ struct ColumnReader {
     return Int(sqlite3_column_int64(statement, index))
   }
 
-  /// A time or a size, between 0 and 2^40: it is computed with before a checksum is compared, or has none, and a damaged
-  /// one may be anything.
+  /// Reads a time or a size and clamps it to 0...2^40. Such a value is used in arithmetic before its checksum is
+  /// compared, or has no checksum, and a damaged one may be any number.
   mutating func amount() -> Int? { integer().map { max(0, min($0, 1 << 40)) } }
 
   mutating func bytes() -> [UInt8]? {
@@ -35,6 +35,6 @@ struct ColumnReader {
     return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
   }
 
-  /// Passes over some columns.
+  /// Skips some columns.
   mutating func skip(_ count: Int) { index += Int32(count) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The disk tier: staged writes in front of a shared database. Whatever fails is counted, and looks like a miss.
+/// The disk tier: staged writes in front of a shared database. Every failure is counted and treated as a miss.
 final class DiskCache: Sendable {
-  /// Seconds that must have passed before a hit is noted as a use again.
+  /// The seconds between two recorded uses of an entry.
   static let useInterval = 3600
 
   private let reader: DiskReader
@@ -13,10 +13,10 @@ final class DiskCache: Sendable {
   private let now: @Sendable () -> Date
 
   /// - Parameters:
-  ///   - byteLimit: What the database may hold; nil for what the directory says, or the standard limit.
-  ///   - stagingLimit: What may wait for being written, in bytes.
-  ///   - patience: How long the directory's lock is waited for.
-  ///   - clock: The monotonic clock, by which writes rest after a failure.
+  ///   - byteLimit: The most bytes the database may hold; nil for the stored limit, or else the default.
+  ///   - stagingLimit: The most bytes that may wait to be written.
+  ///   - patience: The longest wait for the directory's lock.
+  ///   - clock: The monotonic clock that times the pauses after failed writes.
   init(
     _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none, stagingLimit: Int = 32 << 20,
     patience: Duration = FileLock.patience, monitor: CacheMonitor,
@@ -35,7 +35,7 @@ final class DiskCache: Sendable {
     largestOriginal = min(originals.byteLimit(of: limit) / 8, stagingLimit / 4)
   }
 
-  /// The entry of `key` with those of `specs` that are there; staged writes first, then the disk.
+  /// Returns the entry of `key` with those of `specs` that exist, from staged writes first and then from disk.
   func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let change = writer.change(for: key) else { return storedEntry(for: key, url: url, specs: specs) }
     guard let source = change.source, source.url == url else { return nil }
@@ -48,10 +48,10 @@ final class DiskCache: Sendable {
     return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
   }
 
-  /// Whether a write of `key` is on its way, so that what a look-up found before may be outdated.
+  /// Returns true if a write of `key` is pending, so that an earlier lookup may be outdated.
   func isChanging(_ key: SourceKey) -> Bool { writer.change(for: key) != nil }
 
-  /// Stores a source, thumbnails of it, and the file itself where it is small enough to be kept.
+  /// Stores a source, its thumbnails, and the file itself if it is small enough to be kept.
   func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8], for key: SourceKey) {
     let fitting = thumbnails.filter { $0.bytes.count <= largestThumbnail }
     if fitting.count < thumbnails.count { monitor.count { $0.refused += thumbnails.count - fitting.count } }
@@ -60,7 +60,7 @@ final class DiskCache: Sendable {
     writer.stage(Staging.Change(source: source, thumbnails: bySpec, original: kept), for: key)
   }
 
-  /// The file that `source` was; empty when it is not there, or is another one by now.
+  /// Returns the file of `source`; empty if it is missing or no longer the same.
   func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
     guard case .picture(_, let digest, _) = source.content else { return [] }
     if let change = writer.change(for: key), !change.original.isEmpty || change.replacesAll || change.source == nil {
@@ -68,7 +68,7 @@ final class DiskCache: Sendable {
     }
     do throws(DiskReader.ReadFailure) {
       let body = try reader.original(of: key)
-      // The digest of a download is a better checksum than any other.
+      // The digest of the download serves as the checksum of the file.
       return BodyDigest(of: body) == digest ? body : []
     } catch {
       note(error)
@@ -76,7 +76,7 @@ final class DiskCache: Sendable {
     }
   }
 
-  /// Why this version of the renderer could not decode the bytes of `digest`; nil when the disk does not know.
+  /// Returns the reason why this renderer version could not decode the bytes of `digest`; nil if the disk has none.
   func imageError(of digest: BodyDigest) -> ImageError? {
     do throws(DiskReader.ReadFailure) {
       return try reader.imageError(of: digest)
@@ -89,7 +89,7 @@ final class DiskCache: Sendable {
   /// Removes a source and its thumbnails.
   func remove(_ key: SourceKey) { writer.stage(Staging.Change(source: nil), for: key) }
 
-  /// Returns when everything stored before is on disk, or has failed to get there.
+  /// Blocks until everything stored so far is on disk or has failed to be written.
   func flush() { writer.flush() }
 
   private func storedEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
@@ -97,7 +97,7 @@ final class DiskCache: Sendable {
       switch try reader.find(key, url: url, specs: specs) {
       case .missing: return nil
       case .found(let source, let thumbnails, let lastUsed):
-        // A time in the future, from a clock that was set back, counts as long ago.
+        // A time in the future, recorded before the clock was set back, counts as long ago.
         let isLongAgo = !(0..<Self.useInterval).contains(now().wholeSeconds - lastUsed)
         if isLongAgo { writer.noteUse(of: key) }
         return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)

@@ -1,32 +1,32 @@
 import Foundation
 import GRDB
 
-/// Why the disk tier could not do something. Fetching goes on without it; only inspection shows these as failures.
+/// A failure of the disk tier. Fetching continues without it; only inspection and maintenance throw it.
 public struct DiskCacheError: Error, Hashable, Sendable {
   /// The cause, stable across versions.
   public enum Code: String, CaseIterable, Hashable, Sendable {
-    /// There is no cache at this place.
+    /// There is no cache in the directory.
     case noCache = "no_cache"
-    /// Another process held the cache for too long.
+    /// Another process held the lock for too long.
     case busy
-    /// A file of the cache is not what it should be. The next write starts a new generation.
+    /// A file of the cache is damaged. The next write starts a new generation.
     case corrupt
-    /// A newer version of this library made the cache.
+    /// The cache was created by a newer version of this library.
     case newerSchema = "newer_schema"
-    /// The directory is on a file system whose locks cannot be trusted.
+    /// The directory is on a file system with unreliable locks.
     case networkFileSystem = "network_file_system"
     /// The disk or the quota is full.
     case diskFull = "disk_full"
-    /// Any other failure of the system: permissions, a vanished directory, a broken disk.
+    /// Any other system failure, such as missing permissions, a deleted directory or a broken disk.
     case io = "io_error"
   }
 
   /// The cause.
   public var code: Code
-  /// One sentence for a person.
+  /// One sentence for people.
   public var message: String
 
-  /// An error of `code`, explained by `message`.
+  /// Creates an error with a code and a message.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -39,14 +39,14 @@ extension DiskCacheError: CustomStringConvertible {
 }
 
 extension DiskCacheError {
-  /// The error of a system call on `path`, from `errno`.
+  /// Creates the error of a failed system call on `path` from `errno`.
   init(systemCall: String, path: String) {
     let number = errno
     let isFull = number == ENOSPC || number == EDQUOT
     self.init(isFull ? .diskFull : .io, "\(systemCall) \(path): \(String(cString: strerror(number)))")
   }
 
-  /// What an error of SQLite means for the cache.
+  /// Translates an error from SQLite.
   init(_ error: any Error) {
     switch error {
     case let error as DiskCacheError: self = error
@@ -59,7 +59,7 @@ extension DiskCacheError {
     switch result {
     case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: .busy
     case .SQLITE_FULL: .diskFull
-    // The statements are right, so a table that is missing or odd is a damaged one.
+    // The statements are known to be valid, so an error in one means that a table is damaged.
     case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA:
       .corrupt
     default: .io

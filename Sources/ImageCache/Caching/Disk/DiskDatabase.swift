@@ -2,19 +2,19 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// How the database of a generation is opened, and its schema.
+/// Opens the database of a generation and defines its schema.
 enum DiskDatabase {
-  /// `THMB`: says in the file's header whose file it is.
+  /// `THMB`, the application ID in the header of the database file.
   static let applicationID = 0x5448_4d42
-  /// Another number means another schema, which is a new generation. Never migrated: it is a cache.
+  /// The version of the schema. A cache with another version is not migrated; a new generation replaces it.
   static let schemaVersion = 4
   static let pageSize = 4096
 
-  /// Seconds that a connection waits for SQLite's own locks. Writers are serialised by the directory's lock, so
-  /// waiting happens only while another connection recovers or closes the log.
+  /// The seconds that a connection waits for SQLite's own locks. The directory's lock serializes writers, so a wait
+  /// occurs only while another connection recovers or closes the log.
   private static let busySeconds = 1.0
 
-  /// A connection that only reads, and cannot checkpoint when it closes.
+  /// Opens a read-only connection, which never checkpoints when it closes.
   static func reader(at path: String) throws -> DatabaseQueue {
     var configuration = configuration(label: "thumbs.cache.read")
     configuration.readonly = true
@@ -23,15 +23,15 @@ enum DiskDatabase {
     return queue
   }
 
-  /// The connection that writes. It must be opened, used and closed under the directory's lock.
+  /// Opens the writing connection. It must be opened, used and closed under the directory's lock.
   static func writer(at path: String) throws -> DatabaseQueue {
     let queue = try DatabaseQueue(path: path, configuration: writerConfiguration())
     try queue.unsafeRead(checkSchema)
     return queue
   }
 
-  /// Runs `body`, and once more where it meets damage: SQLite calls a database malformed also when it could not read a
-  /// page of it once. `body` uses new connections each time, which know nothing of the first try.
+  /// Runs `body`, and a second time if it reports damage, because SQLite also calls a database malformed after a single
+  /// failed read of a page. `body` opens new connections each time, which do not remember the first failure.
   static func confirmingDamage<T>(_ body: () throws(DiskCacheError) -> T) throws(DiskCacheError) -> T {
     do throws(DiskCacheError) {
       return try body()
@@ -41,9 +41,9 @@ enum DiskDatabase {
     }
   }
 
-  /// Makes the database of a new generation, empty.
+  /// Creates the empty database of a new generation.
   static func create(at path: String) throws -> DatabaseQueue {
-    // SQLite gives its log files the mode of the database, which it would create readable for all.
+    // SQLite itself would create the file readable by everyone, and gives its log files the same mode.
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw DiskCacheError(systemCall: "open", path: path) }
     close(descriptor)
@@ -62,9 +62,9 @@ enum DiskDatabase {
     return queue
   }
 
-  /// Empties the log into the database without waiting for readers: the caller holds the lock that all writers need.
+  /// Empties the log into the database without waiting for readers. The caller holds the lock that all writers need.
   ///
-  /// - Returns: Whether the log is empty. A reader that still needs it holds the rest back.
+  /// - Returns: True if the log is empty; false if a reader still needs a part of it.
   static func checkpoint(_ database: Database) throws -> Bool {
     sqlite3_busy_timeout(database.sqliteConnection, 0)
     defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(busySeconds * 1000)) }
@@ -82,9 +82,9 @@ enum DiskDatabase {
     configuration.busyMode = .timeout(busySeconds)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
-      // A page whose cells point outside of it is reported instead of followed.
+      // Reports a page whose cells point outside of it instead of following them.
       try database.execute(sql: "PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
-      // Four times the cache reads no faster: the system keeps the pages too.
+      // A page cache of four times this size reads no faster, because the system caches the pages too.
       try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024; PRAGMA mmap_size = 0")
     }
     return configuration
@@ -94,10 +94,10 @@ enum DiskDatabase {
     var configuration = configuration(label: "thumbs.cache.write")
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 33554432")
-      // Checkpoints happen under the directory's lock only: a log that is reset while another process checkpoints it
-      // corrupts the database before SQLite 3.51.3. Overwriting what is deleted would double the cost of eviction.
+      // Checkpoints only happen under the directory's lock: before SQLite 3.51.3, resetting the log while another
+      // process checkpoints it corrupts the database. Overwriting deleted data would double the cost of eviction.
       try database.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = OFF")
-      // Keeps the log's files when the last connection closes, so that a reader never has to make them.
+      // Keeps the log files when the last connection closes, so that a reader never has to create them.
       var isPersistent: Int32 = 1
       sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
     }
@@ -108,23 +108,23 @@ enum DiskDatabase {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     guard application == applicationID, version > 0 else {
-      throw DiskCacheError(.corrupt, "The cache's database is not one of thumbs.")
+      throw DiskCacheError(.corrupt, "The database was not created by thumbs.")
     }
     guard version <= schemaVersion else {
-      throw DiskCacheError(.newerSchema, "The cache was made by a newer version of thumbs (schema \(version)).")
+      throw DiskCacheError(.newerSchema, "The cache was created by a newer version of thumbs (schema \(version)).")
     }
     guard version == schemaVersion else {
       throw DiskCacheError(.corrupt, "The cache has the outdated schema \(version).")
     }
   }
 
-  /// What a trigger does to `total` for a source that came.
+  /// The trigger body that adds a source to `total`.
   private static let addition = """
     INSERT INTO total VALUES (new.failure_code IS NOT NULL, new.fresh_until, 1, new.thumbnails, new.bytes)
       ON CONFLICT DO UPDATE SET sources = sources + 1, thumbnails = thumbnails + excluded.thumbnails,
         bytes = bytes + excluded.bytes;
     """
-  /// And for one that went.
+  /// The trigger body that subtracts a source from `total`.
   private static let subtraction = """
     UPDATE total SET sources = sources - 1, thumbnails = thumbnails - old.thumbnails, bytes = bytes - old.bytes
       WHERE is_failure = (old.failure_code IS NOT NULL) AND fresh_until = old.fresh_until;
@@ -132,10 +132,10 @@ enum DiskDatabase {
       WHERE is_failure = (old.failure_code IS NOT NULL) AND fresh_until = old.fresh_until AND sources <= 0;
     """
 
-  /// `source.fresh_until`, `bytes` and `thumbnails` follow from the rest: eviction reads `source_lru` without touching
-  /// anything else, and `total` sums the sources of each moment of expiry up, so that statistics scan nothing.
-  /// `original_total` does so for the share of the originals. Triggers keep both right, whoever writes. The pictures
-  /// are in a table of their own, so that nothing but a hit reads past them.
+  /// `source.fresh_until`, `bytes` and `thumbnails` are derived, so that eviction reads only the index `source_lru`.
+  /// `total` holds sums per expiry time, so that statistics need no scan of the sources; `original_total` does the same
+  /// for originals. Triggers keep both up to date for every writer. The bodies have their own table, so that only hits
+  /// read them.
   private static let schema = """
     CREATE TABLE source (
       id INTEGER PRIMARY KEY,

@@ -1,24 +1,24 @@
 import GRDB
 import Synchronization
 
-/// Finds entries on disk. Never writes, never waits for a writer.
+/// Finds entries on disk. Never writes and never waits for a writer.
 final class DiskReader: Sendable {
-  /// What a look-up found.
+  /// The result of a lookup.
   enum Finding {
     case missing
-    /// A whole entry, with those of the thumbnails asked for that are there, and when it was last used.
+    /// An intact entry with those of the requested thumbnails that exist, and the time of its last use.
     case found(StoredSource, [ThumbnailSpec: Thumbnail], lastUsed: Int)
-    /// Something that does not pass its checksum, is of another URL, or an older renderer's failure.
+    /// An entry that fails its checksum, belongs to another URL, or is a failure of another renderer version.
     case unusable
   }
 
   private struct State {
     var generation: OpenGeneration?
-    /// When `CURRENT` was last looked at; nil asks for a look.
+    /// The time of the last look at `CURRENT`; nil forces a new look.
     var checkedAt: ContinuousClock.Instant?
   }
 
-  /// How long a generation that another process has replaced may still be read.
+  /// The longest time for which a generation may be read after another process has replaced it.
   private static let checkInterval: Duration = .seconds(1)
 
   private let directory: CacheDirectory
@@ -26,20 +26,21 @@ final class DiskReader: Sendable {
 
   init(_ directory: CacheDirectory) { self.directory = directory }
 
-  /// Looks at `CURRENT` again before the next look-up.
+  /// Makes the next lookup read `CURRENT` again.
   func invalidate() { state.withLock { $0.checkedAt = nil } }
 
-  /// The entry of `key` with those of `specs` that are there. May block for a read of the disk.
+  /// Returns the entry of `key` with those of `specs` that exist. May block on a disk read.
   func find(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) throws(ReadFailure) -> Finding {
     try read { try Self.find(key, url: url, specs: specs, in: $0) } ?? .missing
   }
 
-  /// The file kept for `key`; empty when there is none. Not checked.
+  /// Returns the file kept for `key`, unchecked; empty if there is none.
   func original(of key: SourceKey) throws(ReadFailure) -> [UInt8] {
     let body = try read { database -> [UInt8]? in
       var run = try StatementRun(
         """
-        SELECT b.data FROM source s JOIN original o ON o.source_id = s.id JOIN blob b ON b.id = o.blob_id WHERE s.key = ?
+        SELECT b.data FROM source s JOIN original o ON o.source_id = s.id JOIN blob b ON b.id = o.blob_id
+        WHERE s.key = ?
         """, in: database)
       run.bind(key.bytes)
       guard var columns = try run.next() else { return nil }
@@ -48,7 +49,7 @@ final class DiskReader: Sendable {
     return (body ?? nil) ?? []
   }
 
-  /// Why this version of the renderer could not decode the bytes of `digest`; nil when that is not known.
+  /// Returns the reason why this renderer version could not decode the bytes of `digest`; nil if none is stored.
   func imageError(of digest: BodyDigest) throws(ReadFailure) -> ImageError? {
     try read { database -> ImageError? in
       var run = try StatementRun(Self.undecodable, in: database)
@@ -65,7 +66,7 @@ final class DiskReader: Sendable {
     WHERE digest = ? AND failure_code IS NOT NULL AND renderer = ? LIMIT 1
     """
 
-  /// Runs `body` in the current generation; nil while there is none.
+  /// Runs `body` in the current generation; nil if there is none.
   private func read<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
     guard let generation = try openGeneration() else { return nil }
     do throws(DiskCacheError) {
@@ -73,7 +74,7 @@ final class DiskReader: Sendable {
     } catch {
       guard error.code == .corrupt else { throw ReadFailure(error: error, generation: generation.number) }
     }
-    // Damage that a new connection does not meet was a read that failed once.
+    // Damage that a new connection does not meet again was a single failed read.
     close(generation)
     guard let again = try openGeneration() else { return nil }
     do throws(DiskCacheError) {
@@ -83,7 +84,7 @@ final class DiskReader: Sendable {
     }
   }
 
-  /// Lets the next look-up open the database anew, unless another one did already.
+  /// Makes the next lookup open the database again, unless another thread has already reopened it.
   private func close(_ generation: OpenGeneration) {
     state.withLock { state in
       guard state.generation === generation else { return }
@@ -91,16 +92,16 @@ final class DiskReader: Sendable {
     }
   }
 
-  /// The failure of a look-up, and the generation it was met in.
+  /// A failed lookup with the generation it happened in.
   struct ReadFailure: Error {
     var error: DiskCacheError
     var generation: Int
   }
 
-  /// The generation to read from; nil while there is none.
+  /// Returns the generation to read from; nil if there is none.
   ///
-  /// Opened under the lock, so that a start with many threads opens once. A replaced generation closes when the last
-  /// look-up in it ends.
+  /// Opens under the lock, so that many threads starting at once open it only once. A replaced generation closes when
+  /// the last lookup in it ends.
   private func openGeneration() throws(ReadFailure) -> OpenGeneration? {
     let now = ContinuousClock.now
     return try state.withLock { (state) throws(ReadFailure) in
@@ -117,7 +118,8 @@ final class DiskReader: Sendable {
           try OpenGeneration(number, of: directory)
         }
       } catch {
-        // Replaced and removed since it was read: the next look-up opens its successor.
+        // Another process has replaced and removed the generation since its number was read. The next lookup opens the
+        // new one.
         state.checkedAt = nil
         guard try currentGeneration(else: nil) == number else { return nil }
         state.checkedAt = now
@@ -127,8 +129,8 @@ final class DiskReader: Sendable {
     }
   }
 
-  /// The number of the current generation, or that of `open` while it cannot be read: a generation is good as long as
-  /// it is there.
+  /// Returns the number of the current generation, or that of `open` if `CURRENT` cannot be read: an open generation
+  /// stays usable as long as it exists.
   private func currentGeneration(else open: OpenGeneration?) throws(ReadFailure) -> Int? {
     do throws(DiskCacheError) {
       return try directory.currentGeneration()
@@ -142,7 +144,7 @@ final class DiskReader: Sendable {
     _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
   ) throws -> Finding {
     let specs = Dictionary(specs.map { ($0.cacheHash, $0) }) { first, _ in first }
-    // One statement: the source and its thumbnails are of the same moment.
+    // A single statement, so that the source and its thumbnails are read at the same moment.
     var run = try StatementRun(specs.count < selects.count ? selects[specs.count] : select(specs.count), in: database)
     for hash in specs.keys { run.bind(hash) }
     run.bind(key.bytes)
@@ -167,7 +169,7 @@ final class DiskReader: Sendable {
 
   private static let selects = (0...8).map(select)
 
-  /// The query for a source and `count` of its thumbnails.
+  /// Returns the query for a source and `count` of its thumbnails.
   private static func select(_ count: Int) -> String {
     let source = (["last_used"] + StoredSource.columns).map { "s.\($0)" }
     let thumbnail = (["source_id"] + Thumbnail.columns).map { "t.\($0)" }

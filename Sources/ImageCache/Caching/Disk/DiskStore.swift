@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// The writing side of a cache directory: takes the lock, finds or makes the current generation, writes batches.
+/// The writing side of a cache directory: takes the lock, opens or creates the current generation, and writes batches.
 ///
-/// Not for two threads at once: ``DiskWriter`` owns it.
+/// Not thread-safe: ``DiskWriter`` owns it.
 struct DiskStore {
   fileprivate struct Generation {
     var number: Int
@@ -11,38 +11,38 @@ struct DiskStore {
     var connection: DatabaseQueue
   }
 
-  /// What a batch did.
+  /// The result of a batch.
   struct Outcome {
-    /// Changes of the batch that were left out, because the file system is short of space.
+    /// The number of changes left out because the file system is short of space.
     var refused = 0
-    /// Sources removed to keep the limit.
+    /// The number of sources removed to stay within the limit.
     var evicted = 0
-    /// Whether a database was opened for it, which readers do not know of yet.
+    /// True if the batch opened a database that readers do not know yet.
     var hasOpened = false
   }
 
   private let directory: CacheDirectory
-  /// What this process was told; nil for nothing.
+  /// The limit configured in this process; nil for none.
   private let byteLimit: Int?
   private let originals: OriginalKeeping
   private let space: @Sendable (String) -> FileSystemSpace?
-  /// How long the lock is waited for.
+  /// The longest wait for the lock.
   private let patience: Duration
   private var lock: FileLock?
   private var generation: Generation?
   private var shortage = SpaceShortage()
   private var checkpoints = CheckpointSchedule()
-  /// The generation that readers or writers found damaged; it must not stay the current one.
+  /// The newest generation that was found damaged. It must not stay the current one.
   private var damaged = 0
-  /// The generation that a write met damage in last.
+  /// The generation in which the last write met damage.
   private var suspected = 0
-  /// How many databases were opened so far.
+  /// The number of databases opened so far.
   private var openings = 0
 
   /// - Parameters:
-  ///   - byteLimit: What the database may hold as far as this process goes; nil for no opinion.
-  ///   - patience: How long the lock of the directory is waited for.
-  ///   - space: The room where a path leads; nil for none that is known.
+  ///   - byteLimit: The limit configured in this process; nil for none.
+  ///   - patience: The longest wait for the directory's lock.
+  ///   - space: Measures the file system of a path; nil if that is not possible.
   init(
     _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none,
     patience: Duration = FileLock.patience,
@@ -55,7 +55,7 @@ struct DiskStore {
     self.byteLimit = byteLimit
   }
 
-  /// Writes `batch`, keeps the limit, and checkpoints when it is time, all under the directory's lock.
+  /// Writes `batch`, enforces the limit, and checkpoints if due, all under the directory's lock.
   mutating func write(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
     let before = openings
     let lock = try openLock()
@@ -66,7 +66,7 @@ struct DiskStore {
     }
   }
 
-  /// Notes that `number` is damaged: the next write makes a new generation if it still is the current one.
+  /// Records that generation `number` is damaged. The next write replaces it if it is still the current one.
   mutating func reportDamage(in number: Int) { damaged = max(damaged, number) }
 
   /// Makes a new, empty generation the current one.
@@ -78,16 +78,16 @@ struct DiskStore {
     }
   }
 
-  /// Closes the connection. The last one of all processes checkpoints, which must happen under the lock too.
+  /// Closes the connection. The last connection of all processes checkpoints, which must happen under the lock too.
   mutating func close() {
     guard let lock, generation != nil else { return }
-    // Without the lock there is nothing better to do than to let the connection go.
+    // Without the lock, the connection has to be closed all the same.
     try? lock.withLock(patience: patience) { () throws(DiskCacheError) in generation = nil }
   }
 
   private mutating func openLock() throws(DiskCacheError) -> FileLock {
     if let lock, lock.isInPlace { return lock }
-    // At the first write, or after somebody removed the directory.
+    // This is the first write, or somebody removed the directory.
     generation = nil
     try directory.create()
     try directory.checkFileSystem()
@@ -96,10 +96,10 @@ struct DiskStore {
     return opened
   }
 
-  /// Writes a batch to the current generation, and to a new one where the current one is damaged.
+  /// Writes a batch to the current generation, or to a new one if the current one is damaged.
   ///
-  /// SQLite calls a database malformed also when it could not read a page of it once. Only what a new connection meets
-  /// again is damage; then the generation is left alone, and the batch goes to a new one.
+  /// SQLite also calls a database malformed after a single failed read of a page. Only if a new connection meets the
+  /// damage again is the generation abandoned and the batch written to a new one.
   private mutating func writeAgainIfDamaged(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
     for _ in 0..<2 {
       do throws(DiskCacheError) {
@@ -116,9 +116,9 @@ struct DiskStore {
 
   private mutating func writeLocked(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
     let connection = try currentConnection()
-    // Read again for each batch: whoever lowers it does not have to restart those who run.
+    // Read again for each batch, so that a lowered limit reaches running processes.
     let limit = try limit()
-    // Where nothing can be said of the room, writing will say it.
+    // If the space cannot be measured, a failing write will show the shortage.
     let isShort = space(directory.path)?.isShort ?? false
     do {
       return try connection.writeWithoutTransaction { database in
@@ -126,7 +126,7 @@ struct DiskStore {
         try shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
         var outcome = Outcome()
         outcome.refused = try transactions.write(batch, ceiling: shortage.ceiling.map { min($0, limit) })
-        // Those of other processes that keep originals are not this one's business.
+        // Originals kept by other processes are left to them.
         if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
         outcome.evicted = try transactions.evict(downTo: limit)
         try transactions.giveSpaceBack()
@@ -138,17 +138,17 @@ struct DiskStore {
     }
   }
 
-  /// What the database may hold: what the directory says, or less if this process was told so.
+  /// Returns the lower of the stored limit and the one configured in this process, or the default without either.
   func limit() throws(DiskCacheError) -> Int {
     let stored = try directory.storedLimit()
     return stored.map { min($0, byteLimit ?? .max) } ?? byteLimit ?? ThumbnailCache.Configuration.standardDiskByteLimit
   }
 
-  /// Makes one small change of the current generation, all of it or nothing, under the lock.
+  /// Makes one small change of the current generation under the lock, all or nothing.
   ///
   /// - Parameters:
   ///   - now: Seconds since 1970.
-  ///   - body: Returns whether there is more to do.
+  ///   - body: Returns true if there is more to do.
   mutating func change(now: Int, _ body: (DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
     let lock = try openLock()
     return try lock.withLock(patience: patience) { () throws(DiskCacheError) in
@@ -188,7 +188,7 @@ struct DiskStore {
       directory.removeGenerations(otherThan: current)
       return opened
     } catch {
-      // A database that cannot be opened for the moment (no descriptors left, say) is not given up.
+      // A database that temporarily cannot be opened (no descriptors left, for example) is not abandoned.
       let isGone = error.code == .io && access(directory.databasePath(current), F_OK) != 0 && errno == ENOENT
       guard error.code == .corrupt || isGone else { throw error }
       return try makeGeneration()
@@ -203,7 +203,7 @@ struct DiskStore {
     return made
   }
 
-  /// Empties the log into the database when it has grown large.
+  /// Empties the log into the database if it has grown large.
   private mutating func checkpointIfLarge(_ database: Database, limit: Int) throws {
     if checkpoints.isDue(logBytes: logBytes, limit: limit) { try checkpoint(database) }
   }

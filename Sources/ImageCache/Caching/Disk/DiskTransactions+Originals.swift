@@ -1,8 +1,8 @@
 import GRDB
 
-// The files that thumbnails were made from.
+// The downloaded files that thumbnails were made from.
 extension DiskTransactions {
-  /// Keeps the file of a source, in the place of an older one.
+  /// Stores the file of a source and replaces an older one.
   func insert(original body: [UInt8], of source: Int) throws {
     try removeOriginal(of: source)
     var file = try StatementRun("INSERT INTO blob (data) VALUES (?)", in: database)
@@ -11,12 +11,12 @@ extension DiskTransactions {
     try run("INSERT INTO original (blob_id, source_id, length) VALUES (last_insert_rowid(), ?, ?)", source, body.count)
   }
 
-  /// Removes the file of a source; a trigger takes its bytes along.
+  /// Removes the file of a source. A trigger deletes its bytes.
   func removeOriginal(of source: Int) throws {
     try run("DELETE FROM original WHERE source_id = ?", source)
   }
 
-  /// Removes the files that were stored first until all together take at most `limit` bytes.
+  /// Removes the files stored first until all files together take at most `limit` bytes.
   func evictOriginals(downTo limit: Int) throws {
     guard try originalBytes() > limit else { return }
     try database.inTransaction(.immediate) {
@@ -27,7 +27,7 @@ extension DiskTransactions {
     }
   }
 
-  /// The size of all files kept, in bytes; 0 without any, whatever a damaged total says.
+  /// Returns the total size of all files in bytes; 0 without files, even if the stored total is damaged.
   func originalBytes() throws -> Int {
     var run = try StatementRun("SELECT bytes FROM original_total WHERE EXISTS (SELECT 1 FROM original)", in: database)
     guard var columns = try run.next() else { return 0 }

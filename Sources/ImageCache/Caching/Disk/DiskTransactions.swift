@@ -1,15 +1,15 @@
 import GRDB
 
-/// The statements that change a generation. All run on the writing connection, under the directory's lock.
+/// The statements that change a generation. They run on the writing connection, under the directory's lock.
 struct DiskTransactions {
   let database: Database
   /// Seconds since 1970.
   let now: Int
 
-  /// Writes one batch, all of it or nothing.
+  /// Writes one batch, all or nothing.
   ///
-  /// - Parameter ceiling: The most that the database may hold afterwards, where the file system is short of space:
-  ///   changes for which there is no room are left out, and nothing that was there before makes room for them.
+  /// - Parameter ceiling: The most bytes the database may hold while the file system is short of space. Changes that do
+  ///   not fit are left out, and no existing entry is evicted for them.
   /// - Returns: The number of changes left out.
   @discardableResult
   func write(_ batch: Staging.Batch, ceiling: Int? = nil) throws -> Int {
@@ -26,7 +26,7 @@ struct DiskTransactions {
     return refused
   }
 
-  /// Applies a change unless the database grows above `ceiling` by it; false if it does.
+  /// Applies a change; returns false and rolls it back if the database would grow above `ceiling`.
   private func apply(_ change: Staging.Change, to key: SourceKey, ceiling: Int?) throws -> Bool {
     guard let ceiling else {
       try apply(change, to: key)
@@ -55,8 +55,8 @@ struct DiskTransactions {
       if let stored { try removeSource(stored.id) }
       return
     }
-    if let stored, stored.isPicture, stored.url == source.url, !source.replacesPictures { return }
-    if let stored, change.replacesAll || !source.hasPicture(stored.digest, url: stored.url) {
+    if let stored, stored.isImage, stored.url == source.url, !source.replacesImages { return }
+    if let stored, change.replacesAll || !source.hasImage(stored.digest, url: stored.url) {
       try removeThumbnails(of: stored.id)
       try removeOriginal(of: stored.id)
     }
@@ -71,7 +71,7 @@ struct DiskTransactions {
 
   private func storedSource(
     _ key: SourceKey
-  ) throws -> (id: Int, isPicture: Bool, url: String?, digest: BodyDigest?)? {
+  ) throws -> (id: Int, isImage: Bool, url: String?, digest: BodyDigest?)? {
     var run = try StatementRun("SELECT id, failure_code IS NULL, url, digest FROM source WHERE key = ?", in: database)
     run.bind(key.bytes)
     guard var columns = try run.next(), let id = columns.integer() else { return nil }
@@ -80,7 +80,7 @@ struct DiskTransactions {
 
   private static let upsert: String = {
     let columns = ["key"] + StoredSource.columns + ["fresh_until", "last_used"]
-    // The last two hold for a source that was not there; others are counted anew.
+    // The last two values apply to a new row; `recount` updates those of an existing one.
     return """
       INSERT INTO source (\(columns.joined(separator: ", ")), bytes, thumbnails)
       VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")), ?, ?)
@@ -100,7 +100,7 @@ struct DiskTransactions {
     run.bind(thumbnails.values.reduce(0) { $0 + $1.bytes.count })
     run.bind(thumbnails.count)
     guard var columns = try run.next(), let id = columns.integer() else {
-      throw DiskCacheError(.corrupt, "A row that was written has no identifier.")
+      throw DiskCacheError(.corrupt, "SQLite returned no identifier for a stored source.")
     }
     try run.finish()
     return id
@@ -112,9 +112,9 @@ struct DiskTransactions {
     """
 
   private func insert(_ thumbnail: Thumbnail, of source: Int, key: SourceKey) throws {
-    var picture = try StatementRun("INSERT INTO blob (data) VALUES (?)", in: database)
-    picture.bind(thumbnail.bytes)
-    try picture.finish()
+    var body = try StatementRun("INSERT INTO blob (data) VALUES (?)", in: database)
+    body.bind(thumbnail.bytes)
+    try body.finish()
     var row = try StatementRun(Self.insertion, in: database)
     thumbnail.bind(to: &row, key: key)
     row.bind(thumbnail.spec.cacheText)
@@ -130,7 +130,7 @@ struct DiskTransactions {
       """, source)
   }
 
-  /// Makes the totals those of the rows.
+  /// Recomputes the totals from the rows.
   func sumUp() throws {
     try database.inTransaction(.immediate) {
       try run("DELETE FROM total")
@@ -161,7 +161,7 @@ struct DiskTransactions {
     try run("DELETE FROM source WHERE id = ?", id)
   }
 
-  /// Runs a statement with whole numbers as its parameters.
+  /// Runs a statement with integer parameters.
   func run(_ sql: String, _ arguments: Int...) throws {
     var run = try StatementRun(sql, in: database)
     for argument in arguments { run.bind(argument) }
@@ -169,34 +169,34 @@ struct DiskTransactions {
   }
 }
 
-// Keeping the limit.
+// Eviction.
 extension DiskTransactions {
-  /// Eviction aims below the limit by this share, so that it does not run after every batch.
+  /// Eviction goes below the limit by one part in this many, so that it does not run after every batch.
   private static let slack = 20
-  /// Sources and what they hold, in the order in which they go. Those whose last use lies ahead of the clock go first:
-  /// a clock that ran ahead stamped them, and behind them everything stored since would go before it is used. The
-  /// others go by their last use. Both parts are read from the index, one after the other.
+  /// Sources and their sizes in the order of eviction. Those with a last use in the future, recorded while a clock ran
+  /// ahead, go first; otherwise everything stored since would be evicted before them. The others follow by last use.
+  /// Both parts are read from the index, one after the other.
   private static let victims = [">", "<="].map { comparison in
     """
     SELECT s.id, s.bytes + coalesce(o.length, 0) FROM source s LEFT JOIN original o ON o.source_id = s.id
     WHERE s.last_used \(comparison) ? ORDER BY s.last_used, s.bytes
     """
   }
-  /// Seconds by which clocks of processes that share a cache may differ.
+  /// The seconds by which the clocks of processes that share a cache may differ.
   private static let clockTolerance = 3600
-  /// About what a source takes beside what it holds.
+  /// The approximate size of a source without its bodies.
   private static let rowBytes = 256
-  /// The pages that go back to the file system in one step.
+  /// The pages returned to the file system in one step.
   private static let vacuumPages = 512
-  /// The most sources that go in one transaction.
+  /// The most sources removed in one transaction.
   private static let evictionBatch = 256
 
-  /// Bytes of the database that hold something.
+  /// Returns the size of the used pages of the database in bytes.
   func usedBytes() throws -> Int {
     (try pragma("page_count") - pragma("freelist_count")) * DiskDatabase.pageSize
   }
 
-  /// Removes sources, those not used for longest first, until the database holds less than `limit` bytes.
+  /// Evicts the least recently used sources if the database holds more than `limit` bytes.
   ///
   /// - Returns: The number of sources removed.
   func evict(downTo limit: Int) throws -> Int {
@@ -206,8 +206,8 @@ extension DiskTransactions {
     return count
   }
 
-  /// Removes at most a transaction's worth of the sources that were not used for longest; none when the database holds
-  /// no more than `limit` bytes.
+  /// Evicts at most one transaction's worth of the least recently used sources; none if the database holds no more than
+  /// `limit` bytes.
   ///
   /// - Returns: The number of sources removed.
   func evictSome(downTo limit: Int) throws -> Int {
@@ -222,19 +222,19 @@ extension DiskTransactions {
     return victims.count
   }
 
-  /// A transaction's worth of the sources that go next, fewer where those hold `excess` bytes.
+  /// Returns the sources to evict next, until they hold `excess` bytes or fill a transaction.
   private func sources(holding excess: Int) throws -> [Int] {
     var (victims, sum): ([Int], Int) = ([], 0)
     try forEachVictim { id, bytes in
       victims.append(id)
-      // What a row costs beside its pictures differs; too low a guess only evicts a little more.
+      // The true size of a row varies. Too low a guess only evicts a little more.
       sum += bytes + Self.rowBytes
       return sum < excess && victims.count < Self.evictionBatch
     }
     return victims
   }
 
-  /// Calls `body` with each source and what it holds, in the order in which they go, until it returns false.
+  /// Calls `body` with each source and its size, in the order of eviction, until it returns false.
   private func forEachVictim(_ body: (_ id: Int, _ bytes: Int) -> Bool) throws {
     for selection in Self.victims {
       var run = try StatementRun(selection, in: database)
@@ -246,13 +246,13 @@ extension DiskTransactions {
     }
   }
 
-  /// Gives part of the free pages back to the file system when they are more than a quarter of the file.
+  /// Returns part of the free pages to the file system if they are more than a quarter of the file.
   func giveSpaceBack() throws {
     let (pages, free) = (try pragma("page_count"), try pragma("freelist_count"))
     if free > Self.vacuumPages, free * 4 > pages { _ = try vacuum() }
   }
 
-  /// How many of the sources that were not used for longest hold `excess` bytes, and what those hold.
+  /// Returns how many of the least recently used sources hold `excess` bytes, and the size of their contents.
   func oldest(holding excess: Int) throws -> (sources: Int, bytes: Int) {
     var (count, sum) = (0, 0)
     guard excess > 0 else { return (0, 0) }
@@ -264,7 +264,7 @@ extension DiskTransactions {
     return (count, sum)
   }
 
-  /// Gives a step's worth of free pages back to the file system; false when there were none.
+  /// Returns one step's worth of free pages to the file system; false if there were none.
   func vacuum() throws -> Bool {
     guard try pragma("freelist_count") > 0 else { return false }
     try database.execute(sql: "PRAGMA incremental_vacuum(\(Self.vacuumPages))")
@@ -277,8 +277,8 @@ extension DiskTransactions {
 }
 
 extension StoredSource {
-  /// Whether this is the picture of `digest` at `url`, whose thumbnails stay good.
-  fileprivate func hasPicture(_ digest: BodyDigest?, url: String?) -> Bool {
+  /// Returns true if this is the image of `digest` at `url`, so that its thumbnails stay valid.
+  fileprivate func hasImage(_ digest: BodyDigest?, url: String?) -> Bool {
     guard case .picture(_, let own, _) = content else { return false }
     return own == digest && self.url == url
   }

@@ -2,18 +2,17 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Brings staged writes to the disk, in batches, on a queue of its own.
+/// Writes staged changes to disk in batches, on its own queue.
 ///
-/// A batch is written when it is full, or a tenth of a second after its first write. What is still staged when the
-/// writer goes away is written then. After a failure nothing is written for a while, so that a full disk is not hammered;
-/// what comes meanwhile stays staged.
+/// A batch is written when it is full or 100 ms after its first change, and on deinitialization. After a failure the
+/// writer pauses, so that it does not hammer a full disk; new changes stay staged until then.
 final class DiskWriter: Sendable {
   private struct State {
     var store: DiskStore
     var backoff = WriteBackoff()
   }
 
-  /// How long a write waits for company.
+  /// The time a change waits for others to join its batch.
   private static let flushInterval: Duration = .milliseconds(100)
 
   private let staging: Mutex<Staging>
@@ -26,8 +25,8 @@ final class DiskWriter: Sendable {
   private let onOpening: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - now: The time of day, which says when something was used.
-  ///   - clock: The monotonic clock, by which writes rest after a failure.
+  ///   - now: Returns the time of day, which is recorded as an entry's last use.
+  ///   - clock: The monotonic clock that times the pauses after failed writes.
   init(
     _ store: DiskStore, stagingLimit: Int, monitor: CacheMonitor, now: @escaping @Sendable () -> Date,
     clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -46,17 +45,17 @@ final class DiskWriter: Sendable {
     state.withLock { $0.store.close() }
   }
 
-  /// What is to become of `key`; nil when nothing is on its way.
+  /// Returns the pending change of `key`; nil if there is none.
   func change(for key: SourceKey) -> Staging.Change? { staging.withLock { $0.change(for: key) } }
 
-  /// Takes a change, which is lost and counted when too much waits already.
+  /// Stages a change. If too much is waiting already, the change is dropped and counted.
   func stage(_ change: Staging.Change, for key: SourceKey) {
     let (isStaged, isFull) = staging.withLock { ($0.stage(change, for: key), $0.isBatchFull) }
     if !isStaged { monitor.count { $0.dropped += 1 } }
     schedule(isFull ? .now : .afterInterval)
   }
 
-  /// Notes that an entry was used. Written with the next batch: hits alone cause no write, unless there are many.
+  /// Records a use, to be written with the next batch. Hits alone cause a write only if there are many.
   func noteUse(of key: SourceKey) {
     let isFull = staging.withLock { staging in
       staging.noteUse(of: key)
@@ -65,14 +64,14 @@ final class DiskWriter: Sendable {
     if isFull { schedule(.now) }
   }
 
-  /// Notes that a reader found generation `number` damaged.
+  /// Records that a reader found generation `number` damaged.
   func reportDamage(in number: Int) {
-    // Not under the caller's feet: a batch may hold the state for as long as another process holds the lock.
+    // Asynchronous, because a batch may hold `state` for as long as another process holds the lock.
     queue.async { [weak self] in self?.state.withLock { $0.store.reportDamage(in: number) } }
   }
 
-  /// Returns when everything staged before is on disk, or has failed to get there. What a busy lock held back stays
-  /// staged, and is tried again.
+  /// Blocks until everything staged so far is on disk or has failed to be written. Changes held back by a busy lock
+  /// stay staged and are tried again.
   func flush() { queue.sync { drainAtOnce() } }
 
   private enum Moment {
@@ -93,7 +92,7 @@ final class DiskWriter: Sendable {
     }
   }
 
-  /// Writes what is staged, unless a write failed a moment ago. Then, and after a failure, it is tried again later.
+  /// Writes what is staged unless the writer pauses after a failure. Schedules another try if something is left.
   private func drainInTime() {
     if pauseLeft == nil { _ = drain() }
     if let pauseLeft, !staging.withLock({ $0.isEmpty }) { schedule(.after(pauseLeft)) }
@@ -101,14 +100,14 @@ final class DiskWriter: Sendable {
 
   private var pauseLeft: Duration? { state.withLock { $0.backoff.remainder(at: clock()) } }
 
-  /// Tries to write what is staged, also after a failure a moment ago: somebody waits for it, and hears that it failed.
+  /// Writes what is staged, even during a pause after a failure, because a caller waits for the result.
   private func drainAtOnce() {
     guard let error = drain() else { return }
     let lost = staging.withLock { $0.drop { !error.leaves($0) } }
     monitor.count { $0.dropped += lost }
   }
 
-  /// Writes batch after batch until nothing is staged; stops at a failure, and returns it.
+  /// Writes batches until nothing is staged. Stops at the first failure and returns it.
   private func drain() -> DiskCacheError? {
     while let batch = staging.withLock({ $0.takeBatch() }) {
       do throws(DiskCacheError) {
@@ -149,9 +148,9 @@ final class DiskWriter: Sendable {
 }
 
 extension DiskCacheError {
-  /// Whether `change` stays staged after this failure of a write: everything while the lock is busy, which passes. After
-  /// a failure of the disk the removals: what must not be stored any more would stay otherwise, while a lost entry is
-  /// only a miss.
+  /// Returns true if `change` stays staged after this failure of a write. While the lock is busy, everything stays.
+  /// After a failure of the disk, removals stay: an entry that must not exist would otherwise survive, while a lost
+  /// entry is only a miss.
   fileprivate func leaves(_ change: Staging.Change) -> Bool {
     switch code {
     case .busy: true

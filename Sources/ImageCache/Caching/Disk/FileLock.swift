@@ -1,28 +1,28 @@
 import Foundation
 
-/// An open file that carries a `flock`, which the kernel gives back when its process dies.
+/// An open file with a `flock`, which the kernel releases when the process dies.
 ///
-/// Locks belong to the open file: two of these on one path exclude one another, in one process as in two.
+/// The lock belongs to the open file, so two instances with the same path exclude each other, even in one process.
 final class FileLock: Sendable {
-  /// How long the lock is waited for: others need it for some milliseconds each.
+  /// The longest wait for the lock. Other processes hold it for a few milliseconds at a time.
   static let patience: Duration = .seconds(5)
 
   private let descriptor: Int32
   private let path: String
 
-  /// Opens the file, and creates it with mode 0600.
+  /// Opens the file, and creates it with mode 0600 if necessary.
   init(creating path: String) throws(DiskCacheError) {
     self.path = path
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw DiskCacheError(systemCall: "open", path: path) }
   }
 
-  /// Opens an existing directory and shares its lock until the end of this object's life. Changes nothing on disk.
+  /// Opens an existing directory and holds a shared lock on it until deinitialization. Changes nothing on disk.
   init(sharingDirectory path: String) throws(DiskCacheError) {
     self.path = path
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if descriptor < 0 { throw DiskCacheError(systemCall: "open", path: path) }
-    // Closed by `deinit`, which follows a throw from here: every property has its value.
+    // If this throws, `deinit` closes the descriptor, because all properties are initialized.
     if flock(descriptor, LOCK_SH | LOCK_NB) != 0 { throw DiskCacheError(.busy, "\(path) is being removed.") }
   }
 
@@ -30,16 +30,16 @@ final class FileLock: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Whether the path still names this file: someone may have removed the whole directory.
+  /// True if the path still names this file. Somebody may have removed the whole directory.
   var isInPlace: Bool {
     var (opened, named) = (stat(), stat())
     return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
       && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
   }
 
-  /// Runs `body` while no other holder of this lock does.
+  /// Runs `body` while holding the lock exclusively.
   ///
-  /// A stopped process may keep the lock for ever, so this polls and gives up after `patience` with `busy`.
+  /// A stopped process may hold the lock forever, so this polls and throws `busy` after `patience`.
   func withLock<T>(
     patience: Duration = FileLock.patience, _ body: () throws(DiskCacheError) -> T
   ) throws(DiskCacheError) -> T {
@@ -55,7 +55,7 @@ final class FileLock: Sendable {
     return try body()
   }
 
-  /// Runs `body` if nobody shares the lock right now; false if somebody does.
+  /// Runs `body` if nobody shares the lock right now; returns false otherwise.
   func withLockIfFree(_ body: () throws(DiskCacheError) -> Void) throws(DiskCacheError) -> Bool {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
     try body()

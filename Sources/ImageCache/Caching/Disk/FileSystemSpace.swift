@@ -1,18 +1,18 @@
 import CStatfs
 
-/// The room on a file system, in bytes.
+/// The space on a file system in bytes.
 struct FileSystemSpace: Hashable {
-  /// What this user may still write.
+  /// The bytes that this user may still write.
   var available: Int
-  /// All of it.
+  /// The size of the file system.
   var whole: Int
 
-  /// Whether there is less left than the cache leaves to others: a twentieth, at most 1 GiB.
+  /// True if less space is left than the cache leaves to others: a twentieth of the file system, at most 1 GiB.
   var isShort: Bool { available < min(1 << 30, whole / 20) }
 }
 
 extension FileSystemSpace {
-  /// The room where `path` is; nil where the system does not say.
+  /// Measures the file system of `path`; nil if the system call fails.
   init?(at path: String) {
     var status = statfs()
     guard statfs(path, &status) == 0 else { return nil }

@@ -1,12 +1,12 @@
 import GRDB
 import Synchronization
 
-/// The reading connections of one generation, which stays on disk as long as this lives.
+/// The reading connections of one generation, which stays on disk as long as this object lives.
 final class OpenGeneration: Sendable {
   let number: Int
   private let hold: FileLock
   private let connections: [DatabaseQueue]
-  /// How many reads use each connection.
+  /// The number of reads in progress on each connection.
   private let loads: Mutex<[Int]>
 
   /// Opens generation `number` of `directory`. Creates and changes nothing.
@@ -21,7 +21,7 @@ final class OpenGeneration: Sendable {
     }
   }
 
-  /// Opens the current generation of `directory`; `noCache` when there is none.
+  /// Opens the current generation of `directory`; throws `noCache` if there is none.
   static func current(of directory: CacheDirectory) throws(DiskCacheError) -> OpenGeneration {
     guard let number = try directory.currentGeneration() else {
       throw DiskCacheError(.noCache, "There is no cache in \(directory.path).")
@@ -29,10 +29,10 @@ final class OpenGeneration: Sendable {
     return try OpenGeneration(number, of: directory)
   }
 
-  /// Whether the directory's path still leads here.
+  /// True if the path of the generation still names the open directory.
   var isInPlace: Bool { hold.isInPlace }
 
-  /// Runs `body` on the connection that is least in use. Each statement sees one state of the database.
+  /// Runs `body` on the least loaded connection. Each statement sees one state of the database.
   func read<T>(_ body: (Database) throws -> T) throws(DiskCacheError) -> T {
     let index = loads.withLock { loads in
       let index = loads.indices.min { loads[$0] < loads[$1] } ?? 0

@@ -1,12 +1,12 @@
-/// A shortage of space on the cache's file system, from the batch that meets it to the one that finds room again: a
-/// plain value.
+/// A shortage of space on the file system of the cache, from the batch that meets it to the one that finds space again.
+/// A plain value.
 struct SpaceShortage {
-  /// The most that the database may hold during the shortage: what it held when the shortage began; nil without one.
+  /// The most bytes the database may hold during a shortage: its size when the shortage began; nil without a shortage.
   ///
-  /// Fixed once. A ceiling taken anew for each batch would follow each eviction down until nothing is left.
+  /// Set only once per shortage. A new ceiling for each batch would follow every eviction down until nothing is left.
   private(set) var ceiling: Int?
 
-  /// Takes note of the room that a batch finds.
+  /// Records whether a batch found the file system short of space.
   mutating func update(isShort: Bool, usedBytes: () throws -> Int) rethrows {
     guard isShort else { return ceiling = nil }
     if ceiling == nil { ceiling = try usedBytes() }

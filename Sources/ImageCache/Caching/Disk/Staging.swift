@@ -1,23 +1,23 @@
-/// The writes that are on their way to the disk, and what they look like from here: a plain value.
+/// The writes that wait for the disk, visible to lookups at once. A plain value.
 ///
-/// What is stored can be found at once. Writes of one key melt together. Bounded in bytes: beyond the limit a write is
-/// refused, because a cache that holds its callers up is worse than one that forgets.
+/// Writes of one key are merged. Bounded in bytes: beyond the limit a write is refused, because a cache that blocks its
+/// callers is worse than one that forgets.
 struct Staging {
-  /// What shall become of one key's entry.
+  /// A pending change of one key's entry.
   struct Change {
     /// The source to store; nil removes the entry.
     var source: StoredSource?
-    /// Thumbnails to add.
+    /// The thumbnails to add.
     var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
     /// The whole file to keep; empty for none.
     var original: [UInt8] = []
-    /// Whether thumbnails that are on disk already must go, even those of the same bytes.
+    /// True if thumbnails already on disk must be removed even if they are of the same bytes.
     var replacesAll = false
 
-    /// What this holds in memory, in bytes.
+    /// The memory held by this change in bytes.
     var cost: Int { thumbnails.values.reduce(512 + original.count) { $0 + $1.bytes.count + 256 } }
 
-    /// The change that has the effect of this one, then `later`.
+    /// Returns a single change with the effect of this one followed by `later`.
     func followed(by later: Change) -> Change {
       if let source, let laterSource = later.source, !laterSource.replaces(source) { return self }
       guard let source, let laterSource = later.source, !later.replacesAll,
@@ -33,17 +33,17 @@ struct Staging {
     }
   }
 
-  /// What is written in one transaction.
+  /// The changes written in one transaction.
   struct Batch {
     var changes: [(key: SourceKey, change: Change)]
-    /// Entries that were used, of which the last use is old enough to be noted again.
+    /// Entries that were used and whose recorded last use is old enough to be updated.
     var used: Set<SourceKey>
   }
 
-  /// The sizes that make a batch full.
+  /// The number of entries and of bytes that make a batch full.
   static let batchEntries = 64
   static let batchBytes = 1 << 20
-  /// So many notes of use are a reason to write.
+  /// The number of recorded uses that makes a batch full.
   static let batchUses = 1024
 
   private let byteLimit: Int
@@ -54,19 +54,19 @@ struct Staging {
   private var writing: [SourceKey: Change] = [:]
   private var used: Set<SourceKey> = []
 
-  /// - Parameter byteLimit: The most that is held for writing; what is being written right now included.
+  /// - Parameter byteLimit: The most bytes held for writing, including the batch that is being written.
   init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-  /// Whether a batch is full.
+  /// True if a batch is full.
   var isBatchFull: Bool {
     order.count >= Self.batchEntries || bytes >= Self.batchBytes || used.count >= Self.batchUses
   }
 
-  /// Whether nothing waits to be written.
+  /// True if nothing waits to be written.
   var isEmpty: Bool { order.isEmpty && used.isEmpty }
 
-  /// Takes a change; false when there is no room for it. Removals have as much room again: one that is lost leaves what
-  /// must not be there.
+  /// Adds a change; returns false if there is no space for it. Removals may use twice the limit, because losing one
+  /// would leave an entry that must not exist.
   mutating func stage(_ change: Change, for key: SourceKey) -> Bool {
     let old = pending[key]
     let merged = old?.followed(by: change) ?? change
@@ -78,16 +78,16 @@ struct Staging {
     return true
   }
 
-  /// Notes that the entry of `key` was used.
+  /// Records a use of the entry of `key`.
   mutating func noteUse(of key: SourceKey) { used.insert(key) }
 
-  /// What is to become of `key`; nil when nothing is on its way.
+  /// Returns the pending change of `key`; nil if there is none.
   func change(for key: SourceKey) -> Change? {
     guard let written = writing[key] else { return pending[key] }
     return pending[key].map { written.followed(by: $0) } ?? written
   }
 
-  /// The next batch; nil when there is nothing to write. It stays visible until ``finishBatch()``.
+  /// Takes the next batch; nil if there is nothing to write. Its changes stay visible until ``finishBatch()``.
   mutating func takeBatch() -> Batch? {
     guard !order.isEmpty || !used.isEmpty else { return nil }
     var (count, size) = (0, 0)
@@ -104,10 +104,10 @@ struct Staging {
     return Batch(changes: changes, used: used)
   }
 
-  /// Takes those changes of the batch taken last back that `isKept` says, to be written before all others. Notes of use
-  /// come back if any change does.
+  /// Puts those changes of the last batch back for which `isKept` returns true, ahead of all others. Recorded uses come
+  /// back if any change does.
   ///
-  /// - Returns: The number of changes that are lost.
+  /// - Returns: The number of changes lost.
   mutating func putBack(_ batch: Batch, where isKept: (Change) -> Bool) -> Int {
     finishBatch()
     let kept = batch.changes.filter { isKept($0.change) }
@@ -122,7 +122,7 @@ struct Staging {
     return batch.changes.count - kept.count
   }
 
-  /// Drops what waits, as far as `isLost` says so. Returns the number of changes dropped.
+  /// Drops the pending changes for which `isLost` returns true, and returns their number.
   mutating func drop(where isLost: (Change) -> Bool) -> Int {
     let lost = order.filter { key in pending[key].map(isLost) ?? false }
     for key in lost {
@@ -132,7 +132,7 @@ struct Staging {
     return lost.count
   }
 
-  /// Forgets the batch taken last, written or not.
+  /// Ends the last batch, whether it was written or not.
   mutating func finishBatch() {
     bytes -= writing.values.reduce(0) { $0 + $1.cost }
     writing = [:]

@@ -1,20 +1,20 @@
 import GRDB
 import GRDBSQLite
 
-/// One run of a prepared statement, on the queue of its connection.
+/// One execution of a prepared statement, on the queue of its connection.
 ///
-/// Values go straight to SQLite and come straight from it: GRDB's values in between would cost a look-up more than
-/// SQLite does. The statement is reset when this goes away, so that it never pins the write-ahead log.
+/// Values are passed to and from SQLite directly: GRDB's value types in between would cost a lookup more than SQLite
+/// itself. The statement is reset on deinitialization, so that it never keeps the write-ahead log from being emptied.
 struct StatementRun: ~Copyable {
   private let database: Database
   private let statement: SQLiteStatement
   private var parameter: Int32 = 0
-  /// The first thing that went wrong with a parameter.
+  /// The first error from binding a parameter.
   private var bindingCode = SQLITE_OK
   /// SQLite's marker for a value that it must copy.
   private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-  /// A run of `sql`, which is prepared once a connection.
+  /// Prepares `sql`, once per connection, for one execution.
   init(_ sql: String, in database: Database) throws {
     self.database = database
     statement = try database.cachedStatement(sql: sql).sqliteStatement
@@ -25,7 +25,7 @@ struct StatementRun: ~Copyable {
     sqlite3_clear_bindings(statement)
   }
 
-  /// Gives the next parameter a value. What fails here is thrown by ``next()``.
+  /// Binds the next parameter. An error is thrown by ``next()``.
   mutating func bind(_ number: Int?) {
     parameter += 1
     if let number { note(sqlite3_bind_int64(statement, parameter, Int64(number))) }
@@ -54,7 +54,7 @@ struct StatementRun: ~Copyable {
     if bindingCode == SQLITE_OK { bindingCode = code }
   }
 
-  /// Runs to the next row; nil at the end.
+  /// Steps to the next row; nil at the end.
   mutating func next() throws -> ColumnReader? {
     switch bindingCode == SQLITE_OK ? sqlite3_step(statement) : bindingCode {
     case SQLITE_ROW: return ColumnReader(statement)
@@ -64,7 +64,7 @@ struct StatementRun: ~Copyable {
     }
   }
 
-  /// Runs a statement whose rows, if any, do not matter.
+  /// Runs the statement to its end and ignores its rows.
   mutating func finish() throws {
     while try next() != nil {}
   }

@@ -1,5 +1,5 @@
 extension StoredSource {
-  /// The columns of ``bind(to:key:)`` and ``init(_:key:)``, in their order.
+  /// The columns of ``bind(to:key:)`` and ``row(_:key:)``, in order.
   static let columns = [
     "url", "final_url", "status", "requested_at", "responded_at", "response_status", "cache_control", "expires",
     "date", "age", "etag", "last_modified", "vary", "redirect_control", "format", "width", "height", "digest", "length",
@@ -7,7 +7,7 @@ extension StoredSource {
     "failure_message", "renderer", "checksum",
   ]
 
-  /// Gives the values of ``columns`` to a statement.
+  /// Binds the values of ``columns`` to a statement.
   func bind(to run: inout StatementRun, key: SourceKey) {
     run.bind(url)
     run.bind(finalURL)
@@ -18,11 +18,10 @@ extension StoredSource {
     run.bind(checksum(for: key))
   }
 
-  /// A source, and whether it is a failure of another version of the renderer: what one could not decode, the next one
-  /// may.
+  /// A source, and true if it is a failure of another renderer version: a later version may succeed.
   typealias Row = (source: StoredSource, isOutdated: Bool)
 
-  /// The source that `columns` describe, if they are whole and were stored under `key`.
+  /// Reads the source described by `columns`; nil if it is damaged or was not stored under `key`.
   static func row(_ columns: inout ColumnReader, key: SourceKey) -> Row? {
     guard let url = columns.text() else { return nil }
     let finalURL = columns.text()

@@ -1,8 +1,8 @@
 extension Thumbnail {
-  /// The columns of ``init(_:key:specs:)`` before the picture, in their order.
+  /// The columns of ``init(_:key:specs:)`` before the body, in order.
   static let columns = ["spec_hash", "width", "height", "format", "length", "checksum"]
 
-  /// Gives the values of ``columns`` to a statement.
+  /// Binds the values of ``columns`` to a statement.
   func bind(to run: inout StatementRun, key: SourceKey) {
     run.bind(spec.cacheHash)
     run.bind(size.width)
@@ -12,9 +12,9 @@ extension Thumbnail {
     run.bind(checksum(for: key))
   }
 
-  /// The thumbnail that `columns` and the picture after them describe, if its checksum holds.
+  /// Reads the thumbnail described by `columns` and the body after them; nil if its checksum does not match.
   ///
-  /// - Parameter specs: What was asked for, by its hash.
+  /// - Parameter specs: The requested specs by hash.
   init?(_ columns: inout ColumnReader, key: SourceKey, specs: [Int: ThumbnailSpec]) {
     guard let spec = columns.integer().flatMap({ specs[$0] }), let width = columns.integer(),
       let height = columns.integer(), let format = columns.text().flatMap(ImageFormat.init(rawValue:)),

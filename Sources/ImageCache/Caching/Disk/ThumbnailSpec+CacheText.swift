@@ -1,5 +1,6 @@
 extension ThumbnailSpec {
-  /// Everything that decides a thumbnail's pixels, the renderer's version included, as one line: part of its key.
+  /// Everything that determines the pixels of a thumbnail, including the renderer version, as one line. Part of its
+  /// key.
   ///
   /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`
   var cacheText: String {
@@ -8,7 +9,7 @@ extension ThumbnailSpec {
     return (numbers + look + [filter.rawValue, light.rawValue, scans.rawValue]).joined(separator: " ")
   }
 
-  /// The spec whose ``cacheText`` is `text`; nil for that of another renderer, or for none at all.
+  /// Parses a ``cacheText``; nil for another renderer version or any other text.
   init?(cacheText text: String) {
     let words = text.split(separator: " ")
     guard words.count == 10, Int(words[0]) == Renderer.version,
@@ -26,9 +27,10 @@ extension ThumbnailSpec {
 }
 
 extension ThumbnailSpec {
-  /// What rows are found by: 64 bits over everything that decides a thumbnail's pixels, the renderer's version included.
+  /// The hash that finds a thumbnail's row: 64 bits over everything that determines its pixels, including the renderer
+  /// version.
   ///
-  /// The checksum of a row covers the same anew, so that two specs with one hash are never taken for each other.
+  /// The row's checksum covers the spec again, so two specs with the same hash are never confused.
   var cacheHash: Int {
     var sum = Checksum()
     sum.add(self)
@@ -37,7 +39,7 @@ extension ThumbnailSpec {
 }
 
 extension Checksum {
-  /// Takes a spec, and the version of the renderer.
+  /// Adds a spec and the renderer version.
   mutating func add(_ spec: ThumbnailSpec) {
     let color = spec.background
     add(Renderer.version << 48 | spec.quality << 24 | Int(color.red) << 16 | Int(color.green) << 8 | Int(color.blue))

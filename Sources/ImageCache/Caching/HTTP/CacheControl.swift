@@ -1,27 +1,27 @@
-/// The directives of a `Cache-Control` field that matter to a private cache, RFC 9111 section 5.2.2 and RFC 5861.
+/// The directives of a `Cache-Control` field that apply to a private cache (RFC 9111 section 5.2.2, RFC 5861).
 ///
-/// `s-maxage`, `private` and `proxy-revalidate` speak to shared caches only.
+/// `s-maxage`, `private` and `proxy-revalidate` apply to shared caches only.
 struct CacheControl: Hashable, Sendable {
-  /// Nothing of the response may be kept.
+  /// `no-store`: no part of the response may be stored.
   var noStore = false
-  /// The response may be kept, and must be validated before each use.
+  /// `no-cache`: the response may be stored and must be validated before each use.
   var noCache = false
-  /// Once stale, the response must not be used without validation, not even when the origin fails.
+  /// `must-revalidate`: once stale, the response must not be used without validation, even if the origin fails.
   var mustRevalidate = false
-  /// Seconds of freshness; 0 for a value that is not a number.
+  /// `max-age` in seconds; 0 if its value is not a number.
   var maxAge: Int?
-  /// Seconds past freshness during which the response may stand in for an error.
+  /// `stale-if-error`: the seconds after it turns stale during which the response may be served in place of an error.
   var staleIfError: Int?
 
-  /// The directives of a field's value. Unknown ones are ignored; of one that is repeated, the first counts.
+  /// Parses the value of a field. Unknown directives are ignored; of repeated ones, the first counts.
   ///
-  /// Works on bytes: a look-up in the cache that is served from disk parses this, and characters cost much more.
+  /// Works on bytes, because every disk lookup parses this field and iterating over characters is much slower.
   init(_ value: String?) {
     guard var value else { return }
     value.withUTF8 { read($0) }
   }
 
-  /// A part of the value, as bytes.
+  /// A slice of the value's bytes.
   typealias Word = Slice<UnsafeBufferPointer<UInt8>>
 
   private mutating func read(_ value: UnsafeBufferPointer<UInt8>) {
@@ -30,7 +30,7 @@ struct CacheControl: Hashable, Sendable {
       let argument = parts.count == 2 ? Self.unquoted(parts[1]) : directive.suffix(0)
       switch String(decoding: Self.trimmed(parts[0]), as: UTF8.self).lowercased() {
       case "no-store": noStore = true
-      // A list of field names narrows the directive; not to follow the narrowing is allowed, and safe.
+      // A list of field names narrows `no-cache`. Ignoring the list is allowed and safe.
       case "no-cache": noCache = true
       case "must-revalidate": mustRevalidate = true
       case "max-age": maxAge = maxAge ?? Self.deltaSeconds(argument) ?? 0
@@ -40,7 +40,7 @@ struct CacheControl: Hashable, Sendable {
     }
   }
 
-  /// A number of seconds, RFC 9111 section 1.2.2: digits only; 2^31 stands for everything larger.
+  /// Parses a number of seconds (RFC 9111 section 1.2.2): digits only, capped at 2^31.
   static func deltaSeconds(_ text: some Collection<UInt8>) -> Int? {
     guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return min(Int(String(decoding: text, as: UTF8.self)) ?? Int.max, 1 << 31)

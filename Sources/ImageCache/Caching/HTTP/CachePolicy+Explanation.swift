@@ -1,45 +1,45 @@
 public import FoundationEssentials
 
 extension CachePolicy {
-  /// Why a stored response is fresh or not.
+  /// The reason why a stored response is fresh or stale.
   public struct Explanation: Hashable, Sendable {
-    /// What the lifetime follows from.
+    /// The rule that determined the lifetime.
     public enum Basis: String, Hashable, Sendable {
       /// The directive `max-age`.
       case maxAge = "max-age"
       /// The field `Expires`.
       case expires
-      /// A tenth of the time since the last change, because the response says nothing (RFC 9111 section 4.2.2).
+      /// A tenth of the time since the last change, because the response sets no lifetime (RFC 9111 section 4.2.2).
       case heuristic
-      /// A redirect on the way, which is stale before the response itself.
+      /// A redirect that turns stale before the response itself.
       case redirect
-      /// A missing picture is believed for ten minutes at most.
+      /// The limit of 10 minutes for a 404 or 410.
       case missing
-      /// Nothing: the response is stale at once.
+      /// None: the response was stale on arrival.
       case nothing
     }
 
-    /// What is known at ``CachePolicy/explanation(at:)``'s moment.
+    /// Fresh or stale at the time given to ``CachePolicy/explanation(at:)``.
     public var state: State
-    /// When the response came, or was confirmed last.
+    /// The time at which the response arrived or was last revalidated.
     public var respondedAt: Date
-    /// Seconds, the response's way here included.
+    /// The age in seconds, including the time in transit.
     public var age: Int
-    /// Seconds of freshness.
+    /// The freshness lifetime in seconds.
     public var lifetime: Int
-    /// What the lifetime follows from.
+    /// The rule that determined the lifetime.
     public var basis: Basis
-    /// When it turns stale; nil for what must be validated on every use.
+    /// The time at which it turns stale; nil if it must be validated before every use.
     public var freshUntil: Date?
-    /// Until when it may stand in for a server that fails; nil for never.
+    /// The time until which it may be served if the origin fails; nil if it may not.
     public var staleOnErrorUntil: Date?
     /// The validators and directives as received.
     public var entityTag, lastModified, cacheControl, vary: String?
-    /// Whether the clock reads less than when the response came, so that no age can be trusted.
+    /// True if the clock now reads earlier than when the response arrived, so that no age can be trusted.
     public var isFromTheFuture: Bool
   }
 
-  /// Why the response is fresh or stale at `now`.
+  /// Explains why the response is fresh or stale at `now`.
   public func explanation(at now: Date) -> Explanation {
     Explanation(
       state: state(at: now), respondedAt: Self.date(respondedAt), age: age(at: now), lifetime: lifetime, basis: basis,

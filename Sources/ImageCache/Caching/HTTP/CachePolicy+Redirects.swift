@@ -1,19 +1,19 @@
 import FoundationEssentials
 import HTTPTypes
 
-// A source that redirects is as fresh as the least fresh of all its responses: its entry says where the redirects led,
-// and each of them may lead elsewhere as soon as it is stale.
+// A source reached through redirects is only as fresh as the least fresh response in the chain: its entry records where
+// the redirects led, and each of them may lead elsewhere once it is stale.
 extension CachePolicy {
-  /// What the redirects before a response allow, as one value of `Cache-Control`: the least of their lifetimes, and the
-  /// directives that any of them has. An entry holds where they led, so `no-store` in one of them forbids to store it
-  /// (RFC 9111 section 5.2.2.5).
+  /// Returns the restrictions of the redirects before a response as one `Cache-Control` value: the shortest of their
+  /// lifetimes, and every directive that any of them has. An entry records where the redirects led, so `no-store` on
+  /// any of them forbids storing it (RFC 9111 section 5.2.2.5).
   ///
   /// - Parameters:
   ///   - redirects: The redirects, in any order.
-  ///   - mayBeStored: Whether others may use the response at all, as far as it is known from how it came.
-  ///   - requestedAt: When the first request was sent, in seconds since 1970.
-  ///   - respondedAt: When the last response came, in seconds since 1970.
-  /// - Returns: Nil for what restricts nothing.
+  ///   - mayBeStored: False for a response that only this process may use.
+  ///   - requestedAt: The time of the first request, in seconds since 1970.
+  ///   - respondedAt: The time of the last response, in seconds since 1970.
+  /// - Returns: Nil if nothing is restricted.
   static func control(
     of redirects: [HTTPResponse], mayBeStored: Bool, requestedAt: Int, respondedAt: Int
   ) -> String? {
@@ -32,7 +32,7 @@ extension CachePolicy {
 }
 
 extension CacheControl {
-  /// These directives with the prohibitions of `other` on top. Lifetimes stay.
+  /// Returns these directives with the prohibitions of `other` added. Lifetimes are unchanged.
   func restricted(by other: CacheControl) -> CacheControl {
     var result = self
     result.noStore = noStore || other.noStore

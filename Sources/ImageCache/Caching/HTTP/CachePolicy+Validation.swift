@@ -1,10 +1,10 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-// RFC 9111 section 4.3.
+// Validation, RFC 9111 section 4.3.
 extension CachePolicy {
-  /// The fields that make a request conditional: `If-None-Match` and `If-Modified-Since`, as far as the response gave
-  /// a validator. Empty when it gave none; then only a whole new response can replace it.
+  /// The header fields that make a request conditional: `If-None-Match` and `If-Modified-Since`, for each validator of
+  /// the response. Empty if it has none; then only a full response can replace it.
   public var conditionalFields: HTTPFields {
     var result = HTTPFields()
     result[.ifNoneMatch] = fields.entityTag
@@ -12,17 +12,17 @@ extension CachePolicy {
     return result
   }
 
-  /// Whether a 304 speaks of this response: a strong entity tag in it must be the stored one (RFC 9111 section 4.3.4;
-  /// a weak mark that a proxy added is overlooked). If not, the 304 must not be used, and the request is repeated
-  /// without conditions.
+  /// Returns true if a 304 confirms this response: a strong entity tag in it must equal the stored one (RFC 9111
+  /// section 4.3.4; a `W/` prefix that a proxy added is ignored). Otherwise the 304 must not be used, and the request
+  /// must be repeated without conditions.
   public func isConfirmed(by notModified: HTTPResponse) -> Bool {
     guard let tag = notModified.headerFields[.eTag], !tag.hasPrefix("W/") else { return true }
     return tag == fields.entityTag || "W/\(tag)" == fields.entityTag
   }
 
-  /// The policy after a 304: its fields replace the stored ones, and the age is counted anew (RFC 9111 sections 3.2
-  /// and 4.3.4). After a 304 with `no-store` the result is never fresh. The redirects that led to the 304 replace those
-  /// before.
+  /// Returns the policy updated by a 304: its header fields replace the stored ones, and the age starts over (RFC 9111
+  /// sections 3.2 and 4.3.4). After a 304 with `no-store` the result is never fresh. The redirects that led to the 304
+  /// replace the earlier ones.
   public func renewed(
     by notModified: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
     respondedAt: Date

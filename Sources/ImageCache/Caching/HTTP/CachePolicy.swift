@@ -1,49 +1,51 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// What RFC 9111 lets a private cache do with one stored response: a pure value, all times given from outside.
+/// The rules of RFC 9111 for one response stored in a private cache. A pure value: every time is passed in.
 ///
-/// A rule with a limit of our own: a missing picture (404, 410) is believed for 10 minutes at most.
+/// One limit is our own: a 404 or 410 is fresh for at most 10 minutes.
 public struct CachePolicy: Hashable, Sendable {
-  /// Whether a stored response may be used as it is.
+  /// The freshness of a stored response.
   public enum State: Hashable, Sendable {
-    /// It may be used without asking the origin.
+    /// The response may be used without contacting the origin.
     case fresh
-    /// It must be validated or fetched again first.
+    /// The response must be validated or fetched again before use.
     case stale
   }
 
-  /// Seconds that a 404 or 410 is believed: at most, and when it says nothing itself.
+  /// The lifetime of a 404 or 410 in seconds: the maximum, and the default.
   static let failureLifetime = 600
-  /// The most seconds a response is fresh that says nothing of it: 7 days.
+  /// The longest heuristic lifetime in seconds: 7 days.
   static let longestHeuristicLifetime = 7 * 86400
-  /// Seconds past freshness that a response may stand in for an error when it says nothing of it: 1 day.
+  /// The seconds after it turns stale during which a response without `stale-if-error` may be served in place of an
+  /// error: 1 day.
   static let defaultStaleIfError = 86400
-  /// A clock that reads this many seconds less than when the response came was moved back: no age can be trusted.
+  /// The tolerance in seconds for a clock that was set back. Beyond it, no age can be trusted.
   static let clockTolerance = 300
 
   let status: Int
   let fields: ResponseFields
-  /// Whole seconds since 1970, as are all times inside.
+  /// Seconds since 1970, like all times inside.
   let requestedAt: Int
   let respondedAt: Int
 
   let control: CacheControl
-  /// RFC 9111 section 4.2.1, in seconds.
+  /// The freshness lifetime in seconds (RFC 9111 section 4.2.1).
   let lifetime: Int
-  /// The age at ``respondedAt``, RFC 9111 section 4.2.3, in seconds.
+  /// The age at ``respondedAt`` in seconds (RFC 9111 section 4.2.3).
   let initialAge: Int
 
-  /// The policy of a response to a GET request; nil when it must not be stored: `no-store`, or a status other than
-  /// 200, 203, 404 and 410.
+  /// Creates the policy of a response to a GET request; nil if it must not be stored because of `no-store` or a status
+  /// other than 200, 203, 404 and 410.
   ///
   /// - Parameters:
-  ///   - response: The response's status and header fields. Its body must have arrived completely.
-  ///   - redirects: The redirects that led to it. The least of all lifetimes counts; a 302, 303 or 307 that says nothing
-  ///     has none, a 301 or 308 has 7 days (RFC 9110 section 15.4, RFC 9111 section 4.2.2). Default: none.
+  ///   - response: The status and header fields of the response. Its body must be complete.
+  ///   - redirects: The redirects that led to it. The shortest lifetime of the chain counts; without an explicit
+  ///     lifetime, a 302, 303 or 307 has none, and a 301 or 308 has 7 days (RFC 9110 section 15.4, RFC 9111 section
+  ///     4.2.2). Default: none.
   ///   - mayBeStored: False for a response that only this process may use. Default true.
-  ///   - requestedAt: When the request was sent.
-  ///   - respondedAt: When the response's head arrived.
+  ///   - requestedAt: The time at which the request was sent.
+  ///   - respondedAt: The time at which the head of the response arrived.
   public init?(
     response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
     respondedAt: Date
@@ -55,7 +57,8 @@ public struct CachePolicy: Hashable, Sendable {
     self = policy
   }
 
-  /// The policy of a response whatever it says: one that must not be stored is never fresh, and is kept in memory only.
+  /// Returns the policy of any response. One that must not be stored is never fresh and is kept in memory only.
+  ///
   /// The parameters are those of ``init(response:redirects:mayBeStored:requestedAt:respondedAt:)``.
   public static func ofAny(
     response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
@@ -70,7 +73,7 @@ public struct CachePolicy: Hashable, Sendable {
       respondedAt: respondedAt.wholeSeconds)
   }
 
-  /// Whether the response may be put on disk: neither `no-store` nor a status that no cache keeps.
+  /// True if the response may be written to disk: its status is cacheable and it has no `no-store`.
   public var isStorable: Bool { Self.storableStatuses.contains(status) && !control.noStore }
 
   private static let storableStatuses: Set = [200, 203, 404, 410]
@@ -88,46 +91,46 @@ public struct CachePolicy: Hashable, Sendable {
     initialAge = age
   }
 
-  /// Whether the response may be used at `now` without asking the origin.
+  /// Returns ``State/fresh`` if the response may be used at `now` without contacting the origin.
   public func state(at now: Date) -> State {
     isReusable && now.wholeSeconds < freshUntil && now.wholeSeconds >= respondedAt - Self.clockTolerance
       ? .fresh : .stale
   }
 
-  /// Whether the stale response may be used at `now` because the origin failed: `stale-if-error` (RFC 5861), 1 day
-  /// where the response says nothing. Never against `must-revalidate` or `no-cache` (RFC 9111 section 4.2.4).
+  /// Returns true if the stale response may be served at `now` because the origin failed: `stale-if-error` (RFC 5861),
+  /// or 1 day without it. Always false with `must-revalidate` or `no-cache` (RFC 9111 section 4.2.4).
   public func mayServeStaleOnError(at now: Date) -> Bool {
     mayServeStaleOnError && age(at: now.wholeSeconds) < staleOnErrorLifetime
   }
 
-  /// Whether the response may stand in for an error at all.
+  /// True if the response may ever be served in place of an error.
   var mayServeStaleOnError: Bool {
     !control.mustRevalidate && !control.noCache && !control.noStore && !variesByEverything
   }
 
-  /// The first second at which the response is too old to stand in for an error.
+  /// The first second at which the response is too old to be served in place of an error.
   var staleOnErrorUntil: Int { respondedAt + staleOnErrorLifetime - initialAge }
 
   private var staleOnErrorLifetime: Int { lifetime + (control.staleIfError ?? Self.defaultStaleIfError) }
 
-  /// How old the response is at `now`, in seconds, its way here included (RFC 9111 section 4.2.3).
+  /// Returns the age of the response at `now` in seconds, including the time in transit (RFC 9111 section 4.2.3).
   public func age(at now: Date) -> Int { age(at: now.wholeSeconds) }
 
   private func age(at now: Int) -> Int { initialAge + max(0, now - respondedAt) }
 
-  /// The first second at which the response is stale; 0 when it never may be used without validation.
+  /// The first second at which the response is stale; 0 if it must be validated before every use.
   var freshUntil: Int { isReusable ? respondedAt + lifetime - initialAge : 0 }
 
-  /// `no-cache` and `Vary: *` ask for validation on every use.
+  /// False for `no-cache`, `no-store` and `Vary: *`, which require validation before every use.
   var isReusable: Bool {
     !control.noCache && !control.noStore && !variesByEverything
   }
 
-  /// No request matches such a response (RFC 9111, section 4.1).
+  /// True for `Vary: *`, which no later request matches (RFC 9111 section 4.1).
   private var variesByEverything: Bool { fields.vary?.utf8.contains(UInt8(ascii: "*")) ?? false }
 }
 
 extension Date {
-  /// Seconds since 1970, rounded down.
+  /// The time in whole seconds since 1970, rounded down.
   var wholeSeconds: Int { Int(timeIntervalSince1970.rounded(.down)) }
 }

@@ -1,20 +1,19 @@
-/// The dates of HTTP, RFC 9110 section 5.6.7, as seconds since 1970.
+/// A parser for HTTP dates (RFC 9110 section 5.6.7). Times are seconds since 1970.
 enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The time that `text` names in any of the three forms; nil when it is none of them.
+  /// Parses any of the three date formats; nil if `text` has none of them.
   ///
-  /// - Parameter now: Seconds since 1970. Decides the century of the form with two digits for the year: a date more
-  ///   than 50 years ahead is one of the past.
+  /// - Parameter now: Seconds since 1970. Determines the century of a two-digit year: a date more than 50 years in the
+  ///   future is read as one in the past.
   static func parse(_ text: String, now: Int) -> Int? {
     var text = text
     return text.withUTF8 { parse($0, now: now) }
   }
 
-  /// A part of the text, as bytes: the dates of every entry that is read from disk pass through here, and characters
-  /// cost much more.
+  /// A slice of the text's bytes. Every disk lookup parses these dates, and iterating over characters is much slower.
   private typealias Word = Slice<UnsafeBufferPointer<UInt8>>
 
   private static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int) -> Int? {
@@ -32,7 +31,7 @@ enum HTTPDate {
     return nil
   }
 
-  /// A number of digits alone, at most four of them.
+  /// Parses one to four digits; nil for anything else.
   private static func number(_ text: Word) -> Int? {
     guard (1...4).contains(text.count), text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
@@ -66,7 +65,8 @@ enum HTTPDate {
     return dayNumber(year: next.0, month: next.1, day: 1) - dayNumber(year: year, month: month, day: 1)
   }
 
-  /// Days since 1970-01-01 in the Gregorian calendar. The year is counted from March, so that a leap day is its last.
+  /// Returns the days since 1970-01-01 in the Gregorian calendar. Years start in March, so that the leap day comes
+  /// last.
   private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
     let year = month > 2 ? year : year - 1
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The header fields of a response that caching needs, as received, and what the redirects that led to it allow.
+/// The header fields of a response that caching needs, as received, plus the restrictions of its redirects.
 struct ResponseFields: Hashable, Sendable {
   var cacheControl: String?
   var expires: String?
@@ -9,8 +9,8 @@ struct ResponseFields: Hashable, Sendable {
   var entityTag: String?
   var lastModified: String?
   var vary: String?
-  /// What the redirects on the way allow, as one value of `Cache-Control`; nil without redirects. Its `max-age` counts
-  /// from the response on. See ``CachePolicy/control(of:mayBeStored:requestedAt:respondedAt:)``.
+  /// The restrictions of the redirects as one `Cache-Control` value; nil without redirects. Its `max-age` counts from
+  /// the response. See ``CachePolicy/control(of:mayBeStored:requestedAt:respondedAt:)``.
   var redirectControl: String?
 
   init() {}
@@ -25,8 +25,8 @@ struct ResponseFields: Hashable, Sendable {
     vary = fields[.vary]
   }
 
-  /// Gives every field to `body`, in the order in which they are stored and summed up. No array: every look-up on disk
-  /// comes through here.
+  /// Calls `body` with every field, in the order of the database columns and the checksum. Avoids an array, because
+  /// every disk lookup calls this.
   func forEach(_ body: (String?) -> Void) {
     body(cacheControl)
     body(expires)
@@ -38,10 +38,11 @@ struct ResponseFields: Hashable, Sendable {
     body(redirectControl)
   }
 
-  /// The fields after a 304 that brought `newer`, RFC 9111 section 3.2: what it names is replaced, the rest is kept.
+  /// Returns the fields updated by those of a 304 (RFC 9111 section 3.2): fields present in `newer` replace the stored
+  /// ones, the others are kept.
   ///
-  /// `Date` and `Age` speak of one message's way, so the old ones never stand beside the new message's times. The same
-  /// holds for the redirects.
+  /// `Date` and `Age` describe one message in transit, so the old ones must not be combined with the times of the new
+  /// message. The same holds for the redirects.
   func updated(by newer: ResponseFields) -> ResponseFields {
     var result = newer
     result.cacheControl = newer.cacheControl ?? cacheControl

@@ -1,21 +1,20 @@
 extension CacheInspector {
-  /// The source of `key`; nil when there is none, or when it is damaged.
+  /// Returns the source of `key`; nil if there is none or it is damaged.
   public func source(of key: SourceKey) throws(DiskCacheError) -> ListedSource? {
     try generation.read { try SourcePage(keys: key...key, limit: 1, in: $0).sources.first }
   }
 
-  /// The sources whose key begins with `digits`, in the order of their keys; none when those are no hexadecimal
-  /// digits.
+  /// Returns the sources whose key begins with `digits`, in key order; empty if `digits` are not hexadecimal.
   ///
   /// - Parameters:
-  ///   - digits: At most 32, in lower or upper case.
-  ///   - limit: The most sources that are returned.
+  ///   - digits: At most 32 digits, in lower or upper case.
+  ///   - limit: The most sources to return. Default 10.
   public func sources(withPrefix digits: String, limit: Int = 10) throws(DiskCacheError) -> [ListedSource] {
     guard let keys = SourceKey.range(withPrefix: digits) else { return [] }
     return try generation.read { try SourcePage(keys: keys, limit: limit, in: $0).sources }
   }
 
-  /// A thumbnail of the source `key` with its picture; nil when it is not there or fails its checksum.
+  /// Returns a thumbnail of the source `key` with its bytes; nil if it is missing or fails its checksum.
   public func thumbnail(_ spec: ThumbnailSpec, of key: SourceKey, url: String) throws(DiskCacheError) -> Thumbnail? {
     try generation.read { database in
       guard case .found(_, let found, _) = try DiskReader.find(key, url: url, specs: [spec], in: database) else {
@@ -27,13 +26,13 @@ extension CacheInspector {
 }
 
 extension SourceKey {
-  /// The key that ``description`` gave; nil for any other text.
+  /// Creates a key from its ``description``; nil for any other text.
   public init?(_ description: String) {
     guard description.utf8.count == 32, let range = Self.range(withPrefix: description) else { return nil }
     self = range.lowerBound
   }
 
-  /// The keys whose description begins with `digits`; nil when those are none, too many, or not hexadecimal.
+  /// Returns the keys whose description begins with `digits`; nil if these are empty, too many, or not hexadecimal.
   static func range(withPrefix digits: String) -> ClosedRange<SourceKey>? {
     let digits = digits.lowercased()
     guard (1...32).contains(digits.utf8.count), digits.utf8.allSatisfy({ UInt8(ascii: "0") <= $0 }),
@@ -52,7 +51,7 @@ extension SourceKey {
 }
 
 extension SourceKey: Comparable {
-  /// The order of the descriptions.
+  /// Compares two keys in the order of their descriptions.
   public static func < (left: SourceKey, right: SourceKey) -> Bool {
     (left.high, left.low) < (right.high, right.low)
   }

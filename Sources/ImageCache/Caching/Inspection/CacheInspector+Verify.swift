@@ -1,27 +1,27 @@
 import GRDB
 
 extension CacheInspector {
-  /// How much a verification reads.
+  /// The depth of a verification.
   public enum VerificationDepth: Hashable, Sendable {
-    /// SQLite's own structures, and the descriptions of all sources.
+    /// Checks SQLite's own structures and the records of all sources.
     case quick
-    /// Every byte of every thumbnail too.
+    /// Reads every byte of every thumbnail too.
     case full
   }
 
-  /// Checks the whole cache, a part at a time, while others go on using it: no read lasts so long that it holds the
-  /// write-ahead log back.
+  /// Checks the whole cache in small steps while other processes use it. No read transaction lasts long enough to keep
+  /// the write-ahead log from being emptied.
   ///
   /// - Parameters:
-  ///   - depth: How much is read.
-  ///   - report: Hears of each problem.
+  ///   - depth: The depth of the verification.
+  ///   - report: Called with each problem.
   public func verify(
     _ depth: VerificationDepth, report: (CacheProblem) throws -> Void
   ) throws -> CacheVerification {
     try verify(depth, afterEachRead: {}, report: report)
   }
 
-  /// - Parameter afterEachRead: Is called where no read transaction is open.
+  /// - Parameter afterEachRead: Called between two read transactions.
   func verify(
     _ depth: VerificationDepth, afterEachRead: () throws -> Void, report: (CacheProblem) throws -> Void
   ) throws -> CacheVerification {
@@ -48,11 +48,11 @@ extension CacheInspector {
   }
 
   private static func badSource(_ key: SourceKey?) -> ThumbnailCheck {
-    .problem(CacheProblem(code: .badSource, key: key, detail: "The description fails its checksum."))
+    .problem(CacheProblem(code: .badSource, key: key, detail: "The source record fails its checksum."))
   }
 
-  /// What SQLite has to say of each table, at most twenty lines a table. The table of the bodies is left out: it is nearly all of
-  /// the database, and a statement that reads all of it would hold the log back.
+  /// SQLite's findings for each table, at most twenty per table. The table of bodies is left out: it is nearly the
+  /// whole database, and one statement that reads all of it would keep the log from being emptied.
   private static let structure = ["source", "total", "thumbnail", "original", "original_total"].map { table in
     { @Sendable (database: Database) -> [ThumbnailCheck] in
       var lines: [ThumbnailCheck] = []
@@ -65,7 +65,7 @@ extension CacheInspector {
     }
   }
 
-  /// Reads the bodies from one end to the other, some at a time, so that SQLite meets what is wrong with their pages.
+  /// Reads all bodies in small steps, so that SQLite finds damaged pages.
   private func checkBodies(
     _ result: inout CacheVerification, _ afterEachRead: () throws -> Void, _ report: (CacheProblem) throws -> Void
   ) throws {
@@ -82,9 +82,9 @@ extension CacheInspector {
     }
   }
 
-  /// Reads some bodies; returns the identifier of the last one, nil where there are no more.
+  /// Reads some bodies and returns the identifier of the last one; nil if there are no more.
   private static func lastBody(after previous: Int, in database: Database) throws -> Int? {
-    // The last byte of a body is at the end of its chain of pages.
+    // Reading the last byte of a body makes SQLite follow its whole chain of pages.
     var run = try StatementRun(
       """
       SELECT max(id), sum(length(substr(data, -1))) FROM (SELECT id, data FROM blob WHERE id > ? ORDER BY id LIMIT 64)
@@ -96,7 +96,7 @@ extension CacheInspector {
 }
 
 extension CacheVerification {
-  /// Counts findings, and reports the problems among them.
+  /// Counts findings and reports the problems among them.
   fileprivate mutating func take(_ findings: [ThumbnailCheck], _ report: (CacheProblem) throws -> Void) rethrows {
     for finding in findings {
       switch finding {

@@ -1,25 +1,25 @@
 public import FoundationEssentials
 
-/// Looks into a cache directory, also while others use it. Creates and changes nothing.
+/// Reads a cache directory without changing it, even while other processes use it.
 public struct CacheInspector: Sendable {
   private let directory: CacheDirectory
   let generation: OpenGeneration
 
   /// Opens the cache in `directory`.
   ///
-  /// - Throws: `noCache` when there is none.
+  /// - Throws: ``DiskCacheError/Code/noCache`` if there is none.
   public init(directory path: String) throws(DiskCacheError) {
     directory = CacheDirectory(path: path)
     generation = try OpenGeneration.current(of: directory)
   }
 
-  /// What the cache holds, from totals that every write keeps. Fresh and stale are judged at `now`.
+  /// Returns what the cache holds, from totals that every write updates. Sources are fresh or stale as of `now`.
   public func statistics(at now: Date) throws(DiskCacheError) -> CacheStatistics {
     let database = directory.databasePath(generation.number)
     return try generation.read { connection in
       var run = try StatementRun(Self.totals, in: connection)
       run.bind(now.wholeSeconds)
-      guard var columns = try run.next() else { throw DiskCacheError(.corrupt, "The cache cannot be counted.") }
+      guard var columns = try run.next() else { throw DiskCacheError(.corrupt, "The totals cannot be read.") }
       let (sources, failures, fresh) = (columns.integer() ?? 0, columns.integer() ?? 0, columns.integer() ?? 0)
       let (thumbnails, bytes) = (columns.integer() ?? 0, columns.integer() ?? 0)
       return CacheStatistics(
@@ -33,8 +33,10 @@ public struct CacheInspector: Sendable {
     }
   }
 
-  /// How many sources would have to go, and the size of their thumbnails, so that the cache holds at most `limit` bytes;
-  /// nil for the limit that the cache has. What was used last after `now`, by a clock that ran ahead, goes first.
+  /// Returns how many sources would have to be evicted for the cache to hold at most `limit` bytes, and the size of
+  /// their contents. Sources with a last use later than `now`, from a clock that ran ahead, are evicted first.
+  ///
+  /// - Parameter limit: Nil for the limit of the cache itself.
   public func leastRecentlyUsed(
     above limit: Int?, at now: Date = Date()
   ) throws(DiskCacheError) -> (sources: Int, bytes: Int) {
@@ -45,11 +47,11 @@ public struct CacheInspector: Sendable {
     }
   }
 
-  /// Calls `body` with each source, in the order they were stored first. A page is read at a time, so a cache of any
-  /// size takes little memory, and writers are never held up.
+  /// Calls `body` with each source, in the order in which they were first stored. Reads one page at a time, so the
+  /// memory used does not grow with the cache, and writers never wait.
   ///
-  /// - Returns: The number of sources left out because they are damaged.
-  /// - Throws: A `DiskCacheError`, or what `body` throws.
+  /// - Returns: The number of damaged sources, which are left out.
+  /// - Throws: A ``DiskCacheError``, or the error that `body` throws.
   @discardableResult
   public func forEachSource(_ body: (ListedSource) throws -> Void) throws -> Int {
     var (last, unusable) = (Int.min, 0)

@@ -1,42 +1,43 @@
 public import FoundationEssentials
 
-/// Changes a cache directory as a whole, also while others use it.
+/// Operations on a whole cache directory, even while other processes use it.
 ///
-/// All of these throw `noCache` where there is none, and `busy` when another process holds its lock for too long. Except
-/// for ``clear(directory:)`` they work in small steps, between which others get their turn.
+/// All of them throw ``DiskCacheError/Code/noCache`` if there is no cache, and ``DiskCacheError/Code/busy`` if another
+/// process holds the lock for too long. Except for ``clear(directory:)`` they work in small steps, so that other
+/// processes can write in between.
 public enum CacheMaintenance {
-  /// Empties the cache in `directory` at once, however large it is: a new generation takes the place of the old one,
-  /// which is removed as soon as no process uses it.
+  /// Empties the cache in `directory` at once, whatever its size: a new generation replaces the old one, which is
+  /// removed as soon as no process uses it.
   public static func clear(directory path: String) throws(DiskCacheError) {
     try change(path) { run throws(DiskCacheError) in try run.startOver() }
   }
 
-  /// The limit stored in `directory`, in bytes; nil when there is none.
+  /// Returns the limit stored in `directory` in bytes; nil if there is none.
   public static func limit(directory path: String) throws(DiskCacheError) -> Int? {
     try existing(path).storedLimit()
   }
 
-  /// Stores what the cache may hold in the cache itself, for all processes that use it: those that run already obey it
-  /// from their next batch on. Whoever was told a lower limit keeps to that.
+  /// Stores a limit in the cache directory for all processes that use it. Running processes apply it from their next
+  /// batch on. A process configured with a lower limit keeps that one.
   ///
   /// - Parameters:
-  ///   - limit: In bytes, at least 1; nil takes the stored limit back.
-  ///   - path: The cache's directory.
+  ///   - limit: The limit in bytes, at least 1; nil removes the stored limit.
+  ///   - path: The cache directory.
   public static func setLimit(_ limit: Int?, directory path: String) throws(DiskCacheError) {
     let directory = try existing(path)
-    // Another process that sets a limit writes the same temporary file.
+    // Two processes that set a limit at the same time would write the same temporary file.
     try FileLock(creating: directory.lockPath).withLock { () throws(DiskCacheError) in
       try directory.setStoredLimit(limit)
     }
   }
 
-  /// Removes the sources that were not used for longest until the cache holds at most `limit` bytes, and gives the space
-  /// back to the file system.
+  /// Removes the least recently used sources until the cache holds at most `limit` bytes, and returns the space to the
+  /// file system.
   ///
   /// - Parameters:
-  ///   - path: The cache's directory.
-  ///   - limit: In bytes; nil for the limit that the cache has.
-  ///   - now: The time. What was used last after it, by a clock that ran ahead, goes first.
+  ///   - path: The cache directory.
+  ///   - limit: The target in bytes; nil for the limit of the cache itself.
+  ///   - now: The current time. Sources with a later last use, from a clock that ran ahead, are removed first.
   /// - Returns: The number of sources removed.
   @discardableResult
   public static func prune(
@@ -45,17 +46,17 @@ public enum CacheMaintenance {
     try change(path, now: now) { run throws(DiskCacheError) in try run.prune(downTo: limit) }
   }
 
-  /// Removes some sources with all their thumbnails, and gives the space back to the file system.
+  /// Removes sources with all their thumbnails, and returns the space to the file system.
   ///
   /// - Parameters:
-  ///   - keys: Taken a few at a time. Those that are not there are passed over.
-  ///   - path: The cache's directory.
+  ///   - keys: The keys of the sources, consumed in batches. Unknown keys are ignored.
+  ///   - path: The cache directory.
   public static func remove(_ keys: some Sequence<SourceKey>, directory path: String) throws(DiskCacheError) {
     try change(path) { run throws(DiskCacheError) in try run.remove(keys) }
   }
 
-  /// Removes what a verification found damaged: the sources it names, and the whole cache where it is not about sources
-  /// alone. Wrong totals are summed up again. Whether that was enough is for another verification to say.
+  /// Removes the damaged sources that a verification found, or empties the cache if a problem does not name a source.
+  /// Wrong totals are recomputed. Verify again to learn whether that was enough.
   public static func repair(_ problems: [CacheProblem], directory path: String) throws(DiskCacheError) {
     let others = problems.filter { $0.code != .wrongTotal }
     let keys = others.compactMap(\.key)

@@ -1,25 +1,25 @@
-/// Something in a cache that is not as it must be. Reading meets it as a miss.
+/// A defect found in a cache. Lookups treat defective entries as misses.
 public struct CacheProblem: Hashable, Sendable {
-  /// The kind of a problem, stable across versions.
+  /// The kind of problem, stable across versions.
   public enum Code: String, CaseIterable, Hashable, Sendable {
-    /// SQLite finds the database itself damaged.
+    /// SQLite reports the database itself as damaged.
     case database
-    /// The description of a source fails its checksum.
+    /// A source record fails its checksum.
     case badSource = "bad_source"
     /// A thumbnail fails its checksum.
     case badThumbnail = "bad_thumbnail"
-    /// What the source says of the number and size of its thumbnails is not so.
+    /// The number or size of a source's thumbnails differs from its record.
     case wrongCount = "wrong_count"
-    /// The totals that statistics show are not those of the sources.
+    /// The stored totals differ from the sums over all sources.
     case wrongTotal = "wrong_total"
-    /// Thumbnails, between those of sources, that belong to none.
+    /// Some thumbnails belong to no source.
     case orphans
   }
 
-  /// The kind.
+  /// The kind of problem.
   public var code: Code
-  /// The source it is about, where it is about one.
+  /// The affected source; nil if the problem is not about one source.
   public var key: SourceKey?
-  /// One sentence for a person.
+  /// One sentence for people.
   public var detail: String
 }

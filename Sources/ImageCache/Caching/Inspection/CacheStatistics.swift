@@ -1,33 +1,33 @@
 public import FoundationEssentials
 
-/// What a cache directory holds. All sizes in bytes.
+/// The contents of a cache directory. All sizes are in bytes.
 public struct CacheStatistics: Hashable, Sendable {
-  /// The directory.
+  /// The path of the directory.
   public var directory: String
-  /// The number of the generation in use.
+  /// The number of the current generation.
   public var generation: Int
-  /// Sources, whatever became of them.
+  /// The number of all sources, images and failures.
   public var sources: Int
-  /// Sources whose picture may be used without asking the origin.
+  /// The number of images that may be used without contacting the origin.
   public var freshSources: Int
-  /// Sources whose picture must be validated first.
+  /// The number of images that must be validated first.
   public var staleSources: Int
-  /// Sources that gave no picture.
+  /// The number of sources that failed.
   public var failures: Int
-  /// Thumbnails of all sources.
+  /// The number of thumbnails of all sources.
   public var thumbnails: Int
-  /// The sum of the thumbnails' sizes.
+  /// The total size of all thumbnails.
   public var thumbnailBytes: Int
-  /// The size of the originals that are kept.
+  /// The total size of the originals that are kept.
   public var originalBytes: Int
-  /// The part of the database that holds something: what the limit is about.
+  /// The size of the used pages of the database, to which the limit applies.
   public var usedBytes: Int
-  /// The limit stored in the cache itself; nil when there is none.
+  /// The limit stored in the cache itself; nil if there is none.
   public var storedLimit: Int?
-  /// The size of the database's file.
+  /// The size of the database file.
   public var databaseBytes: Int
   /// The size of the write-ahead log.
   public var logBytes: Int
-  /// When the source that was not used for longest was used; nil without sources.
+  /// The time of the oldest last use of any source; nil without sources.
   public var oldestUse: Date?
 }

@@ -1,13 +1,13 @@
-/// What a verification went through.
+/// The result of a verification.
 public struct CacheVerification: Hashable, Sendable {
-  /// Sources whose description is whole.
+  /// The number of intact source records.
   public var sources = 0
-  /// Thumbnails whose picture is whole.
+  /// The number of intact thumbnails.
   public var thumbnails = 0
-  /// The size of those in bytes.
+  /// The total size of the intact thumbnails in bytes.
   public var bytes = 0
-  /// Thumbnails and failures of another version of the renderer, which are never served.
+  /// The number of thumbnails and failures from another renderer version, which are never served.
   public var outdated = 0
-  /// Problems found.
+  /// The number of problems found.
   public var problems = 0
 }

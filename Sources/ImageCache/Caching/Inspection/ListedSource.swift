@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
-/// One source of a cache, with what it has of thumbnails but not their bytes.
+/// A source in a cache with a description of its thumbnails, but not their bytes.
 public struct ListedSource: Hashable, Sendable {
-  /// One thumbnail of a source.
+  /// A description of one thumbnail.
   public struct Thumbnail: Hashable, Sendable {
-    /// The label of its spec, such as `256x256`; the whole stored text for a spec of another renderer version.
+    /// The label of its spec, such as `256x256`; the whole stored text for another renderer version.
     public var label: String
-    /// What was asked for; nil for a spec of another renderer version.
+    /// Its spec; nil for another renderer version.
     public var spec: ThumbnailSpec?
     /// Its size in pixels.
     public var size: PixelSize
@@ -16,13 +16,13 @@ public struct ListedSource: Hashable, Sendable {
     public var bytes: Int
   }
 
-  /// Whether a source may be used as it is.
+  /// The state of a source.
   public enum State: String, Hashable, Sendable {
-    /// A picture that may be used without asking the origin.
+    /// An image that may be used without contacting the origin.
     case fresh
-    /// A picture that must be validated first.
+    /// An image that must be validated first.
     case stale
-    /// No picture.
+    /// A failure.
     case failed
   }
 
@@ -30,15 +30,15 @@ public struct ListedSource: Hashable, Sendable {
   public var key: SourceKey
   /// The source.
   public var source: StoredSource
-  /// When it was last used, to the hour.
+  /// The time of its last use, accurate to the hour.
   public var lastUsed: Date
-  /// Its thumbnails, in no order.
+  /// Its thumbnails, in no particular order.
   public var thumbnails: [Thumbnail]
 
-  /// The sum of the thumbnails' sizes in bytes.
+  /// The total size of the thumbnails in bytes.
   public var bytes: Int { thumbnails.reduce(0) { $0 + $1.bytes } }
 
-  /// Whether the source may be used at `now`.
+  /// Returns the state of the source at `now`.
   public func state(at now: Date) -> State {
     switch source.content {
     case .failure: .failed

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Changes of a cache directory in small steps, each of which holds the directory's lock, with a pause after each one.
+/// Changes a cache directory in small steps. Each step holds the directory's lock and is followed by a pause.
 struct MaintenanceRun {
   private var store: DiskStore
   private let now: Int
@@ -8,8 +8,8 @@ struct MaintenanceRun {
 
   /// - Parameters:
   ///   - now: Seconds since 1970.
-  ///   - pause: Is called after each step, without the lock. By default waits for 2 ms: those who wait for the lock look
-  ///     for it every 0.5 ms, and would not find it free between two steps.
+  ///   - pause: Called after each step, without the lock. Default: sleeps for 2 ms. Other processes poll the lock every
+  ///     0.5 ms and would not find it free between two steps without a pause.
   init(_ store: DiskStore, now: Int, pause: @escaping () -> Void = { usleep(2000) }) {
     self.store = store
     self.now = now
@@ -19,8 +19,8 @@ struct MaintenanceRun {
   /// Makes a new, empty generation the current one.
   mutating func startOver() throws(DiskCacheError) { try store.startOver() }
 
-  /// Removes the sources that go first until the cache holds at most `limit` bytes, nil for its own limit, and gives the
-  /// space back to the file system.
+  /// Evicts sources until the cache holds at most `limit` bytes (nil for its own limit), and returns the space to the
+  /// file system.
   ///
   /// - Returns: The number of sources removed.
   mutating func prune(downTo limit: Int?) throws(DiskCacheError) -> Int {
@@ -37,7 +37,7 @@ struct MaintenanceRun {
     return count
   }
 
-  /// Removes the sources of `keys`, and gives the space back to the file system.
+  /// Removes the sources of `keys`, and returns the space to the file system.
   mutating func remove(_ keys: some Sequence<SourceKey>) throws(DiskCacheError) {
     var pending: [SourceKey] = []
     for key in keys {
@@ -48,7 +48,7 @@ struct MaintenanceRun {
     try giveSpaceBack()
   }
 
-  /// Makes the totals those of the rows.
+  /// Recomputes the totals from the rows.
   mutating func sumUp() throws(DiskCacheError) {
     _ = try step { transactions in
       try transactions.sumUp()
@@ -72,7 +72,7 @@ struct MaintenanceRun {
     while try step({ try $0.vacuum() }) {}
   }
 
-  /// Makes one change. Returns whether `body` says that there is more to do.
+  /// Makes one change. Returns true if `body` reports more to do.
   private mutating func step(_ body: (DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
     defer { pause() }
     return try store.change(now: now, body)

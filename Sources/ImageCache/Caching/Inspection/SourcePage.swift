@@ -1,19 +1,19 @@
 import Foundation
 import GRDB
 
-/// Some sources of a cache, read in one go.
+/// A page of sources, read in one transaction.
 struct SourcePage {
   private static let length = 500
 
   var sources: [ListedSource] = []
-  /// The keys, as far as they can be read, of sources left out because they are damaged.
+  /// The keys of damaged sources, which are left out; nil for a key that cannot be read.
   var unusable: [SourceKey?] = []
-  /// Failures of an older renderer, which count as not there.
+  /// The number of failures from another renderer version, which count as missing.
   var outdated = 0
-  /// The identifier of the last source, where the next page begins.
+  /// The identifier of the last source. The next page begins after it.
   var last = Int.min
 
-  /// The page after the source `previous`, in the order of identifiers; nil when there is none.
+  /// Reads the page after the source `previous`, ordered by identifier; nil if there are no more.
   init?(after previous: Int, in database: Database) throws {
     last = try Self.end(after: previous, in: database)
     guard last > previous else { return nil }
@@ -26,7 +26,7 @@ struct SourcePage {
     }
   }
 
-  /// The sources with these keys, in their order, at most `limit`.
+  /// Reads at most `limit` sources with these keys, ordered by key.
   init(keys: ClosedRange<SourceKey>, limit: Int, in database: Database) throws {
     var run = try StatementRun(Self.selection + " WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?", in: database)
     run.bind(keys.lowerBound.bytes)
@@ -59,7 +59,7 @@ struct SourcePage {
         thumbnails: thumbnails[id] ?? []))
   }
 
-  /// The identifier of the last source of the page after `previous`; `previous` itself when there is none.
+  /// Returns the identifier of the last source on the page after `previous`; `previous` itself if there is none.
   private static func end(after previous: Int, in database: Database) throws -> Int {
     var run = try StatementRun(
       "SELECT max(id) FROM (SELECT id FROM source WHERE id > ? ORDER BY id LIMIT \(length))", in: database)
@@ -70,7 +70,7 @@ struct SourcePage {
 }
 
 extension ListedSource.Thumbnail {
-  /// The thumbnails of a run of sources, by the source's identifier.
+  /// Returns the thumbnails of the sources with identifiers in this range, by source identifier.
   static func all(after first: Int, through last: Int, in database: Database) throws -> [Int: [Self]] {
     var run = try StatementRun(
       """

@@ -1,12 +1,12 @@
 import GRDB
 
-/// What the verification of one stored thumbnail, or of one source's counters, gave.
+/// One finding of a verification.
 enum ThumbnailCheck {
   case whole(bytes: Int)
   case outdated
   case problem(CacheProblem)
 
-  /// Checks the thumbnails of a run of sources, and what the sources say of them.
+  /// Checks the thumbnails of a range of sources, and their number and size in the source records.
   static func all(after first: Int, through last: Int, in database: Database) throws -> [ThumbnailCheck] {
     try thumbnails(after: first, through: last, in: database) + counts(after: first, through: last, in: database)
       + orphans(after: first, through: last, in: database)
@@ -53,13 +53,13 @@ enum ThumbnailCheck {
     while var columns = try run.next() {
       let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
       result.append(
-        .problem(CacheProblem(code: .wrongCount, key: key, detail: "The thumbnails are not as many as it says.")))
+        .problem(CacheProblem(code: .wrongCount, key: key, detail: "The number or size of its thumbnails is wrong.")))
     }
     return result
   }
 
-  /// Compares the totals with what they sum up, in one statement: both are of the same moment. Of the times of expiry
-  /// the low bits are compared, whose sum cannot overflow.
+  /// Compares the totals with the sums over the rows, in one statement so that both are read at the same moment. Expiry
+  /// times are compared by their low bits, whose sum cannot overflow.
   static func totals(in database: Database) throws -> [ThumbnailCheck] {
     var run = try StatementRun(
       """
@@ -73,7 +73,7 @@ enum ThumbnailCheck {
       ) OR (SELECT coalesce(sum(length), 0) FROM original) IS NOT (SELECT bytes FROM original_total)
       """, in: database)
     guard try run.next() != nil else { return [] }
-    return [.problem(CacheProblem(code: .wrongTotal, key: nil, detail: "The totals are not those of the sources."))]
+    return [.problem(CacheProblem(code: .wrongTotal, key: nil, detail: "The totals differ from the sums of the rows."))]
   }
 
   private static func orphans(after first: Int, through last: Int, in database: Database) throws -> [ThumbnailCheck] {

@@ -1,10 +1,10 @@
 import CCrypto
 
-/// SHA-256 (FIPS 180-4) by the system's libcrypto, as four big-endian words.
+/// Returns the SHA-256 digest (FIPS 180-4) of `bytes` as four words, computed by the system's libcrypto.
 func sha256(_ bytes: UnsafeRawBufferPointer) -> SIMD4<UInt64> {
   var digest = SIMD4<UInt64>()
   withUnsafeMutableBytes(of: &digest) { output in
-    // An empty buffer may have no address, which libcrypto reads as "nothing to hash": the same thing.
+    // The base address of an empty buffer may be nil. libcrypto then hashes nothing, which gives the right digest.
     _ = SHA256(
       bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
       output.baseAddress?.assumingMemoryBound(to: UInt8.self))
@@ -13,7 +13,7 @@ func sha256(_ bytes: UnsafeRawBufferPointer) -> SIMD4<UInt64> {
 }
 
 extension UInt64 {
-  /// Sixteen lower-case hexadecimal digits.
+  /// The number as sixteen lowercase hexadecimal digits.
   var hexadecimal: String {
     let digits = String(self, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

@@ -1,7 +1,7 @@
-/// A key that holds bits which are as good as random, such as a digest's.
+/// A key that contains bits as good as random, such as those of a digest.
 ///
-/// What spreads such keys evenly needs no hash of them.
+/// A collection that spreads keys evenly can use these bits without hashing the key.
 public protocol ScatteredKey: Hashable, Sendable {
-  /// Some bits that differ between any two keys like random ones.
+  /// Bits that differ between two keys like random ones.
   var scatteredBits: UInt64 { get }
 }

@@ -1,6 +1,6 @@
-/// The keys of what was evicted lately, without the values: who comes back soon was evicted too early.
+/// The keys of recently evicted values, without the values. A key that returns while listed was evicted too early.
 ///
-/// Bounded by the costs the evicted values had.
+/// Bounded by the total cost of the evicted values.
 struct GhostList<Key: Hashable> {
   private struct Ghost {
     var key: Key
@@ -11,7 +11,7 @@ struct GhostList<Key: Hashable> {
   private let costLimit: Int
   private var cost = 0
   private var numbers: [Key: Int] = [:]
-  /// Oldest first. A ghost whose number is not the one in `numbers` was recalled meanwhile.
+  /// Oldest first. A ghost whose number differs from the one in `numbers` has been recalled or evicted again since.
   private var ghosts: [Ghost] = []
   private var firstGhost = 0
   private var nextNumber = 0
@@ -20,7 +20,7 @@ struct GhostList<Key: Hashable> {
 
   var count: Int { numbers.count }
 
-  /// Remembers that `key` was evicted, and forgets the oldest ones beyond the limit.
+  /// Records that `key` was evicted, and drops the oldest ghosts beyond the limit.
   mutating func insert(_ key: Key, cost: Int) {
     numbers[key] = nextNumber
     ghosts.append(Ghost(key: key, cost: cost, number: nextNumber))
@@ -29,7 +29,7 @@ struct GhostList<Key: Hashable> {
     while self.cost > costLimit { forgetOldest() }
   }
 
-  /// Takes `key` out; true when it was there.
+  /// Removes `key`; returns true if it was listed.
   mutating func recall(_ key: Key) -> Bool { numbers.removeValue(forKey: key) != nil }
 
   private mutating func forgetOldest() {
@@ -37,7 +37,7 @@ struct GhostList<Key: Hashable> {
     firstGhost += 1
     cost -= ghost.cost
     if numbers[ghost.key] == ghost.number { numbers[ghost.key] = nil }
-    // Half of the array is forgotten: moving the rest down costs one step a ghost.
+    // Half of the array is unused. Moving the rest down at this point costs one step per ghost.
     if firstGhost * 2 > ghosts.count {
       ghosts.removeFirst(firstGhost)
       firstGhost = 0

@@ -1,38 +1,38 @@
 import Synchronization
 
-/// Values in memory, bounded by what they cost, for any number of threads.
+/// A thread-safe memory cache bounded by the cost of its values, with the S3-FIFO eviction policy.
 ///
-/// Hits are synchronous and allocate nothing. The policy is S3-FIFO. A value's release may run code of its own, so
-/// evicted values are let go outside the lock. A large cache is several, each with its share of the limit and a lock
-/// of its own, so that threads seldom meet.
+/// Hits are synchronous and allocate nothing. Releasing a value may run arbitrary code, so evicted values are released
+/// outside the lock. A large cache is split into shards, each with its own lock and share of the limit, so that threads
+/// seldom contend.
 public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
-  /// In place: a hit goes through no further object. A small cache uses the first one alone.
+  /// Stored inline, so that a hit needs no extra indirection. A small cache uses only the first shard.
   private let shards: [4 of Mutex<S3FIFO<Key, Value>>]
-  /// The bits of a key that choose its shard.
+  /// The mask for the bits of a key that select its shard.
   private let shardBits: UInt64
 
-  /// An empty cache whose values may cost `costLimit` together, usually bytes.
+  /// Creates an empty cache. `costLimit` bounds the total cost of its values, usually in bytes.
   public init(costLimit: Int) {
     let limit = max(0, costLimit)
-    // A share must have room for the largest values, an eighth of the whole.
+    // Each share must have room for the largest values, which may cost an eighth of the whole.
     let count = limit >= 4 << 20 ? 4 : 1
     shardBits = UInt64(count - 1)
     shards = InlineArray { _ in Mutex(S3FIFO(costLimit: limit / count, largestCost: limit / 8)) }
   }
 
-  /// The value of `key`.
+  /// Returns the value of `key`; nil if there is none.
   public func value(for key: Key) -> Value? {
     shards[shard(of: key)].withLock { $0.value(for: key) }
   }
 
-  /// Stores `value` in the place of an older one.
+  /// Stores `value` and replaces an older value.
   ///
   /// - Parameters:
-  ///   - value: What is kept until its place is needed.
-  ///   - key: Under which it is found.
-  ///   - cost: What the value keeps alive, at least 1. Above an eighth of the limit nothing is stored, and an older
-  ///     value goes all the same.
-  /// - Returns: Whether it was stored.
+  ///   - value: The value to keep until it is evicted.
+  ///   - key: The key of the value.
+  ///   - cost: The cost of the value, at least 1. Above an eighth of the limit the value is not stored, but an older
+  ///     one is removed all the same.
+  /// - Returns: True if the value was stored.
   @discardableResult
   public func insert(_ value: Value, for key: Key, cost: Int) -> Bool {
     var evicted: [Value] = []
@@ -41,17 +41,17 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
     }
   }
 
-  /// Forgets the value of `key`.
+  /// Removes the value of `key`.
   public func remove(_ key: Key) {
-    // Bound to a name, so that the value's last reference outlives the lock.
+    // The name keeps the last reference to the value until after the lock is released.
     let removed = shards[shard(of: key)].withLock { $0.remove(key) }
     _ = removed
   }
 
-  /// Forgets every value.
+  /// Removes all values.
   public func removeAll() {
     for shard in shards.indices {
-      // Bound to a name, so that the values' last references outlive the lock.
+      // The name keeps the last references to the values until after the lock is released.
       let removed = shards[shard].withLock { cache in
         defer { cache = S3FIFO(costLimit: cache.costLimit, largestCost: cache.largestCost) }
         return cache
@@ -60,7 +60,7 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
     }
   }
 
-  /// The number of values and the sum of their costs.
+  /// The number of values and their total cost.
   public var usage: (count: Int, cost: Int) {
     shards.indices.reduce((0, 0)) { sum, shard in
       shards[shard].withLock { (sum.0 + $0.count, sum.1 + $0.cost) }

@@ -1,14 +1,15 @@
-/// The S3-FIFO replacement policy (Yang et al., SOSP 2023) with its values, bounded by cost: a plain value.
+/// The S3-FIFO eviction policy (Yang et al., SOSP 2023) with its values, bounded by cost. A plain value.
 ///
-/// New keys pass through a small queue, a tenth of the limit; those used twice there move on to the main queue, the
-/// others leave only their key behind. Keys that come back while remembered go straight to the main queue. So a scan
-/// of any length flushes the small queue alone. A hit raises one counter and moves nothing.
+/// New keys pass through a small queue, a tenth of the limit. Values used twice there move to the main queue; the
+/// others are evicted, and only their keys are remembered. A key that returns while remembered goes straight to the
+/// main queue. Thus a scan of any length flushes only the small queue. A hit increments one counter and moves
+/// nothing.
 struct S3FIFO<Key: Hashable, Value> {
-  /// What became of an insertion.
+  /// The result of an insertion.
   enum Insertion: Hashable {
     case inserted
     case replaced
-    /// The value costs more than ``largestCost``; what was stored under the key is gone.
+    /// The value costs more than ``largestCost``. An older value of the key is removed.
     case refused
   }
 
@@ -21,14 +22,14 @@ struct S3FIFO<Key: Hashable, Value> {
     var queue: Queue
   }
 
-  /// The most all values together may cost.
+  /// The maximum total cost of all values.
   let costLimit: Int
-  /// The largest cost of one value.
+  /// The maximum cost of one value.
   let largestCost: Int
   private let smallLimit: Int
   private var slotNumbers: [Key: Int32] = [:]
   private var slots: [Slot?] = []
-  /// How often what a slot holds was used, 3 at most. By itself, so that a hit writes one byte and nothing else.
+  /// The number of uses of each slot, at most 3. Kept in a separate array, so that a hit writes a single byte.
   private var frequencies: [UInt8] = []
   private var links: [SlotQueue.Links] = []
   private var freeSlots: [Int32] = []
@@ -36,7 +37,7 @@ struct S3FIFO<Key: Hashable, Value> {
   private var main = SlotQueue()
   private var ghosts: GhostList<Key>
 
-  /// An empty cache. Values that cost more than `largestCost`, an eighth of the limit by default, are refused.
+  /// Creates an empty cache that refuses values above `largestCost`. Default: an eighth of the limit.
   init(costLimit: Int, largestCost: Int? = nil) {
     self.costLimit = costLimit
     self.largestCost = largestCost ?? costLimit / 8
@@ -44,21 +45,22 @@ struct S3FIFO<Key: Hashable, Value> {
     ghosts = GhostList(costLimit: costLimit - costLimit / 10)
   }
 
-  /// The sum of the costs, never above the limit.
+  /// The total cost of all values, never above the limit.
   var cost: Int { small.cost + main.cost }
   /// The number of values.
   var count: Int { slotNumbers.count }
 
-  /// The value of `key`, whose counter rises to 3 at most.
+  /// Returns the value of `key` and increments its use counter, up to 3.
   mutating func value(for key: Key) -> Value? {
     guard let slot = slotNumbers[key].map(Int.init) else { return nil }
     if frequencies[slot] < 3 { frequencies[slot] += 1 }
     return slots[slot]?.value
   }
 
-  /// Stores `value`. What had to go, a replaced value included, is appended to `evicted` for the caller to drop.
+  /// Stores `value`. Values that were evicted or replaced are appended to `evicted`, so that the caller can release
+  /// them outside its lock.
   ///
-  /// - Parameter cost: At least 1, so that nothing stays for ever for free.
+  /// - Parameter cost: At least 1, so that every value can be evicted in the end.
   mutating func insert(_ value: Value, for key: Key, cost: Int, evicted: inout [Value]) -> Insertion {
     guard cost <= largestCost else {
       if let old = remove(key) { evicted.append(old) }
@@ -69,7 +71,7 @@ struct S3FIFO<Key: Hashable, Value> {
       makeRoom(evicted: &evicted)
       return .replaced
     }
-    // The small queue could not hold a value above its own limit for long enough to see a second use.
+    // The small queue could not hold a value above its own limit long enough for a second use.
     let queue: Queue = ghosts.recall(key) || cost > smallLimit ? .main : .small
     let slot = take(Slot(key: key, value: value, cost: cost, queue: queue))
     slotNumbers[key] = slot
@@ -78,7 +80,7 @@ struct S3FIFO<Key: Hashable, Value> {
     return .inserted
   }
 
-  /// Takes the value of `key` out.
+  /// Removes and returns the value of `key`.
   mutating func remove(_ key: Key) -> Value? {
     guard let slot = slotNumbers.removeValue(forKey: key), let content = slots[Int(slot)] else { return nil }
     dequeue(slot, content)
@@ -107,7 +109,7 @@ struct S3FIFO<Key: Hashable, Value> {
     }
   }
 
-  /// The oldest of the small queue moves on to the main one if it was used twice, else it goes.
+  /// Moves the oldest value of the small queue to the main queue if it was used twice, and evicts it otherwise.
   private mutating func evictFromSmall(_ evicted: inout [Value]) {
     let slot = small.oldest
     guard let content = slots[Int(slot)] else { return }
@@ -124,7 +126,7 @@ struct S3FIFO<Key: Hashable, Value> {
     }
   }
 
-  /// The oldest of the main queue starts over if it was used since, one use poorer, else it goes.
+  /// Requeues the oldest value of the main queue with one use less if it was used, and evicts it otherwise.
   private mutating func evictFromMain(_ evicted: inout [Value]) {
     let slot = main.oldest
     guard let content = slots[Int(slot)] else { return }

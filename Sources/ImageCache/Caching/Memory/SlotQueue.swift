@@ -1,8 +1,9 @@
-/// A first-in first-out queue of slot numbers, bounded by nothing, from whose middle any number can be taken in O(1).
+/// An unbounded first-in, first-out queue of slot numbers. Any slot can be removed from the middle in O(1).
 ///
-/// The links live in an array indexed by slot, which both queues of ``S3FIFO`` share: a slot is in one queue or none.
+/// The links are in an array indexed by slot, which both queues of ``S3FIFO`` share, because a slot is in at most one
+/// queue.
 struct SlotQueue {
-  /// The neighbours of a queued slot.
+  /// The neighbors of a queued slot.
   struct Links {
     var older: Int32 = none
     var newer: Int32 = none
@@ -10,12 +11,12 @@ struct SlotQueue {
 
   static let none: Int32 = -1
 
-  /// The sum of the costs of what is queued, kept by the owner's calls.
+  /// The total cost of the queued slots, as passed in by the owner.
   private(set) var cost = 0
   private(set) var oldest: Int32 = none
   private var newest: Int32 = none
 
-  /// Adds `slot` as the newest.
+  /// Appends `slot` as the newest.
   mutating func append(_ slot: Int32, cost: Int, in links: inout [Links]) {
     links[Int(slot)] = Links(older: newest, newer: Self.none)
     if newest == Self.none { oldest = slot } else { links[Int(newest)].newer = slot }
@@ -23,7 +24,7 @@ struct SlotQueue {
     self.cost += cost
   }
 
-  /// Takes `slot`, which must be queued here.
+  /// Removes `slot`, which must be in this queue.
   mutating func remove(_ slot: Int32, cost: Int, in links: inout [Links]) {
     let (older, newer) = (links[Int(slot)].older, links[Int(slot)].newer)
     if older == Self.none { oldest = newer } else { links[Int(older)].newer = newer }
@@ -31,6 +32,6 @@ struct SlotQueue {
     self.cost -= cost
   }
 
-  /// Notes that something queued costs `difference` more than before.
+  /// Adjusts the total cost after the cost of a queued slot changed by `difference`.
   mutating func adjustCost(by difference: Int) { cost += difference }
 }
