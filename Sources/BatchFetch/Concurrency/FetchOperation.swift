@@ -7,10 +7,11 @@ internal import Synchronization
 /// The superclass makes this class `@unchecked Sendable`; everything added here is constant or inside a `Mutex`.
 public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Sendable {
   /// Begins the request.
-  typealias Begin = @Sendable (
-    _ priority: Priority, _ progress: @escaping DownloadProgress.Handler,
-    _ completion: @escaping @Sendable (Result<Value, FetchFailure>) -> Void
-  ) -> WorkHandle
+  typealias Begin =
+    @Sendable (
+      _ priority: Priority, _ progress: @escaping DownloadProgress.Handler,
+      _ completion: @escaping @Sendable (Result<Value, FetchFailure>) -> Void
+    ) -> WorkHandle
 
   private struct State {
     /// Nil once the request has begun.
@@ -53,7 +54,11 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
   final override func execute() {
     guard let begin = state.withLock({ $0.begin.take() }) else { return end(.failure(.cancelled)) }
     slot.run { priority in
-      begin(priority) { [self] in report($0) } _: { [self] in end($0) }
+      begin(priority) { [self] in
+        report($0)
+      } _: { [self] in
+        end($0)
+      }
     }
   }
 

@@ -81,7 +81,9 @@ import Testing
   @Test mutating func `Nothing is delivered after the end`() {
     _ = mailbox.end(.failure(.cancelled))
     let delivered = deliveries()
-    let later = [mailbox.offer(progress(3)), mailbox.end(success(9), complete: .complete(success(9))), mailbox.cancel()]
+    let later = [
+      mailbox.offer(progress(3)), mailbox.end(success(9), complete: .complete(success(9))), mailbox.cancel(),
+    ]
     #expect(delivered == ["end by cancelled"])
     #expect(later == [false, false, false])
     #expect(mailbox.outcome?.failure == .cancelled)

@@ -99,7 +99,10 @@ import Testing
     // waiting, paused, queued, attempting, backingOff, stopping, ended
     (.begin, ["enqueue queued", "-", "-", "-", "-", "-", "-"]),
     (.pause, ["-", "-", "rest paused", "cancelTransfer stopping", "rest paused", "normal stopping", "-"]),
-    (.resume, ["-", "enqueue queued", "normal queued", "normal attempting", "normal backingOff", "normal stopping", "-"]),
+    (
+      .resume,
+      ["-", "enqueue queued", "normal queued", "normal attempting", "normal backingOff", "normal stopping", "-"]
+    ),
     (.raise, ["-", "-", "high queued", "high attempting", "high backingOff", "high stopping", "-"]),
     (.oldDemand, ["-", "-", "-", "-", "-", "-", "-"]),
     (.cancel, ["abort ended", "abort ended", "abort ended", "abort ended", "abort ended", "abort ended", "-"]),
@@ -162,7 +165,9 @@ import Testing
 
   @Test func `A refused range is followed by an attempt at once, which does not count as a retry`() {
     var driver = Driver(retries: 1)
-    let actions = driver.handle([.begin, .attempt, .failForNow, .backedOff, .attempt, .rangeRefused, .attempt, .failForNow])
+    let actions = driver.handle([
+      .begin, .attempt, .failForNow, .backedOff, .attempt, .rangeRefused, .attempt, .failForNow,
+    ])
     #expect(actions.suffix(4) == ["attempt 2", "prepare", "attempt 3", "finish"])
   }
 

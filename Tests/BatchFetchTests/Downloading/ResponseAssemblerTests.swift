@@ -10,7 +10,8 @@ import Testing
     _ status: Int, _ fields: HTTPFields, _ chunks: [Int], failure: FailureCode? = nil, continuing: Int? = nil,
     maxBytes: Int = 1000
   ) -> String {
-    var assembler = ResponseAssembler(maxBytes: maxBytes, continuing: continuing.flatMap { .sample(count: $0) }, requestedAt: .now)
+    var assembler = ResponseAssembler(
+      maxBytes: maxBytes, continuing: continuing.flatMap { .sample(count: $0) }, requestedAt: .now)
     var failure = failure.map { FetchFailure($0, "") }
     do throws(FetchFailure) {
       let response = HTTPResponse(status: .init(code: status), headerFields: fields)
