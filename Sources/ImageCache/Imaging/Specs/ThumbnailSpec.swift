@@ -5,7 +5,6 @@
 /// ```swift
 /// let icon = ThumbnailSpec(width: 64, scale: 2, fit: .cover)  // 128 by 128 pixels
 /// let preview = ThumbnailSpec(width: 640, height: 480, format: .jpeg, quality: 75)
-/// print(icon.label, preview.label)  // 64x64@2x 640x480
 /// ```
 public struct ThumbnailSpec: Hashable, Sendable {
   /// The largest side of a box, in pixels.
