@@ -54,7 +54,9 @@ import Testing
   }
 
   @Test(arguments: [("srgb-profile.jpg", [CImageColorModel.RGB, .RGBA]), ("gray-profile.jpg", [])])
-  func `Only a profile that differs from sRGB and fits the image gives a transform`(name: String, models: [CImageColorModel]) throws {
+  func `Only a profile that differs from sRGB and fits the color model gives a transform`(
+    name: String, models: [CImageColorModel]
+  ) throws {
     var warnings: [String] = []
     let profile = try Self.profile(of: name)
 
