@@ -288,8 +288,8 @@ def flawed():
 
 
 def matrix_profile(primaries, gamma):
-    """Returns an ICC version 2 display profile with the given xy primaries and gamma (None for the sRGB curve), and white
-    point D65."""
+    """Returns an ICC version 2 display profile with the given xy primaries and gamma (None for the sRGB curve), and
+    white point D65."""
     def xyz(x, y, scale=1.0):
         return [scale * x / y, scale, scale * (1 - x - y) / y]
 

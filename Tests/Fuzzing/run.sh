@@ -77,7 +77,8 @@ for target in ${*:-jpeg png icc header}; do
   # Ten seconds for one input count as a hang, and a gigabyte as a leak. Swift's backtrace would bury the message and
   # the input.
   (cd "$out" && SWIFT_BACKTRACE=enable=no "./$target" ${words:+"-dict=$words"} ${CI:+-seed=1} \
-    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 "$target-corpus" >"$target.log" 2>&1) ||
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+    "$target-corpus" >"$target.log" 2>&1) ||
     { tail -40 "$out/$target.log"; exit 1; }
   grep -E "number_of_executed_units|Done" "$out/$target.log"
 done
