@@ -60,7 +60,7 @@ import Testing
     #expect(code(bomb.prefix(scans[30]) + [0xFF, 0xD9], specs: specs) == nil)
   }
 
-  @Test func `A small image in many scans is decoded`() throws {
+  @Test func `A small image with many scans is decoded`() throws {
     #expect(try code(Fixtures.bomb("harmless.jpg"), specs: [ThumbnailSpec(width: 100)]) == nil)
   }
 }
