@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""corpus.py DIR [PHOTOS ICONS]: cuts real photos and icons to the sizes the web has. Needs Pillow and the packages run.sh names."""
+"""corpus.py DIR [PHOTOS ICONS]: makes a corpus of photos and icons in sizes that are common on the web.
+
+Needs Pillow, jpegtran, photos in /usr/share/backgrounds and the Oxygen icons in /usr/share/icons.
+"""
 import importlib.util, pathlib, random, struct, subprocess, sys
 from PIL import Image
 
@@ -8,12 +11,12 @@ FIXTURES = pathlib.Path(__file__).resolve().parents[2] / "Tests/Fixtures/make-fi
 FOLDERS = ("photos", "progressive", "srgb", "p3", "422", "large", "icons")
 PHOTOS, ICONS = map(int, sys.argv[2:4] or (60, 200))
 SIZES = [(1280, 960), (1600, 1067), (1200, 1600), (1920, 1080), (1080, 1350), (1440, 810)]
-# What cameras write: 12 to 24 megapixels.
+# Sizes of camera photos: 12 to 24 megapixels.
 LARGE_SIZES = [(4000, 3000), (4928, 3264), (3456, 5184), (6000, 4000)]
 
 
 def profiles():
-    """The profiles of most tagged photos: matrices, with the curve of sRGB as a table."""
+    """Returns the two most common profiles of photos: matrix profiles with the sRGB curve as a table."""
     spec = importlib.util.spec_from_file_location("fixtures", FIXTURES)
     fixtures = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fixtures)
@@ -22,14 +25,14 @@ def profiles():
 
 
 def tagged(jpeg, profile):
-    """The same file with a profile (ICC.1:2010, annex B.4): every other byte is the same."""
+    """Returns the file with a profile added (ICC.1:2010, annex B.4) and otherwise unchanged."""
     segment = b"ICC_PROFILE\0\1\1" + profile
     return jpeg[:2] + b"\xff\xe2" + struct.pack(">H", 2 + len(segment)) + segment + jpeg[2:]
 
 
 def photos(count):
-    """Photos of 1 to 2 megapixels, quality 85, as baseline files with 4:2:0; and each as a progressive file, with
-    two profiles, and with 4:2:2."""
+    """Writes photos of 1 to 2 megapixels at quality 85 as baseline 4:2:0 files, and variants of each: progressive, with
+    two profiles, and 4:2:2."""
     tags = profiles()
     sources = sorted(p for p in pathlib.Path("/usr/share/backgrounds").rglob("*.jpg") if p.stat().st_size > 200_000)
     made = 0
@@ -37,7 +40,7 @@ def photos(count):
         source = sources[number % len(sources)]
         width, height = SIZES[number % len(SIZES)]
         image = Image.open(source).convert("RGB")
-        # Halves first: sharp detail at web size, as a camera's picture has after the site has scaled it.
+        # Halve large photos first, because web photos have been scaled down and have sharp detail.
         image = image.reduce(2) if min(image.size) > 2400 else image
         if image.width < width or image.height < height:
             continue
@@ -57,7 +60,7 @@ def photos(count):
 
 
 def large():
-    """Photos of cameras' sizes, quality 90, half of them with 4:2:2."""
+    """Writes photos in camera sizes at quality 90, half of them with 4:2:2."""
     sources = sorted(pathlib.Path("/usr/share/backgrounds").rglob("*.jpg"), key=lambda p: -p.stat().st_size)
     for number in range(2 * len(LARGE_SIZES)):
         size = LARGE_SIZES[number // 2]
@@ -69,7 +72,7 @@ def icons(count):
     base = pathlib.Path("/usr/share/icons/oxygen/base")
     files = [file for side in ("256x256", "128x128") for file in sorted((base / side).rglob("*.png"))]
     files = [file for file in files if not file.is_symlink()]
-    # A large corpus has each of them more than once.
+    # A large corpus repeats the files.
     for number in range(count):
         file = files[number % len(files)]
         (DIR / "icons" / f"{number:04}.png").write_bytes(file.read_bytes())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""measure.py BINARY CORPUS: times four programs on the same files, one core each, and compares their pixels.
+"""measure.py BINARY CORPUS: times four programs on the same files, on one core each, and compares their pixels.
 
-Times are CPU seconds (user and system) of a whole process, the best of three runs in turn, without what the same
-process needs for no file at all.
+A time is the CPU time (user and system) of a whole process, the best of three interleaved runs, minus the time the
+process takes without files.
 """
 import io, math, os, pathlib, resource, shutil, subprocess, sys, tempfile
 from PIL import Image, ImageChops
@@ -43,7 +43,8 @@ def row(title, folder, side):
         for _ in range(3):
             for name, command in commands(side, out).items():
                 command = [word.replace("EXT", ext) for word in command]
-                seconds = cpu(command + files) - (cpu(command) if name != "vipsthumbnail" else cpu(["vipsthumbnail", "--version"]))
+                idle = command if name != "vipsthumbnail" else ["vipsthumbnail", "--version"]
+                seconds = cpu(command + files) - cpu(idle)
                 best[name] = min(best.get(name, math.inf), seconds)
                 sizes[name] = sum(path.stat().st_size for path in pathlib.Path(out).iterdir()) / len(files)
                 for path in pathlib.Path(out).iterdir():
@@ -51,18 +52,19 @@ def row(title, folder, side):
     ours = best["ours"]
     print(f"\n{title}: {len(files)} files to {side} px")
     for name, seconds in best.items():
-        print(f"  {name:14} {1000 * seconds / len(files):7.2f} ms  {sizes[name]:8.0f} bytes   ours is {seconds / ours:.2f} times as fast")
+        print(f"  {name:14} {1000 * seconds / len(files):7.2f} ms  {sizes[name]:8.0f} bytes"
+              f"   ours is {seconds / ours:.2f} times as fast")
 
 
 def sizes(folder, one, many):
-    """What further sizes of one picture cost beside the largest."""
+    """Prints the cost of additional sizes of one image, relative to the largest size alone."""
     files = [str(path) for path in (CORPUS / folder).iterdir()]
     best = [min(cpu([BINARY, "ours", sides, "-"] + files) for _ in range(3)) for sides in (one, many)]
     print(f"\n{folder} to {many} px: {best[1] / best[0]:.2f} times the time of {one} px alone")
 
 
 def ratio(title, folder, base, side=256):
-    """What one thing about a file costs: ours on two folders of the same photos, in turn."""
+    """Prints the cost of one property of files: our times for two folders with the same photos, interleaved."""
     best = {folder: math.inf, base: math.inf}
     for _ in range(7):
         for name in best:
@@ -77,7 +79,8 @@ def psnr(path, reference):
     image = image.convert(reference.mode)
     if image.size != reference.size:
         return None
-    squares = sum(n * v * v for band in ImageChops.difference(image, reference).split() for v, n in enumerate(band.histogram()))
+    bands = ImageChops.difference(image, reference).split()
+    squares = sum(n * v * v for band in bands for v, n in enumerate(band.histogram()))
     mean = squares / (image.width * image.height * len(reference.getbands()))
     return 99 if mean == 0 else 10 * math.log10(255 * 255 / mean)
 
@@ -87,7 +90,8 @@ def quality(folder, side, ext, options=""):
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         ENVIRONMENT["FORMAT"] = {"jpg": "jpeg"}.get(ext, ext)
         cpu([BINARY, "ours", str(side), first] + [str(file) for file in files])
-        cpu(["vipsthumbnail", "--size", f"{side}x{side}", "-o", f"{second}/%s.{ext}{options}"] + [str(file) for file in files])
+        cpu(["vipsthumbnail", "--size", f"{side}x{side}", "-o", f"{second}/%s.{ext}{options}"]
+            + [str(file) for file in files])
         del ENVIRONMENT["FORMAT"]
         results = {"ours": [], "vipsthumbnail": []}
         for file in files:
@@ -98,7 +102,8 @@ def quality(folder, side, ext, options=""):
             if None not in pair:
                 results["ours"].append(pair[0])
                 results["vipsthumbnail"].append(pair[1])
-    print(f"\nPSNR of {ext} against Pillow's full decode and Lanczos, {folder} to {side} px, {len(results['ours'])} files")
+    print(f"\nPSNR of {ext} against Pillow's full decode and Lanczos, {folder} to {side} px, "
+          f"{len(results['ours'])} files")
     for name, values in results.items():
         print(f"  {name:14} mean {sum(values) / len(values):.2f} dB, least {min(values):.2f} dB")
 

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Measures the pixel floor against a bare codec loop, vipsthumbnail and Pillow, on real photos and icons.
+# Compares the speed and quality of the renderer with a bare codec loop, vipsthumbnail and Pillow on real photos and
+# icons.
 #
-# Other pictures: set CORPUS to a folder that has photos/*.jpg, the same as progressive/*.jpg, srgb/*.jpg, p3/*.jpg and
-# 422/*.jpg, and large/*.jpg and icons/*.png.
+# To measure other images, set CORPUS to a folder with photos/*.jpg, the same photos in progressive/*.jpg, srgb/*.jpg,
+# p3/*.jpg and 422/*.jpg, and other files in large/*.jpg and icons/*.png.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 corpus=${CORPUS:-$here/.build/corpus}
 [ -n "${CORPUS:-}" ] || /usr/bin/python3 -B "$here/corpus.py" "$corpus"
 swift build -c release --package-path "$here" --product bench-pixels
-/usr/bin/python3 "$here/measure.py" "$(swift build -c release --package-path "$here" --show-bin-path)/bench-pixels" "$corpus"
+binaries=$(swift build -c release --package-path "$here" --show-bin-path)
+/usr/bin/python3 "$here/measure.py" "$binaries/bench-pixels" "$corpus"

@@ -11,28 +11,28 @@
 struct CImageTransform {
   cmsContext context;
   cmsHTRANSFORM transform;
-  /// What LittleCMS said last. Lives here because the context keeps a pointer to it.
-  char said[200];
-  /// An allocation failed: nothing is known about the profile.
+  /// The last message from LittleCMS.
+  char message[200];
+  /// True if an allocation failed, so that nothing is known about the profile.
   bool outOfMemory;
 };
 
-/// The largest block that LittleCMS itself would allocate for a profile.
+/// The largest block that LittleCMS's own allocator would return.
 enum { maxBlock = 512 << 20 };
 
-/// Notes on the context's transform that the system has no memory left.
-static void *noted(cmsContext context, void *memory) {
+/// Returns `memory`, after recording a failed allocation in the context's transform.
+static void *recorded(cmsContext context, void *memory) {
   CImageTransform *self = cmsGetContextUserData(context);
   if (memory == NULL && self != NULL) self->outOfMemory = true;
   return memory;
 }
 
 static void *allocate(cmsContext context, cmsUInt32Number count) {
-  return count <= maxBlock ? noted(context, malloc(count)) : NULL;
+  return count <= maxBlock ? recorded(context, malloc(count)) : NULL;
 }
 
 static void *reallocate(cmsContext context, void *memory, cmsUInt32Number count) {
-  return count <= maxBlock ? noted(context, realloc(memory, count)) : NULL;
+  return count <= maxBlock ? recorded(context, realloc(memory, count)) : NULL;
 }
 
 static void deallocate(cmsContext context, void *memory) {
@@ -40,7 +40,7 @@ static void deallocate(cmsContext context, void *memory) {
   free(memory);
 }
 
-/// Without it, a profile that found no memory would look like a damaged one.
+/// A memory handler, needed because LittleCMS reports a failed allocation like a corrupt profile.
 static cmsPluginMemHandler memoryHandler = {
     .base = {.Magic = cmsPluginMagicNumber, .ExpectedVersion = 2000, .Type = cmsPluginMemHandlerSig},
     .MallocPtr = allocate,
@@ -51,7 +51,7 @@ static cmsPluginMemHandler memoryHandler = {
 static void remember(cmsContext context, cmsUInt32Number code, const char *text) {
   (void)code;
   CImageTransform *self = cmsGetContextUserData(context);
-  strncpy(self->said, text, sizeof self->said - 1);
+  strncpy(self->message, text, sizeof self->message - 1);
 }
 
 static cmsColorSpaceSignature space_of(CImageColorModel model) {
@@ -77,7 +77,7 @@ static cmsUInt32Number format_of(CImageColorModel model) {
   }
 }
 
-/// sRGB, or for gray samples the tone curve of sRGB alone (IEC 61966-2-1).
+/// Creates the sRGB profile, or for gray samples a gray profile with the sRGB tone curve (IEC 61966-2-1).
 static cmsHPROFILE create_target(cmsContext context, CImageColorModel model) {
   if (space_of(model) != cmsSigGrayData) return cmsCreate_sRGBProfileTHR(context);
   const cmsFloat64Number curve[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
@@ -100,12 +100,12 @@ static void open_transform(CImageTransform *self, const uint8_t *profile, size_t
       cmsCloseProfile(target);
     }
   } else {
-    strncpy(self->said, "it describes another kind of colour than the picture has", sizeof self->said - 1);
+    strncpy(self->message, "its color model differs from the image's", sizeof self->message - 1);
   }
   cmsCloseProfile(source);
 }
 
-/// Whether no color of a grid of `steps` a channel moves by more than one level.
+/// Returns true if the transform moves no color of a grid, with `steps` per channel, by more than one level.
 static bool keeps_grid(const CImageTransform *self, int colors, int channels, int steps) {
   uint8_t before[4], after[4];
   int count = colors == 1 ? steps : steps * steps * steps;
@@ -121,7 +121,7 @@ static bool keeps_grid(const CImageTransform *self, int colors, int channels, in
   return true;
 }
 
-/// Whether the profile is sRGB in all but name, as those of many images of the web are.
+/// Returns true if the profile is equivalent to sRGB, as the profiles of many web images are.
 static bool changes_nothing(const CImageTransform *self, CImageColorModel model) {
   switch (model) {
     case CImageColorModelGray:
@@ -132,14 +132,15 @@ static bool changes_nothing(const CImageTransform *self, CImageColorModel model)
   }
 }
 
-/// Adds why there is no transform. Returns what that means for the image.
+/// Adds a message with the reason that there is no transform. Returns success unless memory ran out, because an image without
+/// its profile is still an image.
 static CImageStatus explain(const CImageTransform *self, CImageMessages *messages) {
   if (self->context == NULL || self->outOfMemory) {
     cimage_set_error(messages, "out of memory");
     return CImageStatusOutOfMemory;
   }
   char line[256] = "ICC profile ignored: ";
-  strncat(line, self->said[0] != '\0' ? self->said : "it is damaged", sizeof line - strlen(line) - 1);
+  strncat(line, self->message[0] != '\0' ? self->message : "it is corrupt", sizeof line - strlen(line) - 1);
   cimage_add_warning(messages, line);
   return CImageStatusOK;
 }
@@ -153,7 +154,7 @@ CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImag
   if (self->context != NULL) {
     cmsSetLogErrorHandlerTHR(self->context, remember);
     open_transform(self, profile, count, model);
-    // From here on many threads may use it: nothing may write into it any more.
+    // Many threads may use the transform from now on, so LittleCMS must not write messages into it.
     cmsSetLogErrorHandlerTHR(self->context, NULL);
   }
   CImageStatus status = self->transform != NULL ? CImageStatusOK : explain(self, messages);

@@ -7,11 +7,12 @@
 #include "jpeg_scans.h"
 #include "messages.h"
 
-/// Blocks that the scans of a file may pass: so many times all it has, as many as a long script of an encoder takes;
-/// and for small pictures so many in any case. A scan can pass millions of blocks in a few bytes.
+/// Limits on the blocks that all scans of a file visit: `maxPasses` times the blocks of the image, which is enough for
+/// long scan scripts, but never fewer than `minBlocks`. Without a limit, a few bytes can make a scan visit millions of
+/// blocks.
 enum { maxPasses = 32, minBlocks = 2 << 20 };
 
-/// One file on its way into the caller's bitmap. Lives outside the frame that jumps land in.
+/// The state of decoding one file into the caller's bitmap. Lives in the frame above the one that calls setjmp.
 typedef struct Decoder {
   struct jpeg_decompress_struct cinfo;
   struct jpeg_progress_mgr progress;
@@ -20,20 +21,20 @@ typedef struct Decoder {
   const uint8_t *bytes;
   size_t count;
   CImageJPEGDecoding options;
-  /// What to fill: pixels, or where these are not wanted three planes that lie in `room`.
+  /// The destination: `bitmap`, or three planes in `room` if `planes` is not NULL.
   CImageBitmap bitmap;
   CImagePlane *planes;
   uint8_t *room;
   /// One row of CMYK samples.
   uint8_t *ink;
-  /// The components that at least one scan holds, one bit each.
+  /// The components that occurred in a scan, one bit each.
   unsigned seen;
-  /// The scan that was begun last, and the blocks that all scans so far pass.
+  /// The scan that began last, and the number of blocks that all scans so far visit.
   int scan;
   uint64_t passedBlocks;
-  /// Some scans are not decoded, because the pixels do not depend on them.
+  /// True if some scans are skipped because the pixels do not depend on them.
   bool leavesOut;
-  /// All rows are read: what is wrong from here on does not concern the picture.
+  /// True if all rows are read. Later errors do not affect the image.
   bool complete;
 } Decoder;
 
@@ -41,18 +42,18 @@ static uint64_t block_count(const jpeg_component_info *component) {
   return (uint64_t)component->width_in_blocks * component->height_in_blocks;
 }
 
-/// Counts the blocks of a scan that begins, and fails where the file has had more than enough.
+/// Adds the blocks of a scan that begins, and fails if there are too many.
 static void count_blocks(Decoder *self) {
   j_decompress_ptr cinfo = &self->cinfo;
   uint64_t all = 0;
   for (int i = 0; i < cinfo->num_components; i++) all += block_count(&cinfo->comp_info[i]);
   for (int i = 0; i < cinfo->comps_in_scan; i++) self->passedBlocks += block_count(cinfo->cur_comp_info[i]);
   if (self->passedBlocks > minBlocks && self->passedBlocks > maxPasses * all) {
-    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusLimit, "the JPEG file's scans pass too many blocks");
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusLimit, "the JPEG file's scans visit too many blocks");
   }
 }
 
-/// Called by libjpeg before it reads the next piece of a file with several scans.
+/// Checks the limits on scans. libjpeg calls it before it reads the next piece of a file with several scans.
 static void watch_scans(j_common_ptr common) {
   j_decompress_ptr cinfo = (j_decompress_ptr)common;
   Decoder *self = cinfo->client_data;
@@ -85,25 +86,25 @@ static void choose_pixels(Decoder *self) {
     default: cinfo->out_color_space = JCS_RGB; break;
   }
   if ((cinfo->num_components == 1) != (self->bitmap.channels == 1)) {
-    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has two headers that differ");
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has conflicting headers");
   }
 }
 
 static void choose_planes(Decoder *self) {
   j_decompress_ptr cinfo = &self->cinfo;
   if (cinfo->jpeg_color_space != JCS_YCbCr || cinfo->num_components != 3) {
-    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusUnsupported, "the JPEG file's colours are not luma and chroma");
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusUnsupported, "the JPEG file's color space is not YCbCr");
   }
   cinfo->out_color_space = JCS_YCbCr;
   cinfo->raw_data_out = TRUE;
 }
 
-/// Chooses the output, and refuses what differs from the header the caller saw.
+/// Chooses the output, and fails if the header differs from the one the caller read.
 static void choose_output(Decoder *self) {
   j_decompress_ptr cinfo = &self->cinfo;
   if (cinfo->image_width != (JDIMENSION)self->options.width ||
       cinfo->image_height != (JDIMENSION)self->options.height) {
-    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has two headers that differ");
+    cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has conflicting headers");
   }
   if (self->planes != NULL) {
     choose_planes(self);
@@ -115,7 +116,7 @@ static void choose_output(Decoder *self) {
   jpeg_calc_output_dimensions(cinfo);
 }
 
-/// Ideal inks: each takes away its own part of the light. Samples are inverted, so 255 is no ink.
+/// Converts CMYK to RGB with ideal inks, each of which absorbs only its own color. Samples are inverted: 255 is no ink.
 static void ideal_inks(const uint8_t *ink, uint8_t *rgb, size_t count) {
   for (size_t x = 0; x < count; x++) {
     for (int channel = 0; channel < 3; channel++) {
@@ -141,16 +142,16 @@ static void read_rows(Decoder *self) {
   }
 }
 
-/// Whether scans are missing that a file cut short would have had.
+/// Returns true if the file ended before its last scan.
 static bool lacks_scans(const Decoder *self) {
   const struct jpeg_decompress_struct *cinfo = &self->cinfo;
   if (!jpeg_has_multiple_scans((j_decompress_ptr)cinfo)) return false;
   if (self->seen != (1u << cinfo->num_components) - 1) return true;
-  // Only of a file with its end mark are scans left out: it is not cut short.
+  // Scans are skipped only in files with an end marker, which are not truncated.
   if (!cinfo->progressive_mode || self->leavesOut) return false;
   for (int component = 0; component < cinfo->num_components; component++) {
     for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++) {
-      // -1: never sent. Above 0: that many low bits are still to come.
+      // -1: not sent yet. Above 0: the number of low bits not sent yet.
       if (cinfo->coef_bits[component][coefficient] != 0) return true;
     }
   }
@@ -159,14 +160,16 @@ static bool lacks_scans(const Decoder *self) {
 
 static void judge_damage(Decoder *self) {
   j_common_ptr cinfo = (j_common_ptr)&self->cinfo;
-  // Arithmetic decoding reads zeros where there is nothing more, and cannot tell whether they were meant.
+  // The arithmetic decoder reads zeros after the end of the data and cannot detect that they are not data.
   bool vague = self->cinfo.arith_code;
   bool cutShort = self->errors.reachedEnd && (self->errors.damaged || vague || lacks_scans(self));
-  if (cutShort) cimage_jpeg_fail(cinfo, CImageStatusTruncated, "the JPEG file ends before its picture does");
-  if (self->errors.damaged) cimage_jpeg_fail(cinfo, CImageStatusCorrupt, "the JPEG file's picture data is damaged");
+  if (cutShort) cimage_jpeg_fail(cinfo, CImageStatusTruncated, "the JPEG file ends before its image data does");
+  if (self->errors.damaged) cimage_jpeg_fail(cinfo, CImageStatusCorrupt, "the JPEG file's image data is corrupt");
 }
 
-/// The only frame a jump lands in; everything it needs afterwards lives in `self`.
+/// Decodes the file in the frame that error jumps return to. After longjmp, locals of this function that were modified
+/// after setjmp are indeterminate (C11, 7.13.2.1), so everything needed afterward is in `self`, which lives in a
+/// caller's frame.
 static CImageStatus decode(Decoder *self) {
   j_decompress_ptr cinfo = &self->cinfo;
   if (setjmp(self->errors.jump)) {
@@ -194,7 +197,7 @@ static CImageStatus decode(Decoder *self) {
   return CImageStatusOK;
 }
 
-/// Decodes into what `self` names.
+/// Decodes into the destination of `self`, and frees everything.
 static CImageStatus decode_file(Decoder *self, const uint8_t *bytes, size_t count, CImageJPEGDecoding options,
                                 CImageMessages *messages) {
   self->cinfo.err = cimage_jpeg_errors(&self->errors, messages);

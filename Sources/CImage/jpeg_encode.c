@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// One file on its way into the caller's buffer.
+/// The state of encoding one file into the caller's buffer. Lives in the frame above the one that calls setjmp.
 typedef struct Encoder {
   struct jpeg_compress_struct cinfo;
   struct jpeg_destination_mgr destination;
   JPEGErrors errors;
-  /// The pixels, or three planes.
+  /// The pixels, or an array of three planes.
   const CImageBitmap *bitmap;
   bool isPlanar;
   CImageJPEGEncoding options;
@@ -46,7 +46,7 @@ static void write_rows(Encoder *encoder) {
   }
 }
 
-/// Copies one row of a plane, and repeats its last sample up to `width`.
+/// Copies one row of a plane and repeats its last sample up to `width`. Rows past the last one repeat that row.
 static void pad_row(CImageBitmap plane, size_t y, uint8_t *row, size_t width) {
   size_t last = (size_t)plane.height - 1, count = (size_t)plane.width;
   const uint8_t *samples = plane.pixels + (y < last ? y : last) * plane.stride;
@@ -54,7 +54,7 @@ static void pad_row(CImageBitmap plane, size_t y, uint8_t *row, size_t width) {
   memset(row + count, samples[count - 1], width - count);
 }
 
-/// Writes as many rows of blocks at a time as are interleaved in the file.
+/// Writes one row of MCUs, the interleaved blocks of all planes, at a time.
 static void write_planes(Encoder *encoder) {
   j_compress_ptr cinfo = &encoder->cinfo;
   JSAMPROW rows[3][2 * DCTSIZE];
@@ -75,7 +75,9 @@ static void write_planes(Encoder *encoder) {
   }
 }
 
-/// The only frame a jump lands in; everything it needs afterwards lives in `encoder`.
+/// Encodes the file in the frame that error jumps return to. After longjmp, locals of this function that were modified
+/// after setjmp are indeterminate (C11, 7.13.2.1), so everything needed afterward is in `encoder`, which lives in a
+/// caller's frame.
 static CImageStatus encode(Encoder *encoder) {
   j_compress_ptr cinfo = &encoder->cinfo;
   if (setjmp(encoder->errors.jump)) return encoder->errors.status;
@@ -93,12 +95,12 @@ static CImageStatus encode(Encoder *encoder) {
 }
 
 size_t cimage_encoded_bound(CImageBitmap bitmap) {
-  // JPEG: whole 16x16 blocks at two bytes a sample, as TurboJPEG reckons. PNG never needs as much.
+  // JPEG: whole 16x16 MCUs at two bytes per sample, as TurboJPEG computes it. PNG never needs as much.
   size_t width = ((size_t)bitmap.width + 15) & ~(size_t)15, height = ((size_t)bitmap.height + 15) & ~(size_t)15;
   return width * height * 2 * (size_t)bitmap.channels + 4096;
 }
 
-/// Encodes what `encoder` names.
+/// Encodes the bitmap or planes of `encoder`, and frees everything.
 static CImageStatus encode_file(Encoder *encoder, CImageJPEGEncoding options, uint8_t *file, size_t capacity,
                                 size_t *written, CImageMessages *messages) {
   encoder->options = options;

@@ -1,4 +1,5 @@
-// libjpeg reports by jumping. The jump lands in the one function that set it and ends there as a status.
+// Error handling for libjpeg, which reports errors by longjmp. The function that called setjmp returns a status
+// instead.
 
 #ifndef CIMAGE_JPEG_ERROR_H
 #define CIMAGE_JPEG_ERROR_H
@@ -11,8 +12,8 @@
 #include <stdio.h>
 #include <jpeglib.h>
 
-// How many samples a block becomes. libjpeg 7 and later, whose interface Ubuntu's libjpeg-turbo has too, keep one number
-// for each direction; libjpeg 6b has one for both.
+// The number of samples per side of a decoded block. libjpeg 7 and later, whose API Ubuntu's libjpeg-turbo emulates,
+// has one number per direction; libjpeg 6b has one for both.
 #if JPEG_LIB_VERSION >= 70
 #define SAMPLES_ACROSS(component) ((component)->DCT_h_scaled_size)
 #define SAMPLES_DOWN(component) ((component)->DCT_v_scaled_size)
@@ -23,22 +24,22 @@
 #define LEAST_SAMPLES_DOWN(cinfo) ((cinfo)->min_DCT_scaled_size)
 #endif
 
-/// An error manager that remembers instead of printing.
+/// An error manager that records messages instead of printing them.
 typedef struct JPEGErrors {
   struct jpeg_error_mgr manager;  // First, so that libjpeg's pointer to it is a pointer to this.
   jmp_buf jump;
   CImageMessages *messages;
   CImageStatus status;
-  /// The library ran out of bytes and pretended to see the end of the picture.
+  /// True if the library ran out of bytes and inserted an end marker.
   bool reachedEnd;
-  /// Entropy-coded data was missing or made no sense: the pixels cannot be trusted.
+  /// True if entropy-coded data was missing or invalid, so that the pixels cannot be trusted.
   bool damaged;
 } JPEGErrors;
 
-/// Prepares `errors` and returns what `cinfo->err` wants. The caller then fills `jump` with setjmp.
+/// Initializes `errors` and returns the value for `cinfo->err`. The caller then sets `jump` with setjmp.
 struct jpeg_error_mgr *cimage_jpeg_errors(JPEGErrors *errors, CImageMessages *messages);
 
-/// Fails with a reason of our own, by the same way as libjpeg's errors. Does not return.
+/// Fails with the given status and reason, by the same jump as libjpeg's errors.
 _Noreturn void cimage_jpeg_fail(j_common_ptr cinfo, CImageStatus status, const char *reason);
 
 #endif

@@ -2,26 +2,26 @@
 
 #include <math.h>
 
-/// Rows that libjpeg writes: whole blocks.
+/// Returns the number of rows that libjpeg writes, in whole blocks.
 static size_t written_rows(const jpeg_component_info *component) {
   return (size_t)component->height_in_blocks * (size_t)SAMPLES_DOWN(component);
 }
 
-/// How many samples of `step` pixels show `size` pixels, where a block becomes `samples`. A block that was made smaller mixes the last pixels with what
-/// the encoder padded them with: such samples do not count, as long as there are others.
+/// Returns the number of samples, each `step` pixels apart, that show `size` pixels. If blocks are shrunk to `samples`
+/// per side, the last sample may include the encoder's padding; it is then left out, unless it is the only one.
 static int32_t sample_count(int32_t size, double step, int samples) {
   double count = size / step;
   if (samples == DCTSIZE) return (int32_t)ceil(count);
   return count >= 1 ? (int32_t)count : 1;
 }
 
-/// Pixels from one sample to the next, from the largest sampling factor and that of the component.
+/// Returns the number of pixels from one sample to the next, for a component with the sampling factor `factor`.
 static double step_of(int largest, int factor, int samples) {
   return (double)largest * DCTSIZE / (factor * samples);
 }
 
 size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options) {
-  // No plane is denser than the picture divided by `shrink`; each ends with a whole block.
+  // No plane has a higher resolution than the image divided by `shrink`; each ends with a whole block.
   size_t shrink = (size_t)options.shrink;
   return 3 * ((size_t)options.width / shrink + 2 * DCTSIZE) * ((size_t)options.height / shrink + 2 * DCTSIZE);
 }
@@ -51,7 +51,7 @@ void cimage_lay_out_planes(j_decompress_ptr cinfo, CImageJPEGDecoding options, u
 void cimage_read_planes(j_decompress_ptr cinfo, const CImagePlane planes[3]) {
   JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
   JSAMPARRAY strip[3] = {rows[0], rows[1], rows[2]};
-  // As many rows of blocks at a time as are interleaved in the file.
+  // One row of MCUs, the interleaved blocks of all planes, at a time.
   for (size_t number = 0; cinfo->output_scanline < cinfo->output_height; number++) {
     for (int i = 0; i < 3; i++) {
       const jpeg_component_info *component = &cinfo->comp_info[i];
@@ -59,7 +59,7 @@ void cimage_read_planes(j_decompress_ptr cinfo, const CImagePlane planes[3]) {
       size_t last = written_rows(component) - 1;
       for (size_t row = 0; row < count; row++) {
         size_t y = number * count + row;
-        // Rows of blocks that only fill the last strip are not written.
+        // Padding rows of the last strip all go to the last row.
         rows[i][row] = planes[i].samples.pixels + (y < last ? y : last) * planes[i].samples.stride;
       }
     }

@@ -1,15 +1,15 @@
-// A JPEG picture as the file keeps it: luma, and two planes of chroma.
+// Reads a JPEG image as luma and two chroma planes, as the file stores it.
 
 #ifndef CIMAGE_JPEG_PLANES_H
 #define CIMAGE_JPEG_PLANES_H
 
 #include "jpeg_error.h"
 
-/// Finds a place in `room` for each component that libjpeg is about to give, at the size it gives it.
+/// Places a plane in `room` for each component, at the size at which libjpeg outputs it.
 void cimage_lay_out_planes(j_decompress_ptr cinfo, CImageJPEGDecoding options, uint8_t *room,
                            CImagePlane planes[3]);
 
-/// Reads all of them.
+/// Reads all planes.
 void cimage_read_planes(j_decompress_ptr cinfo, const CImagePlane planes[3]);
 
 #endif

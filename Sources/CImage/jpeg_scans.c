@@ -6,7 +6,7 @@
 
 enum { markerEOI = 0xD9, markerSOS = 0xDA };
 
-/// The next marker that is not part of entropy-coded data: not FF00, RST0 to RST7, or fill. NULL at the end.
+/// Returns the next marker other than those inside entropy-coded data: FF00, RST0 to RST7 and fill. NULL at the end.
 static const uint8_t *next_marker(const uint8_t *bytes, const uint8_t *end) {
   while (bytes < end && (bytes = memchr(bytes, 0xFF, (size_t)(end - bytes))) != NULL && bytes + 1 < end) {
     if (bytes[1] != 0 && bytes[1] != 0xFF && (bytes[1] < 0xD0 || bytes[1] > 0xD7)) return bytes;
@@ -15,16 +15,16 @@ static const uint8_t *next_marker(const uint8_t *bytes, const uint8_t *end) {
   return NULL;
 }
 
-/// The bytes behind the segment of a marker; NULL where the file ends before.
-static const uint8_t *behind_segment(const uint8_t *marker, const uint8_t *end) {
+/// Returns the bytes after the segment of a marker; NULL if the segment is invalid or incomplete.
+static const uint8_t *after_segment(const uint8_t *marker, const uint8_t *end) {
   if (end - marker < 4) return NULL;
   size_t length = (size_t)marker[2] << 8 | marker[3];
   return length >= 2 && length + 2 <= (size_t)(end - marker) ? marker + 2 + length : NULL;
 }
 
-/// Whether the scan that begins at a marker holds nothing that shows. A scan of AC coefficients has one component
-/// (ITU-T T.81, G.1.1.1.1): its header is 8 bytes long, its number stands in the third, its first coefficient in the
-/// fifth of them.
+/// Returns true if a marker begins a scan that does not affect the output: AC coefficients of a component whose blocks
+/// become one sample each. A scan of AC coefficients has one component (ITU-T T.81, G.1.1.1.1). `marker[4]` is the
+/// number of components, `marker[5]` the component, `marker[7]` the first coefficient.
 static bool is_idle(j_decompress_ptr cinfo, const uint8_t *marker, const uint8_t *end) {
   if (marker[1] != markerSOS || end - marker < 10 || marker[4] != 1 || marker[7] == 0) return false;
   for (int i = 0; i < cinfo->num_components; i++) {
@@ -34,13 +34,13 @@ static bool is_idle(j_decompress_ptr cinfo, const uint8_t *marker, const uint8_t
   return false;
 }
 
-/// The marker behind the segment at `marker` and the entropy-coded data behind that, if any.
+/// Returns the marker after the segment at `marker` and its entropy-coded data, if any.
 static const uint8_t *following(const uint8_t *marker, const uint8_t *end) {
-  const uint8_t *bytes = behind_segment(marker, end);
+  const uint8_t *bytes = after_segment(marker, end);
   return bytes != NULL ? next_marker(bytes, end) : NULL;
 }
 
-/// libjpeg wants more: what stands between this idle scan and the next one.
+/// Gives libjpeg the bytes from the next scan that is not idle to the idle scan after it.
 static boolean next_piece(j_decompress_ptr cinfo) {
   ScanSource *self = (ScanSource *)cinfo->src;
   const uint8_t *start = self->next;
@@ -48,7 +48,7 @@ static boolean next_piece(j_decompress_ptr cinfo) {
   const uint8_t *stop = start;
   while (stop != NULL && stop[1] != markerEOI && !is_idle(cinfo, stop, self->end)) stop = following(stop, self->end);
   if (start == NULL) return self->atEnd(cinfo);
-  // What follows the end mark is left to the decoder to ignore.
+  // The decoder ignores bytes after the end marker.
   bool isLast = stop == NULL || stop[1] == markerEOI;
   self->next = isLast ? NULL : stop;
   self->manager.next_input_byte = start;
@@ -56,7 +56,7 @@ static boolean next_piece(j_decompress_ptr cinfo) {
   return TRUE;
 }
 
-/// Whether the file is complete, has few enough scans, and idle ones among them.
+/// Returns true if the file is complete, has at most `maxScans` scans, and some of them are idle.
 static bool is_worth_while(j_decompress_ptr cinfo, const uint8_t *first, const uint8_t *end, int maxScans) {
   int scans = 1, idle = 0;
   const uint8_t *marker = first;
@@ -80,7 +80,7 @@ bool cimage_leave_out_scans(ScanSource *source, j_decompress_ptr cinfo, int maxS
   source->next = marker;
   source->end = end;
   cinfo->src = &source->manager;
-  // Smoothing guesses the coefficients that are left out.
+  // Block smoothing would estimate the skipped coefficients.
   cinfo->do_block_smoothing = FALSE;
   return true;
 }

@@ -11,7 +11,7 @@ static double lanczos3(double x) {
   return 3 * sin(angle) * sin(angle / 3) / (angle * angle);
 }
 
-/// The cubics of Mitchell and Netravali, "Reconstruction Filters in Computer Graphics" (1988), equation 8.
+/// A cubic of Mitchell and Netravali, "Reconstruction Filters in Computer Graphics" (1988), equation 8.
 static double cubic(double x, double b, double c) {
   if (x < 1) return ((12 - 9 * b - 6 * c) * x * x * x + (-18 + 12 * b + 6 * c) * x * x + (6 - 2 * b)) / 6;
   if (x < 2) return ((-b - 6 * c) * x * x * x + (6 * b + 30 * c) * x * x + (-12 * b - 48 * c) * x + 8 * b + 24 * c) / 6;
@@ -27,18 +27,18 @@ static double reach_of(CImageFilter filter) {
   }
 }
 
-/// The weight of a sample at distance `x` from the centre, in target samples.
+/// Returns the weight of a sample at distance `x` from the center, in target samples.
 static double weight_at(double x, CImageFilter filter) {
   switch (filter) {
     case CImageFilterLanczos3: return lanczos3(fabs(x));
     case CImageFilterMitchell: return cubic(fabs(x), 1.0 / 3, 1.0 / 3);
     case CImageFilterCubic: return cubic(fabs(x), 0, 0.5);
-    // Half open, so that a sample on the border of two windows belongs to one of them.
+    // Half-open, so that a sample on the border of two windows belongs to only one of them.
     case CImageFilterBox: return x > -0.5 && x <= 0.5 ? 1 : 0;
   }
 }
 
-/// The reach of one target sample, clipped to the source.
+/// The source samples within reach of one target sample, clipped to the source.
 typedef struct Window {
   double center, stretch;
   int32_t first, count;
@@ -59,8 +59,9 @@ static Window window_of(int32_t index, CImageFilter filter, double start, double
   return window;
 }
 
-/// Fixed-point weights by error diffusion: what rounding takes from one weight goes to the next, so the sum is exact
-/// and a flat picture stays flat, however many and however small the weights are. `exact` is room for `window.count`.
+/// Computes fixed-point weights with error diffusion: the rounding error of one weight carries over to the next, so the
+/// sum is exact and a flat image stays flat, no matter how many or how small the weights are. `exact` is scratch space
+/// for `window.count` numbers.
 static void fill_weights(Window window, CImageFilter filter, double *exact, int16_t *weights) {
   double sum = 0;
   for (int32_t i = 0; i < window.count; i++) {
@@ -77,7 +78,8 @@ static void fill_weights(Window window, CImageFilter filter, double *exact, int1
   }
 }
 
-/// Finds the windows, and returns how many weights the widest has; 0 when there is no memory.
+/// Computes the taps and allocates the weights. Returns the number of weights of the widest window; 0 if memory runs
+/// out.
 static size_t fill_taps(CImageKernel *kernel, CImageFilter filter, int32_t sourceCount, double start, double scale,
                         int32_t targetCount) {
   kernel->taps = malloc((size_t)targetCount * sizeof(Taps));

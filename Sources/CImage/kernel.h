@@ -7,17 +7,18 @@
 
 #include "CImage.h"
 
-/// Weights are fixed-point numbers with this many binary places; those of one sample add up to exactly 1.
+/// The number of fractional bits of the fixed-point weights. The weights of one target sample add up to exactly 1.
 enum { weightBits = 14 };
 
-/// The source samples that make one target sample: `count` of them from `first`, weighed from `weights[offset]`. Before
-/// and behind its weights stands a zero, so that they can be taken two by two from an even sample on.
+/// The source samples that contribute to one target sample: `count` samples from `first`, with the weights from
+/// `weights[offset]`. A zero precedes and follows those weights, so that they can be read in pairs that start at an
+/// even sample.
 typedef struct Taps {
   int32_t first, count;
   size_t offset;
 } Taps;
 
-/// One entry of `taps` for each target sample.
+/// The taps and weights of a resize in one direction, with one entry of `taps` per target sample.
 struct CImageKernel {
   Taps *_Nullable taps;
   int16_t *_Nullable weights;

@@ -1,14 +1,14 @@
-// Text out of the libraries, into the caller's fixed buffers.
+// Copies text from the libraries into the caller's fixed-size buffers.
 
 #ifndef CIMAGE_MESSAGES_H
 #define CIMAGE_MESSAGES_H
 
 #include "CImage.h"
 
-/// Keeps `text` as the reason of a failure.
+/// Sets the reason for a failure.
 void cimage_set_error(CImageMessages *messages, const char *text);
 
-/// Adds one line of warning, unless it is there already or there is no room.
+/// Adds one line to the warnings, unless it is already there or does not fit.
 void cimage_add_warning(CImageMessages *messages, const char *text);
 
 #endif

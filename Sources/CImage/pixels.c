@@ -7,7 +7,7 @@
 
 static uint8_t *row_of(CImageBitmap bitmap, int32_t y) { return bitmap.pixels + (size_t)y * bitmap.stride; }
 
-/// `a * b / 255`, rounded, for a and b up to 255.
+/// Returns `a * b / 255`, rounded, for `a` and `b` up to 255.
 static inline uint8_t multiply(unsigned a, unsigned b) {
   unsigned product = a * b + 128;
   return (uint8_t)((product + (product >> 8)) >> 8);
@@ -15,7 +15,7 @@ static inline uint8_t multiply(unsigned a, unsigned b) {
 
 static inline uint8_t clamped(int32_t value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
 
-/// One pixel of JFIF 1.02, page 3, in 16 fractional bits.
+/// Converts one pixel from YCbCr to RGB (JFIF 1.02, page 3) with 16 fractional bits.
 static inline void mix_pixel(int32_t luma, int32_t blue, int32_t red, uint8_t *rgb) {
   int32_t base = luma * 65536 + 32768;
   rgb[0] = clamped((base + 91881 * red) >> 16);
@@ -79,7 +79,7 @@ void cimage_halve(CImageBitmap source, CImageBitmap target) {
 }
 
 void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target) {
-  // EXIF 2.32, tag 0x0112: where the first row and the first column of the file are seen.
+  // EXIF 2.32, tag 0x0112: the edges at which the first row and the first column of the file are displayed.
   int mirrored = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
   int flipped = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
   int turned = orientation >= 5;
@@ -94,11 +94,11 @@ void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target
   }
 }
 
-/// One pixel of `source`, with straight alpha or without, onto one of `target`.
+/// Draws one pixel of `source`, with straight alpha or none, onto one of `target`.
 static inline void draw_pixel(const uint8_t *source, int sourceChannels, uint8_t *target, int targetChannels) {
   int colors = targetChannels >= 3 ? 3 : 1, sourceColors = sourceChannels >= 3 ? 3 : 1;
   unsigned alpha = sourceChannels > sourceColors ? source[sourceColors] : 255;
-  // A canvas with alpha takes the pixel as it is; an opaque one shows through.
+  // A canvas with alpha is overwritten; an opaque one shows through.
   unsigned weight = targetChannels > colors ? 255 : alpha;
   if (targetChannels > colors) target[colors] = (uint8_t)alpha;
   for (int i = 0; i < colors; i++) {

@@ -5,14 +5,14 @@
 #include "messages.h"
 #include "png_error.h"
 
-// A picture of any size has few chunks and short ones; these bounds stop files made to eat memory.
+// Limits on chunks. Ordinary files of any size have few and short ones; these stop files made to exhaust memory.
 enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };
 
-/// Compressed bytes that may be read behind the last row. libpng would inflate all there are, to a thousand times as
-/// many; sound files have a checksum of 4 bytes there, and libpng reads up to 8 KiB at once.
+/// The maximum number of compressed bytes read after the last row. Valid files have a 4-byte checksum there, and libpng
+/// reads up to 8 KiB at once. Without a limit, libpng would inflate everything that follows, up to a thousandfold.
 enum { maxTail = 16 << 10 };
 
-/// One file on its way into the caller's bitmap. Lives outside the frame that jumps land in.
+/// The state of decoding one file into the caller's bitmap. Lives in the frame above the one that calls setjmp.
 typedef struct Decoder {
   PNGErrors errors;
   png_structp png;
@@ -21,25 +21,25 @@ typedef struct Decoder {
   size_t left;
   CImageBitmap bitmap;
   CImageProfileRoom *profile;
-  /// How many bytes may still be read while the picture data is.
+  /// The number of bytes that may still be read.
   size_t budget;
-  /// The row that is being read is the last one.
+  /// True while the last row is read.
   bool isLast;
-  /// All rows are read: what is wrong from here on does not concern the picture.
+  /// True if all rows are read. Later errors do not affect the image.
   bool complete;
 } Decoder;
 
 static void take(png_structp png, png_bytep bytes, size_t count) {
   Decoder *self = png_get_io_ptr(png);
   if (count > self->budget) {
-    // Only the last row's end limits the budget, and then all rows are in the bitmap.
+    // The budget is limited only once the last row is decoded, so all rows are in the bitmap.
     self->complete = true;
-    png_error(png, "the PNG file's picture data goes on behind its last row");
+    png_error(png, "the PNG file's image data continues after its last row");
   }
   self->budget -= count;
   if (count > self->left) {
     self->errors.status = CImageStatusTruncated;
-    png_error(png, "the PNG file ends before its picture does");
+    png_error(png, "the PNG file ends before its image data does");
   }
   memcpy(bytes, self->next, count);
   self->next += count;
@@ -51,7 +51,7 @@ static void set_limits(Decoder *self) {
   png_set_chunk_malloc_max(self->png, maxChunkBytes);
   png_set_chunk_cache_max(self->png, maxKeptChunks);
   png_set_benign_errors(self->png, 1);
-  // Skipped unread: libpng would ask for as much memory as these claim to need.
+  // Unused chunks are skipped, because libpng would allocate as much memory as they claim to need.
   static const png_byte idle[] = "bKGD\0eXIf\0hIST\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt";
   png_set_keep_unknown_chunks(self->png, PNG_HANDLE_CHUNK_NEVER, idle, sizeof idle / 5);
 }
@@ -73,8 +73,8 @@ static void copy_profile(Decoder *self) {
   self->profile->count = count;
 }
 
-/// Evens out a gamma that stands alone; sRGB and profiles say more than gAMA does (PNG Specification, 4.3).
-static void even_gamma(Decoder *self) {
+/// Applies a gAMA chunk, unless an sRGB or iCCP chunk overrides it (PNG Specification, 4.3).
+static void apply_gamma(Decoder *self) {
   double gamma;
   if (png_get_valid(self->png, self->info, PNG_INFO_sRGB | PNG_INFO_iCCP) ||
       !png_get_gAMA(self->png, self->info, &gamma) || gamma < 0.1 || gamma > 10) {
@@ -83,8 +83,8 @@ static void even_gamma(Decoder *self) {
   png_set_gamma(self->png, PNG_DEFAULT_sRGB, gamma);
 }
 
-/// Called by libpng when a row is inflated and unfiltered. What it reads before it returns the last row, it reads behind
-/// that one.
+/// Limits the remaining bytes once the last row is decoded. libpng calls it after inflating and unfiltering a row;
+/// bytes it reads between this call and the return of the last row come after that row.
 static void watch_rows(png_structp png, png_row_infop info, png_bytep row) {
   (void)info;
   (void)row;
@@ -92,13 +92,14 @@ static void watch_rows(png_structp png, png_row_infop info, png_bytep row) {
   if (self->isLast) self->budget = maxTail;
 }
 
-/// Asks libpng for the samples the caller's bitmap has.
+/// Configures libpng to output the channels of the caller's bitmap, and fails if the header differs from the one the
+/// caller read.
 static void choose_output(Decoder *self) {
   png_byte color = png_get_color_type(self->png, self->info);
   bool transparent = png_get_valid(self->png, self->info, PNG_INFO_tRNS) != 0;
   png_set_expand(self->png);
   png_set_scale_16(self->png);
-  even_gamma(self);
+  apply_gamma(self);
   int channels = self->bitmap.channels;
   bool alpha = (color & PNG_COLOR_MASK_ALPHA) || transparent;
   if ((channels == 2 || channels == 4) && !alpha) png_set_add_alpha(self->png, 0xFF, PNG_FILLER_AFTER);
@@ -109,7 +110,7 @@ static void choose_output(Decoder *self) {
   if (png_get_image_width(self->png, self->info) != (png_uint_32)self->bitmap.width ||
       png_get_image_height(self->png, self->info) != (png_uint_32)self->bitmap.height ||
       png_get_channels(self->png, self->info) != channels || png_get_bit_depth(self->png, self->info) != 8) {
-    png_error(self->png, "the PNG file has two headers that differ");
+    png_error(self->png, "the PNG file has conflicting headers");
   }
 }
 
@@ -118,14 +119,16 @@ static void read_rows(Decoder *self) {
   for (int pass = 0; pass < passes; pass++) {
     for (int32_t y = 0; y < self->bitmap.height; y++) {
       self->isLast = pass == passes - 1 && y == self->bitmap.height - 1;
-      // The last pass of interlaced files has every second row, from the second: this one is in the bitmap already.
+      // The last pass of an interlaced file has only the odd rows (counted from 0), so an even row is already complete.
       if (self->isLast && passes > 1 && y % 2 == 0) self->budget = maxTail;
       png_read_row(self->png, self->bitmap.pixels + (size_t)y * self->bitmap.stride, NULL);
     }
   }
 }
 
-/// The only frame a jump lands in; everything it needs afterwards lives in `self`.
+/// Decodes the file in the frame that error jumps return to. After longjmp, locals of this function that were modified
+/// after setjmp are indeterminate (C11, 7.13.2.1), so everything needed afterward is in `self`, which lives in the
+/// caller's frame.
 static CImageStatus decode(Decoder *self) {
   if (setjmp(self->errors.jump)) {
     if (!self->complete) return self->errors.status;

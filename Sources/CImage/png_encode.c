@@ -1,5 +1,5 @@
-// Writes PNG files without libpng: with libdeflate and vectorised filters that takes a fifth of libpng's time, for
-// about 3 % more bytes than zlib's usual level 6.
+// Writes PNG files without libpng. With libdeflate and vectorized filters this takes a fifth of libpng's time, and the
+// files are about 3% larger than with zlib's default level 6.
 
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -10,33 +10,33 @@
 #include "png_filter.h"
 #include "png_palette.h"
 
-/// libdeflate's level. Of oxygen's icons at 64 to 256 pixels, level 2 makes 1 to 2 % more bytes in 0.9 of the time,
-/// level 5 makes 2 % less in 1.4 of it. What looks like noise is mostly literals: there level 1, which knows no short
-/// matches, makes up to 5 % less than any below 10.
+/// libdeflate levels. For the Oxygen icons at 64 to 256 pixels, level 2 takes 0.9 of the time of level 3 and makes
+/// files 1 to 2% larger; level 5 takes 1.4 of the time and makes them 2% smaller. Noise compresses to mostly literals,
+/// and there level 1, which has no short matches, makes files up to 5% smaller than any other level below 10.
 enum { compressionLevel = 3, literalLevel = 1 };
 
-/// Colour types of the PNG Specification, table 9.1.
+/// Color types (PNG Specification, table 9.1).
 enum { typeGray = 0, typeRGB = 2, typePalette = 3, typeGrayAlpha = 4, typeRGBA = 6 };
 
-/// How the pixels are told.
+/// The encoding of the pixels.
 typedef struct Form {
   int colorType;
-  /// Bits a sample, and bytes a pixel; fewer than 8 bits only in palettes.
+  /// Bits per sample (fewer than 8 only for palettes), bytes per pixel, and bytes per row.
   int depth;
   size_t step;
   size_t rowBytes;
 } Form;
 
-/// One picture on its way into the caller's buffer.
+/// The state of encoding one image into the caller's buffer.
 typedef struct Encoder {
   CImageBitmap bitmap;
   Palette palette;
   struct libdeflate_compressor *compressor, *literalCompressor;
-  /// All rows, filtered; two rows with their margins; and one row to try filters on.
+  /// All rows, filtered; two unfiltered rows with margins; and scratch space for filtering one row.
   uint8_t *filtered, *rows, *scratch;
 } Encoder;
 
-/// A file that grows up to a limit.
+/// The file written so far, and the size of its buffer.
 typedef struct File {
   uint8_t *bytes;
   size_t count, capacity;
@@ -46,7 +46,8 @@ static void put32(uint8_t *bytes, uint32_t value) {
   for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/// Finishes a chunk whose data of `count` bytes stands where the file will go on after the chunk's length and type.
+/// Adds a chunk whose `count` bytes of data are already in place, 8 bytes after the end of the file: writes its length,
+/// type and checksum.
 static void end_chunk(File *file, const char *type, size_t count) {
   uint8_t *chunk = file->bytes + file->count;
   put32(chunk, (uint32_t)count);
@@ -85,7 +86,7 @@ static void put_palette(File *file, const Palette *palette) {
   if (clear > 0) put_chunk(file, "tRNS", alphas, clear);
 }
 
-/// A row of numbers of colours, the first in the highest bits.
+/// Packs a row of palette indexes, the first in the highest bits.
 static void pack_indexes(const Encoder *self, const uint8_t *pixel, Form form, uint8_t *row) {
   memset(row, 0, form.rowBytes);
   for (size_t x = 0; x < (size_t)self->bitmap.width; x++, pixel += self->bitmap.channels) {
@@ -95,7 +96,7 @@ static void pack_indexes(const Encoder *self, const uint8_t *pixel, Form form, u
   }
 }
 
-/// A row without the samples that are always the same.
+/// Copies a row without redundant channels.
 static void pack_samples(const Encoder *self, const uint8_t *pixel, Form form, uint8_t *row) {
   size_t channels = (size_t)self->bitmap.channels, colors = form.step > 2 ? 3 : 1;
   if (form.step == channels) {
@@ -108,7 +109,7 @@ static void pack_samples(const Encoder *self, const uint8_t *pixel, Form form, u
   }
 }
 
-/// Fills `filtered`. Neighbouring numbers of a palette are not neighbouring colours: those rows stay as they are.
+/// Fills `filtered`. Palette rows are not filtered, because adjacent indexes are not similar colors.
 static void filter_rows(Encoder *self, Form form) {
   size_t pitch = filterMargin + form.rowBytes;
   uint8_t *row = self->rows + filterMargin, *above = row + pitch, *out = self->filtered;
@@ -128,7 +129,7 @@ static void filter_rows(Encoder *self, Form form) {
   }
 }
 
-/// Compresses `count` filtered bytes; 0 where they do not fit into less than `capacity`.
+/// Compresses `count` filtered bytes. Returns 0 if the result does not fit in `capacity`.
 static size_t compress_rows(const Encoder *self, size_t count, uint8_t *out, size_t capacity) {
   size_t written = libdeflate_zlib_compress(self->compressor, self->filtered, count, out, capacity);
   if (written < count / 3) return written;
@@ -143,7 +144,7 @@ static size_t compress_rows(const Encoder *self, size_t count, uint8_t *out, siz
   return written;
 }
 
-/// Writes a file in `form` if it fits into less than `file->capacity` bytes; returns 0 if it does not.
+/// Writes a file in `form`. Returns 0 if it does not fit in `file->capacity` bytes.
 static int write_file(Encoder *self, Form form, File *file) {
   size_t overhead = 8 + 25 + (form.colorType == typePalette ? 24 + 4 * (size_t)self->palette.count : 0) + 12 + 12;
   if (file->capacity <= overhead) return 0;
@@ -158,7 +159,7 @@ static int write_file(Encoder *self, Form form, File *file) {
   return 1;
 }
 
-/// The samples that differ between pixels.
+/// Returns the form without a palette that omits redundant channels.
 static Form direct_form(const Encoder *self) {
   bool gray = self->palette.gray || self->bitmap.channels < 3;
   int type = gray ? (self->palette.opaque ? typeGray : typeGrayAlpha) : (self->palette.opaque ? typeRGB : typeRGBA);
@@ -171,7 +172,7 @@ static Form palette_form(const Encoder *self) {
   return (Form){typePalette, depth, 1, ((size_t)self->bitmap.width * (size_t)depth + 7) / 8};
 }
 
-/// Tries a palette where it is exact, and keeps it where it makes the file smaller.
+/// Tries a palette if there are few enough colors, and uses it if that makes the file smaller.
 static void try_palette(Encoder *self, Form direct, File *file) {
   Form form = palette_form(self);
   if (self->palette.count > maxColors || form.rowBytes >= direct.rowBytes) return;
@@ -191,7 +192,8 @@ static CImageStatus encode(Encoder *self, File *file, CImageMessages *messages) 
   self->filtered = malloc((form.rowBytes + 1) * (size_t)self->bitmap.height);
   self->rows = malloc(2 * (filterMargin + form.rowBytes));
   self->scratch = malloc(form.rowBytes);
-  if (self->compressor == NULL || self->literalCompressor == NULL || self->filtered == NULL || self->rows == NULL || self->scratch == NULL) {
+  if (self->compressor == NULL || self->literalCompressor == NULL || self->filtered == NULL || self->rows == NULL ||
+      self->scratch == NULL) {
     cimage_set_error(messages, "out of memory");
     return CImageStatusOutOfMemory;
   }

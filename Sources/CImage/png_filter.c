@@ -8,7 +8,7 @@ enum { filterNone, filterSub, filterUp, filterAverage, filterPaeth, filterCount 
 
 static inline int16_t distance(int16_t value) { return (int16_t)(value < 0 ? -value : value); }
 
-/// Whichever of left, above and upper left is nearest to left + above - upper left.
+/// The Paeth predictor: returns whichever of left, above and upper left is closest to left + above - upper left.
 static inline uint8_t paeth(uint8_t left, uint8_t above, uint8_t corner) {
   int16_t fromLeft = (int16_t)(above - corner), fromAbove = (int16_t)(left - corner);
   int16_t fromCorner = distance((int16_t)(fromLeft + fromAbove));
@@ -34,7 +34,7 @@ WITH_AVX2 static void filter(int kind, const uint8_t *row, const uint8_t *above,
   }
 }
 
-/// The sum of the bytes as signed differences, without their signs.
+/// Returns the sum of the absolute values of the bytes, taken as signed differences.
 WITH_AVX2 static uint64_t cost(const uint8_t *bytes, size_t count) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i++) sum += (uint64_t)(bytes[i] < 128 ? bytes[i] : 256 - bytes[i]);

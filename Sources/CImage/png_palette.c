@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The slot that has `color`, or the free one where it belongs.
+/// Returns the slot of `color`, or the free slot to insert it into.
 static unsigned slot_of(const Palette *palette, uint32_t color) {
-  unsigned slot = color * 2654435761u >> 22;  // Knuth's multiplicative hash, 10 bits of it.
+  unsigned slot = color * 2654435761u >> 22;  // The top 10 bits of Knuth's multiplicative hash.
   while (palette->slotNumbers[slot] != 0 && palette->slotColors[slot] != color) slot = (slot + 1) % colorSlots;
   return slot;
 }
@@ -26,7 +26,7 @@ static int compare(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/// Rising order, and each colour's place in it.
+/// Sorts the colors in ascending order and stores each color's index in its slot.
 static void sort(Palette *palette) {
   qsort(palette->colors, (size_t)palette->count, sizeof *palette->colors, compare);
   for (int i = 0; i < palette->count; i++) {

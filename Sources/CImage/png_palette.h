@@ -1,4 +1,4 @@
-// What the pixels of a picture have in common, so that a PNG file need not say it for each.
+// Finds properties that all pixels of an image share, which allow a smaller PNG file.
 
 #ifndef CIMAGE_PNG_PALETTE_H
 #define CIMAGE_PNG_PALETTE_H
@@ -9,26 +9,27 @@
 
 enum { maxColors = 256, colorSlots = 1024 };
 
-/// The colours of a picture.
+/// The colors of an image.
 typedef struct Palette {
-  /// All pixels are opaque; all are gray.
+  /// True if all pixels are opaque; true if all are gray.
   bool opaque, gray;
-  /// How many colours there are; `maxColors + 1` for any number above.
+  /// The number of colors, or `maxColors + 1` if there are more than `maxColors`.
   int count;
-  /// Alpha, red, green, blue, from the upper byte down; in rising order, so that opaque colours come last.
+  /// The colors as alpha, red, green, blue from the highest byte down, in ascending order, so that opaque colors come
+  /// last.
   uint32_t colors[maxColors];
-  /// A hash table of them, by linear probing: the colour, and its number plus 1, or 0 where there is none.
+  /// A hash table with linear probing: the color, and its index plus 1, or 0 for a free slot.
   uint32_t slotColors[colorSlots];
   uint16_t slotNumbers[colorSlots];
 } Palette;
 
-/// Looks at every pixel.
+/// Collects the colors of all pixels. Stops early when nothing more can be learned.
 void cimage_palette_read(Palette *palette, CImageBitmap bitmap);
 
-/// The number of a colour that is in the palette.
+/// Returns the index of a color that is in the palette.
 int cimage_palette_index(const Palette *palette, uint32_t color);
 
-/// A pixel of any number of channels as a palette's colour.
+/// Returns a pixel with any number of channels as a color of the palette.
 static inline uint32_t color_of(const uint8_t *pixel, int channels) {
   uint32_t red = pixel[0], green = channels > 2 ? pixel[1] : red, blue = channels > 2 ? pixel[2] : red;
   uint32_t alpha = channels == 2 ? pixel[1] : channels == 4 ? pixel[3] : 255;

@@ -1,8 +1,8 @@
-// A separable filter: first down the columns, then along the rows.
+// A separable resize: first down the columns, then along the rows.
 //
-// The first pass reads every source row once for each target row it reaches, as plain bytes, and needs to know
-// nothing of channels. Its results are interleaved for `band` rows, so that the second pass works on `band` rows at
-// once with the same few instructions for any number of channels.
+// The first pass reads each source row once per target row it contributes to, as plain bytes, regardless of channels.
+// Its results are interleaved for `band` rows, so that the second pass works on `band` rows at once with the same few
+// instructions for any number of channels.
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 /// Source bytes filtered together in the first pass; their sums stay in registers.
 enum { block = 16 };
 
-/// What both passes share.
+/// The state shared by both passes.
 typedef struct Resize {
   CImageBitmap source, target;
   const CImageKernel *down, *across;
   /// `band` target rows of filtered source columns, interleaved: sample x of row r is at `x * band + r`.
   int16_t *middle;
-  /// The first and the number of the source bytes in a row that any target column needs.
+  /// The range of source bytes in a row that the target columns need.
   size_t firstByte, byteCount;
 } Resize;
 
@@ -31,7 +31,7 @@ static inline uint8_t to_byte(int32_t sum) {
   return (uint8_t)(value > 255 ? 255 : value < 0 ? 0 : value);
 }
 
-/// Filters `count` (at most `block`) neighbouring bytes down the column.
+/// Filters `count` (at most `block`) adjacent bytes down the column.
 static inline void filter_block(const uint8_t *top, size_t stride, Taps taps, const int16_t *weights, size_t count,
                                 int16_t *middle) {
   int32_t sums[block] = {0};
@@ -55,7 +55,7 @@ WITH_AVX2 static void filter_columns(const Resize *self, int32_t y, int16_t *mid
   }
 }
 
-/// First pass for `count` target rows with AVX2. A band that is not full repeats its last row.
+/// First pass for `count` target rows with AVX2. An incomplete band repeats its last row.
 static void filter_band_avx2(const Resize *self, int32_t y, int32_t count) {
   const uint8_t *rows[band];
   Taps taps[band];
@@ -110,7 +110,7 @@ static void resize_band(const Resize *self, int32_t y, int32_t count) {
                                self->target.width, count);
 }
 
-/// A cropped picture needs only some of the source's columns.
+/// Finds the range of source columns that the target needs: all of them unless the image is cropped.
 static void find_needed_columns(Resize *self) {
   int32_t first = INT32_MAX, end = 0;
   for (int32_t x = 0; x < self->target.width; x++) {
@@ -118,7 +118,7 @@ static void find_needed_columns(Resize *self) {
     if (taps.first < first) first = taps.first;
     if (taps.first + taps.count > end) end = taps.first + taps.count;
   }
-  // An even column, so that they can be taken two by two.
+  // Start at an even column, so that columns can be read in pairs.
   first -= first & 1;
   self->firstByte = (size_t)first * (size_t)self->source.channels;
   self->byteCount = (size_t)(end - first) * (size_t)self->source.channels;
@@ -128,7 +128,7 @@ CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, cons
                            CImageBitmap target) {
   Resize self = {.source = source, .target = target, .across = across, .down = down};
   find_needed_columns(&self);
-  // Zeros, so that the rows missing from the last band are defined, and the last column's missing neighbour.
+  // Zeroed, so that the missing rows of the last band and the missing partner of an odd last column are defined.
   self.middle = calloc((self.byteCount + 1) * band, sizeof(int16_t));
   if (self.middle == NULL) return CImageStatusOutOfMemory;
   for (int32_t y = 0; y < target.height; y += band) {

@@ -9,7 +9,7 @@
 
 bool cimage_has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 
-/// Two weights, side by side, as often as they fit.
+/// Returns a vector that repeats two adjacent weights.
 AVX2 static inline __m256i pair_of(const int16_t *weights) {
   int32_t both;
   memcpy(&both, weights, sizeof both);
@@ -20,7 +20,7 @@ AVX2 static inline __m256i load(const uint8_t *bytes) {
   return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)bytes));
 }
 
-/// 16 bytes of a column, filtered: one multiplication takes two source rows.
+/// Filters 16 adjacent columns. One multiplication handles two source rows.
 AVX2 static inline __m256i filter_block(const uint8_t *top, size_t stride, Taps taps, const int16_t *weights) {
   __m256i low = _mm256_set1_epi32(1 << (weightBits - middleBits - 1)), high = low;
   int32_t k = 0;
@@ -34,12 +34,12 @@ AVX2 static inline __m256i filter_block(const uint8_t *top, size_t stride, Taps 
     low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(last, zero), weight));
     high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(last, zero), weight));
   }
-  // Unpacking took every lane apart in the same way as packing puts it together.
+  // Packing restores the order within each lane, because unpacking split it the same way.
   return _mm256_packs_epi32(_mm256_srai_epi32(low, weightBits - middleBits),
                             _mm256_srai_epi32(high, weightBits - middleBits));
 }
 
-/// `band` rows of 16 samples become 16 columns of `band` samples.
+/// Stores `band` rows of 16 samples as 16 columns of `band` samples.
 AVX2 static inline void store_transposed(const __m256i row[band], int16_t *middle) {
   __m256i pairs[band], fours[band];
   for (int i = 0; i < 4; i++) {
@@ -61,7 +61,7 @@ AVX2 static inline void store_transposed(const __m256i row[band], int16_t *middl
   }
 }
 
-/// The next block. The last one reaches back over the one before it.
+/// Returns the start of the next block. The last block overlaps the one before it instead of extending past the end.
 static inline size_t next_block(size_t x, size_t byteCount) {
   return x + avx2Block > byteCount ? byteCount - avx2Block : x;
 }
@@ -80,7 +80,7 @@ AVX2 void cimage_filter_columns_avx2(const uint8_t *const rows[band], size_t str
 
 // MARK: One channel
 
-/// `band` rows of 8 pairs become 8 columns of `band` pairs.
+/// Stores `band` rows of 8 pairs as 8 columns of `band` pairs.
 AVX2 static inline void store_pairs(const __m256i row[band], int16_t *middle) {
   __m256i twos[band], fours[band];
   for (int i = 0; i < 4; i++) {
@@ -100,12 +100,14 @@ AVX2 static inline void store_pairs(const __m256i row[band], int16_t *middle) {
   }
 }
 
-/// The last column of an odd number of them, beside nothing.
+/// Filters the last of an odd number of columns, which has no partner.
 static void filter_last_column(const uint8_t *const rows[band], size_t stride, const Taps taps[band],
                                const int16_t *weights, size_t x, int16_t *middle) {
   for (int r = 0; r < band; r++) {
     int32_t sum = 0;
-    for (int32_t k = 0; k < taps[r].count; k++) sum += weights[taps[r].offset + (size_t)k] * rows[r][x + (size_t)k * stride];
+    for (int32_t k = 0; k < taps[r].count; k++) {
+      sum += weights[taps[r].offset + (size_t)k] * rows[r][x + (size_t)k * stride];
+    }
     middle[(x / 2 * band + (size_t)r) * 2] = to_middle(sum);
   }
 }
@@ -125,9 +127,9 @@ AVX2 void cimage_filter_gray_columns_avx2(const uint8_t *const rows[band], size_
   if (even < byteCount) filter_last_column(rows, stride, taps, weights, even, middle);
 }
 
-/// One target sample of each row of the band, before it is rounded to a byte.
+/// Filters one target sample of each row of the band; the caller saturates the results to bytes.
 AVX2 static inline __m256i filter_pairs(const int16_t *middle, int32_t first, Taps taps, const int16_t *weights) {
-  // Where the first sample is odd, its pair begins with one that weighs nothing.
+  // If the first sample is odd, its pair begins with the sample before it, whose weight is zero.
   int32_t odd = taps.first & 1;
   const __m256i *pairs = (const __m256i *)(middle + (size_t)(taps.first - odd - first) * band);
   const int16_t *weight = weights + taps.offset - odd;
@@ -138,9 +140,10 @@ AVX2 static inline __m256i filter_pairs(const int16_t *middle, int32_t first, Ta
   return _mm256_srai_epi32(sum, weightBits + middleBits);
 }
 
-/// Four samples of `count` rows, from four columns of `band` samples.
+/// Stores four columns of `band` samples as four samples in each of `count` rows.
 AVX2 static inline void store_rows(const __m256i column[avx2Columns], uint8_t *target, size_t stride, int32_t count) {
-  __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(column[0], column[1]), _mm256_packs_epi32(column[2], column[3]));
+  __m256i bytes =
+      _mm256_packus_epi16(_mm256_packs_epi32(column[0], column[1]), _mm256_packs_epi32(column[2], column[3]));
   const __m256i order = _mm256_broadcastsi128_si256(
       _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
   uint32_t rows[band];
@@ -148,8 +151,8 @@ AVX2 static inline void store_rows(const __m256i column[avx2Columns], uint8_t *t
   for (int32_t r = 0; r < count; r++) memcpy(target + (size_t)r * stride, &rows[r], sizeof rows[r]);
 }
 
-AVX2 void cimage_filter_gray_rows_avx2(const int16_t *middle, int32_t first, const CImageKernel *across, uint8_t *target,
-                                       size_t stride, int32_t width, int32_t count) {
+AVX2 void cimage_filter_gray_rows_avx2(const int16_t *middle, int32_t first, const CImageKernel *across,
+                                       uint8_t *target, size_t stride, int32_t width, int32_t count) {
   for (int32_t x = 0; x < width; x += avx2Columns) {
     if (x + avx2Columns > width) x = width - avx2Columns;
     __m256i column[avx2Columns];

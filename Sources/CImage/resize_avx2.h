@@ -1,5 +1,5 @@
-// A resize with AVX2, where the compiler's own vectors leave half of the machine unused: the first pass for any number
-// of channels, and the second for one.
+// Resizing with AVX2 where the compiler's own vectorization is half as fast: the first pass for any number of channels,
+// and the second pass for one channel.
 
 #ifndef CIMAGE_RESIZE_AVX2_H
 #define CIMAGE_RESIZE_AVX2_H
@@ -8,40 +8,40 @@
 
 #include "kernel.h"
 
-/// Target rows worked on together.
+/// The number of target rows processed together.
 enum { band = 8 };
 
-/// Binary places kept between the passes.
+/// The number of fractional bits kept between the passes.
 enum { middleBits = 6 };
 
-/// From sums of weighed bytes to what is kept between the passes.
+/// Converts a sum of weighted bytes to a sample between the passes.
 static inline int16_t to_middle(int32_t sum) {
   int32_t value = (sum + (1 << (weightBits - middleBits - 1))) >> (weightBits - middleBits);
   return (int16_t)(value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value);
 }
 
-/// Bytes of a row worked on together; narrower rows are not for this.
+/// The number of bytes of a row processed together. Rows must have at least as many.
 enum { avx2Block = 16 };
 
-/// Whether this machine can.
+/// Returns true if the processor supports AVX2.
 bool cimage_has_avx2(void);
 
-/// Filters `byteCount` bytes of each column under `source` for `band` target rows. `rows` names for each the first of
-/// its source rows, `taps` how many there are, `weights` what they weigh. Sample x of target row r is then at
-/// `middle[x * band + r]`: the same numbers, to the last bit, as the plain C gives.
+/// Filters `byteCount` columns of bytes for `band` target rows. For target row r, `rows[r]` is the first source row,
+/// `taps[r]` its taps, and `weights` the weights of all rows. Sample x of target row r is written to
+/// `middle[x * band + r]`. The results equal those of the plain C code to the last bit.
 void cimage_filter_columns_avx2(const uint8_t *const rows[band], size_t stride, const Taps taps[band],
                                 const int16_t *weights, size_t byteCount, int16_t *middle);
 
-/// The order of samples between the passes where there is one channel: those of two columns side by side, because one
-/// instruction weighs both. Sample x of target row r is at `middle[(x / 2 * band + r) * 2 + x % 2]`.
+/// Filters columns like `cimage_filter_columns_avx2`, for one channel. The samples of two columns are adjacent, because
+/// one instruction weighs both: sample x of target row r is written to `middle[(x / 2 * band + r) * 2 + x % 2]`.
 void cimage_filter_gray_columns_avx2(const uint8_t *const rows[band], size_t stride, const Taps taps[band],
                                      const int16_t *weights, size_t byteCount, int16_t *middle);
 
-/// Target columns worked on together; narrower targets are not for this.
+/// The number of target columns processed together. Targets must have at least as many.
 enum { avx2Columns = 4 };
 
-/// Filters along the rows, for `count` (at most `band`) rows of `width` samples from `target` on. `middle` begins with
-/// the sample `first` of the source, which is even, and ends with a whole pair.
+/// Filters `count` (at most `band`) rows of `width` samples into `target`. `middle` begins with the source sample
+/// `first`, which is even, and ends with a complete pair.
 void cimage_filter_gray_rows_avx2(const int16_t *middle, int32_t first, const CImageKernel *across, uint8_t *target,
                                   size_t stride, int32_t width, int32_t count);
 

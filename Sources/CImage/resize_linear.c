@@ -1,7 +1,7 @@
-// The separable filter in linear light. Bytes have too few steps for dark tones there, so it works in floating point.
+// A separable resize in linear light, in floating point because bytes have too few steps for dark tones.
 //
-// A row of the target is the weighed sum of the source rows it reaches, still as wide as the source, and then a
-// weighed sum along itself.
+// The first pass computes a target row as a weighted sum of source rows, still as wide as the source. The second pass
+// computes each target sample as a weighted sum along that row.
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 #include "CImage.h"
 #include "kernel.h"
 
-/// Steps of the table that leads back from light to sRGB: fine enough that the darkest tones keep theirs, whose curve
-/// is 12.92 times as steep as that of bytes.
+/// The number of steps in the table from light to sRGB: enough to keep the darkest tones apart, where the slope of the
+/// curve is 12.92.
 enum { lightSteps = 16384 };
 
-/// What both passes share.
+/// The state shared by both passes.
 typedef struct Linear {
   CImageBitmap source, target;
   const CImageKernel *down, *across;
-  /// The light of each sRGB sample, and the sample of each light.
+  /// The table from sRGB samples to light, and the table back.
   float *light;
   uint8_t *samples;
-  /// One source row as premultiplied light, and the sum of several.
+  /// One source row as premultiplied light, and a weighted sum of such rows.
   float *row, *sums;
 } Linear;
 
-/// sRGB's curve (IEC 61966-2-1), both ways.
+/// The sRGB transfer function (IEC 61966-2-1) in both directions.
 static double light_of(double s) { return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4); }
 static double sample_of(double l) { return l <= 0.0031308 ? l * 12.92 : 1.055 * pow(l, 1 / 2.4) - 0.055; }
 
@@ -38,7 +38,7 @@ static void fill_tables(Linear *self) {
 
 static int has_alpha(CImageBitmap bitmap) { return bitmap.channels == 2 || bitmap.channels == 4; }
 
-/// A source row as light, weighed by alpha.
+/// Reads a source row as light, premultiplied by alpha.
 static void read_row(const Linear *self, int32_t y) {
   const uint8_t *in = self->source.pixels + (size_t)y * self->source.stride;
   int colors = self->source.channels - has_alpha(self->source);

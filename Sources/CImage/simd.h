@@ -1,10 +1,11 @@
-// Vectors as wide as the machine has.
+// Function multiversioning for wider vectors.
 
 #ifndef CIMAGE_SIMD_H
 #define CIMAGE_SIMD_H
 
-// The same C, compiled twice where the system can choose at load time: the wider vectors halve the time. The choice
-// runs before anything else, which the thread sanitizer's instrumentation of it does not survive.
+// Compiles a function twice, with and without AVX2, where the loader can choose one; the wider vectors halve the time.
+// Not with the thread sanitizer: the resolver runs before the sanitizer is initialized, and its instrumentation
+// crashes.
 #if __has_feature(thread_sanitizer)
 #define WITH_AVX2
 #elif defined(__x86_64__) && defined(__linux__) && !defined(__AVX2__)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the pictures the tests read, and for each the pixels an independent implementation gives.
+"""Makes the images that the tests read, and renderings of each by an independent implementation.
 
-Needs Pillow and libjpeg-turbo's tools (Debian: python3-pil, libjpeg-turbo-progs). Run it from anywhere; it writes
-beside itself:
+Needs Pillow and libjpeg-turbo's tools (Debian: python3-pil, libjpeg-turbo-progs). Run it from any directory; it writes
+next to itself:
 
-  pictures/NAME.jpg|png        the files, one for each kind that the decoder must understand
+  pictures/NAME.jpg|png        one file of each kind that the decoder must support
   references/NAME.EXT-WxH.png  Pillow's rendering: full decode, EXIF applied, ICC to sRGB, LANCZOS to W x H
-  tiny/NAME.jpg|png            one file of each kind that is small enough to be damaged everywhere
-  bombs/NAME.jpg               small files of the same few scans over and over, each of which passes millions of pixels
+  tiny/NAME.jpg|png            one file of each kind that is small enough to damage at every byte
+  bombs/NAME.jpg               small files that repeat a scan of millions of pixels many times
 
-Nothing here is random from run to run; the same Pillow gives the same bytes.
+The output is deterministic: the same version of Pillow gives the same bytes.
 """
 import io, math, pathlib, struct, subprocess, zlib
 from PIL import Image, ImageChops, ImageCms, ImageOps
@@ -20,7 +20,7 @@ BOX = (48, 48)
 
 
 def photo(width, height):
-    """A smooth scene with some edges and some texture, all three channels different."""
+    """Returns a smooth scene with some edges and texture, in which all three channels differ."""
     pixels = []
     for y in range(height):
         for x in range(width):
@@ -40,7 +40,7 @@ def photo(width, height):
 
 
 def alpha(width, height):
-    """Opaque in a disc with a soft edge, clear outside."""
+    """Returns an alpha channel that is opaque in a disc with a soft edge and transparent outside."""
     image = Image.new("L", (width, height))
     radius = min(width, height) * 0.42
     image.putdata([
@@ -53,7 +53,7 @@ def alpha(width, height):
 def icon(width, height):
     image = photo(width, height)
     image.putalpha(alpha(width, height))
-    # What nobody sees must not bleed into what is seen.
+    # The color of transparent pixels must not bleed into visible ones.
     hidden = Image.new("RGBA", image.size, (255, 0, 255, 0))
     return Image.composite(image, hidden, image.getchannel("A").point(lambda a: 255 if a else 0))
 
@@ -69,7 +69,7 @@ def chunk(kind, data):
 
 
 def png(name, width, height, depth, color, rows, *, extra=b"", interlace=False):
-    """A PNG of any kind, byte by byte: `rows` are lists of sample tuples."""
+    """Writes a PNG of any kind byte by byte. `rows` are lists of sample tuples."""
     def pack(row):
         bits = "".join(format(s, f"0{depth}b") for pixel in row for s in pixel)
         bits += "0" * (-len(bits) % 8)
@@ -88,7 +88,7 @@ def png(name, width, height, depth, color, rows, *, extra=b"", interlace=False):
 
 
 def upright_srgb(path):
-    """What a viewer shows, as RGB, RGBA, L or LA."""
+    """Returns the image as displayed, as RGB, RGBA, L or LA."""
     image = Image.open(path)
     profile = image.info.get("icc_profile")
     image = ImageOps.exif_transpose(image)
@@ -108,12 +108,12 @@ def reference(path, image=None):
     scale = min(BOX[0] / width, BOX[1] / height)
     size = max(1, math.floor(width * scale + 0.5)), max(1, math.floor(height * scale + 0.5))
     result = image.resize(size, Image.Resampling.LANCZOS)
-    # A profile of Pillow's own making holds the time of day.
+    # Profiles that Pillow creates contain the current time.
     result.save(REFERENCES / f"{path.name}-{size[0]}x{size[1]}.png", optimize=True, icc_profile=None)
 
 
 def filters():
-    """The other ways to scale, of one picture: `filter-NAME.png`, and `linear.png` in linear light."""
+    """Writes the references for the other filters, `filter-NAME.png`, and for linear light, `filter-linear.png`."""
     scene = photo(203, 149)
     scene.save(PICTURES / "scene.png", optimize=True)
     reference(PICTURES / "scene.png")
@@ -121,7 +121,7 @@ def filters():
     for name, resampling in (("cubic", Image.Resampling.BICUBIC), ("box", Image.Resampling.BOX)):
         scene.resize(size, resampling).save(REFERENCES / f"filter-{name}.png", optimize=True)
     mitchell(scene, size).save(REFERENCES / "filter-mitchell.png", optimize=True)
-    # Pillow's floating-point mode mixes light where its eight bits could not.
+    # Pillow's floating-point mode, because eight bits are too few for linear light.
     to_light = lambda s: s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4
     to_sample = lambda l: l * 12.92 if l <= 0.0031308 else 1.055 * l ** (1 / 2.4) - 0.055
     bands = []
@@ -136,7 +136,7 @@ def filters():
 
 
 def mitchell(image, size):
-    """Mitchell and Netravali's cubic, B = C = 1/3, which Pillow does not have: in plain numbers, one axis at a time."""
+    """Resizes with the Mitchell-Netravali cubic (B = C = 1/3), which Pillow lacks, one axis at a time."""
     def weight(x):
         x = abs(x)
         if x < 1:
@@ -148,7 +148,8 @@ def mitchell(image, size):
         result = []
         for i in range(count):
             center = (i + 0.5) * scale
-            near = [(k, weight((k + 0.5 - center) / scale)) for k in range(len(lines)) if abs(k + 0.5 - center) < 2 * scale]
+            near = [(k, weight((k + 0.5 - center) / scale))
+                    for k in range(len(lines)) if abs(k + 0.5 - center) < 2 * scale]
             total = sum(w for _, w in near)
             result.append([sum(lines[k][j] * w for k, w in near) / total for j in range(len(lines[0]))])
         return result
@@ -181,7 +182,7 @@ def jpegs():
         yield write(f"orientation-{orientation}.jpg", photo(120, 80), quality=88, exif=exif)
     yield write("adobe-rgb.jpg", scene, quality=92, icc_profile=matrix_profile(
         [(0.6400, 0.3300), (0.2100, 0.7100), (0.1500, 0.0600)], 563 / 256))
-    # What most of the web's pictures with a profile carry: sRGB, as primaries and a curve of its own.
+    # The most common profile on the web: sRGB as primaries and a curve.
     yield write("srgb-profile.jpg", scene, quality=92, icc_profile=matrix_profile(
         [(0.6400, 0.3300), (0.3000, 0.6000), (0.1500, 0.0600)], None))
     yield write("gray-profile.jpg", scene.convert("L"), quality=92, icc_profile=gray_profile(1.8))
@@ -189,10 +190,11 @@ def jpegs():
 
 
 def encoded(image, *options):
-    """A JPEG by libjpeg-turbo's own tool, which writes kinds that Pillow does not."""
+    """Encodes a JPEG with libjpeg-turbo's cjpeg, which writes kinds that Pillow does not."""
     file = io.BytesIO()
     image.save(file, "PPM")
-    return subprocess.run(["cjpeg", "-quality", "90", *options], input=file.getvalue(), stdout=subprocess.PIPE, check=True).stdout
+    command = ["cjpeg", "-quality", "90", *options]
+    return subprocess.run(command, input=file.getvalue(), stdout=subprocess.PIPE, check=True).stdout
 
 
 def written(name, data):
@@ -202,7 +204,7 @@ def written(name, data):
 
 
 def segments(data):
-    """Offset, marker and end of each segment up to the first scan."""
+    """Yields the offset, marker and end of each segment up to the first scan."""
     offset = 2
     while True:
         end = offset + 2 + struct.unpack_from(">H", data, offset + 2)[0]
@@ -213,7 +215,7 @@ def segments(data):
 
 
 def odd_jpegs():
-    """Kinds that Pillow reads but does not write."""
+    """Yields kinds of JPEG that Pillow reads but does not write."""
     scene = photo(203, 149)
     yield written("rgb-411.jpg", encoded(scene, "-sample", "4x1"))
     yield written("rgb-440.jpg", encoded(scene, "-sample", "1x2"))
@@ -224,9 +226,11 @@ def odd_jpegs():
     for name in ("large-shrunk", "large-444", "large-gray"):
         if name != "large-shrunk":
             image = photo(811, 605)
-            yield written(f"{name}.jpg", encoded(image.convert("L") if name == "large-gray" else image, "-sample", "1x1"))
-        # The same coefficients in another order: the thumbnails must be the same to the last bit.
-        again = subprocess.run(["jpegtran", "-progressive", PICTURES / f"{name}.jpg"], stdout=subprocess.PIPE, check=True).stdout
+            image = image.convert("L") if name == "large-gray" else image
+            yield written(f"{name}.jpg", encoded(image, "-sample", "1x1"))
+        # The same coefficients in another order, so the thumbnails must be the same to the last bit.
+        command = ["jpegtran", "-progressive", PICTURES / f"{name}.jpg"]
+        again = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
         yield written(f"{name}-progressive.jpg", again)
     yield write("multi-picture.jpg", scene, format="MPO", save_all=True, append_images=[photo(60, 40)], quality=90)
     yield ycck("ycck.jpg", scene)
@@ -241,15 +245,15 @@ def odd_jpegs():
 
 
 def ycck(name, scene):
-    """Photoshop's kind of CMYK: the three inks as YCbCr, black beside them, everything inverted."""
+    """Writes Photoshop's variant of CMYK: three inks as YCbCr, then black, all inverted."""
     inks = scene.convert("CMYK")
-    # A fourth plane that matters.
+    # A black plane that affects the result.
     cyan, magenta, yellow, _ = inks.split()
     black = ImageChops.invert(scene.convert("L")).point(lambda v: v // 3)
     inks = Image.merge("CMYK", (cyan, magenta, yellow, black))
-    # libjpeg reads C as 255 - R; inverted, R is the ink itself (libjpeg's jdcolor.c, ycck_cmyk_convert).
+    # libjpeg reads C as 255 - R; inverted, R is the ink itself (ycck_cmyk_convert in libjpeg's jdcolor.c).
     y, cb, cr = Image.merge("RGB", (cyan, magenta, yellow)).convert("YCbCr").split()
-    # Pillow inverts what it writes as CMYK.
+    # Pillow inverts the planes when it writes CMYK.
     planes = [ImageChops.invert(plane) for plane in (y, cb, cr)] + [black]
     file = io.BytesIO()
     Image.merge("CMYK", planes).save(file, "JPEG", quality=95)
@@ -264,37 +268,42 @@ def ycck(name, scene):
 
 
 def flawed():
-    """Files with a flaw that does no harm, each with the sound file it must look like."""
+    """Yields files with a harmless flaw, each with the intact file that it must look like."""
     sound = PICTURES / "rgb-420.jpg"
     data = sound.read_bytes()
     yield written("garbage-before.jpg", b"\r\n\xef\xbb\xbf\n" + data), sound
     yield written("no-end-mark.jpg", data[:-2]), sound
-    # Some cameras write Ss, Se, Ah, Al as zeros, which says "nothing but DC".
+    # Some cameras write zeros for Ss, Se, Ah and Al, which means that the scan has only DC coefficients.
     end = next(end for _, marker, end in segments(data) if marker == 0xDA)
     yield written("odd-sos.jpg", data[:end - 3] + b"\0\0\0" + data[end:]), sound
-    yield written("broken-exif.jpg", data[:2] + b"\xff\xe1" + struct.pack(">H", 18) + b"Exif\0\0II*\0\xff\xff\xff\x7f\0\0" + data[2:]), sound
+    exif = b"\xff\xe1" + struct.pack(">H", 18) + b"Exif\0\0II*\0\xff\xff\xff\x7f\0\0"
+    yield written("broken-exif.jpg", data[:2] + exif + data[2:]), sound
     sound = PICTURES / "rgb.png"
     data = sound.read_bytes()
     text = chunk(b"tEXt", b"Title\0text")
     yield written("bad-text-crc.png", data[:33] + text[:-1] + bytes([text[-1] ^ 1]) + data[33:]), sound
-    yield written("broken-profile.png", data[:33] + chunk(b"iCCP", b"p\0\0" + zlib.compress(b"nonsense" * 20)) + data[33:]), sound
+    profile = chunk(b"iCCP", b"p\0\0" + zlib.compress(b"nonsense" * 20))
+    yield written("broken-profile.png", data[:33] + profile + data[33:]), sound
     yield written("no-end-chunk.png", data[:-12]), sound
 
 
 def matrix_profile(primaries, gamma):
-    """An ICC version 2 display profile from xy primaries, white point D65, and one gamma."""
+    """Returns an ICC version 2 display profile with the given xy primaries and gamma (None for the sRGB curve), and
+    white point D65."""
     def xyz(x, y, scale=1.0):
         return [scale * x / y, scale, scale * (1 - x - y) / y]
 
     def solve(m, v):
-        det = lambda a: (a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0])
+        det = lambda a: (a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1])
+                         - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0])
                          + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]))
         return [det([[v[r] if c == k else m[r][c] for c in range(3)] for r in range(3)]) / det(m) for k in range(3)]
 
     columns = [xyz(*p) for p in primaries]
     matrix = [[columns[c][r] for c in range(3)] for r in range(3)]
     scales = solve(matrix, xyz(0.3127, 0.3290))
-    bradford = [[1.0478112, 0.0228866, -0.0501270], [0.0295424, 0.9904844, -0.0170491], [-0.0092345, 0.0150436, 0.7521316]]
+    bradford = [[1.0478112, 0.0228866, -0.0501270], [0.0295424, 0.9904844, -0.0170491],
+                [-0.0092345, 0.0150436, 0.7521316]]
     adapted = [[sum(bradford[r][k] * columns[c][k] * scales[c] for k in range(3)) for r in range(3)] for c in range(3)]
     tags = [(b"wtpt", xyz_tag([0.9642, 1, 0.8249]))]
     tags += [(name, xyz_tag(adapted[c])) for c, name in enumerate((b"rXYZ", b"gXYZ", b"bXYZ"))]
@@ -311,7 +320,7 @@ def xyz_tag(values):
 
 
 def curve_tag(gamma):
-    """One gamma, or for None the curve of sRGB (IEC 61966-2-1) as a table."""
+    """Returns a curve tag with one gamma, or for None with the sRGB curve (IEC 61966-2-1) as a table."""
     if gamma is None:
         light = lambda s: s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4
         return b"curv\0\0\0\0" + struct.pack(">I1024H", 1024, *(round(65535 * light(i / 1023)) for i in range(1024)))
@@ -319,7 +328,7 @@ def curve_tag(gamma):
 
 
 def ink_profile():
-    """A printer's profile of two grid points an ink: paper, four inks and their mixtures, in Lab."""
+    """Returns a printer profile with two grid points per ink: paper, four inks and their mixtures, in Lab."""
     def lab(c, m, y, k):
         light = [(1 - 0.9 * ink) * (1 - 0.85 * k) for ink in (c, m, y)]
         lightness = 95 * (0.25 * light[0] + 0.6 * light[1] + 0.15 * light[2])
@@ -331,7 +340,8 @@ def ink_profile():
     ramp = bytes(range(256))
     identity = struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 65536)
     lut = b"mft1\0\0\0\0" + bytes((4, 3, 2, 0)) + identity + ramp * 4 + table + ramp * 3
-    return icc_file(b"CMYK", [(b"wtpt", xyz_tag([0.9642, 1, 0.8249])), (b"A2B0", lut)], kind=b"prtr", connection=b"Lab ")
+    tags = [(b"wtpt", xyz_tag([0.9642, 1, 0.8249])), (b"A2B0", lut)]
+    return icc_file(b"CMYK", tags, kind=b"prtr", connection=b"Lab ")
 
 
 def icc_file(space, tags, kind=b"mntr", connection=b"XYZ "):
@@ -361,7 +371,7 @@ def pngs():
 
 
 def odd_pngs():
-    """Kinds that Pillow does not write, with the picture they stand for."""
+    """Yields kinds of PNG that Pillow does not write, each with the image it represents."""
     width, height = 100, 75
     scene = photo(width, height)
     gray = scene.convert("L")
@@ -376,7 +386,7 @@ def odd_pngs():
         image.putdata([p[0] * 255 // top for row in rows for p in row])
         yield PICTURES / f"gray-{depth}bit.png", image
 
-    # 16 bits whose upper byte is the picture: rounding to 8 bits must give it back.
+    # 16-bit samples that round to the 8-bit samples of the scene.
     png("rgb-16bit.png", width, height, 16, 2, [[tuple(s * 257 for s in p) for p in row] for row in rgb_rows])
     yield PICTURES / "rgb-16bit.png", scene
     png("gray-16bit.png", width, height, 16, 0, [[(p[0] * 257,) for p in row] for row in gray_rows])
@@ -421,25 +431,27 @@ def odd_pngs():
     image = Image.new("LA", (width, height))
     image.putdata([(p[0], 255 - p[0] // 2) for row in gray_rows for p in row])
     yield PICTURES / "gray-alpha-16bit.png", image
-    png("rgba-16bit.png", width, height, 16, 6, [[(*(s * 257 for s in p), 257 * (255 - p[2] // 2)) for p in row] for row in rgb_rows])
+    png("rgba-16bit.png", width, height, 16, 6,
+        [[(*(s * 257 for s in p), 257 * (255 - p[2] // 2)) for p in row] for row in rgb_rows])
     image = Image.new("RGBA", (width, height))
     image.putdata([(*p, 255 - p[2] // 2) for row in rgb_rows for p in row])
     yield PICTURES / "rgba-16bit.png", image
-    png("palette-interlaced.png", width, height, 4, 3, four, extra=chunk(b"PLTE", bytes(s for p in ramp for s in p)), interlace=True)
+    png("palette-interlaced.png", width, height, 4, 3, four, extra=chunk(b"PLTE", bytes(s for p in ramp for s in p)),
+        interlace=True)
     image = Image.new("RGB", (width, height))
     image.putdata([ramp[p[0]] for row in four for p in row])
     yield PICTURES / "palette-interlaced.png", image
-    # sRGB says more than gAMA does, whatever that claims.
+    # An sRGB chunk overrides gAMA.
     png("srgb-and-gamma.png", width, height, 8, 2, rgb_rows,
         extra=chunk(b"gAMA", struct.pack(">I", 100000)) + chunk(b"sRGB", b"\0"))
     yield PICTURES / "srgb-and-gamma.png", scene
-    # The orientation behind the picture, where the specification allows it too.
+    # The orientation after the image data, which the specification also allows.
     plain = (PICTURES / "rgb.png").read_bytes()
-    (PICTURES / "exif-behind.png").write_bytes(
-        plain[:-12] + chunk(b"eXIf", b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHHI", 0x112, 3, 1, 8, 0, 0)) + plain[-12:])
+    orientation = chunk(b"eXIf", b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHHI", 0x112, 3, 1, 8, 0, 0))
+    (PICTURES / "exif-behind.png").write_bytes(plain[:-12] + orientation + plain[-12:])
     yield PICTURES / "exif-behind.png", ImageOps.exif_transpose(Image.open(PICTURES / "exif-behind.png"))
 
-    # A file made for gamma 1.0 (linear light): its numbers are not sRGB's.
+    # Linear light: the samples are not sRGB.
     linear = [[tuple(round(255 * (s / 255) ** 2.2) for s in p) for p in row] for row in rgb_rows]
     png("gamma.png", width, height, 8, 2, linear, extra=chunk(b"gAMA", struct.pack(">I", 100000)))
     image = Image.new("RGB", (width, height))
@@ -450,9 +462,10 @@ def odd_pngs():
 def tiny():
     scene, exif = photo(11, 9), Image.Exif()
     exif[0x0112] = 6
-    kinds = {"420": ("-sample", "2x2"), "444": ("-sample", "1x1"), "411": ("-sample", "4x1"), "progressive": ("-progressive",),
-             "arithmetic": ("-arithmetic",), "arithmetic-progressive": ("-arithmetic", "-progressive"),
-             "restarts": ("-restart", "1B"), "rgb": ("-rgb",), "gray": ("-grayscale",)}
+    kinds = {"420": ("-sample", "2x2"), "444": ("-sample", "1x1"), "411": ("-sample", "4x1"),
+             "progressive": ("-progressive",), "arithmetic": ("-arithmetic",),
+             "arithmetic-progressive": ("-arithmetic", "-progressive"), "restarts": ("-restart", "1B"),
+             "rgb": ("-rgb",), "gray": ("-grayscale",)}
     for name, options in kinds.items():
         written(TINY / f"{name}.jpg", encoded(scene, *options))
     write(TINY / "exif.jpg", scene, quality=60, exif=exif)
@@ -464,9 +477,10 @@ def tiny():
     samples = lambda count, depth: [[tuple((x * 37 + y * 11 + c * 5) % (1 << depth) for c in range(count))
                                      for x in range(width)] for y in range(height)]
     palette = chunk(b"PLTE", bytes(range(48)))
+    gamma = chunk(b"gAMA", struct.pack(">I", 100000))
     for color, count, depths, extra in ((0, 1, (1, 2, 4, 8, 16), chunk(b"tRNS", b"\0\1")), (2, 3, (8, 16), b""),
                                         (3, 1, (1, 2, 4), palette + chunk(b"tRNS", b"\0\x80")),
-                                        (4, 2, (8, 16), chunk(b"gAMA", struct.pack(">I", 100000))), (6, 4, (8, 16), b"")):
+                                        (4, 2, (8, 16), gamma), (6, 4, (8, 16), b"")):
         for depth in depths:
             for interlace in (False, True):
                 name = f"color-{color}-{depth}bit{'-interlaced' if interlace else ''}.png"
@@ -474,15 +488,16 @@ def tiny():
 
 
 def bombs():
-    """Four megapixels of nothing, whose last scan comes 90 times; and few pixels, which is none."""
-    for name, side, options in (("progressive", 2048, ()), ("arithmetic", 2048, ("-arithmetic",)), ("harmless", 128, ())):
+    """Writes four megapixels of one color whose last scan occurs 90 times, and a small image that is harmless."""
+    kinds = ("progressive", 2048, ()), ("arithmetic", 2048, ("-arithmetic",)), ("harmless", 128, ())
+    for name, side, options in kinds:
         data = encoded(Image.new("RGB", (side, side), (90, 120, 60)), "-progressive", *options)
         last = data.rindex(b"\xff\xda")
         written(BOMBS / f"{name}.jpg", data[:-2] + data[last:-2] * 89 + data[-2:])
 
 
 def ycck_marked(path):
-    """A CMYK file whose inks are said to be YCbCr."""
+    """Returns a CMYK file changed to declare its inks as YCCK."""
     data = bytearray(path.read_bytes())
     data[next(start for start, marker, _ in segments(data) if marker == 0xEE) + 15] = 2
     return bytes(data)

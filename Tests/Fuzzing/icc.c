@@ -1,4 +1,4 @@
-// Takes anything for an ICC profile of each colour model, and converts a few pixels with what is accepted.
+// Opens arbitrary bytes as an ICC profile for each color model, and converts a few pixels with every accepted profile.
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     CImageMessages messages = {0};
     CImageTransform *transform;
     if (cimage_transform_create(bytes, count, model, &transform, &messages) != CImageStatusOK) __builtin_trap();
-    // A profile that is sRGB's needs no conversion, and no warning either; one that converts is not complained about.
+    // A profile that is used must not cause a warning.
     if (transform != NULL && messages.warnings[0] != '\0') __builtin_trap();
     if (transform != NULL && model != CImageColorModelCMYK) {
       uint8_t pixels[4 * 16];

@@ -1,4 +1,4 @@
-// Decodes anything as JPEG, at every shrink: into pixels, and into planes, of which it makes a file again.
+// Decodes arbitrary bytes as JPEG with every shrink factor, into pixels and into planes, and encodes the results.
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum { maxPixels = 1 << 17 };
 
-/// Width, height and number of components of the first frame; 0 where there is none.
+/// Reads the width and height of the first frame. Returns its number of components; 0 if there is no frame.
 static int read_frame(const uint8_t *bytes, size_t count, int32_t *width, int32_t *height) {
   for (size_t i = 2; i + 10 < count; i++) {
     if (bytes[i] == 0xFF && bytes[i + 1] >= 0xC0 && bytes[i + 1] <= 0xCF && bytes[i + 1] != 0xC4 &&
@@ -20,10 +20,10 @@ static int read_frame(const uint8_t *bytes, size_t count, int32_t *width, int32_
   return 0;
 }
 
-/// What an encoder makes of planes must be a picture again.
+/// Encodes decoded planes, which must succeed.
 static void encode_planes(const CImagePlane planes[3]) {
   CImageBitmap views[3] = {planes[0].samples, planes[1].samples, planes[2].samples};
-  // As an encoder wants them: chroma of half the size.
+  // The encoder needs chroma planes of half the size.
   views[0].width = views[0].width / 2 * 2;
   views[0].height = views[0].height / 2 * 2;
   for (int i = 1; i < 3; i++) {
@@ -44,7 +44,8 @@ static void decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding
   uint8_t *room = malloc(cimage_jpeg_planes_bound(options));
   CImagePlane planes[3];
   CImageMessages messages = {0};
-  if (cimage_jpeg_decode_planes(bytes, count, options, room, planes, &messages) == CImageStatusOK) encode_planes(planes);
+  CImageStatus status = cimage_jpeg_decode_planes(bytes, count, options, room, planes, &messages);
+  if (status == CImageStatusOK) encode_planes(planes);
   free(room);
 }
 
@@ -64,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     if (components == 4) cimage_transform_create(bytes, count, CImageColorModelCMYK, &inks, &messages);
     options.cmyk = inks;
     if (cimage_jpeg_decode(bytes, count, options, bitmap, &messages) == CImageStatusOK && shrink == 8) {
-      // What an encoder makes of it must be a picture again.
+      // Encoding decoded pixels must succeed.
       size_t capacity = cimage_encoded_bound(bitmap), written;
       uint8_t *file = malloc(capacity);
       CImageJPEGEncoding encoding = {.quality = 82, .chromaStep = 2, .scans = CImageJPEGScansProgressive};

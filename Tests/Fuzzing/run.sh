@@ -1,10 +1,11 @@
 #!/bin/sh
-# Fuzzes the readers of foreign bytes, each for SECONDS (default 60), with address and undefined-behaviour sanitizers.
+# Fuzzes the parsers of untrusted bytes, each for SECONDS (default 60), with the address and undefined-behavior
+# sanitizers.
 #
 #   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png icc header
 #
-# Uses the Swift toolchain's clang and libFuzzer. Seeds are the fixtures. A crash leaves its input beside the binary in
-# .build/fuzzing and ends the script with an error. CI sets a fixed seed, so that a failure there can be repeated.
+# Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
+# binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
 set -eu
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
@@ -18,9 +19,10 @@ build() {
   case $1 in
   header)
     (cd "$root/Sources/ImageCache/Imaging" &&
-      "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers -swift-version 6 \
-        -o "$out/header" "$root/Tests/Fuzzing/header.swift" Headers/*.swift Specs/ImageError.swift Specs/ImageFormat.swift \
-        Geometry/Orientation.swift Geometry/PixelBox.swift Geometry/PixelSize.swift Pixels/PixelLayout.swift Specs/SourceImage.swift)
+      "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers \
+        -swift-version 6 -o "$out/header" "$root/Tests/Fuzzing/header.swift" Headers/*.swift \
+        Specs/ImageError.swift Specs/ImageFormat.swift Specs/SourceImage.swift Pixels/PixelLayout.swift \
+        Geometry/Orientation.swift Geometry/PixelBox.swift Geometry/PixelSize.swift)
     ;;
   *)
     "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
@@ -30,7 +32,7 @@ build() {
   esac
 }
 
-# The small fixtures have the names of large ones.
+# Copies the small fixtures with a prefix, because large fixtures have the same names.
 tiny() {
   for file in "$fixtures/../tiny"/*."$1"; do
     cp "$file" "$2/tiny-$(basename "$file")"
@@ -49,16 +51,20 @@ seeds() {
     cp "$fixtures"/*.png "$out/$1-corpus"
     tiny png "$out/$1-corpus"
     ;;
-  header | icc) cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png "$out/$1-corpus" ;;
+  header | icc)
+    cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \
+      "$out/$1-corpus"
+    ;;
   esac
-  # Profiles as they stand in the fixtures' APP2 segments.
+  # Extract the profiles from the fixtures' APP2 segments.
   [ "$1" != icc ] || /usr/bin/python3 - "$fixtures" "$out/$1-corpus" <<'PROFILES'
 import pathlib, sys
 for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
     data = path.read_bytes()
     at = data.find(b"ICC_PROFILE\0\1\1")
     if at >= 0:
-        pathlib.Path(sys.argv[2], path.stem + ".icc").write_bytes(data[at + 14:at - 2 + int.from_bytes(data[at - 2:at], "big")])
+        end = at - 2 + int.from_bytes(data[at - 2:at], "big")
+        pathlib.Path(sys.argv[2], path.stem + ".icc").write_bytes(data[at + 14:end])
 PROFILES
 }
 
@@ -68,9 +74,11 @@ for target in ${*:-jpeg png icc header}; do
   echo "== $target, $seconds s"
   words=$root/Tests/Fuzzing/$target.dict
   [ -e "$words" ] || words=
-  # Ten seconds for one file are a hang; a gigabyte is a leak. Swift's own backtrace would bury the message and the input.
-  (cd "$out" && SWIFT_BACKTRACE=enable=no "./$target" ${words:+"-dict=$words"} ${CI:+-seed=1} -max_total_time="$seconds" \
-    -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 "$target-corpus" >"$target.log" 2>&1) ||
+  # Ten seconds for one input count as a hang, and a gigabyte as a leak. Swift's backtrace would bury the message and
+  # the input.
+  (cd "$out" && SWIFT_BACKTRACE=enable=no "./$target" ${words:+"-dict=$words"} ${CI:+-seed=1} \
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+    "$target-corpus" >"$target.log" 2>&1) ||
     { tail -40 "$out/$target.log"; exit 1; }
   grep -E "number_of_executed_units|Done" "$out/$target.log"
 done

@@ -1,8 +1,8 @@
-/// Pixels in and out of JPEG and PNG, behind one small header.
+/// Decodes, resizes and encodes JPEG and PNG pixels behind one small header.
 ///
 /// Every function is synchronous and may run on any number of threads at once. It returns a status, writes only into
-/// memory of its caller, and never jumps out, aborts or prints. What a library has to say ends up in `CImageMessages`.
-/// Who parses headers, judges sizes and chooses geometry is the caller: here live only the loops over pixels.
+/// memory owned by the caller, and never jumps out, aborts or prints. Library messages go to `CImageMessages`. Header
+/// parsing, limits and geometry are the caller's job.
 
 #ifndef CIMAGE_H
 #define CIMAGE_H
@@ -19,179 +19,181 @@
 #define _Nonnull
 #endif
 
-/// How a call ended.
+/// The result of a call.
 typedef enum CIMAGE_CLOSED CImageStatus {
-  /// All of the result is there. There may be warnings.
+  /// The result is complete. There may be warnings.
   CImageStatusOK = 0,
-  /// The bytes end before the picture does.
+  /// The bytes end before the image data does.
   CImageStatusTruncated,
-  /// The bytes are damaged, or are not what the caller took them for.
+  /// The bytes are corrupt, or do not match the caller's options.
   CImageStatusCorrupt,
-  /// A variant of the format that the library does not decode.
+  /// The library does not decode this variant of the format.
   CImageStatusUnsupported,
-  /// The file asks for more work or memory than it was given.
+  /// The file needs more work or memory than the options allow.
   CImageStatusLimit,
-  /// The system has no memory left.
+  /// An allocation failed.
   CImageStatusOutOfMemory,
 } CImageStatus;
 
-/// Text for people. Both strings always end in NUL; fill the structure with zeros before a call.
+/// Human-readable text. Zero the structure before a call; both strings are always NUL-terminated.
 typedef struct CImageMessages {
-  /// Why the call failed, in the library's own words.
+  /// The library's own description of the failure.
   char error[256];
-  /// What was odd and did no harm: one line each, without repetition; the later ones are dropped when full.
+  /// Harmless oddities, one per line, without duplicates. Warnings that do not fit are dropped.
   char warnings[768];
 } CImageMessages;
 
-/// A view of 8-bit interleaved pixels in memory of the caller.
+/// A view of 8-bit interleaved pixels in memory owned by the caller.
 typedef struct CImageBitmap {
   /// The first row.
   uint8_t *pixels;
-  /// Size in pixels, each at least 1.
+  /// The size in pixels. Each side is at least 1.
   int32_t width, height;
-  /// Samples a pixel: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha. Alpha is straight unless said otherwise.
+  /// Samples per pixel: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha. Alpha is straight unless stated otherwise.
   int32_t channels;
   /// Bytes from one row to the next, at least `width * channels`.
   size_t stride;
 } CImageBitmap;
 
-// MARK: Colour
+// MARK: Color
 
-/// The colour model of samples that a profile describes.
+/// The color model of samples that a profile describes.
 typedef enum CIMAGE_CLOSED CImageColorModel {
   CImageColorModelGray = 1,
   CImageColorModelGrayAlpha = 2,
   CImageColorModelRGB = 3,
   CImageColorModelRGBA = 4,
-  /// Adobe's inverted CMYK, where 255 is no ink; becomes RGB.
+  /// Adobe's inverted CMYK, in which 255 is no ink. Converted to RGB.
   CImageColorModelCMYK = 5,
 } CImageColorModel;
 
-/// A conversion from an ICC profile's colors to sRGB. Never changes: any number of threads may use one at once.
+/// A conversion from an ICC profile's colors to sRGB. Immutable, so any number of threads may use one at once.
 typedef struct CImageTransform CImageTransform;
 
-/// Makes a conversion from `profile`; gray stays gray. `*transform` is NULL, with a warning, when the profile is broken
-/// or describes another color model; NULL without one when there is nothing to convert, because it is sRGB's. Fails
-/// only when there is no memory. The caller destroys the conversion.
+/// Creates a conversion from `profile`; gray stays gray. Sets `*transform` to NULL if the profile is sRGB and nothing
+/// needs conversion, and also, with a warning, if the profile is malformed or describes another color model. Fails only
+/// with `CImageStatusOutOfMemory`. The caller destroys the conversion.
 CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
                                      CImageTransform *_Nullable *_Nonnull transform, CImageMessages *messages);
 
 /// Converts every pixel of `bitmap` in place. `bitmap` must have the transform's model, which must not be CMYK.
 void cimage_transform_apply(const CImageTransform *transform, CImageBitmap bitmap);
 
-/// Frees a conversion.
+/// Destroys a conversion. Does nothing for NULL.
 void cimage_transform_destroy(CImageTransform *_Nullable transform);
 
 // MARK: Decoding
 
-/// How a JPEG is to be decoded.
+/// The options for decoding a JPEG file.
 typedef struct CImageJPEGDecoding {
-  /// The size that the caller read in the file's header, in pixels.
+  /// The size in pixels that the caller read from the file's header.
   int32_t width, height;
-  /// 1, 2, 4 or 8: the picture is made this much smaller while its DCT blocks are decoded.
+  /// The factor by which the image is shrunk while its DCT blocks are decoded: 1, 2, 4 or 8.
   int32_t shrink;
-  /// Where the file begins in the bytes.
+  /// The offset of the file in the bytes.
   size_t start;
-  /// The most scans a progressive file may have. Those of a large picture are also limited in the blocks they pass.
+  /// The maximum number of scans. Independently, the total number of blocks in all scans is limited.
   int32_t maxScans;
-  /// The most bytes the library may hold for coefficients and rows.
+  /// The maximum number of bytes the library may allocate for coefficients and rows.
   size_t maxMemory;
-  /// Applied to CMYK pictures; without it ink is taken as ideal.
+  /// The conversion for CMYK images. If NULL, inks are assumed to be ideal.
   const CImageTransform *_Nullable cmyk;
 } CImageJPEGDecoding;
 
-/// Decodes the first picture of a JPEG file into `bitmap`, which must be as large as the options say, divided by
-/// `shrink` and rounded up, with 1 channel for gray files and 3 for all others (CMYK and YCCK become RGB).
+/// Decodes the first image of a JPEG file into `bitmap`. Its size must be that of the options, divided by `shrink` and
+/// rounded up, with 1 channel for gray files and 3 for all others (CMYK and YCCK become RGB).
 CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageBitmap bitmap,
                                 CImageMessages *messages);
 
-/// One component of a picture that is kept in planes: luma, or one of two of chroma.
+/// One component of a planar image: luma, or one of the two chroma planes.
 typedef struct CImagePlane {
-  /// One channel. Rows may be longer than the picture: padding is not counted in the size.
+  /// The samples, in one channel. The stride includes padding that is not part of the image.
   CImageBitmap samples;
-  /// Pixels of the whole picture from one sample to the next.
+  /// Image pixels from one sample to the next.
   double stepAcross, stepDown;
 } CImagePlane;
 
-/// Bytes that hold the planes of any JPEG file decoded with such options.
+/// Returns the number of bytes that is enough for the planes of any JPEG file decoded with these options.
 size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options);
 
-/// Decodes the first picture of a JPEG file as it is kept there, into luma and two planes of chroma, each as dense as
-/// the file has it, divided by `shrink`; chroma that is sparser than luma is made less small. `planes` point into
-/// `room`, which has at least `cimage_jpeg_planes_bound` bytes. Unsupported where the file keeps its colours otherwise.
+/// Decodes the first image of a JPEG file into its luma plane and two chroma planes, without color conversion. Each has
+/// the resolution of the file divided by `shrink`; chroma that is sparser than luma is shrunk less. `planes` point into
+/// `room`, which has at least `cimage_jpeg_planes_bound` bytes. Returns `CImageStatusUnsupported` if the file's color
+/// space is not YCbCr.
 CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, uint8_t *room,
                                        CImagePlane planes[_Nonnull 3], CImageMessages *messages);
 
-/// Room for an ICC profile found while decoding.
+/// A buffer for an ICC profile found while decoding.
 typedef struct CImageProfileRoom {
-  /// Memory of the caller, or NULL when profiles do not matter.
+  /// Memory owned by the caller, or NULL to skip profiles.
   uint8_t *_Nullable bytes;
-  /// Its size. A larger profile is ignored with a warning.
+  /// The size of the buffer. A larger profile is ignored with a warning.
   size_t capacity;
-  /// How much of it was filled; 0 when there is no profile.
+  /// The size of the profile; 0 if there is none.
   size_t count;
 } CImageProfileRoom;
 
-/// Decodes a PNG file into `bitmap`, which must be as large as its header says. 16-bit samples are rounded to 8,
-/// palettes become RGB, missing alpha becomes opaque, and a lone gAMA chunk is evened out to sRGB. What the picture data
-/// has behind the last row is not read, but for the first few kilobytes.
+/// Decodes a PNG file into `bitmap`, whose size must match the file's header. 16-bit samples are rounded to 8 bits,
+/// palettes become RGB, missing alpha becomes opaque, and a gAMA chunk without sRGB or iCCP is converted to sRGB. Of
+/// any image data after the last row, only the first few kilobytes are read.
 CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap bitmap, CImageProfileRoom *profile,
                                CImageMessages *messages);
 
 // MARK: Pixels
 
-/// How neighbouring pixels are weighed when a picture is scaled.
+/// A resampling filter.
 typedef enum CIMAGE_CLOSED CImageFilter {
-  /// Lanczos, three lobes: the sharpest.
+  /// Lanczos with three lobes: the sharpest.
   CImageFilterLanczos3,
-  /// Mitchell and Netravali's cubic, B = C = 1/3: softer, with hardly any ringing.
+  /// The Mitchell-Netravali cubic, B = C = 1/3: softer, with hardly any ringing.
   CImageFilterMitchell,
-  /// Catmull-Rom's cubic, B = 0, C = 1/2: between the two.
+  /// The Catmull-Rom cubic, B = 0, C = 1/2: between the two.
   CImageFilterCubic,
-  /// The plain mean of the pixels covered.
+  /// The plain mean of the covered pixels.
   CImageFilterBox,
 } CImageFilter;
 
-/// The weights of a resize in one direction. Never changes: any number of threads may use one at once.
+/// The weights of a resize in one direction. Immutable, so any number of threads may use one at once.
 typedef struct CImageKernel CImageKernel;
 
-/// Weights of `filter` for `targetCount` samples that cover `start` to `end` of `sourceCount` samples; both may reach
-/// past the edge by part of a sample. NULL when there is no memory. The caller destroys it.
+/// Creates the weights of `filter` for `targetCount` samples that cover `start` to `end` of `sourceCount` samples. Both
+/// may extend past the edge by part of a sample. Returns NULL if memory runs out. The caller destroys the kernel.
 CImageKernel *_Nullable cimage_kernel_create(CImageFilter filter, int32_t sourceCount, double start, double end,
                                              int32_t targetCount);
 
-/// Frees a kernel.
+/// Destroys a kernel. Does nothing for NULL.
 void cimage_kernel_destroy(CImageKernel *_Nullable kernel);
 
-/// Fills `target` from `source`. `across` is made for their widths, `down` for their heights. Channels must be equal;
-/// alpha, if any, must be premultiplied.
+/// Resizes `source` to `target`. `across` must be made for their widths, `down` for their heights. The channels must be
+/// equal, and alpha, if any, premultiplied.
 CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
                            CImageBitmap target);
 
-/// The same in linear light: sRGB samples are mixed as the light they stand for. Alpha, if any, must be straight, and
-/// is so in `target`.
+/// Resizes `source` to `target` like `cimage_resize`, but averages linear light instead of sRGB samples. Alpha, if any,
+/// must be straight and is straight in `target`.
 CImageStatus cimage_resize_linear(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
                                   CImageBitmap target);
 
-/// Fills `target` with the means of two by two samples of `source`, of one channel. Its sides are half as long, rounded
-/// down; nothing happens where one of them is none.
+/// Fills `target` with the means of 2 by 2 samples of `source`, which has one channel. The sides of `target` are half
+/// those of `source`, rounded down; if one of them is 0, nothing is written.
 void cimage_halve(CImageBitmap source, CImageBitmap target);
 
-/// Fills `target` with `source` as an EXIF orientation (1 to 8) wants it seen. For 5 to 8 `target` has width and
-/// height exchanged.
+/// Fills `target` with `source` after applying an EXIF orientation (1 to 8). For 5 to 8, width and height of `target`
+/// are swapped.
 void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target);
 
-/// Fills `target`, of 3 channels, with the RGB of luma and two planes of chroma, each as large as it (JFIF 1.02).
+/// Converts luma and two chroma planes to RGB (JFIF 1.02). `target` has 3 channels and the size of each plane.
 void cimage_mix_planes(const CImageBitmap planes[_Nonnull 3], CImageBitmap target);
 
-/// Multiplies colour with alpha, in place. Returns 1 when every pixel is opaque, 0 otherwise.
+/// Multiplies color by alpha, in place. Returns 1 if every pixel is opaque, 0 otherwise.
 int32_t cimage_premultiply(CImageBitmap bitmap);
 
-/// Divides colour by alpha, in place. Fully transparent pixels become transparent black.
+/// Divides color by alpha, in place. Fully transparent pixels become transparent black.
 void cimage_unpremultiply(CImageBitmap bitmap);
 
-/// Draws `source`, with straight alpha or without, onto `target` at a corner inside it. A target with alpha takes
-/// over the pixels; one without shows through where `source` is transparent. Gray may be drawn onto RGB.
+/// Draws `source`, with straight alpha or none, onto `target` with its upper left corner at `left`, `top`; it must fit.
+/// A target with alpha is overwritten; one without shows through where `source` is transparent. Gray may be drawn onto
+/// RGB.
 void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top);
 
 /// Sets every pixel to the first `channels` samples of `sample`.
@@ -199,7 +201,7 @@ void cimage_fill(CImageBitmap bitmap, const uint8_t *sample);
 
 // MARK: Encoding
 
-/// The order in which a JPEG file tells its picture.
+/// The scan order of a JPEG file.
 typedef enum CIMAGE_CLOSED CImageJPEGScans {
   /// From top to bottom.
   CImageJPEGScansBaseline,
@@ -207,29 +209,30 @@ typedef enum CIMAGE_CLOSED CImageJPEGScans {
   CImageJPEGScansProgressive,
 } CImageJPEGScans;
 
-/// How a JPEG is to be encoded.
+/// The options for encoding a JPEG file.
 typedef struct CImageJPEGEncoding {
-  /// 1 to 100.
+  /// The quality, 1 to 100.
   int32_t quality;
-  /// Colour samples a pixel side: 1 keeps all of them (4:4:4), 2 keeps one for each 2x2 pixels (4:2:0).
+  /// Pixels per chroma sample in each direction: 1 keeps every sample (4:4:4), 2 keeps one per 2 by 2 pixels (4:2:0).
   int32_t chromaStep;
   CImageJPEGScans scans;
 } CImageJPEGEncoding;
 
-/// Bytes that hold any JPEG or PNG file made of such a bitmap here.
+/// Returns the number of bytes that is enough for any JPEG or PNG file encoded from this bitmap.
 size_t cimage_encoded_bound(CImageBitmap bitmap);
 
-/// Encodes 1 or 3 channels as a JPEG with optimised Huffman tables and no metadata.
-/// `*written` is the size of the file; `capacity` is at least `cimage_encoded_bound`.
+/// Encodes 1 or 3 channels as a JPEG file with optimized Huffman tables and no metadata. `capacity` must be at least
+/// `cimage_encoded_bound`. Sets `*written` to the size of the file.
 CImageStatus cimage_jpeg_encode(CImageBitmap bitmap, CImageJPEGEncoding options, uint8_t *file, size_t capacity,
                                 size_t *written, CImageMessages *messages);
 
-/// The same for a picture in planes: luma, and two of chroma that are as large, divided by `chromaStep` and rounded up.
+/// Encodes a planar image as a JPEG file like `cimage_jpeg_encode`. The two chroma planes have the size of the luma
+/// plane divided by `chromaStep` and rounded up; `capacity` must be at least 3 times the bound of the luma plane.
 CImageStatus cimage_jpeg_encode_planes(const CImageBitmap planes[_Nonnull 3], CImageJPEGEncoding options, uint8_t *file,
                                        size_t capacity, size_t *written, CImageMessages *messages);
 
-/// Encodes 1 to 4 channels as PNG, without metadata, in the smallest form that is exact: as gray where all pixels are,
-/// without alpha where all are opaque, with a palette where there are at most 256 colours and it makes the file smaller.
+/// Encodes 1 to 4 channels as a PNG file without metadata, in the smallest lossless form: gray if all pixels are gray,
+/// without alpha if all are opaque, and with a palette if at most 256 colors occur and that makes the file smaller.
 CImageStatus cimage_png_encode(CImageBitmap bitmap, uint8_t *file, size_t capacity, size_t *written,
                                CImageMessages *messages);
 

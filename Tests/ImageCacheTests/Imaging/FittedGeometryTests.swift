@@ -25,9 +25,11 @@ import Testing
     Case(source: (1, 1), box: (64, 64), content: (1, 1)),
     Case(source: (300, 200), box: (200, 300), content: (200, 133)),
   ])
-  func `fits inside the box in its own proportions`(_ sample: Case) {
+  func `Inside keeps the aspect ratio and fits in the box`(_ sample: Case) {
     let spec = ThumbnailSpec(width: sample.box.0, height: sample.box.1)
+
     let geometry = FittedGeometry(source: Self.size(sample.source), spec: spec)
+
     #expect(geometry.content == Self.size(sample.content))
     #expect(geometry.canvas == Self.size(sample.content))
   }
@@ -37,15 +39,18 @@ import Testing
     Case(source: (1, 1), box: (64, 64), content: (64, 64)),
     Case(source: (10, 30), box: (100, 60), content: (20, 60)),
   ])
-  func `grows where that is allowed`(_ sample: Case) {
+  func `A small image is enlarged if that is allowed`(_ sample: Case) {
     let spec = ThumbnailSpec(width: sample.box.0, height: sample.box.1, enlargement: .allowed)
+
     #expect(FittedGeometry(source: Self.size(sample.source), spec: spec).content == Self.size(sample.content))
   }
 
   @Test(arguments: [(1600, 1200), (1200, 1600), (64, 64), (1000, 65)], [(64, 64), (64, 32)])
-  func `cover fills the box exactly from the middle`(source: (Int, Int), box: (Int, Int)) {
+  func `Cover fills the box exactly with the center of the image`(source: (Int, Int), box: (Int, Int)) {
     let spec = ThumbnailSpec(width: box.0, height: box.1, fit: .cover)
+
     let geometry = FittedGeometry(source: Self.size(source), spec: spec)
+
     #expect(geometry.content == Self.size(box))
     #expect(abs(geometry.crop.width / geometry.crop.height - Double(box.0) / Double(box.1)) < 1e-9)
     #expect(abs(geometry.crop.left - (Double(source.0) - geometry.crop.right)) < 1e-9)
@@ -53,38 +58,45 @@ import Testing
     #expect(geometry.crop.width == Double(source.0) || geometry.crop.height == Double(source.1))
   }
 
-  @Test func `cover of a picture that may not grow cuts it without scaling`() {
+  @Test func `Cover crops an image that may not be enlarged without scaling it`() {
     let spec = ThumbnailSpec(width: 100, fit: .cover)
+
     let geometry = FittedGeometry(source: PixelSize(width: 1001, height: 50), spec: spec)
+
     #expect(geometry.content == PixelSize(width: 100, height: 50))
     #expect(geometry.crop == PixelBox(left: 450, top: 0, right: 550, bottom: 50))
     #expect(!geometry.scales)
   }
 
-  @Test func `pad centres the content on a canvas of the box`() {
+  @Test func `Pad centers the content on a canvas as large as the box`() {
     let spec = ThumbnailSpec(width: 100, height: 80, fit: .pad)
+
     let geometry = FittedGeometry(source: PixelSize(width: 200, height: 40), spec: spec)
+
     #expect(geometry.content == PixelSize(width: 100, height: 20))
     #expect(geometry.canvas == PixelSize(width: 100, height: 80))
     #expect(geometry.origin == (0, 30))
   }
 
-  @Test func `stretch gives up proportions, and grows only where allowed`() {
+  @Test func `Stretch ignores the aspect ratio and enlarges only if that is allowed`() {
     let source = PixelSize(width: 300, height: 20)
+
     let kept = FittedGeometry(source: source, spec: ThumbnailSpec(width: 100, height: 80, fit: .stretch))
     #expect(kept.content == PixelSize(width: 100, height: 20))
+
     let grown = FittedGeometry(
       source: source, spec: ThumbnailSpec(width: 100, height: 80, fit: .stretch, enlargement: .allowed))
     #expect(grown.content == PixelSize(width: 100, height: 80))
   }
 
-  @Test func `a scale multiplies the box`() {
+  @Test func `The scale multiplies the box`() {
     let geometry = FittedGeometry(source: PixelSize(width: 900, height: 900), spec: ThumbnailSpec(width: 64, scale: 2))
+
     #expect(geometry.content == PixelSize(width: 128, height: 128))
   }
 
   @Test(arguments: ThumbnailSpec.Fit.allCases)
-  func `no side is ever zero`(fit: ThumbnailSpec.Fit) {
+  func `No side is ever zero`(fit: ThumbnailSpec.Fit) {
     for source in [(1, 20000), (20000, 1), (1, 1), (3, 65535)] {
       for box in [(1, 1), (1, 300), (300, 1)] {
         let geometry = FittedGeometry(
@@ -96,14 +108,15 @@ import Testing
   }
 
   @Test(arguments: [(1.0, 1), (3.9, 1), (4, 2), (7.9, 2), (8, 4), (15.9, 4), (16, 8), (100, 8), (0.5, 1)])
-  func `a JPEG is shrunk while decoding only as far as twice the thumbnail`(reduction: Double, factor: Int) {
+  func `A JPEG is shrunk while decoding to no less than twice the thumbnail`(reduction: Double, factor: Int) {
     let size = PixelSize(width: 1600, height: 1200)
+
     #expect(DCTShrink.factor(for: [.init(reduction: reduction)], of: size) == factor)
     #expect(DCTShrink.factor(for: [.init(reduction: 1000), .init(reduction: reduction)], of: size) == factor)
   }
 
   @Test(arguments: [((1601, 1203), 8), ((37, 811), 1), ((38, 808), 2), ((44, 808), 4), ((40, 808), 8)])
-  func `a JPEG is not shrunk while decoding where that loses a seen part`(size: (Int, Int), factor: Int) {
+  func `A JPEG is not shrunk while decoding if that loses a visible part`(size: (Int, Int), factor: Int) {
     #expect(DCTShrink.factor(for: [.init(reduction: 20)], of: Self.size(size)) == factor)
   }
 }

@@ -1,51 +1,51 @@
 import Foundation
 import Testing
 
-/// The pictures that `Tests/Fixtures/make-fixtures.py` made, and Pillow's renderings of them.
+/// The files that `Tests/Fixtures/make-fixtures.py` made, and Pillow's renderings of them.
 enum Fixtures {
   private static let folder = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures")
 
-  /// The file names of all pictures.
+  /// The file names of all images.
   static let names: [String] = list("pictures")
 
-  /// Small files of every kind, by name.
+  /// Small files of every kind, by file name.
   static let tiny: [String: [UInt8]] = Dictionary(
     uniqueKeysWithValues: list("tiny").map { ($0, (try? read("tiny/\($0)")) ?? []) })
 
-  /// The bytes of a picture.
-  static func picture(_ name: String) throws -> [UInt8] {
+  /// Returns the bytes of an image file.
+  static func image(_ name: String) throws -> [UInt8] {
     try read("pictures/\(name)")
   }
 
-  /// The bytes of a file that would take far more work than a picture of its size.
+  /// Returns the bytes of a file that would take far more work to decode than an image of its size should.
   static func bomb(_ name: String) throws -> [UInt8] {
     try read("bombs/\(name)")
   }
 
-  /// The bytes of a JPEG picture whose profile was in one segment, which is left out.
-  static func pictureWithoutProfile(_ name: String) throws -> [UInt8] {
-    let bytes = try picture(name)
+  /// Returns the bytes of a JPEG file without the single segment that holds its profile.
+  static func imageWithoutProfile(_ name: String) throws -> [UInt8] {
+    let bytes = try image(name)
     let start = try #require(bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xE2 })
     let length = Int(bytes[start + 2]) << 8 | Int(bytes[start + 3])
     return Array(bytes[..<start] + bytes[(start + 2 + length)...])
   }
 
-  /// Pillow's rendering of a picture, whose size is part of its file's name.
+  /// Returns Pillow's rendering of an image. Its size is part of its file name.
   static func reference(for name: String) throws -> Pixels {
     let file = try #require(list("references").first { $0.hasPrefix("\(name)-") })
     return try reference(file)
   }
 
-  /// A reference by its file's name.
+  /// Returns a reference by its file name.
   static func reference(_ file: String) throws -> Pixels {
     try Pixels(png: read("references/\(file)"))
   }
 
-  /// Pictures with a flaw that does no harm, and a word of the warning it gives.
+  /// Images with a harmless flaw, and a part of the warning for each.
   static let flaws = [
-    "garbage-before.jpg": "6 bytes before the picture", "no-end-mark.jpg": "Premature end", "odd-sos.jpg": "SOS",
+    "garbage-before.jpg": "6 bytes before the image", "no-end-mark.jpg": "Premature end", "odd-sos.jpg": "SOS",
     "broken-exif.jpg": "EXIF ignored", "bad-text-crc.png": "CRC", "broken-profile.png": "iCCP",
     "no-end-chunk.png": "ends before", "srgb-and-gamma.png": "gamma",
   ]

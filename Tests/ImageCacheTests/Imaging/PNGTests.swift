@@ -6,7 +6,7 @@ import Testing
 @testable import ImageCache
 
 @Suite struct `PNG files` {
-  /// A file whose every byte is written out here: zlib's stored blocks hold the pixels as they are.
+  /// Returns a file written byte by byte, with the pixels uncompressed in a stored zlib block.
   private static func file(colorType: UInt8, size: (Int, Int), rows: [[UInt8]]) -> [UInt8] {
     let data: [UInt8] = Array(rows.map { [0] + $0 }.joined())
     let (length, check) = (UInt16(data.count), adler32(data))
@@ -16,7 +16,7 @@ import Testing
       + SampleImage.pngChunk("IDAT", stored) + SampleImage.pngChunk("IEND", [])
   }
 
-  /// Little-endian.
+  /// Returns the bytes of an integer in little-endian order.
   private static func bytes<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
     (0..<Integer.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
@@ -29,17 +29,18 @@ import Testing
     return high << 16 | low
   }
 
-  @Test func `written by hand give just the pixels written`() throws {
+  @Test func `A file written by hand decodes to exactly its pixels`() throws {
     let rows: [[UInt8]] = [
       [255, 0, 0, 255, 0, 255, 0, 128], [0, 0, 255, 1, 9, 8, 7, 0], [1, 2, 3, 255, 250, 251, 252, 254],
     ]
     let color = try Pixels(png: Self.file(colorType: 6, size: (2, 3), rows: rows))
     #expect(color.samples == Array(rows.joined()) && color.size == PixelSize(width: 2, height: 3))
+
     let gray = try Pixels(png: Self.file(colorType: 0, size: (3, 1), rows: [[0, 127, 255]]))
     #expect(gray.samples == [0, 0, 0, 255, 127, 127, 127, 255, 255, 255, 255, 255])
   }
 
-  /// How a picture's pixels come about, and the colour type and depth its file must have.
+  /// A function that computes the pixels of an image, and the color type and depth that its file must have.
   struct Sample: CustomTestStringConvertible {
     var name: String
     var layout: PixelLayout
@@ -50,22 +51,22 @@ import Testing
   }
 
   private static let samples = [
-    Sample(name: "colour", layout: .rgb, colorType: 2) { [UInt8($0 * 3 & 255), UInt8($1 * 5 & 255), UInt8($0 ^ $1)] },
+    Sample(name: "color", layout: .rgb, colorType: 2) { [UInt8($0 * 3 & 255), UInt8($1 * 5 & 255), UInt8($0 ^ $1)] },
     Sample(name: "opaque", layout: .rgba, colorType: 2) { [UInt8($0 * 3 & 255), UInt8($1 * 5 & 255), 7, 255] },
-    Sample(name: "clear", layout: .rgba, colorType: 6) { [UInt8($0), UInt8($1), 7, UInt8($0 * 2)] },
-    Sample(name: "gray in colour", layout: .rgb, colorType: 0) { Array(repeating: UInt8($0 * 2 ^ $1), count: 3) },
-    Sample(name: "gray and clear in colour", layout: .rgba, colorType: 4) {
+    Sample(name: "translucent", layout: .rgba, colorType: 6) { [UInt8($0), UInt8($1), 7, UInt8($0 * 2)] },
+    Sample(name: "gray in color", layout: .rgb, colorType: 0) { Array(repeating: UInt8($0 * 2 ^ $1), count: 3) },
+    Sample(name: "translucent gray in color", layout: .rgba, colorType: 4) {
       Array(repeating: UInt8($0 * 2), count: 3) + [UInt8($1 * 2)]
     },
     Sample(name: "opaque gray", layout: .grayAlpha, colorType: 0) { [UInt8($0 * 2 ^ $1), 255] },
-    Sample(name: "one colour", layout: .rgb, colorType: 3, depth: 1) { _, _ in [9, 8, 7] },
-    Sample(name: "two colours", layout: .rgb, colorType: 3, depth: 1) { $0 * $1 % 7 < 3 ? [255, 0, 0] : [0, 0, 255] },
-    Sample(name: "four colours", layout: .rgba, colorType: 3, depth: 2) { [UInt8($0 * $1 % 4) * 60, 0, 0, 255] },
-    Sample(name: "sixteen colours", layout: .rgba, colorType: 3, depth: 4) {
+    Sample(name: "one color", layout: .rgb, colorType: 3, depth: 1) { _, _ in [9, 8, 7] },
+    Sample(name: "two colors", layout: .rgb, colorType: 3, depth: 1) { $0 * $1 % 7 < 3 ? [255, 0, 0] : [0, 0, 255] },
+    Sample(name: "four colors", layout: .rgba, colorType: 3, depth: 2) { [UInt8($0 * $1 % 4) * 60, 0, 0, 255] },
+    Sample(name: "sixteen colors", layout: .rgba, colorType: 3, depth: 4) {
       let value = UInt8($0 * $1 % 16)
       return [value * 10, 255 - value, 0, value * 17]
     },
-    Sample(name: "250 colours", layout: .rgb, colorType: 3) {
+    Sample(name: "250 colors", layout: .rgb, colorType: 3) {
       let value = UInt8(($0 * 7919 + $1 * $1 * 104729) % 250)
       return [value, value &* 7, value &* 31]
     },
@@ -81,23 +82,27 @@ import Testing
   }
 
   @Test(arguments: samples)
-  func `are written in the smallest form that is exact`(sample: Sample) throws {
+  func `The encoder chooses the smallest lossless form`(sample: Sample) throws {
     let bitmap = try Self.bitmap(sample, width: 101, height: 90)
+
     let file = try bitmap.encodedPNG()
+
     #expect(file[25] == sample.colorType && file[24] == sample.depth)
     #expect(try Pixels(png: file) == Pixels(bitmap))
   }
 
   @Test(arguments: samples, [(1, 1), (3, 2), (16, 16), (17, 40), (101, 90)])
-  func `are never larger than the plain form`(sample: Sample, size: (Int, Int)) throws {
+  func `An encoded file is never larger than its uncompressed pixels`(sample: Sample, size: (Int, Int)) throws {
     let bitmap = try Self.bitmap(sample, width: size.0, height: size.1)
+
     let file = try bitmap.encodedPNG()
+
     #expect(try Pixels(png: file) == Pixels(bitmap))
-    // Stored without any compression: a bound that needs no second encoder.
+    // The size without any compression, a bound that needs no second encoder.
     #expect(file.count <= size.1 * (1 + size.0 * sample.layout.channels) + 57 + 11)
   }
 
-  /// The size of the file that libpng makes of these pixels by itself.
+  /// Returns the size of the file that libpng writes for these pixels.
   private static func libpngCount(_ pixels: Pixels, flags: Int = 0) -> Int {
     var image = png_image()
     image.version = UInt32(PNG_IMAGE_VERSION)
@@ -112,14 +117,16 @@ import Testing
   }
 
   @Test(arguments: Fixtures.names.filter { $0.hasSuffix(".png") }, [16, 33, 64])
-  func `of thumbnails are never larger than without filters, and hardly than libpng's best`(
+  func `A thumbnail is never larger than without filters, and at most 5 percent larger than libpng's best`(
     name: String, width: Int
   ) throws {
     let spec = ThumbnailSpec(width: width)
-    let file = try Renderer().render(Fixtures.picture(name), specs: [spec]).thumbnails[0].bytes
+
+    let file = try Renderer().render(Fixtures.image(name), specs: [spec]).thumbnails[0].bytes
+
     let pixels = try Pixels(png: file)
     let (plain, best) = (Self.libpngCount(pixels, flags: Int(PNG_IMAGE_FLAG_FAST)), Self.libpngCount(pixels))
-    // libpng writes no comment, which takes 44 bytes here.
+    // The comment in every thumbnail takes 44 bytes, which libpng does not write.
     let count = file.count - 44
     #expect(count <= plain, "\(count) bytes, libpng \(plain)")
     #expect(Double(count) <= Double(best) * 1.05, "\(count) bytes, libpng \(best)")

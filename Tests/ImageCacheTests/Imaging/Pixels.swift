@@ -6,7 +6,7 @@ import Testing
 /// Decoded pixels as a plain value, always RGBA with straight alpha.
 struct Pixels: Equatable {
   var size: PixelSize
-  /// Four samples a pixel, row after row.
+  /// Four samples per pixel, row after row.
   var samples: [UInt8]
 
   /// Decodes a PNG file.
@@ -43,7 +43,7 @@ struct Pixels: Equatable {
     }
   }
 
-  /// The file that these pixels become without any scaling; they must be opaque.
+  /// Encodes the pixels, which must be opaque, as a JPEG file without scaling.
   func jpeg(quality: Int) throws -> [UInt8] {
     let bitmap = try Bitmap(size: size, layout: .rgb)
     for index in 0..<size.area {
@@ -52,10 +52,10 @@ struct Pixels: Equatable {
     return try bitmap.encodedJPEG(quality: quality, scans: .baseline)
   }
 
-  /// The four samples at a place.
+  /// Returns the four samples of a pixel.
   func at(_ x: Int, _ y: Int) -> [UInt8] { Array(samples[(y * size.width + x) * 4..<(y * size.width + x) * 4 + 4]) }
 
-  /// The mean absolute difference of each channel, colours weighed by what is seen of them.
+  /// Returns the mean absolute difference of each channel, with colors weighed by alpha.
   func meanError(to other: Pixels) -> [Double] {
     (0..<4).map { channel in
       let sum = (0..<size.area).reduce(0.0) { sum, pixel in
@@ -65,8 +65,8 @@ struct Pixels: Equatable {
     }
   }
 
-  /// The largest mean absolute difference of a channel in one of the outer rows and columns: what is wrong there alone
-  /// hardly shows in the mean of all.
+  /// Returns the largest mean absolute difference of a channel in an outer row or column. An error only at the edges
+  /// hardly affects the mean of all pixels.
   func largestEdgeError(to other: Pixels) -> Double {
     let (columns, rows) = (0..<size.width, 0..<size.height)
     let edges = [
@@ -81,7 +81,7 @@ struct Pixels: Equatable {
     return errors.max() ?? 0
   }
 
-  /// The peak signal-to-noise ratio in decibels; 99 for the same pixels.
+  /// Returns the peak signal-to-noise ratio in decibels; 99 for equal pixels.
   func peakSignal(to other: Pixels) -> Double {
     let squares = (0..<size.area * 4).reduce(0.0) { sum, index in
       let difference = seen(index / 4, index % 4) - other.seen(index / 4, index % 4)

@@ -2,28 +2,33 @@ import ImageCache
 import TestSupport
 import Testing
 
-@Suite struct `A renderer` {
-  @Test func `makes all thumbnails in the order asked for`() throws {
+@Suite struct `The renderer` {
+  @Test func `The thumbnails are in the order of the specs`() throws {
     let specs = [64, 16, 128, 16].map { ThumbnailSpec(width: $0, format: .png) }
+
     let rendering = try Renderer().render(SampleImage.jpeg(width: 300, height: 150), specs: specs)
+
     #expect(rendering.source == SourceImage(size: PixelSize(width: 300, height: 150), format: .jpeg))
     #expect(rendering.thumbnails.map(\.spec) == specs)
     #expect(rendering.thumbnails.map(\.size.width) == [64, 16, 128, 16])
     #expect(rendering.thumbnails.map(\.size.height) == [32, 8, 64, 8])
   }
 
-  @Test func `is deterministic`() throws {
-    let picture = SampleImage.jpeg(width: 300, height: 200, seed: 4)
+  @Test func `The same bytes and specs give the same files`() throws {
+    let image = SampleImage.jpeg(width: 300, height: 200, seed: 4)
     let specs = [ThumbnailSpec(width: 64), ThumbnailSpec(width: 64, format: .png)]
+
     #expect(
-      try Renderer().render(picture, specs: specs).thumbnails == Renderer().render(picture, specs: specs).thumbnails)
+      try Renderer().render(image, specs: specs).thumbnails == Renderer().render(image, specs: specs).thumbnails)
   }
 
   @Test(arguments: ThumbnailSpec.Format.allCases)
-  func `writes the format asked for`(format: ThumbnailSpec.Format) throws {
+  func `A thumbnail has the requested format`(format: ThumbnailSpec.Format) throws {
     let spec = ThumbnailSpec(width: 32, format: format)
+
     let ofJPEG = try Renderer().render(SampleImage.jpeg(width: 64, height: 64), specs: [spec]).thumbnails[0]
     let ofPNG = try Renderer().render(SampleImage.png(width: 64, height: 64), specs: [spec]).thumbnails[0]
+
     #expect(ofJPEG.format == (format == .png ? .png : .jpeg))
     #expect(ofPNG.format == (format == .jpeg ? .jpeg : .png))
     for thumbnail in [ofJPEG, ofPNG] {
@@ -33,33 +38,39 @@ import Testing
   }
 
   @Test(arguments: ThumbnailSpec.Fit.allCases)
-  func `gives the exact size for every fit and shape`(fit: ThumbnailSpec.Fit) throws {
+  func `A thumbnail has the exact size for every fit and aspect ratio`(fit: ThumbnailSpec.Fit) throws {
     for (width, height) in [(400, 3), (3, 400), (97, 61), (1, 1), (33, 33)] {
       let spec = ThumbnailSpec(width: 24, height: 20, fit: fit, enlargement: .allowed, format: .png)
-      let picture = SampleImage.jpeg(width: width, height: height)
-      let thumbnail = try #require(try Renderer().render(picture, specs: [spec]).thumbnails.first)
+      let image = SampleImage.jpeg(width: width, height: height)
+
+      let thumbnail = try #require(try Renderer().render(image, specs: [spec]).thumbnails.first)
+
       #expect(try Pixels(thumbnail).size == thumbnail.size)
       if fit != .inside { #expect(thumbnail.size == PixelSize(width: 24, height: 20)) }
     }
   }
 
   @Test(arguments: ThumbnailSpec.Filter.allCases, ThumbnailSpec.Light.allCases)
-  func `keeps the pixels of a picture that may not grow`(
+  func `An image that may not be enlarged keeps its pixels`(
     filter: ThumbnailSpec.Filter, light: ThumbnailSpec.Light
   ) throws {
-    let picture = SampleImage.png(width: 20, height: 10)
+    let image = SampleImage.png(width: 20, height: 10)
     let specs = [8, 64].map { ThumbnailSpec(width: $0, filter: filter, light: light) }
-    let rendering = try Renderer().render(picture, specs: specs)
-    #expect(try Pixels(rendering.thumbnails[1]) == Pixels(png: picture))
+
+    let rendering = try Renderer().render(image, specs: specs)
+
+    #expect(try Pixels(rendering.thumbnails[1]) == Pixels(png: image))
   }
 
-  @Test func `pads with transparency in PNG and with the background in JPEG`() throws {
+  @Test func `Padding is transparent in PNG and has the background color in JPEG`() throws {
     let color = try #require(ThumbnailSpec.Color("2040c0"))
-    let picture = SampleImage.jpeg(width: 80, height: 20)
+    let image = SampleImage.jpeg(width: 80, height: 20)
     let specs = [ThumbnailSpec.Format.png, .jpeg].map {
       ThumbnailSpec(width: 40, fit: .pad, format: $0, quality: 95, background: color)
     }
-    let thumbnails = try Renderer().render(picture, specs: specs).thumbnails
+
+    let thumbnails = try Renderer().render(image, specs: specs).thumbnails
+
     let (png, jpeg) = (try Pixels(thumbnails[0]), try Pixels(thumbnails[1]))
     #expect(png.size == PixelSize(width: 40, height: 40) && jpeg.size == png.size)
     #expect(png.at(20, 2) == [0, 0, 0, 0])
@@ -67,16 +78,19 @@ import Testing
     for (sample, expected) in zip(jpeg.at(20, 2), [0x20, 0x40, 0xC0, 0xFF]) { #expect(abs(Int(sample) - expected) < 6) }
   }
 
-  @Test func `puts gray on a coloured background`() throws {
+  @Test func `A gray image can have a colored background`() throws {
     let spec = ThumbnailSpec(
       width: 48, fit: .pad, format: .jpeg, quality: 95, background: .init(red: 255, green: 0, blue: 0))
-    let rendering = try Renderer().render(Fixtures.picture("gray-alpha.png"), specs: [spec])
+
+    let rendering = try Renderer().render(Fixtures.image("gray-alpha.png"), specs: [spec])
+
     let corner = try Pixels(rendering.thumbnails[0]).at(0, 0)
     #expect(corner[0] > 240 && corner[1] < 16 && corner[2] < 16)
   }
 
-  @Test func `keeps a gray JPEG gray`() throws {
-    let rendering = try Renderer().render(Fixtures.picture("gray.jpg"), specs: [ThumbnailSpec(width: 32)])
+  @Test func `A gray JPEG stays gray`() throws {
+    let rendering = try Renderer().render(Fixtures.image("gray.jpg"), specs: [ThumbnailSpec(width: 32)])
+
     let bytes = rendering.thumbnails[0].bytes
     // Start of frame, baseline: length, precision, height, width, and one component.
     let frame = try #require(bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC0 })
@@ -84,30 +98,35 @@ import Testing
   }
 
   @Test(arguments: [(ThumbnailSpec.Scans.baseline, UInt8(0xC0)), (.progressive, 0xC2)])
-  func `writes the scans asked for`(scans: ThumbnailSpec.Scans, marker: UInt8) throws {
+  func `A JPEG thumbnail has the requested scan order`(scans: ThumbnailSpec.Scans, marker: UInt8) throws {
     let specs = [ThumbnailSpec.Scans.baseline, scans].map { ThumbnailSpec(width: 64, scans: $0) }
+
     let files = try Renderer().render(SampleImage.jpeg(width: 300, height: 200), specs: specs).thumbnails
-    // Start of frame: marker, length 17, 8 bits a sample.
+
+    // Start of frame: marker, length 17, 8 bits per sample.
     let frame: [UInt8] = [0xFF, marker, 0, 17, 8]
     #expect(files[1].bytes.indices.contains { files[1].bytes[$0...].starts(with: frame) })
     #expect(try Pixels(files[0]) == Pixels(files[1]))
   }
 
-  @Test func `gives no fringe of colour that nobody sees`() throws {
+  @Test func `The color of transparent pixels does not bleed into visible ones`() throws {
     let spec = ThumbnailSpec(width: 48, format: .png)
-    let pixels = try Pixels(Renderer().render(Fixtures.picture("rgba.png"), specs: [spec]).thumbnails[0])
-    // The hidden colour is magenta. A green channel near 0 at visible places would be its trace.
+
+    let pixels = try Pixels(Renderer().render(Fixtures.image("rgba.png"), specs: [spec]).thumbnails[0])
+
+    // The hidden color is magenta, so bleeding would give visible pixels a green channel near 0.
     for index in 0..<pixels.size.area where pixels.samples[index * 4 + 3] > 32 {
       #expect(pixels.samples[index * 4 + 1] > 20)
     }
   }
 
-  @Test func `refuses too many pixels before it allocates them`() {
+  @Test func `Too many pixels are refused before they are allocated`() {
     let renderer = Renderer(maxPixels: 1_000_000)
-    for picture in [
+
+    for image in [
       SampleImage.pngHeader(width: 60000, height: 60000), SampleImage.pngHeader(width: 1001, height: 1000),
     ] {
-      let error = #expect(throws: ImageError.self) { try renderer.render(picture, specs: [ThumbnailSpec(width: 8)]) }
+      let error = #expect(throws: ImageError.self) { try renderer.render(image, specs: [ThumbnailSpec(width: 8)]) }
       #expect(error?.code == .tooManyPixels)
     }
   }

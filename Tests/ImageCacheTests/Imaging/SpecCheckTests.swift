@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageCache
 
-@Suite struct `A spec out of range` {
+@Suite struct `The check of a spec` {
   static let bad: [ThumbnailSpec] = [
     ThumbnailSpec(width: 0), ThumbnailSpec(width: -1), ThumbnailSpec(width: 64, height: 0),
     ThumbnailSpec(width: 64, height: .min), ThumbnailSpec(width: 16385), ThumbnailSpec(width: 1, height: 16385),
@@ -19,26 +19,29 @@ import Testing
   ]
 
   @Test(arguments: bad)
-  func `is an error, and neither the end of the process nor gigabytes`(spec: ThumbnailSpec) throws {
+  func `A spec out of range is an error and allocates little memory`(spec: ThumbnailSpec) throws {
     let before = MemoryPeak.ofProcess()
-    for picture in [SampleImage.jpeg(width: 40, height: 30), SampleImage.png(width: 40, height: 30), []] {
+
+    for image in [SampleImage.jpeg(width: 40, height: 30), SampleImage.png(width: 40, height: 30), []] {
       let error = #expect(throws: ImageError.self) {
-        try Renderer().render(picture, specs: [ThumbnailSpec(width: 8), spec])
+        try Renderer().render(image, specs: [ThumbnailSpec(width: 8), spec])
       }
       #expect(error?.code == .badSpec)
     }
+
     #expect(MemoryPeak.ofProcess() - before < 200 << 20)
   }
 
-  /// What is computed from a spec before it is checked, or without.
+  /// These properties may be computed before a spec is checked.
   @Test(arguments: bad)
-  func `has a geometry, a label and a size`(spec: ThumbnailSpec) {
+  func `The properties of a spec out of range do not trap`(spec: ThumbnailSpec) {
     for source in [
       PixelSize(width: 1, height: 1), PixelSize(width: .max, height: .max), PixelSize(width: -1, height: 9),
     ] {
       let geometry = FittedGeometry(source: source, spec: spec)
       #expect(geometry.content.width >= 1 && geometry.canvas.area >= 1)
     }
+
     #expect(!spec.label.isEmpty && !spec.fingerprint.isEmpty)
     _ = (spec.pixelBox.area, spec.box.area, spec.hashValue)
   }
@@ -50,18 +53,19 @@ import Testing
     ThumbnailSpec(width: 9, quality: 1),
     ThumbnailSpec(width: 9, quality: 100),
   ])
-  func `is none of these`(spec: ThumbnailSpec) throws { try Renderer().check([spec]) }
+  func `A spec at the edge of its range is accepted`(spec: ThumbnailSpec) throws { try Renderer().check([spec]) }
 
-  @Test func `depends on the renderer's limit`() throws {
+  @Test func `The renderer limits the pixels of padded output`() throws {
     var renderer = Renderer()
     renderer.maxOutputPixels = 10_000
-    let picture = SampleImage.png(width: 300, height: 200)
+    let image = SampleImage.png(width: 300, height: 200)
     let padded = [100, 101].map { ThumbnailSpec(width: $0, fit: .pad) }
-    #expect(try renderer.render(picture, specs: [padded[0]]).thumbnails[0].size == PixelSize(width: 100, height: 100))
-    #expect(throws: ImageError.self) { try renderer.render(picture, specs: padded) }
-    // No larger than its source, which has a limit of its own.
-    #expect(try renderer.render(picture, specs: [ThumbnailSpec(width: 250)]).thumbnails.count == 1)
+
+    #expect(try renderer.render(image, specs: [padded[0]]).thumbnails[0].size == PixelSize(width: 100, height: 100))
+    #expect(throws: ImageError.self) { try renderer.render(image, specs: padded) }
+    // Not larger than its source, which has a separate limit.
+    #expect(try renderer.render(image, specs: [ThumbnailSpec(width: 250)]).thumbnails.count == 1)
   }
 
-  @Test func `is no fault of the file`() { #expect(!ImageError.Code.badSpec.isFinal) }
+  @Test func `A bad spec is not a final failure of the file`() { #expect(!ImageError.Code.badSpec.isFinal) }
 }

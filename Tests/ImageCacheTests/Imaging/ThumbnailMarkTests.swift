@@ -2,7 +2,7 @@ import ImageCache
 import TestSupport
 import Testing
 
-@Suite struct ThumbnailMarkTests {
+@Suite struct `The thumbnail mark` {
   private static func thumbnail(_ source: [UInt8], _ format: ThumbnailSpec.Format) throws -> [UInt8] {
     try #require(try Renderer().render(source, specs: [ThumbnailSpec(width: 24, format: format)]).thumbnails.first)
       .bytes
@@ -15,11 +15,13 @@ import Testing
   ]
 
   @Test(arguments: sources.indices, [ThumbnailSpec.Format.jpeg, .png])
-  func `every thumbnail is known again, and no other file is`(source: Int, format: ThumbnailSpec.Format) throws {
+  func `Only an unchanged thumbnail has the mark`(source: Int, format: ThumbnailSpec.Format) throws {
     let source = Self.sources[source]
     #expect(!ThumbnailMark.isPresent(in: source))
+
     let thumbnail = try Self.thumbnail(source, format)
     #expect(ThumbnailMark.isPresent(in: thumbnail))
+
     for place in stride(from: 0, to: thumbnail.count, by: 7) {
       var edited = thumbnail
       edited[place] ^= 0x40
@@ -30,9 +32,11 @@ import Testing
   }
 
   @Test(arguments: [ThumbnailSpec.Format.jpeg, .png])
-  func `the mark does not keep a thumbnail from being an image`(format: ThumbnailSpec.Format) throws {
+  func `A thumbnail with the mark can be decoded without warnings`(format: ThumbnailSpec.Format) throws {
     let thumbnail = try Self.thumbnail(Self.sources[0], format)
+
     let again = try Renderer().render(thumbnail, specs: [ThumbnailSpec(width: 24, format: .png)])
+
     #expect(again.warnings == [])
     #expect(again.source.size == PixelSize(width: 24, height: 18))
   }

@@ -63,7 +63,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--size", "0"], "The value '0' is invalid for '--size <size>': each side is 1 to 16384 pixels"),
       (["--size", "big"], "The value 'big' is invalid for '--size <size>': give a size such as 256"),
       (["--size", "9000@2x"], "each side is 1 to 16384 pixels, after scaling"),
-      (["--size", "16384", "--fit", "pad"], "16384x16384 has more pixels than the 67108864 that are allowed"),
+      (["--size", "16384", "--fit", "pad"], "16384x16384 exceeds the limit of 67108864 pixels"),
       (["--quality", "101"], "The value '101' is invalid for '--quality <number>': give a number from 1 to 100"),
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
       (["--fit", "fill"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),

@@ -7,7 +7,7 @@
 #include <jpeglib.h>
 #include <png.h>
 
-/// The size that fits in a square, and never grows.
+/// Computes the size that fits in a square, without enlargement.
 static void fit(unsigned width, unsigned height, unsigned side, unsigned *w, unsigned *h) {
   unsigned longer = width > height ? width : height;
   if (longer < side) side = longer;
@@ -17,8 +17,8 @@ static void fit(unsigned width, unsigned height, unsigned side, unsigned *w, uns
   if (*h == 0) *h = 1;
 }
 
-static unsigned char *nearest(const unsigned char *pixels, unsigned width, unsigned height, unsigned channels, unsigned w,
-                              unsigned h) {
+static unsigned char *nearest(const unsigned char *pixels, unsigned width, unsigned height, unsigned channels,
+                              unsigned w, unsigned h) {
   unsigned char *small = malloc((size_t)w * h * channels), *out = small;
   for (unsigned y = 0; y < h; y++) {
     const unsigned char *row = pixels + (size_t)((2 * y + 1) * height / (2 * h)) * width * channels;
@@ -29,7 +29,8 @@ static unsigned char *nearest(const unsigned char *pixels, unsigned width, unsig
   return small;
 }
 
-static size_t encode_jpeg(const unsigned char *pixels, unsigned w, unsigned h, int channels, unsigned char **thumbnail) {
+static size_t encode_jpeg(const unsigned char *pixels, unsigned w, unsigned h, int channels,
+                          unsigned char **thumbnail) {
   struct jpeg_compress_struct cinfo;
   struct jpeg_error_mgr errors;
   unsigned long size = 0;
@@ -62,7 +63,7 @@ size_t bare_jpeg(const unsigned char *bytes, size_t count, unsigned side, unsign
   jpeg_read_header(&cinfo, TRUE);
   unsigned w, h, longer = cinfo.image_width > cinfo.image_height ? cinfo.image_width : cinfo.image_height;
   fit(cinfo.image_width, cinfo.image_height, side, &w, &h);
-  // At least twice the size is left for a real program's filter.
+  // Keep at least twice the size, as a real program does for its filter.
   cinfo.scale_num = 1;
   for (cinfo.scale_denom = 8; cinfo.scale_denom > 1 && longer < 2 * cinfo.scale_denom * side;) cinfo.scale_denom /= 2;
   jpeg_start_decompress(&cinfo);
@@ -72,7 +73,8 @@ size_t bare_jpeg(const unsigned char *bytes, size_t count, unsigned side, unsign
     JSAMPROW row = pixels + cinfo.output_scanline * stride;
     jpeg_read_scanlines(&cinfo, &row, 1);
   }
-  unsigned char *small = nearest(pixels, cinfo.output_width, cinfo.output_height, (unsigned)cinfo.output_components, w, h);
+  unsigned char *small =
+      nearest(pixels, cinfo.output_width, cinfo.output_height, (unsigned)cinfo.output_components, w, h);
   size_t size = encode_jpeg(small, w, h, cinfo.output_components, thumbnail);
   jpeg_finish_decompress(&cinfo);
   jpeg_destroy_decompress(&cinfo);

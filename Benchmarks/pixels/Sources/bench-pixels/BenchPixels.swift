@@ -2,8 +2,9 @@ import BareLoop
 import Foundation
 import ImageCache
 
-/// `bench-pixels bare|ours SIDE[,SIDE...] OUT FILE...`: makes a thumbnail of every file on one thread, and writes it to
-/// the folder OUT unless that is `-`. With the environment's `FORMAT=png`, ours writes PNG, to compare pixels.
+/// `bench-pixels bare|ours SIDE[,SIDE...] OUT FILE...`: makes thumbnails of every file on one thread, and writes the
+/// first of each file to the folder OUT unless that is `-`. With `FORMAT=png` in the environment, `ours` writes PNG for
+/// the comparison of pixels.
 @main
 enum BenchPixels {
   static func main() throws {

@@ -1,18 +1,18 @@
 import CImage
 
 extension Bitmap {
-  /// What a JPEG file is decoded with.
+  /// The options for decoding a JPEG file.
   struct JPEGDecoding {
     var header: ImageHeader
-    /// 1, 2, 4 or 8: the picture is made this much smaller on the way.
+    /// The factor by which the decoder shrinks the image: 1, 2, 4 or 8.
     var shrink: Int
-    /// The most bytes that libjpeg may hold.
+    /// The maximum number of bytes that libjpeg may allocate.
     var memoryLimit: Int
-    /// Turns CMYK into RGB; without one, inks are taken as ideal.
+    /// Converts CMYK to RGB. If nil, inks are assumed to be ideal.
     var inks: ColorTransform?
   }
 
-  /// Decodes the first picture of a JPEG file into pixels.
+  /// Decodes the first image of a JPEG file into pixels.
   static func decodingJPEG(
     _ bytes: [UInt8], _ decoding: JPEGDecoding, warnings: inout [String]
   ) throws(ImageError) -> Bitmap {
@@ -24,11 +24,12 @@ extension Bitmap {
       let view = CImageBitmap(
         pixels: memory, width: Int32(size.width), height: Int32(size.height), channels: Int32(header.layout.channels),
         stride: stride)
-      // Another thread may drop the transform from its cache meanwhile.
+      // The decoder holds only the raw handle. Another thread may evict the transform from the cache while this one
+      // decodes; this reference keeps it alive.
       try CImageCall.run(&warnings) { messages in
         withExtendedLifetime(decoding.inks) { cimage_jpeg_decode(bytes, bytes.count, options, view, messages) }
       }
-      // The last row and column may be made in part of what the encoder padded the picture with: left out.
+      // Leave out a last row or column that is partly computed from the encoder's padding.
       let readable = header.storedSize.divided(by: shrink, .down)
       let area = PixelBox(size: PixelSize(width: readable.width * shrink, height: readable.height * shrink))
       return [
@@ -37,8 +38,8 @@ extension Bitmap {
     }
   }
 
-  /// Decodes the first picture of a JPEG file into planes as they are kept there: what becomes a JPEG file again needs
-  /// no other colours on the way. Nil where the file keeps its colours otherwise.
+  /// Decodes the first image of a JPEG file into its luma and chroma planes, so that JPEG output needs no color
+  /// conversion. Returns nil if the file's color space is not YCbCr.
   static func decodingJPEGPlanes(
     _ bytes: [UInt8], _ decoding: JPEGDecoding, warnings: inout [String]
   ) throws(ImageError) -> Bitmap? {
@@ -54,14 +55,14 @@ extension Bitmap {
     }
   }
 
-  /// The file of a bitmap without alpha. `quality` is 1 to 100.
+  /// Encodes a bitmap without alpha as a JPEG file. `quality` is clamped to 1 to 100.
   func encodedJPEG(quality: Int, scans: ThumbnailSpec.Scans) throws(ImageError) -> [UInt8] {
     let quality = min(max(quality, 1), 100)
     let options = CImageJPEGEncoding(
       quality: Int32(quality), chromaStep: Int32(ThumbnailSpec.chromaStep(quality: quality)),
       scans: scans == .progressive ? .progressive : .baseline)
     let views = planes.map(\.view)
-    // No plane of chroma has more samples than that of luma.
+    // A chroma plane never has more samples than the luma plane.
     let capacity = cimage_encoded_bound(views[0]) * views.count
     return try CImageCall.encode(capacity: capacity) { room, count, messages in
       layout == .planes
@@ -72,7 +73,7 @@ extension Bitmap {
 }
 
 extension Bitmap.JPEGDecoding {
-  /// The same, as C sees it.
+  /// The options as a C structure.
   fileprivate var options: CImageJPEGDecoding {
     CImageJPEGDecoding(
       width: Int32(header.storedSize.width), height: Int32(header.storedSize.height), shrink: Int32(shrink),

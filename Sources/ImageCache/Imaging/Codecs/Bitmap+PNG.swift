@@ -1,7 +1,7 @@
 import CImage
 
 extension Bitmap {
-  /// Decodes a PNG file, and fills in `profile` when the file has one.
+  /// Decodes a PNG file and sets `profile` to its ICC profile, or to nil if it has none.
   static func decodingPNG(
     _ bytes: [UInt8], header: ImageHeader, profile: inout [UInt8]?, warnings: inout [String]
   ) throws(ImageError) -> Bitmap {
@@ -15,7 +15,7 @@ extension Bitmap {
     return bitmap
   }
 
-  /// The file of a bitmap of pixels, of any layout.
+  /// Encodes a bitmap of any layout except ``PixelLayout/planes`` as a PNG file.
   func encodedPNG() throws(ImageError) -> [UInt8] {
     let view = planes[0].view
     let capacity = cimage_encoded_bound(view)

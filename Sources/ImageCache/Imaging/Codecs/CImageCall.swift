@@ -1,9 +1,9 @@
 import CImage
 import Glibc
 
-/// A call into C: its status becomes an error, its words become warnings and sentences.
+/// Calls into C, with statuses converted to errors and messages to warnings and sentences.
 enum CImageCall {
-  /// Runs one call; passes on its warnings, and throws what it failed with.
+  /// Runs one call. Appends its warnings to `warnings` and throws if it fails.
   static func run(
     _ warnings: inout [String], _ body: (UnsafeMutablePointer<CImageMessages>) -> CImageStatus
   ) throws(ImageError) {
@@ -13,13 +13,13 @@ enum CImageCall {
     if let code = status.errorCode { throw ImageError(code, messages.sentence(for: code)) }
   }
 
-  /// Runs one call that has nothing to warn of.
+  /// Runs one call that produces no warnings.
   static func run(_ body: (UnsafeMutablePointer<CImageMessages>) -> CImageStatus) throws(ImageError) {
     var warnings: [String] = []
     try run(&warnings, body)
   }
 
-  /// Runs an encoder into room for the worst case, and keeps an array of just the file's size.
+  /// Runs an encoder with a buffer for the worst case and returns an array of the file's actual size.
   static func encode(
     capacity: Int,
     _ body: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<Int>, UnsafeMutablePointer<CImageMessages>)
@@ -29,26 +29,26 @@ enum CImageCall {
     defer { free(room) }
     var count = 0
     try run { body(room, &count, $0) }
-    // An array that finds no memory ends the process: first see whether there is as much.
+    // Array allocation traps when memory runs out, so first check that as much can be allocated.
     free(try allocate(count))
     return Array(UnsafeBufferPointer(start: room, count: count))
   }
 
-  /// Memory of `count` bytes with undefined content, for ``free(_:)``. Throws `outOfMemory`, where Swift's own
-  /// allocation would end the process.
+  /// Allocates `count` bytes with undefined content; the caller passes them to ``free(_:)``. Throws `outOfMemory`,
+  /// where Swift's own allocation would trap.
   static func allocate(_ count: Int) throws(ImageError) -> UnsafeMutablePointer<UInt8> {
     guard let memory = malloc(max(1, count)) else {
-      throw ImageError(.outOfMemory, "There is no memory left for the image.")
+      throw ImageError(.outOfMemory, "Out of memory for the image.")
     }
     return memory.assumingMemoryBound(to: UInt8.self)
   }
 
-  /// Gives back what ``allocate(_:)`` returned.
+  /// Frees memory from ``allocate(_:)``.
   static func free(_ memory: UnsafeMutablePointer<UInt8>) { Glibc.free(memory) }
 }
 
 extension Plane {
-  /// The same, as C sees it.
+  /// The plane as a C structure.
   var view: CImageBitmap {
     CImageBitmap(
       pixels: samples, width: Int32(size.width), height: Int32(size.height), channels: Int32(channels), stride: stride)
@@ -56,7 +56,7 @@ extension Plane {
 }
 
 extension CImageStatus {
-  /// The cause as callers know it; nil for success.
+  /// The corresponding error code; nil for success.
   fileprivate var errorCode: ImageError.Code? {
     switch self {
     case .OK: nil
@@ -70,28 +70,28 @@ extension CImageStatus {
 }
 
 extension CImageMessages {
-  /// Adds what is not in the list yet.
+  /// Appends the warnings that are not in the list yet.
   func appendWarnings(to list: inout [String]) {
     for line in Self.text(warnings).split(separator: "\n") where !list.contains(String(line)) {
       list.append(String(line))
     }
   }
 
-  /// The library's own words behind a sentence of ours.
+  /// Returns a sentence for the error code, followed by the library's own message if there is one.
   fileprivate func sentence(for code: ImageError.Code) -> String {
     let reason = Self.text(error)
     let sentence =
       switch code {
-      case .truncated: "The picture's data is cut off"
+      case .truncated: "The image data is truncated"
       case .unsupportedFormat: "This variant of the format is not supported"
-      case .decodeLimit: "The picture asks for too much work or memory"
-      case .outOfMemory: "There is no memory left for the picture"
-      default: "The picture is damaged"
+      case .decodeLimit: "Decoding the image would take too much work or memory"
+      case .outOfMemory: "Out of memory for the image"
+      default: "The image is corrupt"
       }
     return reason.isEmpty ? "\(sentence)." : "\(sentence): \(reason)."
   }
 
-  /// A C array of characters, up to its NUL.
+  /// Returns the text of a C array of characters, up to its NUL.
   private static func text<Characters>(_ characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }

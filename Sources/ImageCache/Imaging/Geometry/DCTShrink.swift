@@ -1,19 +1,20 @@
-/// How much smaller a JPEG can be made while its DCT blocks are decoded: that is nearly free, but no good filter.
+/// Chooses the factor by which libjpeg shrinks a JPEG while it decodes the DCT blocks. That is nearly free, but a poor
+/// filter.
 enum DCTShrink {
-  /// What a thumbnail needs of its source.
+  /// The resolution that one thumbnail needs from its source.
   struct Demand {
-    /// Source pixels for each thumbnail pixel in one direction.
+    /// Source pixels per thumbnail pixel in one direction.
     var reduction: Double
-    /// Thumbnail pixels for each of its samples of chroma in one direction: 2 where it is a file with 4:2:0, else 1.
+    /// Thumbnail pixels per chroma sample in one direction: 2 for 4:2:0 output, otherwise 1.
     var chromaStep = 1
   }
 
-  /// 1, 2, 4 or 8: the largest factor that leaves the real filter at least twice the samples of every thumbnail, the rule
-  /// of libvips, both of luma and of chroma.
+  /// Returns 1, 2, 4 or 8: the largest factor that leaves the final filter at least twice the samples of every
+  /// thumbnail, for luma and for chroma. libvips uses the same rule.
   ///
-  /// Chroma that is sampled `chromaStretch` times more sparsely in one direction than in the other, as in 4:2:2, is
-  /// shrunk by that much more, because libjpeg makes it up for both directions or for none. What `size` leaves over when
-  /// it is divided by the factor is lost, so that must be less than a hundredth of it.
+  /// If chroma is sampled `chromaStretch` times more sparsely in one direction than in the other, as in 4:2:2, it is
+  /// shrunk by that much more, because libjpeg compensates for sparse chroma in both directions or in neither. The
+  /// remainder of `size` divided by the factor is lost, so it must be at most a hundredth of the side.
   static func factor(for demands: [Demand], of size: PixelSize, chromaStretch: Int = 1) -> Int {
     let luma = demands.map(\.reduction).min() ?? 1
     let chroma = demands.map { $0.reduction * Double($0.chromaStep) }.min() ?? 1

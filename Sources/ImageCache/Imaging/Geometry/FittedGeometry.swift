@@ -1,13 +1,13 @@
-/// Where the pixels of one thumbnail come from and where they go. Pure arithmetic.
+/// The source area, scaled size and canvas of one thumbnail. Pure arithmetic.
 struct FittedGeometry: Hashable, Sendable {
-  /// The part of the source that is shown, in pixels of the source as a viewer sees it.
+  /// The visible part of the source, in pixels of the source as displayed.
   var crop: PixelBox
   /// The size `crop` is scaled to. Each side is at least 1.
   var content: PixelSize
   /// The size of the thumbnail. Larger than `content` only for `pad`.
   var canvas: PixelSize
 
-  /// What `spec` makes of a source of this size. Sides below 1 count as 1.
+  /// Fits a source of this size to the box of `spec`. Sides below 1 count as 1.
   init(source: PixelSize, spec: ThumbnailSpec) {
     let source = source.clamped
     let box = spec.pixelBox.clamped
@@ -25,16 +25,16 @@ struct FittedGeometry: Hashable, Sendable {
     case .cover:
       content = spec.enlargement == .allowed ? box : Self.smaller(source, box)
       canvas = content
-      // Where the box is larger than the source on one side, a picture that may not grow keeps its size.
+      // If the box is larger than the source on one side, an image that may not be enlarged keeps its size.
       let keepsSize = spec.enlargement == .never && (box.width > source.width || box.height > source.height)
       crop = keepsSize ? Self.center(content, of: source) : Self.covering(box, in: source)
     }
   }
 
-  /// Whether the content is smaller or larger than the part of the source it shows.
+  /// True if the content differs in size from the part of the source it shows.
   var scales: Bool { Double(content.width) != crop.width || Double(content.height) != crop.height }
 
-  /// How many source pixels make one pixel, on the side where they are fewer. Below 1 when the picture grows.
+  /// The number of source pixels per content pixel, on the side where it is lower. Below 1 if the image is enlarged.
   var reduction: Double { min(crop.width / Double(content.width), crop.height / Double(content.height)) }
 
   /// The upper left corner of the content on the canvas.
@@ -46,7 +46,7 @@ struct FittedGeometry: Hashable, Sendable {
     _ source: PixelSize, _ box: PixelSize, _ enlargement: ThumbnailSpec.Enlargement
   ) -> PixelSize {
     if enlargement == .never && source.width <= box.width && source.height <= box.height { return source }
-    // One side fills the box; the other is rounded to the nearest pixel, and never vanishes.
+    // One side fills the box; the other is rounded to the nearest pixel and is at least 1.
     if source.width * box.height >= source.height * box.width {
       return PixelSize(width: box.width, height: rounded(source.height * box.width, by: source.width)).clamped
     }
@@ -57,7 +57,7 @@ struct FittedGeometry: Hashable, Sendable {
     PixelSize(width: min(source.width, box.width), height: min(source.height, box.height))
   }
 
-  /// The largest part in the middle of `source` that has the proportions of `box`.
+  /// The largest centered part of `source` that has the aspect ratio of `box`.
   private static func covering(_ box: PixelSize, in source: PixelSize) -> PixelBox {
     let (width, height) = (Double(source.width), Double(source.height))
     let isWider = source.width * box.height >= source.height * box.width
@@ -67,7 +67,8 @@ struct FittedGeometry: Hashable, Sendable {
     return PixelBox(left: left, top: top, right: left + shownWidth, bottom: top + shownHeight)
   }
 
-  /// Whole pixels, so that nothing is filtered where nothing is scaled.
+  /// The centered part of `source` with this size, aligned to whole pixels so that pixels which are not scaled are not
+  /// filtered either.
   private static func center(_ size: PixelSize, of source: PixelSize) -> PixelBox {
     let (left, top) = ((source.width - size.width) / 2, (source.height - size.height) / 2)
     return PixelBox(
@@ -80,7 +81,8 @@ struct FittedGeometry: Hashable, Sendable {
 }
 
 extension PixelSize {
-  /// Sides whose products fit into a number. No image and no checked spec has larger ones.
+  /// The size with each side clamped to 1...(1 << 30), so that products do not overflow. No image and no checked spec
+  /// has a larger side.
   fileprivate var clamped: PixelSize {
     let sides = 1...(1 << 30)
     return PixelSize(

@@ -1,4 +1,5 @@
-/// How the stored rows and columns of a picture are to be seen (EXIF 2.32, tag 0x0112 `Orientation`).
+/// The transform from the stored rows and columns of an image to the displayed ones (EXIF 2.32, tag 0x0112
+/// `Orientation`).
 enum Orientation: Int, CaseIterable, Sendable {
   case upright = 1
   case mirrored
@@ -9,15 +10,15 @@ enum Orientation: Int, CaseIterable, Sendable {
   case transversed
   case turnedLeft
 
-  /// Whether stored rows are seen as columns.
+  /// True if stored rows are displayed as columns.
   var swapsSides: Bool { rawValue >= 5 }
 
-  /// The size of a stored picture as it is seen, or of a seen one as it is stored.
+  /// Converts the stored size of an image to its displayed size, or back.
   func applied(to size: PixelSize) -> PixelSize {
     swapsSides ? PixelSize(width: size.height, height: size.width) : size
   }
 
-  /// Where a part of the seen picture lies in the stored one, whose size is `stored`.
+  /// Returns the part of the stored image, whose size is `stored`, that is displayed as `box`.
   func stored(_ box: PixelBox, in stored: PixelSize) -> PixelBox {
     let box =
       swapsSides ? PixelBox(left: box.top, top: box.left, right: box.bottom, bottom: box.right) : box

@@ -1,4 +1,4 @@
-/// A part of a picture, in pixels and fractions of them, from the upper left corner.
+/// A rectangle in an image, in possibly fractional pixels from the upper left corner.
 struct PixelBox: Hashable, Sendable {
   var left, top, right, bottom: Double
 
@@ -7,12 +7,12 @@ struct PixelBox: Hashable, Sendable {
 }
 
 extension PixelBox {
-  /// All of a picture.
+  /// Creates the box of a whole image of this size.
   init(size: PixelSize) {
     self.init(left: 0, top: 0, right: Double(size.width), bottom: Double(size.height))
   }
 
-  /// This part with more at its right and lower sides.
+  /// Returns this box with its width and height multiplied; the upper left corner stays.
   func stretched(across: Double, down: Double) -> PixelBox {
     PixelBox(left: left, top: top, right: left + width * across, bottom: top + height * down)
   }

@@ -5,18 +5,18 @@ public struct PixelSize: Hashable, Sendable {
   /// Rows, at least 0.
   public var height: Int
 
-  /// A size of `width` columns and `height` rows.
+  /// Creates a size of `width` columns and `height` rows.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
   }
 
-  /// The number of pixels. One that is too large for a number is the largest there is.
+  /// The number of pixels, clamped to `Int.max`.
   public var area: Int { width.saturatingProduct(height) }
 }
 
 extension Int {
-  /// The product; where that is too large for a number, the largest or smallest there is.
+  /// Returns the product, clamped to the range of `Int`.
   func saturatingProduct(_ other: Int) -> Int {
     let (product, isTooLarge) = multipliedReportingOverflow(by: other)
     guard isTooLarge else { return product }
@@ -25,7 +25,7 @@ extension Int {
 }
 
 extension PixelSize {
-  /// Both sides divided by `divisor` and rounded, at least 1.
+  /// Returns the size with both sides divided by `divisor`, rounded up for `.up` and down otherwise, and at least 1.
   func divided(by divisor: Int, _ rounding: FloatingPointRoundingRule) -> PixelSize {
     let extra = rounding == .up ? divisor - 1 : 0
     return PixelSize(width: max(1, (width + extra) / divisor), height: max(1, (height + extra) / divisor))
@@ -33,6 +33,6 @@ extension PixelSize {
 }
 
 extension PixelSize: CustomStringConvertible {
-  /// `WIDTHxHEIGHT`, the form of the command line and the report.
+  /// `WIDTHxHEIGHT`, as on the command line and in reports.
   public var description: String { "\(width)x\(height)" }
 }

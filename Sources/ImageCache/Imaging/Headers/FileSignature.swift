@@ -1,33 +1,34 @@
-/// What a file is, by its first bytes.
+/// The format of a file, recognized by its first bytes.
 enum FileSignature: Sendable {
-  /// Too few bytes to tell.
+  /// More bytes are needed to recognize the format.
   case undecided
-  /// A JPEG file that begins at an offset.
+  /// A JPEG file that begins at the given offset.
   case jpeg(start: Int)
   case png
 
-  /// Recognises a file. Throws `unsupportedFormat` for pictures that are not decoded here, by their name, and
+  /// Recognizes a file. Throws `unsupportedFormat`, naming the format, for images that cannot be decoded, and
   /// `notAnImage` for everything else.
   static func recognize(_ prefix: Span<UInt8>) throws(ImageError) -> FileSignature {
     if startsJPEG(prefix, at: 0) { return .jpeg(start: 0) }
     if matches(prefix, pngSignature) { return .png }
     for (name, signature) in others where matches(prefix, signature) { throw unsupported(name) }
     if let name = containerName(prefix) { throw unsupported(name) }
-    // Fewer bytes could fit both an embedded JPEG and a longer signature: a verdict on them might not last.
+    // A shorter prefix could match both an embedded JPEG and a longer signature, so more bytes could change the result.
     if prefix.count < longest { return .undecided }
     let start = embeddedJPEG(prefix.extracting(first: TextContent.window))
-    // A page or an SVG that was recognized before the JPEG arrived stays one.
+    // A page or an SVG that was recognized before the JPEG arrived is still refused.
     try TextContent.refuse(prefix.extracting(first: start ?? prefix.count))
     return start.map { .jpeg(start: $0) } ?? .undecided
   }
 
-  /// Returns the offset of a JPEG file that follows garbage, such as a warning that a script printed. All the bytes that
-  /// tell it are in `window`: without it, the end of the window decides that the file is not an image.
+  /// Returns the offset of a JPEG file that follows garbage, such as a warning that a script printed. Its signature
+  /// must lie entirely in `window`, because a full window without one means that the file is not an image.
   private static func embeddedJPEG(_ window: Span<UInt8>) -> Int? {
     (1..<window.count).first { startsJPEG(window, at: $0) }
   }
 
-  /// SOI and the first byte of another marker. Behind garbage, that marker must be one that JPEG files begin with.
+  /// Returns true if SOI and the first byte of another marker are at `start`. After garbage, that marker must be one
+  /// that usually follows SOI.
   private static func startsJPEG(_ prefix: Span<UInt8>, at start: Int) -> Bool {
     guard start + 2 < prefix.count, prefix[start] == 0xFF, prefix[start + 1] == 0xD8, prefix[start + 2] == 0xFF else {
       return false
@@ -35,14 +36,14 @@ enum FileSignature: Sendable {
     return start == 0 || start + 3 < prefix.count && isFirst(prefix[start + 3])
   }
 
-  /// DQT, DHT, APP0 to APP15, COM, SOF0, SOF2.
+  /// Returns true for the markers that usually follow SOI: DQT, DHT, APP0 to APP15, COM, SOF0, SOF2.
   private static func isFirst(_ marker: UInt8) -> Bool {
     [0xDB, 0xC4, 0xFE, 0xC0, 0xC2].contains(marker) || (0xE0...0xEF).contains(marker)
   }
 
   private static let pngSignature: [UInt8?] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  /// Signatures of formats that users meet and that are not decoded here. nil stands for any byte.
+  /// Signatures of common formats that cannot be decoded. nil matches any byte.
   private static let others: [(name: String, signature: [UInt8?])] = [
     ("GIF", ascii("GIF87a")), ("GIF", ascii("GIF89a")),
     ("WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
@@ -62,7 +63,8 @@ enum FileSignature: Sendable {
 
   private static let longest = 12
 
-  /// ISO base media files name their kind behind `ftyp` (ISO/IEC 14496-12, section 4.3).
+  /// Returns the format of an ISO base media file, which its major brand after `ftyp` names (ISO/IEC 14496-12, section
+  /// 4.3); nil for other files.
   private static func containerName(_ prefix: Span<UInt8>) -> String? {
     guard prefix.has("ftyp", at: 4), prefix.count >= 12 else { return nil }
     for brand: StaticString in ["avif", "avis"] where prefix.has(brand, at: 8) { return "AVIF" }
@@ -71,13 +73,13 @@ enum FileSignature: Sendable {
     return prefix.has("crx ", at: 8) ? "Canon raw (CR3)" : "Video (MP4 or QuickTime)"
   }
 
-  /// Returns true if a longer file could begin like this, which is not empty, and be an image.
+  /// Returns true if an image could begin with `prefix`, which must not be empty.
   static func couldBecomeKnown(_ prefix: Span<UInt8>) -> Bool {
     let container = any(4) + ascii("ftyp") + any(4)
     let known: [[UInt8?]] = others.map(\.signature) + [pngSignature, [0xFF, 0xD8, 0xFF], container]
     return known.contains { signature in
       let shown = Array(signature.prefix(prefix.count))
-      // Bytes that may be anything tell nothing by themselves.
+      // A prefix that matches only wildcards matches any file.
       return shown.contains { $0 != nil } && matches(prefix, shown)
     }
   }

@@ -1,34 +1,33 @@
-/// What the first bytes of a file say, before anything is decoded or allocated.
+/// The properties that the first bytes of a file declare, read before anything is decoded or allocated.
 struct ImageHeader: Sendable {
-  /// The file's format.
+  /// The format of the file.
   var format: ImageFormat
-  /// Where the picture's file begins in the bytes: behind the garbage some servers put before it.
+  /// The offset of the image file in the bytes. Not 0 if a server sent garbage before it.
   var start = 0
-  /// Rows and columns as stored, before the orientation.
+  /// The size as stored, before the orientation is applied.
   var storedSize: PixelSize
-  /// The samples of a decoded pixel.
+  /// The layout of the decoded pixels.
   var layout: PixelLayout
-  /// How the stored picture is to be seen.
+  /// The transform from the stored to the displayed image.
   var orientation = Orientation.upright
-  /// A JPEG in several scans, whose coefficients are all held until the last has come: progressive, or one component
-  /// after the other.
+  /// True for a JPEG with several scans, progressive or one component at a time: the decoder holds all coefficients
+  /// until the last scan is read.
   var keepsCoefficients = false
-  /// Four inks instead of three lights; decoded as RGB.
+  /// True for CMYK and YCCK, which are decoded as RGB.
   var isCMYK = false
-  /// How many times further apart the colour samples of a JPEG are in one direction than in the other: 1 for 4:4:4 and
-  /// 4:2:0, 2 for 4:2:2.
+  /// The ratio of the chroma spacings of a JPEG in the two directions: 1 for 4:4:4 and 4:2:0, 2 for 4:2:2.
   var chromaStretch = 1
-  /// Where the ICC profile of a JPEG file stands. PNG keeps its profile compressed.
+  /// The location of the ICC profile in a JPEG file. Empty for PNG, which compresses its profile.
   var profile = ICCSegments()
-  /// A PNG file that has an ICC profile.
+  /// True for a PNG file that has an ICC profile.
   var hasCompressedProfile = false
-  /// What was odd and does no harm.
+  /// Harmless oddities.
   var warnings: [String] = []
 
-  /// The source as callers see it.
+  /// The description of the source for callers.
   var source: SourceImage { SourceImage(size: orientation.applied(to: storedSize), format: format) }
 
-  /// The header of the file that begins with `prefix`; nil when more bytes are needed to tell.
+  /// Reads the header of the file that begins with `prefix`. Returns nil if more bytes are needed.
   static func read(_ prefix: Span<UInt8>, maxPixels: Int) throws(ImageError) -> ImageHeader? {
     switch try FileSignature.recognize(prefix) {
     case .undecided: nil
@@ -37,21 +36,21 @@ struct ImageHeader: Sendable {
     }
   }
 
-  /// This header and what stands behind the picture, now that the whole file is there.
+  /// Returns this header completed with the metadata that follows the image data. `bytes` is the whole file.
   consuming func completed(by bytes: Span<UInt8>) -> ImageHeader {
     if format == .png { PNGHeaderReader(maxPixels: .max).readTrailer(bytes, into: &self) }
     return self
   }
 
-  /// Most segments or chunks before the picture data. Real files have a few dozen at most.
+  /// The maximum number of segments or chunks before the image data. Real files have a few dozen.
   static let maxSegments = 4096
 
-  /// Reads the orientation from an EXIF block, or notes why not.
+  /// Reads the orientation from an EXIF block, or adds a warning if the block is malformed.
   mutating func readOrientation(exif block: Span<UInt8>) {
     do throws(Orientation.BadEXIF) {
       orientation = try Orientation(exif: block) ?? orientation
     } catch {
-      // A file may repeat what is odd as often as it likes.
+      // A file with thousands of malformed blocks gets one warning.
       let warning = "EXIF ignored: \(error.reason)"
       if !warnings.contains(warning) { warnings.append(warning) }
     }
@@ -59,22 +58,22 @@ struct ImageHeader: Sendable {
 }
 
 extension PixelSize {
-  /// The longest side of a picture. Formats that allow more can make a line cost as much as a picture: the weights
-  /// and rows of a resize grow with the longer side, not with the area.
+  /// The maximum length of a side of a source. The weights and rows of a resize grow with the longer side, not with the
+  /// area, so without this limit an image one pixel high could cost as much as a large one.
   static let longestSide = 1 << 17
 
-  /// Refuses what is empty, has more than `maxPixels`, or is longer than ``longestSide``.
+  /// Throws if the size is empty, has more than `maxPixels`, or has a side longer than ``longestSide``.
   func judge(maxPixels: Int) throws(ImageError) {
     guard width > 0, height > 0 else {
-      throw ImageError(.decodeError, "The picture's header says it has no pixels (\(self)).")
+      throw ImageError(.decodeError, "The header declares an empty image (\(self)).")
     }
     guard max(width, height) <= Self.longestSide else {
       throw ImageError(
-        .tooManyPixels, "The picture has \(self) pixels; at most \(Self.longestSide) are allowed in a row.")
+        .tooManyPixels, "The image is \(self) pixels; at most \(Self.longestSide) are allowed per side.")
     }
-    // A product of two 32-bit numbers can be too large for Int.
+    // A division, because the product of two 32-bit numbers can overflow Int.
     guard width <= maxPixels / height else {
-      throw ImageError(.tooManyPixels, "The picture has \(self) pixels; at most \(maxPixels) are allowed.")
+      throw ImageError(.tooManyPixels, "The image is \(self) pixels; at most \(maxPixels) in all are allowed.")
     }
   }
 }

@@ -1,14 +1,14 @@
 /// Walks the segments of a JPEG file up to its first scan (ITU-T T.81, annex B).
 struct JPEGHeaderReader {
   let maxPixels: Int
-  /// Where the file begins in the bytes.
+  /// The offset of the file in the bytes.
   var start = 0
 
-  /// The header, or nil when `bytes` end before the first scan begins.
+  /// Reads the header. Returns nil if `bytes` end before the first scan begins.
   func read(_ bytes: Span<UInt8>) throws(ImageError) -> ImageHeader? {
     var header = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 0, height: 0), layout: .rgb)
     header.start = start
-    if start > 0 { header.warnings.append("\(start) bytes before the picture ignored") }
+    if start > 0 { header.warnings.append("ignored \(start) bytes before the image") }
     var hasFrame = false
     var offset = start + 2
     for _ in 0..<ImageHeader.maxSegments {
@@ -21,12 +21,12 @@ struct JPEGHeaderReader {
         offset = mark + 2
         continue
       }
-      if code == 0xD9 { throw ImageError(.decodeError, "The JPEG file ends without a picture.") }
+      if code == 0xD9 { throw ImageError(.decodeError, "The JPEG file ends without image data.") }
       guard let length = bytes.uint16(at: mark + 2) else { return nil }
-      guard length >= 2 else { throw ImageError(.decodeError, "A segment of the JPEG file has an impossible length.") }
+      guard length >= 2 else { throw ImageError(.decodeError, "A segment of the JPEG file has an invalid length.") }
       let end = mark + 2 + length
       if code == 0xDA {
-        guard hasFrame else { throw ImageError(.decodeError, "The JPEG file has picture data without a header.") }
+        guard hasFrame else { throw ImageError(.decodeError, "The JPEG file has image data without a frame header.") }
         guard mark + 4 < bytes.count else { return nil }
         let components = header.isCMYK ? 4 : header.layout.channels
         header.keepsCoefficients = header.keepsCoefficients || bytes[mark + 4] < components
@@ -42,13 +42,13 @@ struct JPEGHeaderReader {
       }
       offset = end
     }
-    throw ImageError(.decodeLimit, "The JPEG file has too many segments before its picture.")
+    throw ImageError(.decodeLimit, "The JPEG file has too many segments before its image data.")
   }
 
-  /// Bytes that may stand between segments; real files have none, or a few to align them.
+  /// The maximum number of fill bytes between two segments. Real files have none, or a few for alignment.
   private let maxFill = 4096
 
-  /// The offset of the next 0xFF that begins a marker.
+  /// Returns the offset of the next 0xFF that begins a marker.
   private func marker(in bytes: Span<UInt8>, from offset: Int) -> Int? {
     var index = offset
     let limit = min(bytes.count - 1, offset + maxFill)
@@ -59,17 +59,18 @@ struct JPEGHeaderReader {
     return nil
   }
 
-  /// Markers without a segment: TEM, RST0 to RST7, SOI.
+  /// Returns true for the markers without a segment: TEM, RST0 to RST7, SOI.
   private func isAlone(_ code: UInt8) -> Bool { code == 0x01 || (0xD0...0xD8).contains(code) }
 
-  /// SOF0 to SOF15; three codes in that range mean something else (DHT, JPG, DAC). And SOF55 of JPEG-LS.
+  /// Returns true for SOF0 to SOF15, except the three codes in that range with another meaning (DHT, JPG, DAC), and for
+  /// SOF55 of JPEG-LS.
   private func isFrame(_ code: UInt8) -> Bool {
     (0xC0...0xCF).contains(code) && code != 0xC4 && code != 0xC8 && code != 0xCC || code == 0xF7
   }
 
   private func readFrame(_ frame: Span<UInt8>, _ code: UInt8, into header: inout ImageHeader) throws(ImageError) {
     guard let height = frame.uint16(at: 1), let width = frame.uint16(at: 3), frame.count >= 6 else {
-      throw ImageError(.decodeError, "The JPEG file's header is too short.")
+      throw ImageError(.decodeError, "The JPEG file's frame header is too short.")
     }
     try refuseVariants(code, precision: frame[0])
     header.storedSize = PixelSize(width: width, height: height)
@@ -84,7 +85,8 @@ struct JPEGHeaderReader {
     header.chromaStretch = chromaStretch(frame)
   }
 
-  /// From the sampling factors of the first two components: one byte each, across and down.
+  /// Computes ``ImageHeader/chromaStretch`` from the sampling factors of the first two components. Each pair takes one
+  /// byte: horizontal in the high bits, vertical in the low bits.
   private func chromaStretch(_ frame: Span<UInt8>) -> Int {
     guard frame.count >= 12 else { return 1 }
     let (first, second) = (frame[7], frame[10])
@@ -102,7 +104,7 @@ struct JPEGHeaderReader {
     default: throw ImageError(.unsupportedFormat, "Hierarchical JPEG is not supported.")
     }
     guard precision == 8 else {
-      throw ImageError(.unsupportedFormat, "JPEG with \(precision) bits a sample is not supported.")
+      throw ImageError(.unsupportedFormat, "JPEG with \(precision) bits per sample is not supported.")
     }
   }
 

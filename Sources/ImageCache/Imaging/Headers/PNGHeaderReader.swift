@@ -1,44 +1,43 @@
-/// Walks the chunks of a PNG file up to its picture data (PNG Specification, sections 5 and 11).
+/// Walks the chunks of a PNG file up to its image data (PNG Specification, sections 5 and 11).
 struct PNGHeaderReader {
   let maxPixels: Int
 
-  /// The header, or nil when `bytes` end before the picture data begins.
+  /// Reads the header. Returns nil if `bytes` end before the image data begins.
   func read(_ bytes: Span<UInt8>) throws(ImageError) -> ImageHeader? {
     if bytes.has("CgBI", at: 12) {
       throw ImageError(.unsupportedFormat, "Apple's PNG variant for iOS (CgBI) is not supported.")
     }
     guard bytes.count >= 33 else { return nil }
     guard bytes.has("IHDR", at: 12), bytes.uint32(at: 8) == 13 else {
-      throw ImageError(.decodeError, "The PNG file does not begin with its header.")
+      throw ImageError(.decodeError, "The PNG file does not begin with a header chunk.")
     }
     var header = try readHeader(bytes.extracting(16..<29))
     var offset = 33
     for _ in 0..<ImageHeader.maxSegments {
       guard let length = bytes.uint32(at: offset), offset + 8 <= bytes.count else { return nil }
       guard length <= Int(Int32.max) else {
-        throw ImageError(.decodeError, "A chunk of the PNG file has an impossible length.")
+        throw ImageError(.decodeError, "A chunk of the PNG file has an invalid length.")
       }
       if bytes.has("IDAT", at: offset + 4) { return header }
       if bytes.has("IEND", at: offset + 4) {
-        throw ImageError(.decodeError, "The PNG file ends without a picture.")
+        throw ImageError(.decodeError, "The PNG file ends without image data.")
       }
       let end = offset + 8 + length
       guard end <= bytes.count else { return nil }
       readChunk(bytes.extracting(offset + 4..<end), into: &header)
       offset = end + 4
     }
-    throw ImageError(.decodeLimit, "The PNG file has too many chunks before its picture.")
+    throw ImageError(.decodeLimit, "The PNG file has too many chunks before its image data.")
   }
 
-  /// Reads the chunks behind the first one of picture data, of which only `eXIf` matters. What is odd there is for the
-  /// decoder to find.
+  /// Reads the `eXIf` chunk after the image data, if there is one. The decoder reports any damage there.
   func readTrailer(_ bytes: Span<UInt8>, into header: inout ImageHeader) {
     var offset = 33
     var isBehind = false
     while let length = bytes.uint32(at: offset), offset + 12 + length <= bytes.count {
       isBehind = isBehind || bytes.has("IDAT", at: offset + 4)
       if isBehind && bytes.has("eXIf", at: offset + 4) {
-        // There must be one at most (section 5.6).
+        // A file has at most one (section 5.6).
         return header.readOrientation(exif: bytes.extracting(offset + 8..<offset + 8 + length))
       }
       offset += 12 + length
@@ -49,13 +48,14 @@ struct PNGHeaderReader {
     let size = PixelSize(width: content.uint32(at: 0) ?? 0, height: content.uint32(at: 4) ?? 0)
     let (depth, colorType) = (content[8], content[9])
     guard let layout = layout(colorType, depth: depth), content[10] == 0, content[11] == 0, content[12] <= 1 else {
-      throw ImageError(.decodeError, "The PNG file's header makes no sense (colour type \(colorType), \(depth) bits).")
+      throw ImageError(.decodeError, "The PNG file's header is invalid (color type \(colorType), \(depth) bits).")
     }
     try size.judge(maxPixels: maxPixels)
     return ImageHeader(format: .png, storedSize: size, layout: layout)
   }
 
-  /// Table 12 of the specification; nil where it allows no such combination.
+  /// Returns the layout for an allowed combination of color type and bit depth (table 12 of the specification); nil for
+  /// any other.
   private func layout(_ colorType: UInt8, depth: UInt8) -> PixelLayout? {
     switch (colorType, depth) {
     case (0, 1), (0, 2), (0, 4), (0, 8), (0, 16): .gray
@@ -66,7 +66,7 @@ struct PNGHeaderReader {
     }
   }
 
-  /// `chunk` is its type and its data.
+  /// Reads one chunk, given as its type followed by its data.
   private func readChunk(_ chunk: Span<UInt8>, into header: inout ImageHeader) {
     if chunk.has("tRNS", at: 0) {
       header.layout = header.layout.withAlpha

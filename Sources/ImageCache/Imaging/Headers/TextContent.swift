@@ -1,15 +1,15 @@
-/// Bytes without the signature of a picture: usually a web page or an error message where a picture was expected.
+/// Describes bytes without an image signature: usually a web page or an error message sent instead of an image.
 enum TextContent {
-  /// How many bytes are looked at, at most; a picture may begin anywhere in them.
+  /// The maximum number of bytes examined. An embedded JPEG may begin anywhere in them.
   static let window = 2048
 
-  /// Throws what the bytes are if more of them could not change that: `unsupportedFormat` for an SVG, `notAnImage` for a
-  /// page with a title, and for anything that fills the window.
+  /// Throws if more bytes could not make this an image: `unsupportedFormat` for an SVG, `notAnImage` for a page with a
+  /// title and for anything that fills the window.
   static func refuse(_ prefix: Span<UInt8>) throws(ImageError) {
-    // Only the bytes before the first control character count, so that later bytes never change the verdict.
+    // Only the text before the first control character counts, so that later bytes never change the result.
     let length = textLength(prefix)
     let lowercased = decoded(prefix.extracting(0..<length)).lowercased()
-    // An `<svg` behind the start of a page is part of that page.
+    // An `<svg` after the start of a page is part of that page.
     if isMarkup(lowercased), let start = lowercased.range(ofFirst: "<svg"),
       !["<html", "</title>"].contains(where: lowercased[..<start].contains)
     {
@@ -19,31 +19,31 @@ enum TextContent {
     if prefix.count >= window { throw description(of: prefix) }
   }
 
-  /// What complete bytes look like that are not a picture.
+  /// Returns the error for a complete file without an image signature.
   static func description(of bytes: Span<UInt8>) -> ImageError {
-    guard !bytes.isEmpty else { return ImageError(.notAnImage, "Not a picture: there are no bytes.") }
+    guard !bytes.isEmpty else { return ImageError(.notAnImage, "Not an image: the file is empty.") }
     guard isText(bytes) else {
       return FileSignature.couldBecomeKnown(bytes)
-        ? ImageError(.truncated, "The file ends before its format can be told.") : unknown
+        ? ImageError(.truncated, "The file is too short to recognize its format.") : unknown
     }
     let text = decoded(bytes)
     let lowercased = text.lowercased()
     if isPage(lowercased) {
       let title = title(in: text).map { " titled \"\($0)\"" } ?? ""
-      return ImageError(.notAnImage, "Not a picture: a web page\(title).")
+      return ImageError(.notAnImage, "Not an image: a web page\(title).")
     }
     if lowercased.hasPrefix("{") || lowercased.hasPrefix("[") {
-      return ImageError(.notAnImage, "Not a picture: it looks like JSON, beginning \"\(excerpt(text))\".")
+      return ImageError(.notAnImage, "Not an image: JSON that begins with \"\(excerpt(text))\".")
     }
     let kind = isMarkup(lowercased) ? "XML" : "text"
-    return ImageError(.notAnImage, "Not a picture: it looks like \(kind), beginning \"\(excerpt(text))\".")
+    return ImageError(.notAnImage, "Not an image: \(kind) that begins with \"\(excerpt(text))\".")
   }
 
   private static var unknown: ImageError {
-    ImageError(.notAnImage, "Not a picture: the bytes have no known signature.")
+    ImageError(.notAnImage, "Not an image: no known file signature.")
   }
 
-  /// The number of bytes before the first control character that is not white space or ESC, within the window.
+  /// Returns the number of bytes in the window before the first control character other than white space and ESC.
   private static func textLength(_ bytes: Span<UInt8>) -> Int {
     let limit = min(bytes.count, window)
     return (0..<limit).first { index in
@@ -54,7 +54,7 @@ enum TextContent {
 
   private static func isText(_ bytes: Span<UInt8>) -> Bool { textLength(bytes) == min(bytes.count, window) }
 
-  /// The window as text, without a byte order mark and leading space.
+  /// Returns the window as text, without a byte order mark and leading white space.
   private static func decoded(_ bytes: Span<UInt8>) -> Substring {
     let window = bytes.extracting(0..<min(bytes.count, window))
     let text = window.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
@@ -70,7 +70,7 @@ enum TextContent {
 
   private static func title(in text: Substring) -> String? {
     let lowercased = text.lowercased()
-    // Only where lowering keeps every character's place do the two texts have the same offsets.
+    // Offsets carry over only if lowercasing kept the number of characters.
     guard lowercased.count == text.count, let tag = lowercased.range(ofFirst: "<title"),
       let open = lowercased[tag...].firstIndex(of: ">")
     else { return nil }
@@ -79,7 +79,7 @@ enum TextContent {
     return title.isEmpty ? nil : title
   }
 
-  /// At most 100 characters, on one line.
+  /// Returns the beginning of the text on one line, at most 100 characters.
   private static func excerpt(_ text: Substring) -> String {
     let line = text.prefix(400).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return line.count > 100 ? line.prefix(99) + "…" : line
@@ -87,7 +87,7 @@ enum TextContent {
 }
 
 extension String {
-  /// Where `text` first begins.
+  /// Returns the index of the first occurrence of `text`.
   fileprivate func range(ofFirst text: String) -> Index? {
     indices.first { self[$0...].hasPrefix(text) }
   }

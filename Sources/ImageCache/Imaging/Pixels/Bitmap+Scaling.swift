@@ -1,18 +1,18 @@
 import CImage
 
 extension Bitmap {
-  /// What is seen of a picture, and how large: for each plane its size and the part of the stored picture it shows.
+  /// The size of a plane and the part of the stored image it shows.
   typealias Shape = (size: PixelSize, area: PixelBox)
 
-  /// How pixels are mixed when they are scaled.
+  /// The options of a resize.
   struct Scaling {
     var filter: ThumbnailSpec.Filter
     var light: ThumbnailSpec.Light
     var kernels: KernelCache
   }
 
-  /// A bitmap of the same layout with one plane for each shape. Alpha must be premultiplied where perceptual numbers
-  /// are mixed, and straight where light is.
+  /// Returns a bitmap of the same layout with one plane per shape. Alpha must be premultiplied for
+  /// ``ThumbnailSpec/Light/perceptual`` and straight for ``ThumbnailSpec/Light/linear``.
   func scaled(to shapes: [Shape], by scaling: Scaling) throws(ImageError) -> Bitmap {
     let scaled = try Bitmap(layout: layout, planes: shapes)
     for (index, target) in scaled.planes.enumerated() {
@@ -35,8 +35,8 @@ extension Bitmap {
     try CImageCall.run { _ in resize(source.view, across.handle, down.handle, target.view) }
   }
 
-  /// One plane, half as large. The eye sees chroma less sharply than luma, and libjpeg makes it up to four times as
-  /// dense as asked for: it is worth a filter only for the last step.
+  /// Returns one plane at half the size, by plain averaging. libjpeg gives chroma at up to four times the requested
+  /// resolution, and the eye sees chroma less sharply than luma, so only the last step is worth a filter.
   private func halved(_ index: Int) throws(ImageError) -> Bitmap {
     let plane = planes[index]
     let size = plane.size.divided(by: 2, .down)
@@ -49,7 +49,7 @@ extension Bitmap {
     return half
   }
 
-  /// This picture as `orientation` wants it seen.
+  /// Returns the bitmap with `orientation` applied.
   consuming func oriented(_ orientation: Orientation) throws(ImageError) -> Bitmap {
     if orientation == .upright { return self }
     let shapes = planes.map { plane in
@@ -65,7 +65,7 @@ extension Bitmap {
 }
 
 extension Plane {
-  /// Whether there are at least four samples for each of `target`, in both directions.
+  /// Returns true if this plane has at least four samples per sample of `target` in both directions.
   fileprivate func isFourTimes(_ target: Plane) -> Bool {
     let (columns, rows) = (columns(target.area), rows(target.area))
     return columns.upperBound - columns.lowerBound >= Double(4 * target.size.width)

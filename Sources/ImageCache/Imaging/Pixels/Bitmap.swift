@@ -1,16 +1,16 @@
-/// Samples and the memory they live in: one owner, freed with it, never copied by accident.
+/// Samples and the memory that holds them. The single owner frees the memory; accidental copies do not compile.
 struct Bitmap: ~Copyable {
-  /// What the samples are.
+  /// The layout of the samples.
   let layout: PixelLayout
-  /// One plane with all samples of a pixel side by side; for ``PixelLayout/planes`` luma and two of chroma.
+  /// One plane of interleaved samples, or for ``PixelLayout/planes`` luma and two chroma planes.
   let planes: [Plane]
   private let memory: UnsafeMutablePointer<UInt8>
 
-  /// The columns and rows of the first plane.
+  /// The size of the first plane.
   var size: PixelSize { planes[0].size }
 
-  /// Memory of `capacity` bytes with undefined content, in which `arrange` places the planes. Every producer fills all
-  /// of them or fails. Throws `outOfMemory`, as all initializers do, where there is not as much.
+  /// Allocates `capacity` bytes with undefined content, in which `arrange` places the planes. `arrange`, or the caller
+  /// afterward, must fill all of them. Like all initializers here, throws `outOfMemory` if the allocation fails.
   init(
     layout: PixelLayout, capacity: Int,
     arrange: (UnsafeMutablePointer<UInt8>) throws(ImageError) -> [Plane]
@@ -28,13 +28,13 @@ struct Bitmap: ~Copyable {
     planes = arranged
   }
 
-  /// Memory for pixels of `size`, each side at least 1, that show `area` of the picture; by default all of one that is
-  /// as large.
+  /// Allocates pixels of `size`, each side at least 1, that show `area` of the image. By default the area is that of a
+  /// whole image of the same size.
   init(size: PixelSize, layout: PixelLayout, showing area: PixelBox? = nil) throws(ImageError) {
     try self.init(layout: layout, planes: [(size, area ?? PixelBox(size: size))])
   }
 
-  /// Memory for planes of these sizes, without gaps between their rows.
+  /// Allocates planes of these sizes, without gaps between their rows.
   init(layout: PixelLayout, planes shapes: [(size: PixelSize, area: PixelBox)]) throws(ImageError) {
     let capacity = shapes.reduce(0) { $0 + $1.size.area * layout.channels }
     try self.init(layout: layout, capacity: capacity) { memory in

@@ -1,12 +1,13 @@
 import CImage
 
-/// A conversion from an ICC profile's colors to sRGB, made once and then only read.
+/// A conversion from an ICC profile's colors to sRGB. Immutable.
 final class ColorTransform: Sendable {
-  /// Unsafe only to the compiler, which sees a pointer: its memory never changes after `init`, so every thread may read it.
+  /// The C transform. `nonisolated(unsafe)` only because it is a pointer: its memory never changes after `init`, so any
+  /// thread may read it.
   nonisolated(unsafe) let handle: OpaquePointer
 
-  /// The conversion for samples of `model`; nil when the profile is sRGB, and, with a warning, when it is broken or
-  /// means something else. Throws `outOfMemory` when there is no memory for it.
+  /// Creates the conversion for samples of `model`. Returns nil if the profile is sRGB or, with a warning, if it is
+  /// malformed or describes another color model. Throws `outOfMemory` if memory runs out.
   static func making(
     _ profile: [UInt8], model: CImageColorModel, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
@@ -19,12 +20,12 @@ final class ColorTransform: Sendable {
 
   deinit { cimage_transform_destroy(handle) }
 
-  /// Converts every pixel in place. The bitmap has one plane, of the transform's model.
+  /// Converts every pixel in place. The bitmap must have one plane of the transform's model.
   func apply(to bitmap: borrowing Bitmap) { cimage_transform_apply(handle, bitmap.planes[0].view) }
 }
 
 extension CImageColorModel {
-  /// The model of decoded samples. Planes of luma and chroma are converted as RGB.
+  /// Creates the color model of decoded samples. Luma and chroma planes are converted as RGB.
   init(_ layout: PixelLayout) {
     self =
       switch layout {

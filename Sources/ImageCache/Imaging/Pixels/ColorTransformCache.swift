@@ -1,18 +1,19 @@
 import CImage
 import Synchronization
 
-/// Transforms of profiles that come again and again: making one takes about as long as decoding an image.
+/// A cache of color transforms, because many images share a profile and creating a transform takes about as long as
+/// decoding an image.
 ///
-/// Bounded, however many different profiles come: it keeps the most recently used 24, made of at most 16 MiB of
-/// profiles. A transform takes some 0.1 to 2 MB.
+/// Keeps the 24 most recently used transforms, of at most 16 MiB of profiles in all. A transform takes 0.1 to 2 MB.
 final class ColorTransformCache: Sendable {
-  /// Everything that decides a transform. The bytes themselves, not a digest: a file must not choose the colors of another.
+  /// Everything that determines a transform. Holds the profile's bytes instead of a digest, so that a file with a
+  /// colliding digest cannot change the colors of another file.
   private struct Key: Hashable {
     let profile: [UInt8]
     let model: CImageColorModel
   }
 
-  /// What was found out about a profile. Without a transform nothing is to be converted.
+  /// The result of examining a profile. Without a transform, no conversion is needed.
   private struct Finding {
     var transform: ColorTransform?
     var warnings: [String] = []
@@ -25,16 +26,16 @@ final class ColorTransformCache: Sendable {
 
   private let state = Mutex(State())
 
-  /// The number of profiles examined so far. One that is known is not examined again.
+  /// The number of profiles examined so far.
   var makeCount: Int { state.withLock { $0.makeCount } }
 
-  /// The number of profiles that are known.
+  /// The number of cached results.
   var count: Int { state.withLock { $0.findings.count } }
 
-  /// The transform of `profile` for samples of `model`; nil when there is nothing to convert, with a warning when the
-  /// profile is broken. Throws `outOfMemory`, which is not remembered.
+  /// Returns the transform of `profile` for samples of `model`; nil if no conversion is needed or, with a warning, if
+  /// the profile is malformed. Throws `outOfMemory`, which is not cached.
   ///
-  /// Two threads may examine one profile at the same time; that does no harm.
+  /// If thread A and thread B need the same new profile at once, both examine it; the second result replaces the first.
   func transform(
     of profile: [UInt8], model: CImageColorModel, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
@@ -52,7 +53,7 @@ final class ColorTransformCache: Sendable {
   private func examine(_ key: Key) throws(ImageError) -> Finding {
     var finding = Finding()
     finding.transform = try ColorTransform.making(key.profile, model: key.model, warnings: &finding.warnings)
-    // Bound to a name, so that transforms that are dropped are freed outside the lock.
+    // Bound to a name, so that the dropped transforms are freed after the lock is released.
     let dropped = state.withLock { state in
       state.makeCount += 1
       return state.findings.insert(finding, for: key, cost: key.profile.count)

@@ -1,19 +1,20 @@
 import CImage
 
-/// The weights of a resize in one direction, made once and then only read.
+/// The weights of a resize in one direction. Immutable.
 final class Kernel: Sendable {
-  /// Everything that decides the weights.
+  /// Everything that determines the weights.
   struct Key: Hashable, Sendable {
     var filter: ThumbnailSpec.Filter
-    /// How many samples there are, and which part of them is shown; that may reach past them by part of a sample.
+    /// The number of source samples.
     var sourceCount: Int
+    /// The visible part of the source samples. May extend past them by part of a sample.
     var start, end: Double
-    /// How many samples they become.
+    /// The number of target samples.
     var targetCount: Int
 
-    /// The weights for `part` of `sourceCount` samples, seen as `targetCount`.
+    /// Creates the key for scaling `part` of `sourceCount` samples to `targetCount`.
     init(_ filter: ThumbnailSpec.Filter, of sourceCount: Int, _ part: ClosedRange<Double>, to targetCount: Int) {
-      // What is only copied shall not be softened: no other filter leaves all samples as they are.
+      // A copy must not be softened, and only the box filter leaves every sample unchanged.
       let copies =
         part.upperBound - part.lowerBound == Double(targetCount) && part.lowerBound.rounded() == part.lowerBound
       self.filter = copies ? .box : filter
@@ -23,14 +24,15 @@ final class Kernel: Sendable {
     }
   }
 
-  /// Unsafe only to the compiler, which sees a pointer: its memory never changes after `init`, so every thread may read it.
+  /// The C kernel. `nonisolated(unsafe)` only because it is a pointer: its memory never changes after `init`, so any
+  /// thread may read it.
   nonisolated(unsafe) let handle: OpaquePointer
 
-  /// Computes the weights. Throws `outOfMemory` when there is no memory for them.
+  /// Computes the weights. Throws `outOfMemory` if memory runs out.
   init(_ key: Key) throws(ImageError) {
     let handle = cimage_kernel_create(
       key.filter.handle, Int32(key.sourceCount), key.start, key.end, Int32(key.targetCount))
-    guard let handle else { throw ImageError(.outOfMemory, "There is no memory left to scale the picture.") }
+    guard let handle else { throw ImageError(.outOfMemory, "Out of memory while scaling the image.") }
     self.handle = handle
   }
 

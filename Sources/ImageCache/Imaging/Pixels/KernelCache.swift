@@ -1,12 +1,15 @@
 import Synchronization
 
-/// Kernels for sizes that come again and again: computing one takes longer than a twentieth of a thumbnail.
+/// A cache of kernels for recurring sizes: computing one takes more than a twentieth of the time of a thumbnail.
 final class KernelCache: Sendable {
-  /// Only kernels of usual sizes are kept: 50 KB each at most, and few enough that they need no order.
+  /// The limits of the cache. Only kernels of common sizes are kept, at most 50 KB each, and few enough that a full
+  /// cache is simply emptied.
   private let (largestSource, largestCount) = (4096, 64)
   private let kernels = Mutex<[Kernel.Key: Kernel]>([:])
 
-  /// The kernel for `key`, known or new. Two threads may compute one at the same time; that does no harm.
+  /// Returns the kernel for `key`, cached or new.
+  ///
+  /// If thread A and thread B need the same new kernel at once, both compute it; the second replaces the first.
   func kernel(for key: Kernel.Key) throws(ImageError) -> Kernel {
     if let known = kernels.withLock({ $0[key] }) { return known }
     let kernel = try Kernel(key)

@@ -1,13 +1,13 @@
-/// What the samples of a picture are, eight bits each.
+/// The channels of a bitmap, each sample 8 bits.
 enum PixelLayout: Hashable, Sendable {
   case gray
   case grayAlpha
   case rgb
   case rgba
-  /// Luma and two planes of chroma, as JPEG keeps them: a plane of its own for each.
+  /// Luma and two chroma channels, as in JPEG, each in a separate plane.
   case planes
 
-  /// Samples a pixel where they stand side by side; alpha is the last.
+  /// The number of interleaved samples per pixel. Alpha is the last.
   var channels: Int {
     switch self {
     case .gray, .planes: 1

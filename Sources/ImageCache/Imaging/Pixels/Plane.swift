@@ -1,23 +1,23 @@
-/// Some samples of a ``Bitmap``, and which part of the picture they show. Their memory is the bitmap's.
+/// One plane of a ``Bitmap`` and the part of the image it shows. The bitmap owns the memory.
 struct Plane {
   /// The first row.
   let samples: UnsafeMutablePointer<UInt8>
-  /// Columns and rows.
+  /// The number of columns and rows.
   let size: PixelSize
-  /// Samples a pixel, side by side.
+  /// The number of interleaved samples per pixel.
   let channels: Int
-  /// Bytes from one row to the next.
+  /// The number of bytes from one row to the next.
   let stride: Int
-  /// What the columns and rows cover, in pixels of the stored picture.
+  /// The area that the plane covers, in pixels of the stored image.
   let area: PixelBox
 
-  /// The columns that cover the part of the picture from `left` to `right`.
+  /// Returns the columns that show the box, from left to right.
   func columns(_ box: PixelBox) -> ClosedRange<Double> {
     let density = Double(size.width) / area.width
     return (box.left - area.left) * density...(box.right - area.left) * density
   }
 
-  /// The rows that cover the part of the picture from top to bottom.
+  /// Returns the rows that show the box, from top to bottom.
   func rows(_ box: PixelBox) -> ClosedRange<Double> {
     let density = Double(size.height) / area.height
     return (box.top - area.top) * density...(box.bottom - area.top) * density

@@ -1,6 +1,6 @@
-/// A small table that drops what was used least recently. A plain value without threads.
+/// A small least-recently-used table. A plain value that knows no threads.
 ///
-/// Meant for few entries: an insertion looks at all of them.
+/// Meant for few entries: an insertion visits all of them.
 struct RecentTable<Key: Hashable, Value> {
   private struct Entry {
     var value: Value
@@ -15,7 +15,7 @@ struct RecentTable<Key: Hashable, Value> {
   private var cost = 0
   private var uses = 0
 
-  /// A table of at most `largestCount` entries whose costs add up to at most `largestCost`.
+  /// Creates a table of at most `largestCount` entries with a total cost of at most `largestCost`.
   init(largestCount: Int, largestCost: Int) {
     self.largestCount = largestCount
     self.largestCost = largestCost
@@ -24,16 +24,17 @@ struct RecentTable<Key: Hashable, Value> {
   /// The number of entries.
   var count: Int { entries.count }
 
-  /// The value of `key`, which counts as used now; nil where there is none.
+  /// Returns the value of `key` and marks it as used; nil if there is none.
   mutating func value(for key: Key) -> Value? {
     uses += 1
     entries[key]?.use = uses
     return entries[key]?.value
   }
 
-  /// Sets the value of `key`, and drops others until there is room. A value that alone costs too much is dropped itself.
+  /// Sets the value of `key` and drops the least recently used entries until there is room. A value that costs more
+  /// than the whole table may is not inserted.
   ///
-  /// - Returns: What was dropped or replaced.
+  /// - Returns: The values that were dropped, replaced or not inserted.
   mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
     guard cost <= largestCost else { return [value] }
     var dropped = [remove(key)]

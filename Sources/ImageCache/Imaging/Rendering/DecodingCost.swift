@@ -1,22 +1,22 @@
-/// How much memory one picture takes on its way to its thumbnails, estimated from its header alone.
+/// An estimate, from the header alone, of the memory needed to decode an image and render its thumbnails.
 struct DecodingCost {
-  /// Bytes at the peak, rather too many than too few.
+  /// The peak number of bytes, estimated generously.
   let bytes: Int
 
-  /// A picture decoded `shrink` times smaller, with the sizes of its thumbnails.
+  /// Estimates the cost of an image decoded with the factor `shrink`, with thumbnails of the sizes `canvases`.
   init(header: ImageHeader, shrink: Int, canvases: [PixelSize]) {
     let decoded = header.storedSize.area / (shrink * shrink) * header.layout.channels
     let coefficients = header.keepsCoefficients ? Self.coefficients(header) : 0
-    // Scaled, turned, on its canvas, and room for the file: one thumbnail after the other, each at most a quarter of
-    // the one it is made of.
+    // Scaled content, oriented content, canvas and a buffer for the file. Thumbnails are rendered one after another,
+    // and one made from another has at most a quarter of its pixels.
     let canvas = (canvases.map(\.area).max() ?? 0) * 4 * 5
     bytes = decoded + coefficients + canvas
   }
 
-  /// What libjpeg may hold: the coefficients of a file in several scans, twice over, and some rows.
+  /// Returns the maximum number of bytes libjpeg may allocate: twice the coefficients, and 32 MiB for rows and tables.
   static func codecLimit(_ header: ImageHeader) -> Int { (32 << 20) + coefficients(header) * 2 }
 
-  /// Two bytes each; no colour is sampled more than once a pixel.
+  /// Returns the size of all coefficients in bytes: two bytes each, and at most one per pixel and component.
   private static func coefficients(_ header: ImageHeader) -> Int {
     header.storedSize.area * 2 * (header.isCMYK ? 4 : header.layout.channels)
   }

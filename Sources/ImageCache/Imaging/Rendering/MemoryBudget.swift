@@ -1,43 +1,44 @@
-/// Who may hold how much memory: first come, first served, within a limit. A plain value without threads.
+/// Grants memory within a limit, first come, first served. A plain value that knows no threads.
 struct MemoryBudget {
-  /// Someone who asked; the numbers rise in the order of asking.
+  /// A request that waits for its grant. Numbers rise in the order of the requests.
   struct Ticket: Hashable {
     fileprivate let number: Int
   }
 
   private let limit: Int
   private var held = 0
-  private var asked = 0
+  private var ticketCount = 0
   private var waiting: [(ticket: Ticket, cost: Int)] = []
 
   init(limit: Int) { self.limit = max(1, limit) }
 
-  /// Asks for `cost` bytes. More than the limit counts as all of it, so that every picture gets its turn.
+  /// Requests `cost` bytes. A cost above the limit counts as the whole limit, so that every image is rendered
+  /// eventually.
   ///
-  /// - Returns: nil when they are granted at once, else the ticket that ``release(_:)`` calls later.
+  /// - Returns: nil if the bytes are granted at once, otherwise the ticket that a later ``release(_:)`` returns.
   mutating func request(_ cost: Int) -> Ticket? {
     let cost = min(cost, limit)
     if waiting.isEmpty && held + cost <= limit {
       held += cost
       return nil
     }
-    asked += 1
-    let ticket = Ticket(number: asked)
+    ticketCount += 1
+    let ticket = Ticket(number: ticketCount)
     waiting.append((ticket, cost))
     return ticket
   }
 
-  /// Gives `cost` bytes back, the same number as was asked for.
+  /// Gives back `cost` bytes, which must be the number that was requested.
   ///
-  /// - Returns: the tickets whose turn has come, and which hold their bytes from now on.
+  /// - Returns: The tickets that are granted now and hold their bytes.
   mutating func release(_ cost: Int) -> [Ticket] {
     held -= min(cost, limit)
-    var called: [Ticket] = []
+    var granted: [Ticket] = []
     while let next = waiting.first, held + next.cost <= limit {
       held += next.cost
-      called.append(next.ticket)
+      granted.append(next.ticket)
       waiting.removeFirst()
     }
-    return called
+    return granted
   }
 }

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Makes threads wait until a ``MemoryBudget`` has room for them.
+/// Blocks threads until a ``MemoryBudget`` grants them memory.
 final class MemoryGate: Sendable {
   private struct State {
     var budget: MemoryBudget
@@ -12,7 +12,7 @@ final class MemoryGate: Sendable {
 
   init(limit: Int) { state = Mutex(State(budget: MemoryBudget(limit: limit))) }
 
-  /// Returns once `cost` bytes are this thread's.
+  /// Blocks until `cost` bytes are granted to this thread.
   func enter(_ cost: Int) {
     let sleeper = state.withLock { state -> DispatchSemaphore? in
       guard let ticket = state.budget.request(cost) else { return nil }
@@ -23,7 +23,7 @@ final class MemoryGate: Sendable {
     sleeper?.wait()
   }
 
-  /// Gives them back.
+  /// Gives back `cost` bytes and wakes the threads that are granted theirs.
   func leave(_ cost: Int) {
     let woken = state.withLock { state in
       state.budget.release(cost).compactMap { state.sleepers.removeValue(forKey: $0) }

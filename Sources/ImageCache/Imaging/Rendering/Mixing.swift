@@ -1,10 +1,12 @@
-/// What a thumbnail does with its source's pixels. In the order in which several thumbnails of one source are made.
+/// The way a thumbnail combines the pixels of its source.
+///
+/// Thumbnails of one source are made in this order, because the later cases change the decoded pixels in place.
 enum Mixing: Int, Comparable {
-  /// Copies them.
+  /// Copies pixels.
   case none
-  /// Mixes their light. That is only known of sRGB, so colours are converted before.
+  /// Averages linear light. Needs sRGB, so colors are converted first.
   case light
-  /// Mixes their numbers, which must be premultiplied; that is not undone exactly.
+  /// Averages gamma-encoded values. Needs premultiplied alpha, which cannot be undone exactly.
   case numbers
 
   init(_ geometry: FittedGeometry, _ light: ThumbnailSpec.Light) {

@@ -1,18 +1,19 @@
-/// How the thumbnails of one picture are made with the least work: how the file is decoded, which thumbnail is made of
-/// what, and in which order. A plain value, known from the header alone.
+/// The cheapest way to render the thumbnails of one image: the decoded form, the source of each thumbnail and the
+/// order.
+///
+/// A plain value, computed from the header alone.
 struct RenderPlan {
-  /// What the file is decoded into.
+  /// The form into which the file is decoded.
   enum Form {
     /// Pixels of the header's layout.
     case pixels
-    /// Planes of luma and chroma as a JPEG file keeps them, which go into another one as they are; where the file's
-    /// colours turn out to be others, pixels.
+    /// Luma and chroma planes, as JPEG files store them. Falls back to pixels if the file's color space is not YCbCr.
     case planes
   }
 
-  /// One thumbnail, and those that are made of its scaled pixels instead of the decoded ones.
+  /// One thumbnail, and those made from its scaled pixels instead of the decoded ones.
   struct Step {
-    /// Its place in the list of what was asked for.
+    /// The index of the spec in the request.
     let index: Int
     let spec: ThumbnailSpec
     let geometry: FittedGeometry
@@ -21,12 +22,12 @@ struct RenderPlan {
   }
 
   let form: Form
-  /// How much smaller a JPEG is made while its DCT blocks are decoded: 1, 2, 4 or 8.
+  /// The factor by which libjpeg shrinks the image while it decodes the DCT blocks: 1, 2, 4 or 8.
   let shrink: Int
-  /// What is made of the decoded picture, in this order: each way of mixing changes it for the next.
+  /// The thumbnails made from the decoded image, in order of ``Mixing``, because each kind changes the pixels in place.
   private(set) var steps: [Step] = []
 
-  /// A plan for the picture of `header`.
+  /// Plans the thumbnails of the image that `header` describes.
   init(header: ImageHeader, specs: [ThumbnailSpec]) {
     let steps = specs.indices.map { index in
       let geometry = FittedGeometry(source: header.source.size, spec: specs[index])
@@ -35,14 +36,14 @@ struct RenderPlan {
     }
     form = steps.allSatisfy { header.fitsPlanes(for: $0) } ? .planes : .pixels
     shrink = Self.shrink(for: steps, of: header)
-    // The largest first: the others may be made of it.
+    // The largest first, because smaller ones may be made from it.
     for step in steps.sorted(by: { ($0.mixing, -$0.geometry.content.area) < ($1.mixing, -$1.geometry.content.area) }) {
       Self.insert(step, into: &self.steps)
     }
   }
 
   private static func shrink(for steps: [Step], of header: ImageHeader) -> Int {
-    // Light is mixed from full detail: a DCT shrink mixes numbers.
+    // Linear light needs full resolution, because a DCT shrink averages gamma-encoded values.
     guard header.format == .jpeg, !steps.contains(where: { $0.mixing == .light }) else { return 1 }
     let demands = steps.map { step in
       let isJPEG = step.spec.outputFormat(for: header.format) == .jpeg
@@ -51,7 +52,7 @@ struct RenderPlan {
     return DCTShrink.factor(for: demands, of: header.storedSize, chromaStretch: header.chromaStretch)
   }
 
-  /// Puts `step` under the smallest one it can be made of.
+  /// Adds `step` under the smallest step it can be made from, or to `steps` if there is none.
   private static func insert(_ step: Step, into steps: inout [Step]) {
     if let index = steps.lastIndex(where: { $0.canYield(step) }) {
       insert(step, into: &steps[index].smaller)
@@ -62,8 +63,8 @@ struct RenderPlan {
 }
 
 extension RenderPlan.Step {
-  /// Whether `other` can be made of this step's scaled pixels and looks as if made of the decoded ones: they show the
-  /// same part, filtered alike, with twice as many pixels in each direction, but for rounding.
+  /// Returns true if `other` can be made from this step's scaled pixels without visible loss: both show the same part
+  /// with the same filter, and this one has twice as many pixels in each direction, give or take rounding.
   func canYield(_ other: Self) -> Bool {
     mixing == .numbers && other.mixing == .numbers && geometry.crop == other.geometry.crop
       && spec.filter == other.spec.filter && spec.chromaStep <= other.spec.chromaStep
@@ -73,9 +74,9 @@ extension RenderPlan.Step {
 }
 
 extension ImageHeader {
-  /// Whether a thumbnail can be made without turning luma and chroma into other colours on the way: it is a JPEG file
-  /// of nothing but this picture, and small enough that the chroma of usual files, half as dense as luma, is filtered
-  /// and not just copied or made up.
+  /// Returns true if a thumbnail can be made from luma and chroma planes without conversion to RGB: it is an unpadded
+  /// JPEG, and small enough that the chroma of common files, at half the resolution of luma, is filtered rather than
+  /// copied or enlarged.
   fileprivate func fitsPlanes(for step: RenderPlan.Step) -> Bool {
     format == .jpeg && layout == .rgb && !isCMYK && step.mixing != .light
       && step.spec.outputFormat(for: format) == .jpeg && step.geometry.canvas == step.geometry.content

@@ -1,14 +1,14 @@
 extension Renderer {
-  /// Looks at the first bytes of a file as they arrive, so that a download without hope can be stopped early.
+  /// Examines the first bytes of a file as they arrive, so that a download which cannot succeed can stop early.
   ///
-  /// Cheap enough to be called whenever more bytes are there: nothing is decoded or allocated for pixels.
+  /// Cheap enough to call whenever more bytes arrive: it decodes nothing and allocates no memory for pixels.
   ///
-  /// - Parameter prefix: the bytes from the beginning of the file to wherever it ends so far.
-  /// - Returns: the source as its header describes it, or nil while more bytes are needed to know. A file that ends
-  ///   there is judged by ``render(_:specs:)``. A PNG file may keep its orientation behind its picture: then width and
-  ///   height are exchanged once all of it is there.
-  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `decodeError` or `decodeLimit`, as soon as it is
-  ///   certain that ``render(_:specs:)`` would fail.
+  /// - Parameter prefix: All bytes of the file received so far.
+  /// - Returns: The source as its header describes it, or nil if more bytes are needed. If the file is complete,
+  ///   ``render(_:specs:)`` reports the error. A PNG file may store its orientation after the image data; width and
+  ///   height may then be swapped in the result of ``render(_:specs:)``.
+  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `decodeError` or `decodeLimit`, as soon as
+  ///   ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
     try ImageHeader.read(prefix, maxPixels: maxPixels)?.source
   }

@@ -1,15 +1,15 @@
 extension Renderer {
-  /// Makes thumbnails of a picture that is decoded once.
+  /// Decodes an image once and renders its thumbnails.
   ///
-  /// Synchronous, for threads that may block: it waits while other threads hold the memory it needs, first come, first
+  /// Call it on a thread that may block: it waits while other threads hold the memory it needs, first come, first
   /// served. Deterministic: the same bytes and specs give the same files.
   ///
   /// - Parameters:
-  ///   - bytes: a whole JPEG or PNG file.
-  ///   - specs: what to make of it. Those that ``check(_:)`` refuses are `badSpec`.
-  /// - Returns: the source, one thumbnail for each spec in the same order, and what was odd in the file.
-  /// - Throws: any cause of ``ImageError/Code``. A file that is cut off is `truncated`, however little is missing
-  ///   of its picture.
+  ///   - bytes: A whole JPEG or PNG file.
+  ///   - specs: The thumbnails to render.
+  /// - Returns: The source, one thumbnail per spec in the same order, and warnings about the file.
+  /// - Throws: An error with any code of ``ImageError/Code``; `badSpec` if ``check(_:)`` refuses a spec, `truncated` if
+  ///   any image data is missing, however little.
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     try check(specs)
     let header = try header(of: bytes)
@@ -21,10 +21,10 @@ extension Renderer {
     memory.enter(cost)
     defer { memory.leave(cost) }
     var warnings = header.warnings
-    var picture = try DecodedPicture.decoding(
+    var image = try DecodedImage.decoding(
       bytes, header: header, plan: plan, caches: caches, warnings: &warnings)
     var thumbnails: [Int: Thumbnail] = [:]
-    for step in plan.steps { try picture.render(step, into: &thumbnails) }
+    for step in plan.steps { try image.render(step, into: &thumbnails) }
     return Rendering(
       source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings)
   }
@@ -34,6 +34,6 @@ extension Renderer {
       return header.completed(by: bytes.span)
     }
     if case .undecided = try FileSignature.recognize(bytes.span) { throw TextContent.description(of: bytes.span) }
-    throw ImageError(.truncated, "The file ends before its picture begins.")
+    throw ImageError(.truncated, "The file ends before its image data begins.")
   }
 }

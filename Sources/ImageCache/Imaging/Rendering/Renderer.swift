@@ -1,13 +1,24 @@
-/// Turns the bytes of a picture into thumbnails: one decode, any number of sizes.
+/// Renders the thumbnails of an image: one decode for any number of sizes.
+///
+/// ```swift
+/// let renderer = Renderer()
+/// let specs = [ThumbnailSpec(width: 256), ThumbnailSpec(width: 64, fit: .cover)]
+/// let rendering = try renderer.render(bytes, specs: specs)
+/// for thumbnail in rendering.thumbnails {
+///   let name = "\(thumbnail.spec.label).\(thumbnail.format.fileExtension)"
+///   try Data(thumbnail.bytes).write(to: directory.appending(path: name))
+/// }
+/// ```
 public struct Renderer: Sendable {
-  /// Rises whenever the same bytes and spec would give another file. Part of every cache key.
+  /// The version of the rendered output. Rises whenever the same bytes and spec would give a different file. Part of
+  /// every cache key.
   public static let version = 3
 
-  /// The most pixels a header may declare. Default 100 million.
+  /// The maximum number of pixels a source may declare. Default 100 million.
   public var maxPixels: Int
 
-  /// The most pixels of a thumbnail that can be larger than its source: padded, or allowed to grow. Default 67,108,864,
-  /// which is 8192 by 8192.
+  /// The maximum number of pixels of a thumbnail that can be larger than its source: padded or enlarged. Default
+  /// 67,108,864, which is 8192 by 8192.
   public var maxOutputPixels = 1 << 26
 
   /// Shared by all copies of this renderer.
@@ -15,27 +26,31 @@ public struct Renderer: Sendable {
   /// Shared by all copies of this renderer.
   let caches = RenderingCaches()
 
-  /// A renderer that refuses pictures of more than `maxPixels`, and holds at most about `maxMemory` bytes of pixels and
-  /// coefficients at once over all threads. A picture that needs more than that is rendered alone. Default 512 MiB.
+  /// Creates a renderer.
+  ///
+  /// - Parameters:
+  ///   - maxPixels: The maximum number of pixels a source may declare. Default 100 million.
+  ///   - maxMemory: The approximate number of bytes of pixels and coefficients that all threads together may hold at
+  ///     once. An image that needs more is rendered while no other is. Default 512 MiB.
   public init(maxPixels: Int = 100_000_000, maxMemory: Int = 512 << 20) {
     self.maxPixels = maxPixels
     memory = MemoryGate(limit: maxMemory)
   }
 
-  /// Throws `badSpec` for specs that ``render(_:specs:)`` refuses, whatever the image: a side after scaling that is not 1
-  /// to ``ThumbnailSpec/largestSide``, a scale that is not 1 to 8, a quality that is not 1 to 100, or more than
-  /// ``maxOutputPixels``.
+  /// Throws `badSpec` if ``render(_:specs:)`` would refuse a spec for every image: if a side of the box in pixels is
+  /// not 1 to ``ThumbnailSpec/largestSide``, the scale is not 1 to 8, the quality is not 1 to 100, or a padded or
+  /// enlarged thumbnail would have more than ``maxOutputPixels``.
   public func check(_ specs: [ThumbnailSpec]) throws(ImageError) {
     for spec in specs { try spec.check(maxOutputPixels: maxOutputPixels) }
   }
 
-  /// The thumbnails of one picture.
+  /// The thumbnails of one image.
   public struct Rendering: Sendable {
     /// The source as its header describes it.
     public var source: SourceImage
-    /// One thumbnail a spec, in the order asked for.
+    /// One thumbnail per spec, in the order of the specs.
     public var thumbnails: [Thumbnail]
-    /// What was odd in the file and did no harm.
+    /// Harmless oddities of the file, each a short sentence.
     public var warnings: [String]
   }
 }

@@ -1,4 +1,4 @@
-/// What the rendering of one image leaves for the next.
+/// Intermediate results that the rendering of one image keeps for the next.
 struct RenderingCaches: Sendable {
   let kernels = KernelCache()
   let transforms = ColorTransformCache()

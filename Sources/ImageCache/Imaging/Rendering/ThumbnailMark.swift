@@ -1,15 +1,16 @@
 internal import CDeflate
 internal import CXXHash
 
-/// A comment in every thumbnail that tells it from other files: `thumbs` and a checksum of everything else in the file.
+/// A comment in every thumbnail that distinguishes it from other files: `thumbs` and a checksum of the rest of the
+/// file.
 ///
-/// A program that writes thumbnails over older ones asks for it first, so that it never replaces any other file. A
-/// thumbnail that was edited no longer matches its checksum, and counts as another file too.
+/// A program that replaces old thumbnails checks for it first, so that it never replaces any other file. An edited
+/// thumbnail no longer matches its checksum and counts as another file.
 public enum ThumbnailMark {
-  /// Bytes of the comment: the word, a space and 16 hexadecimal digits.
+  /// The length of the comment in bytes: the word, a space and 16 hexadecimal digits.
   private static let textLength = 23
 
-  /// Returns whether `file` is a thumbnail exactly as a ``Renderer`` made it.
+  /// Returns true if `file` is a thumbnail exactly as a ``Renderer`` made it.
   public static func isPresent(in file: [UInt8]) -> Bool {
     [ImageFormat.jpeg, .png].contains { format in
       let start = place(in: format)
@@ -19,10 +20,10 @@ public enum ThumbnailMark {
     }
   }
 
-  /// The number of bytes of a file that ``mayFollow(_:)`` looks at.
+  /// The number of bytes that ``mayFollow(_:)`` needs.
   public static let prefixLength = 96
 
-  /// Returns whether a file that begins with `prefix` can be a thumbnail. Only ``isPresent(in:)`` can tell for sure.
+  /// Returns true if a file that begins with `prefix` may be a thumbnail. Only ``isPresent(in:)`` is certain.
   public static func mayFollow(_ prefix: [UInt8]) -> Bool {
     [ImageFormat.jpeg, .png].contains { format in
       let start = place(in: format) + segment("", format).count - (format == .png ? 4 : 0)
@@ -30,7 +31,7 @@ public enum ThumbnailMark {
     }
   }
 
-  /// Returns `file` with the comment; unchanged if it is too short to be one of `format`.
+  /// Returns `file` with the comment added, or unchanged if it is too short to be a file of `format`.
   static func adding(to file: [UInt8], _ format: ImageFormat) -> [UInt8] {
     let start = place(in: format)
     guard file.count >= start else { return file }
@@ -39,8 +40,8 @@ public enum ThumbnailMark {
     return marked
   }
 
-  /// The offset of the comment: after the JFIF header of a JPEG file, and after the header chunk of a PNG file. The
-  /// encoders write both first, and always with the same length.
+  /// Returns the offset of the comment: after the JFIF header of a JPEG file, or after the header chunk of a PNG file.
+  /// The encoders write these first, always with the same length.
   private static func place(in format: ImageFormat) -> Int {
     switch format {
     case .jpeg: 2 + 18
@@ -57,7 +58,7 @@ public enum ThumbnailMark {
     bytes.withUnsafeBytes { xxh3_64($0.baseAddress, $0.count, seed) }
   }
 
-  /// A comment segment (JPEG, ITU T.81, B.2.4.5), or a text chunk that names the software (PNG Specification, 11.3.3).
+  /// Returns a JPEG comment segment (ITU-T T.81, B.2.4.5) or a PNG `Software` text chunk (PNG Specification, 11.3.3).
   private static func segment(_ text: String, _ format: ImageFormat) -> [UInt8] {
     switch format {
     case .jpeg: return [0xFF, 0xFE, 0, UInt8(2 + textLength)] + text.utf8

@@ -1,5 +1,5 @@
 extension ThumbnailSpec {
-  /// Puts scaled pixels on their canvas and encodes them.
+  /// Draws scaled content on its canvas if needed, and encodes it.
   func thumbnail(
     of content: consuming Bitmap, geometry: FittedGeometry, sourceFormat: ImageFormat
   ) throws(ImageError) -> Thumbnail {
@@ -14,7 +14,7 @@ extension ThumbnailSpec {
       spec: self, size: geometry.canvas, format: format, bytes: ThumbnailMark.adding(to: bytes, format))
   }
 
-  /// The format of the file.
+  /// Returns the format of the thumbnail for a source of the given format.
   func outputFormat(for source: ImageFormat) -> ImageFormat {
     switch format {
     case .auto: source
@@ -23,13 +23,14 @@ extension ThumbnailSpec {
     }
   }
 
-  /// How much sparser the chroma of a JPEG file is than its luma, in each direction.
+  /// The number of pixels per chroma sample in JPEG output, in each direction.
   var chromaStep: Int { Self.chromaStep(quality: quality) }
 
-  /// Below a quality of 90 all of the chroma would cost more than it shows.
+  /// Returns 2 (4:2:0) below a quality of 90, where full chroma costs more than it shows, otherwise 1 (4:4:4).
   static func chromaStep(quality: Int) -> Int { quality < 90 ? 2 : 1 }
 
-  /// The content itself where it fills the canvas and the format can hold it; else drawn on a new canvas.
+  /// Returns the content itself if it fills the canvas and the format can store it, otherwise a new canvas with the
+  /// content drawn on it.
   private func onCanvas(
     _ content: consuming Bitmap, geometry: FittedGeometry, format: ImageFormat
   ) throws(ImageError) -> Bitmap {
@@ -42,7 +43,7 @@ extension ThumbnailSpec {
     return canvas
   }
 
-  /// Gray stays gray unless it is put on a coloured background.
+  /// Returns the layout of the canvas. Gray stays gray, except on a colored background.
   private func canvasLayout(for content: PixelLayout, format: ImageFormat) -> PixelLayout {
     switch format {
     case .png: content.withAlpha

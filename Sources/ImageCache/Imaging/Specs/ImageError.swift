@@ -1,26 +1,28 @@
-/// Why bytes did not become thumbnails.
+/// The reason an image could not be rendered.
 public struct ImageError: Error, Hashable, Sendable {
   /// The cause, stable across versions; the raw value is the `code` of a report.
   public enum Code: String, CaseIterable, Hashable, Sendable {
-    /// The spec of a thumbnail is out of range: a fault of the request, not of the file.
+    /// A thumbnail spec is out of range: a fault of the request, not of the file.
     case badSpec = "bad_spec"
-    /// Not a picture at all: a web page, text, or something without a known signature.
+    /// Not an image: a web page, text, or bytes without a known signature.
     case notAnImage = "not_an_image"
-    /// A picture, in a format or a variant of one that is not decoded here; the message names it.
+    /// An image in a format, or a variant of one, that cannot be decoded; the message names it.
     case unsupportedFormat = "unsupported_format"
     /// The header declares more pixels than the limit allows.
     case tooManyPixels = "too_many_pixels"
-    /// The file ends before its picture does.
+    /// The file ends before its image data does.
     case truncated
-    /// The file is damaged.
+    /// The file is corrupt.
     case decodeError = "decode_error"
-    /// The file asks for more work or memory than a picture of its size should.
+    /// Decoding would take more work or memory than an image of this size should.
     case decodeLimit = "decode_limit"
-    /// There was no memory for the picture now.
+    /// There was not enough memory to render the image.
     case outOfMemory = "out_of_memory"
 
-    /// Whether the same bytes would fail again. False where the caller's spec, a limit of the caller's or of the machine is the reason,
-    /// and for a file that is cut off: the next transfer may bring all of it.
+    /// True if the same bytes would fail again.
+    ///
+    /// False if the cause is the caller's spec, the caller's limit or a lack of memory, and for a truncated file,
+    /// because the next transfer may be complete.
     public var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
@@ -31,10 +33,10 @@ public struct ImageError: Error, Hashable, Sendable {
 
   /// The cause.
   public var code: Code
-  /// One sentence for a person, with the decoder's own words where it had some.
+  /// One human-readable sentence, including the codec library's own message if there is one.
   public var message: String
 
-  /// An error of `code`, explained by `message`.
+  /// Creates an error.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

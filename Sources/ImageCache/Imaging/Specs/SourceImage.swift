@@ -1,11 +1,11 @@
-/// What a source picture is, as far as its header tells.
+/// The properties of a source image that its header declares.
 public struct SourceImage: Hashable, Sendable {
-  /// The size in pixels as a viewer shows it: after the EXIF orientation.
+  /// The size in pixels as displayed, with the EXIF orientation applied.
   public var size: PixelSize
-  /// The file's format.
+  /// The format of the file.
   public var format: ImageFormat
 
-  /// A description from its parts.
+  /// Creates a description of a source image.
   public init(size: PixelSize, format: ImageFormat) {
     self.size = size
     self.format = format

@@ -1,15 +1,15 @@
-/// One finished thumbnail, encoded.
+/// One rendered and encoded thumbnail.
 public struct Thumbnail: Hashable, Sendable {
-  /// What was asked for.
+  /// The requested spec.
   public var spec: ThumbnailSpec
-  /// The real size in pixels, which `inside` and small sources make smaller than the box.
+  /// The actual size in pixels. Smaller than the box for `inside` and for small sources.
   public var size: PixelSize
   /// The format of ``bytes``.
   public var format: ImageFormat
-  /// The whole file, without metadata; colours are sRGB.
+  /// The whole file, in sRGB, without metadata.
   public var bytes: [UInt8]
 
-  /// A thumbnail from its parts.
+  /// Creates a thumbnail.
   public init(spec: ThumbnailSpec, size: PixelSize, format: ImageFormat, bytes: [UInt8]) {
     self.spec = spec
     self.size = size

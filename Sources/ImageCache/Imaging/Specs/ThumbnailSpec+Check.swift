@@ -1,9 +1,9 @@
 extension ThumbnailSpec {
-  /// Throws `badSpec` for a box, scale or quality out of range, and for an output that could have more than
+  /// Throws `badSpec` if the box, scale or quality is out of range, or if the output could have more than
   /// `maxOutputPixels`.
   ///
-  /// Only an output that can be larger than its source counts there: one that is padded or may grow. Every other has
-  /// at most the pixels of its source, which ``Renderer/maxPixels`` limits.
+  /// The pixel limit applies only to output that can be larger than its source: padded or enlarged. All other output
+  /// has at most as many pixels as its source, which ``Renderer/maxPixels`` limits.
   func check(maxOutputPixels: Int) throws(ImageError) {
     guard (1...8).contains(scale) else { throw ImageError(.badSpec, "The scale is \(scale); it must be 1 to 8.") }
     let sides = 1...Self.largestSide / scale
@@ -17,7 +17,7 @@ extension ThumbnailSpec {
     let isBounded = fit != .pad && enlargement == .never
     guard isBounded || pixelBox.area <= maxOutputPixels else {
       throw ImageError(
-        .badSpec, "A thumbnail of \(pixelBox) has more pixels than the \(maxOutputPixels) that are allowed.")
+        .badSpec, "A thumbnail of \(pixelBox) exceeds the limit of \(maxOutputPixels) pixels.")
     }
   }
 }

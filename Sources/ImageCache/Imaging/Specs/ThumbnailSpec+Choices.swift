@@ -1,21 +1,22 @@
 extension ThumbnailSpec {
-  /// How the picture meets the box.
+  /// The way an image is fitted to the box.
   public enum Fit: String, CaseIterable, Hashable, Sendable {
-    /// As large as fits in the box, in its own proportions. Usually smaller than the box on one side.
+    /// Scales the image to the largest size that fits in the box, keeping its aspect ratio. Usually smaller than the
+    /// box on one side.
     case inside
-    /// Fills the box in its own proportions; what stands out is cut off evenly on both sides.
+    /// Fills the box, keeping the aspect ratio, and crops what extends beyond it evenly on both sides.
     case cover
-    /// Like `inside`, with the rest of the box filled: transparent in PNG, `background` in JPEG.
+    /// Like `inside`, but fills the rest of the box: transparent in PNG, `background` in JPEG.
     case pad
-    /// Exactly the box; proportions are given up.
+    /// Scales the image to exactly the box, ignoring the aspect ratio.
     case stretch
   }
 
-  /// What happens to a picture that is smaller than the box.
+  /// The treatment of an image that is smaller than the box.
   public enum Enlargement: String, Hashable, Sendable {
-    /// It keeps its size.
+    /// Keeps the size of the image.
     case never
-    /// It grows to the box.
+    /// Enlarges the image to the box.
     case allowed
   }
 
@@ -29,32 +30,32 @@ extension ThumbnailSpec {
     case png
   }
 
-  /// How neighbouring pixels are weighed when a picture is scaled.
+  /// The resampling filter, which weighs neighboring pixels when an image is scaled.
   public enum Filter: String, CaseIterable, Hashable, Sendable {
-    /// Lanczos, three lobes: the sharpest.
+    /// Lanczos with three lobes: the sharpest.
     case lanczos3
-    /// Mitchell and Netravali's cubic (B = C = 1/3): softer, with hardly any ringing.
+    /// The Mitchell-Netravali cubic (B = C = 1/3): softer, with hardly any ringing.
     case mitchell
-    /// Catmull-Rom's cubic: between the two.
+    /// The Catmull-Rom cubic (B = 0, C = 1/2): between the two.
     case cubic
-    /// The plain mean of the pixels covered.
+    /// The plain mean of the covered pixels.
     case box
   }
 
-  /// What is mixed when pixels are.
+  /// The color space in which pixels are averaged.
   public enum Light: String, CaseIterable, Hashable, Sendable {
-    /// The numbers of sRGB, which are even steps to the eye: fast, and what most programs do.
+    /// Averages gamma-encoded sRGB values: fast, and what most programs do.
     case perceptual
-    /// The light those numbers stand for: fine bright detail keeps its brightness. Several times slower, because
-    /// nothing may be shrunk before.
+    /// Averages linear light, so that fine bright detail keeps its brightness. Several times slower, because the
+    /// decoder must not shrink the image first.
     case linear
   }
 
-  /// The order in which a JPEG file tells its picture.
+  /// The scan order of a JPEG file.
   public enum Scans: String, CaseIterable, Hashable, Sendable {
     /// From top to bottom.
     case baseline
-    /// From coarse to fine: a viewer on a slow line sees all of it early. Usually a little smaller.
+    /// From coarse to fine: on a slow connection, the whole image is visible early. Usually a little smaller.
     case progressive
   }
 }

@@ -1,8 +1,8 @@
 extension ThumbnailSpec {
-  /// A canonical text of everything that decides the thumbnail's pixels, the renderer's version included.
+  /// A canonical string of everything that determines the thumbnail's pixels, including the renderer's version.
   ///
-  /// Two specs are equal exactly when their fingerprints are. Fit for cache keys: stable across processes, ASCII,
-  /// without spaces, less than 100 characters.
+  /// Two specs are equal if and only if their fingerprints are. Suitable as a cache key: stable across processes,
+  /// ASCII, without spaces, shorter than 100 characters.
   /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`.
   public var fingerprint: String {
     let parts = ["v\(Renderer.version)", "\(box)@\(scale)"]
@@ -10,8 +10,8 @@ extension ThumbnailSpec {
     return (parts + look + [filter.rawValue, light.rawValue, scans.rawValue]).joined(separator: "-")
   }
 
-  /// The spec whose ``fingerprint`` is `text`, of any version of the renderer; nil for any other text, and for a box, a
-  /// scale or a quality out of its range.
+  /// Creates the spec whose ``fingerprint`` is `text`, written by any version of the renderer; nil if the text is not a
+  /// fingerprint, or if its box, scale or quality is out of range.
   public init?(fingerprint text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 10, parts[0].hasPrefix("v"), Int(parts[0].dropFirst()) != nil, parts[5].hasPrefix("q"),

@@ -1,32 +1,39 @@
-/// What one thumbnail of a picture shall look like: everything that decides its pixels.
+/// Everything that determines the pixels of one thumbnail.
 ///
-/// Two equal specs of one source are the same thumbnail, and share one cache entry.
+/// Equal specs of one source describe the same thumbnail and share one cache entry.
+///
+/// ```swift
+/// let icon = ThumbnailSpec(width: 64, scale: 2, fit: .cover)  // 128 by 128 pixels
+/// let preview = ThumbnailSpec(width: 640, height: 480, format: .jpeg, quality: 75)
+/// ```
 public struct ThumbnailSpec: Hashable, Sendable {
   /// The largest side of a box, in pixels.
   public static let largestSide = 16384
 
-  /// The box in points, each side 1 to ``largestSide`` divided by ``scale``.
+  /// The box in points. Each side is 1 to ``largestSide`` divided by ``scale``.
   public var box: PixelSize
-  /// Pixels for each point, 1 to 8. Default 1.
+  /// Pixels per point, 1 to 8. Default 1.
   public var scale: Int
-  /// How the picture meets the box. Default ``Fit/inside``.
+  /// The way the image is fitted to the box. Default ``Fit/inside``.
   public var fit: Fit
-  /// Whether a small picture may grow. Default ``Enlargement/never``.
+  /// The treatment of an image smaller than the box. Default ``Enlargement/never``.
   public var enlargement: Enlargement
   /// The output format. Default ``Format/auto``.
   public var format: Format
-  /// JPEG quality, 1 to 100. Default 82. Without meaning for PNG.
+  /// JPEG quality, 1 to 100. Default 82. Ignored for PNG.
   public var quality: Int
-  /// What shows through where JPEG has no transparency. Default white.
+  /// The color behind transparent and padded areas in JPEG output. Default white.
   public var background: Color
-  /// The weights of scaling. Default ``Filter/lanczos3``.
+  /// The resampling filter. Default ``Filter/lanczos3``.
   public var filter: Filter
-  /// What scaling mixes. Default ``Light/perceptual``.
+  /// The color space in which pixels are averaged. Default ``Light/perceptual``.
   public var light: Light
-  /// The order of a JPEG file. Default ``Scans/baseline``. Without meaning for PNG.
+  /// The scan order of JPEG output. Default ``Scans/baseline``. Ignored for PNG.
   public var scans: Scans
 
-  /// A spec for a box of `width` by `height` points; `height` is `width` where it is left out.
+  /// Creates a spec for a box of `width` by `height` points. `height` defaults to `width`.
+  ///
+  /// Any value is accepted here; ``Renderer/check(_:)`` throws if one is out of range.
   public init(
     width: Int, height: Int? = nil, scale: Int = 1, fit: Fit = .inside, enlargement: Enlargement = .never,
     format: Format = .auto, quality: Int = 82, background: Color = .white, filter: Filter = .lanczos3,
@@ -44,17 +51,17 @@ public struct ThumbnailSpec: Hashable, Sendable {
     self.scans = scans
   }
 
-  /// Feeds the numbers alone: specs that differ in nothing else are seldom in one place, and the choices would be hashed
-  /// as text.
+  /// Hashes the numbers only. The other properties would be hashed as strings, and specs that differ only in those
+  /// rarely share a table.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(box.width &<< 32 ^ box.height &<< 16 ^ scale &<< 8 ^ quality)
   }
 
-  /// The box in pixels. A side that is too large for a number is the largest there is.
+  /// The box in pixels. A side that overflows is clamped to `Int.max`.
   public var pixelBox: PixelSize {
     PixelSize(width: box.width.saturatingProduct(scale), height: box.height.saturatingProduct(scale))
   }
 
-  /// The short name of reports and file names: `256x256`, or `64x64@2x` where the scale is not 1.
+  /// The short name in reports and file names: `256x256`, or `64x64@2x` if the scale is not 1.
   public var label: String { scale == 1 ? "\(box)" : "\(box)@\(scale)x" }
 }

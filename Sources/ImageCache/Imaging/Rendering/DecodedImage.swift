@@ -1,7 +1,7 @@
 import CImage
 
-/// The pixels of one file, ready to be scaled to any number of sizes.
-struct DecodedPicture: ~Copyable {
+/// The pixels of one file, which can be scaled to any number of sizes.
+struct DecodedImage: ~Copyable {
   private let bitmap: Bitmap
   private let header: ImageHeader
   private let transform: ColorTransform?
@@ -18,10 +18,10 @@ struct DecodedPicture: ~Copyable {
     self.kernels = kernels
   }
 
-  /// Decodes `bytes` as `plan` says.
+  /// Decodes `bytes` according to `plan`.
   static func decoding(
     _ bytes: [UInt8], header: ImageHeader, plan: RenderPlan, caches: RenderingCaches, warnings: inout [String]
-  ) throws(ImageError) -> DecodedPicture {
+  ) throws(ImageError) -> DecodedImage {
     switch header.format {
     case .jpeg: try decodingJPEG(bytes, header, plan, caches, warnings: &warnings)
     case .png: try decodingPNG(bytes, header, caches, warnings: &warnings)
@@ -30,33 +30,33 @@ struct DecodedPicture: ~Copyable {
 
   private static func decodingJPEG(
     _ bytes: [UInt8], _ header: ImageHeader, _ plan: RenderPlan, _ caches: RenderingCaches, warnings: inout [String]
-  ) throws(ImageError) -> DecodedPicture {
+  ) throws(ImageError) -> DecodedImage {
     let model = header.isCMYK ? .CMYK : CImageColorModel(header.layout)
     let transform = try header.assembledProfile(in: bytes, warnings: &warnings).map { profile throws(ImageError) in
       try caches.transforms.transform(of: profile, model: model, warnings: &warnings)
     }
-    // Inks are converted while they are decoded, other colors as pixels of the thumbnails.
+    // CMYK is converted to sRGB during decoding; other colors are converted later, in the smaller thumbnails.
     let (inks, colors) = header.isCMYK ? (transform ?? nil, nil) : (nil, transform ?? nil)
     let decoding = Bitmap.JPEGDecoding(
       header: header, shrink: plan.shrink, memoryLimit: DecodingCost.codecLimit(header), inks: inks)
     if plan.form == .planes, let planes = try Bitmap.decodingJPEGPlanes(bytes, decoding, warnings: &warnings) {
-      return DecodedPicture(planes, header, colors, caches.kernels)
+      return DecodedImage(planes, header, colors, caches.kernels)
     }
-    return DecodedPicture(try .decodingJPEG(bytes, decoding, warnings: &warnings), header, colors, caches.kernels)
+    return DecodedImage(try .decodingJPEG(bytes, decoding, warnings: &warnings), header, colors, caches.kernels)
   }
 
   private static func decodingPNG(
     _ bytes: [UInt8], _ header: ImageHeader, _ caches: RenderingCaches, warnings: inout [String]
-  ) throws(ImageError) -> DecodedPicture {
+  ) throws(ImageError) -> DecodedImage {
     var profile: [UInt8]?
     let bitmap = try Bitmap.decodingPNG(bytes, header: header, profile: &profile, warnings: &warnings)
     let transform = try profile.map { profile throws(ImageError) in
       try caches.transforms.transform(of: profile, model: CImageColorModel(header.layout), warnings: &warnings)
     }
-    return DecodedPicture(bitmap, header, transform ?? nil, caches.kernels)
+    return DecodedImage(bitmap, header, transform ?? nil, caches.kernels)
   }
 
-  /// Makes the thumbnail of `step` and those made of it. The steps of a plan must come in its order.
+  /// Renders the thumbnail of `step` and those made from it. The steps of a plan must be rendered in order.
   mutating func render(_ step: RenderPlan.Step, into thumbnails: inout [Int: Thumbnail]) throws(ImageError) {
     prepare(for: step.mixing)
     try render(step, from: bitmap, into: &thumbnails)
@@ -84,12 +84,13 @@ struct DecodedPicture: ~Copyable {
       of: try finished(content), geometry: step.geometry, sourceFormat: header.format)
   }
 
-  /// What a thumbnail shows, as it is stored. Where chroma does not come out even, its last samples reach past the edge.
+  /// Returns the shapes of a thumbnail's planes before the orientation is applied. If the chroma size is rounded up,
+  /// the last chroma samples extend past the edge.
   private func shapes(of step: RenderPlan.Step, in layout: PixelLayout) -> [Bitmap.Shape] {
     let (content, crop) = (step.geometry.content, step.geometry.crop)
     let luma = (header.orientation.applied(to: content), header.orientation.stored(crop, in: header.storedSize))
     guard layout == .planes else { return [luma] }
-    // Only pixels can be converted: each needs its chroma.
+    // A color transform needs whole pixels, so chroma at full resolution.
     let stepSize = transform == nil ? step.spec.chromaStep : 1
     let size = content.divided(by: stepSize, .up)
     let box = crop.stretched(
@@ -99,7 +100,7 @@ struct DecodedPicture: ~Copyable {
     return [luma, chroma, chroma]
   }
 
-  /// A scaled picture with straight alpha, in sRGB, and upright.
+  /// Returns scaled content with straight alpha, in sRGB, with the orientation applied.
   private func finished(_ content: consuming Bitmap) throws(ImageError) -> Bitmap {
     if isPremultiplied { content.unpremultiply() }
     guard !isConverted, let transform else { return try content.oriented(header.orientation) }
@@ -110,7 +111,7 @@ struct DecodedPicture: ~Copyable {
 }
 
 extension ImageHeader {
-  /// The profile of a JPEG file; nil, with a warning, where parts of it are missing.
+  /// Returns the ICC profile of a JPEG file; nil if there is none or, with a warning, if it is incomplete or too large.
   fileprivate func assembledProfile(in bytes: [UInt8], warnings: inout [String]) -> [UInt8]? {
     guard !profile.isEmpty else { return nil }
     let assembled = profile.assembled(from: bytes)

@@ -1,0 +1,32 @@
+import Foundation
+import ImageCache
+import TestSupport
+import Testing
+
+/// Runs the examples in the documentation comments, which must be the same code.
+@Suite struct `The examples in the documentation` {
+  @Test func `The example of Renderer writes one file per spec`() throws {
+    let temporary = try TestSupport.TemporaryDirectory()
+    let directory = URL(filePath: temporary.path)
+    let bytes = SampleImage.jpeg(width: 640, height: 480)
+
+    let renderer = Renderer()
+    let specs = [ThumbnailSpec(width: 256), ThumbnailSpec(width: 64, fit: .cover)]
+    let rendering = try renderer.render(bytes, specs: specs)
+    for thumbnail in rendering.thumbnails {
+      let name = "\(thumbnail.spec.label).\(thumbnail.format.fileExtension)"
+      try Data(thumbnail.bytes).write(to: directory.appending(path: name))
+    }
+
+    #expect(try temporary.files() == ["256x256.jpg", "64x64.jpg"])
+    #expect(rendering.thumbnails.map(\.size) == [PixelSize(width: 256, height: 192), PixelSize(width: 64, height: 64)])
+  }
+
+  @Test func `The example of ThumbnailSpec has the documented sizes`() {
+    let icon = ThumbnailSpec(width: 64, scale: 2, fit: .cover)  // 128 by 128 pixels
+    let preview = ThumbnailSpec(width: 640, height: 480, format: .jpeg, quality: 75)
+
+    #expect(icon.pixelBox == PixelSize(width: 128, height: 128))
+    #expect([icon.label, preview.label] == ["64x64@2x", "640x480"])
+  }
+}
