@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("thumbs cache", .timeLimit(.minutes(5))) struct CacheCommandTests {
-  /// A cache of two pictures and one that is missing.
+  /// Returns a fixture whose cache contains two images and one failure.
   private static func filled() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/a.png", "/b.png?key=secret", "/gone.png"])
@@ -15,12 +15,12 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  /// The cells of tab-separated values.
+  /// Splits tab-separated values into rows of cells.
   private static func cells(_ text: String) -> [[String]] {
     text.split(separator: "\n").map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
   }
 
-  @Test func `ls lists every source in each format, and no secrets`() async throws {
+  @Test func `The ls command lists every source in each format without secrets`() async throws {
     let fixture = try await Self.filled()
     let (table, json) = (try await fixture.cacheCommand("ls"), try await fixture.cacheCommand("ls", "--format", "json"))
     let lines = try await fixture.cacheCommand("ls", "--format", "jsonl")
@@ -43,7 +43,7 @@ import Testing
     #expect(try await fixture.cacheCommand("ls", "--full-urls").output.contains("?key=secret"))
   }
 
-  @Test func `stats counts the same in each format`() async throws {
+  @Test func `The stats command reports the same counts in each format`() async throws {
     let fixture = try await Self.filled()
     let json = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
     #expect(json["sources"] as? Int == 3)
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [["ls"], ["stats"], ["clear"], ["clear", "--dry-run"]])
-  func `Where there is no cache, it is 66 and none is made`(arguments: [String]) async throws {
+  func `A command on a missing cache exits with 66, names the directory and creates no cache`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
     let result = try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result()
     #expect(result.ending == .exit(66))
@@ -69,7 +69,7 @@ import Testing
     #expect(try fixture.directory.files() == [])
   }
 
-  @Test func `clear empties the cache, and a dry run does not`() async throws {
+  @Test func `The clear command empties the cache, and its dry run does not`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
     #expect(try await fixture.fetch(list).ending == .exit(0))
@@ -95,7 +95,7 @@ import Testing
     #expect(try await fixture.cacheCommand("verify").ending == .exit(0))
   }
 
-  @Test func `Without --keep-originals a new size is downloaded, and missing offline`() async throws {
+  @Test func `Without --keep-originals a new size is downloaded again and fails offline`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
     #expect(try await fixture.fetch(list, "--size", "16").ending == .exit(0))
@@ -105,7 +105,7 @@ import Testing
     #expect(fixture.server.requests.count == 2)
   }
 
-  @Test func `dir prints where the cache is`() async throws {
+  @Test func `The dir command prints the path of the cache`() async throws {
     let fixture = try CommandFixture()
     #expect(try await fixture.cacheCommand("dir").output == fixture.cache + "\n")
     let home = fixture.directory.path
@@ -117,12 +117,12 @@ import Testing
   }
 
   @Test(arguments: [["ls"], ["stats"], ["ls", "--format", "jsonl"]])
-  func `A reader that goes away ends the command quietly`(arguments: [String]) async throws {
+  func `A cache command whose output is closed early ends without a message`(arguments: [String]) async throws {
     let fixture = try await Self.filled()
     let command = try fixture.start(
       ["cache"] + arguments + ["--cache-dir", fixture.cache], output: .reader(lines: 0))
     let result = await command.result()
-    // As with every other tool in a pipeline: the signal is the quiet end.
+    // SIGPIPE ends the command, as it does for any other tool in a pipeline.
     #expect(result.ending == .signal(SIGPIPE))
     #expect(result.errors.isEmpty)
   }

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: the network's options", .timeLimit(.minutes(5))) struct FetchNetworkTests {
-  @Test func `Agent, referer and fields go out with every request`() async throws {
+@Suite("thumbs fetch: network options", .timeLimit(.minutes(5))) struct FetchNetworkTests {
+  @Test func `The user agent, referer and header options are sent with every request`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
     let result = try await fixture.fetch(
@@ -14,7 +14,7 @@ import Testing
     #expect(fields["x-key"] == "k")
   }
 
-  @Test func `The netrc file of the home directory is read where that is asked for`() async throws {
+  @Test func `The netrc file in the home directory is used only with --netrc`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
     _ = try fixture.directory.write("machine 127.0.0.1 login net password rc\n", as: ".netrc")
@@ -27,7 +27,7 @@ import Testing
     #expect(try fixture.report().allSatisfy { $0.status == "ok" })
   }
 
-  @Test func `The environment's proxy is used, but not for the hosts of NO_PROXY`() async throws {
+  @Test func `The proxy from the environment is used except for the hosts in NO_PROXY`() async throws {
     let (fixture, proxy) = (try CommandFixture(), try LoopbackServer { _ in .icon() })
     let list = try fixture.directory.write(
       "http://icons.example/a.png\n\(fixture.server.url("/b.png"))\n", as: "list.txt")
@@ -40,10 +40,10 @@ import Testing
     #expect(fixture.server.requests.map(\.target) == ["/b.png"])
   }
 
-  @Test func `Credentials of an address are sent, and shown nowhere`() async throws {
+  @Test func `Credentials in a URL are sent to the server and printed nowhere`() async throws {
     let fixture = try CommandFixture { $0.target == "/a.png" ? .http(401) : .icon() }
-    let addresses = ["a", "b"].map { "http://user:s3cret@127.0.0.1:\(fixture.server.port)/\($0).png\n" }
-    let list = try fixture.directory.write(addresses.joined(), as: "list.txt")
+    let urls = ["a", "b"].map { "http://user:s3cret@127.0.0.1:\(fixture.server.port)/\($0).png\n" }
+    let list = try fixture.directory.write(urls.joined(), as: "list.txt")
     let result = try await fixture.fetch("-v", list)
     #expect(result.ending == .exit(1))
     #expect(fixture.server.requests.allSatisfy { $0.fields["authorization"] == "Basic dXNlcjpzM2NyZXQ=" })

@@ -3,8 +3,8 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: stopped in the middle", .timeLimit(.minutes(5))) struct InterruptTests {
-  /// `done` paths answer at once, the others of `all` after the gate.
+@Suite("thumbs fetch: interrupted runs", .timeLimit(.minutes(5))) struct InterruptTests {
+  /// Returns a fixture whose server responds to the first `done` paths at once, and to the others when `gate` opens.
   private static func fixture(_ gate: Gate, done: Int) throws -> CommandFixture {
     try CommandFixture { request in
       let number = Int(request.target.filter(\.isNumber)) ?? 0
@@ -15,7 +15,7 @@ import Testing
   private static func paths(_ count: Int) -> [String] { (0..<count).map { "/\($0).png" } }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func `A signal ends the run cleanly: what is finished stays, the rest is cancelled`(
+  func `A signal ends the run cleanly, keeping finished rows and canceling the others`(
     signal: Int32, code: Int32
   ) async throws {
     let gate = Gate()
@@ -31,25 +31,25 @@ import Testing
     #expect(result.ending == .exit(code))
     #expect(result.errors.contains("5 ok, 0 failed, "))
     let rows = try ReportedRow.all(in: result.output)
-    // Rows that were not yet read from the manifest are not told of.
+    // Rows that were not yet read from the manifest are not in the report.
     #expect(rows.prefix(5).map(\.status) == Array(repeating: "ok", count: 5))
     #expect(rows.count > 5 && rows.dropFirst(5).allSatisfy { $0.status == "cancelled" && $0.code == "cancelled" })
     #expect(try fixture.outputs() == Self.paths(5).map { String($0.dropFirst()) })
     for row in rows.prefix(5) {
       let bytes = try fixture.output(try #require(row.paths.first))
-      #expect(PictureFile(bytes) != nil && bytes.count == row.lengths.first)
+      #expect(ImageFile(bytes) != nil && bytes.count == row.lengths.first)
     }
   }
 
-  /// What ends a run in the middle.
+  /// An event that ends a run early.
   enum End: CaseIterable { case signal, readerGone }
 
   @Test(arguments: End.allCases)
-  func `A run that ends amid rendering ends with its exit code, time after time`(end: End) async throws {
+  func `A run that is stopped while rendering always ends with its exit code`(end: End) async throws {
     let photo = SampleImage.jpeg(width: 1200, height: 900)
     let gate = Gate()
     defer { gate.open() }
-    // One row is never done, so that no run is over before it is ended.
+    // One row never finishes, so that no run is complete before it is stopped.
     let fixture = try CommandFixture { .http(200, [:], photo).after($0.target == "/0.png" ? gate : .opened) }
     let list = try fixture.list(Self.paths(24))
     for _ in 0..<15 {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `A terminal that goes away ends the run like any signal, unless that is ignored`() async throws {
+  @Test func `A hangup ends the run like other signals unless it is ignored`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 1)
     let list = try fixture.list(Self.paths(2))
@@ -80,7 +80,7 @@ import Testing
     #expect(await ignoring.result().ending == .exit(0))
   }
 
-  @Test func `The second signal ends a run whose notes nobody reads`() async throws {
+  @Test func `A second signal ends a run that is blocked on standard error`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list((0..<3000).map { "/\(String(repeating: "x", count: 200))\($0).png" })
     let command = try fixture.start(
@@ -90,7 +90,7 @@ import Testing
     #expect(await command.result().ending == .exit(130))
   }
 
-  @Test func `A run that could not read all of its rows says so in the report and in the summary`() async throws {
+  @Test func `A run that did not read all of its rows is marked as partial in the report and the summary`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 5)
     let list = try fixture.list(Self.paths(2000))
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2])
-  func `An interrupted run takes its progress off the screen`(signals: Int) async throws {
+  func `An interrupted run clears its progress from the screen`(signals: Int) async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 0)
     let arguments = fixture.fetchArguments([try fixture.list(["/0.png"]), "--progress", "auto"])
@@ -134,7 +134,7 @@ import Testing
     #expect(screen.unknown == [])
   }
 
-  @Test func `A signal ends a run that waits for its standard input`() async throws {
+  @Test func `A signal ends a run that waits for standard input`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
     command.write(fixture.server.url("/a.png") + "\n")
@@ -145,7 +145,7 @@ import Testing
     #expect(try ReportedRow.all(in: result.output).map(\.status) == ["ok"])
   }
 
-  @Test func `After kill -9, the same command finishes and downloads nothing again that was stored`() async throws {
+  @Test func `After kill -9, the same command finishes the run without downloading stored images again`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 20)
     let list = try fixture.list(Self.paths(40))
@@ -168,8 +168,8 @@ import Testing
     #expect(verdict == ["ok"])
   }
 
-  /// The addresses in the cache, as soon as there are enough. Another look takes a process of its own, which is pause
-  /// enough for the writer.
+  /// Returns the URLs in the cache as soon as there are at least `count`. Each poll starts a process, which gives the
+  /// writer enough time without a sleep.
   private static func storedURLs(of fixture: CommandFixture, atLeast count: Int) async throws -> [String] {
     for _ in 0..<200 {
       let listing = try await fixture.cacheCommand("ls", "--format", "jsonl", "--full-urls").output

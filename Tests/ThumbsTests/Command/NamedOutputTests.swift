@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the options that name files do to files that are there.
+/// Tests the effect of the output options on existing files.
 @Suite("thumbs fetch: files named for output", .timeLimit(.minutes(5))) struct NamedOutputTests {
   private static let oldReport = "{\"index\":0,\"status\":\"ok\"}\n"
 
@@ -20,7 +20,7 @@ import Testing
     return fixture
   }
 
-  /// Everything below the working directory, by name.
+  /// The content of every file below the working directory, by name.
   private func contents(of fixture: CommandFixture) throws -> [String: Data] {
     try fixture.directory.files().reduce(into: [:]) { $0[$1] = try fixture.data($1) }
   }
@@ -32,7 +32,7 @@ import Testing
     ["--summary", "new", "--gallery", "./new"], ["--report", "old.jsonl", "--gallery", "old.jsonl"],
     ["--report", "-", "--summary", "-"],
   ])
-  func `One file for two purposes is a usage error, and nothing is changed`(options: [String]) async throws {
+  func `One file for two purposes is a usage error, and no file changes`(options: [String]) async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
     let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
@@ -41,7 +41,7 @@ import Testing
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `The list on standard input is no place for the report of its rows`() async throws {
+  @Test func `Writing the report to the manifest on standard input is a usage error`() async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
     let result = try await fixture.start(
@@ -57,7 +57,7 @@ import Testing
     ["--report", "old.jsonl", "--summary", "notes.txt"], ["--report", "old.jsonl", "-o", "notes.txt"],
     ["--report", "bulk.json"], ["--summary", "app.js.map"],
   ])
-  func `A file that must not be replaced, or cannot be made, is 73, and nothing is changed`(
+  func `A file that must not be replaced or cannot be created exits with 73, and no file changes`(
     options: [String]
   ) async throws {
     let fixture = try fixture()
@@ -71,7 +71,7 @@ import Testing
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `A page keeps its name from the thumbnails, follows a link, and goes into a device as it is`() async throws
+  @Test func `A gallery is not replaced by a thumbnail, follows a link, and is written to a pipe directly`() async throws
   {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/page"])
@@ -93,7 +93,7 @@ import Testing
     #expect(try fixture.text("copy").hasSuffix("</html>\n"))
   }
 
-  @Test func `What earlier runs wrote is replaced, and anything else when that is wanted`() async throws {
+  @Test func `Output of earlier runs is replaced, and other files only with --overwrite`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
     let options = ["--summary", "sum.json", "--gallery", "page.html"]
