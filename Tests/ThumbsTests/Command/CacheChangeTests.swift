@@ -139,10 +139,9 @@ import Testing
     #expect((try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [Any])?.count == 1)
   }
 
-  @Test(
-    arguments: [
-      ["show", "abcdef"], ["verify"], ["prune"], ["prune", "-n"], ["rm", "abcdef"], ["limit"], ["limit", "1MiB"],
-    ])
+  @Test(arguments: [
+    ["show", "abcdef"], ["verify"], ["prune"], ["prune", "-n"], ["rm", "abcdef"], ["limit"], ["limit", "1MiB"],
+  ])
   func `A command that changes a missing cache exits with 66 and creates none`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
     let result = try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result()

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [["ls"], ["stats"], ["clear"], ["clear", "--dry-run"]])
-  func `A command on a missing cache exits with 66, names the directory and creates no cache`(arguments: [String]) async throws {
+  func `A command on a missing cache exits with 66 and creates none`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
     let result = try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result()
     #expect(result.ending == .exit(66))

@@ -28,9 +28,9 @@ struct CommandFixture {
     try await start(arguments, environment: environment).result()
   }
 
-  /// The arguments of a `fetch` without retries, into this fixture's cache and output directory. The concurrency is high
-  /// enough that a download held back by a test delays no other. Progress is off by default, because it would appear
-  /// only on slow machines.
+  /// The arguments of a `fetch` without retries, into this fixture's cache and output directory. The concurrency is
+  /// high enough that a download held back by a test delays no other. Progress is off by default, because it would
+  /// appear only on slow machines.
   func fetchArguments(_ arguments: [String], report: String = "report.jsonl") -> [String] {
     [
       "fetch", "--cache-dir", cache, "-o", "out", "--retries", "0", "--concurrency", "64", "--per-host", "64",

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Collects the output of a command from one descriptor, on its own thread, so that the command never waits for the test.
+/// Collects the output of a command from one descriptor. It has its own thread, so that the command never waits.
 final class CommandStream: Sendable {
   private struct State {
     var bytes: [UInt8] = []

@@ -19,7 +19,7 @@ import Testing
     try CommandFixture { troubles[$0.target] ?? .icon() }
   }
 
-  @Test func `Each failure has its own code, other rows succeed, and a retryable failure makes the exit code 75`() async throws {
+  @Test func `Each failure has its own code, and a retryable one makes the exit code 75`() async throws {
     let fixture = try Self.fixture()
     var paths = Self.troubles.keys.sorted().flatMap { [$0, "/good\($0.dropFirst())"] }
     var text = paths.map { fixture.server.url($0) + "\n" }.joined()
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: ["a-file/below", "a-file"])
-  func `An output directory that cannot be created exits with 73 before anything is fetched`(path: String) async throws {
+  func `An output directory that cannot be created exits with 73 before any request`(path: String) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write("", as: "a-file")
     let list = try fixture.list(["/a.png"])

@@ -90,7 +90,7 @@ import Testing
     #expect(await command.result().ending == .exit(130))
   }
 
-  @Test func `A run that did not read all of its rows is marked as partial in the report and the summary`() async throws {
+  @Test func `A run that did not read all of its rows has a partial report and summary`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 5)
     let list = try fixture.list(Self.paths(2000))

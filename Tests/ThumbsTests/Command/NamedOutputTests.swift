@@ -71,8 +71,7 @@ import Testing
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `A gallery is not replaced by a thumbnail, follows a link, and is written to a pipe directly`() async throws
-  {
+  @Test func `A gallery is not replaced by a thumbnail, and follows links and pipes`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/page"])
     let result = try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/../out/page")

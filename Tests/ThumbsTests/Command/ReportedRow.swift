@@ -31,7 +31,7 @@ struct ReportedRow {
     lengths = outputs.compactMap { $0["bytes"] as? Int }
   }
 
-  /// Returns the rows of a report in the order of the manifest. The report may end with the line that marks it as partial.
+  /// Returns the rows of a report in the order of the manifest, without a last line that marks it as partial.
   static func all(in text: String) throws -> [ReportedRow] {
     guard text.isEmpty || text.hasSuffix("\n") else { throw Malformed(line: "The last line has no end.") }
     let lines = text.split(separator: "\n")

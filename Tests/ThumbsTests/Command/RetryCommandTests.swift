@@ -22,7 +22,7 @@ import Testing
     #expect(fixture.server.requests.dropFirst(first).map(\.target) == ["/busy/a.png"])
     let rows = try ReportedRow.all(in: String(contentsOfFile: fixture.directory.path("second.jsonl"), encoding: .utf8))
     #expect(rows.map(\.index) == [1])
-    // The first row has the plain name, so these files have a hash in theirs: the same one as in a run over the manifest.
+    // The first row has the plain name, so these names contain a hash: the same one as in a run over the manifest.
     let paths = rows.flatMap(\.paths)
     #expect(paths.count == 2 && paths[0].hasPrefix("a-8x8-") && paths[1].hasPrefix("a-16x16-"))
     #expect(ImageFile(try fixture.output(paths[0]))?.height == 8)
@@ -164,9 +164,7 @@ import Testing
     #expect(try Array(fixture.data("report.jsonl")) == packed)
   }
 
-  @Test func `A report on a full disk contains only complete lines and ends with the partial mark`()
-    async throws
-  {
+  @Test func `A report on a full disk has only complete lines and is marked as partial`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list((0..<400).map { "/\($0).png" })
     let small =
@@ -215,7 +213,9 @@ import Testing
     (["retry", "none.jsonl"], 65, "there is no such file"), (["retry", "list.txt"], 65, "not a line of a report"),
     (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "omit --name"),
   ])
-  func `A retry rejects a missing report, a file that is not a report, and --name`(arguments: [String], code: Int32, text: String) async throws {
+  func `A retry rejects an unreadable report and the --name option`(
+    arguments: [String], code: Int32, text: String
+  ) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.list(["/a.png"])
     let result = try await fixture.start(arguments).result()

@@ -43,8 +43,8 @@ final class RunningCommand: Sendable {
   static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("thumbs")
 
-  /// Starts the command. Its environment is `environment`, a `HOME` in `directory`, and the variables that a program needs
-  /// to be found and loaded, but no proxy or other setting of the user. `setup` contains shell commands to run first.
+  /// Starts the command in `directory`, which is also its home, after the shell commands in `setup`. Its environment is
+  /// `environment` and the variables that it needs to be found and loaded, but no proxy or other user setting.
   init(
     _ arguments: [String], in directory: String, environment: [String: String] = [:], setup: String? = nil,
     input: Input = .none, output: Output = .pipe, errors: Output = .pipe

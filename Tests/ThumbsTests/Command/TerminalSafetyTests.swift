@@ -4,8 +4,8 @@ import Testing
 
 @testable import thumbs
 
-/// Text that changes a terminal's title and colors, rings its bell, reverses text and starts a new line, with ESC, BEL, CSI
-/// (U+009B), U+202E and a line feed.
+/// Text that changes a terminal's title and colors, rings its bell, reverses text and starts a new line, with ESC, BEL,
+/// CSI (U+009B), U+202E and a line feed.
 private let attack = "\u{1B}]0;t\u{7}\u{9B}31m\u{202E}x\nthumbs: done"
 
 @Suite("Terminal control sequences from input are never printed", .timeLimit(.minutes(5)))
@@ -22,7 +22,7 @@ struct TerminalSafetyTests {
     #expect(!result.errorLines.contains { $0.hasPrefix("thumbs: done") })
   }
 
-  /// Returns a fixture with a manifest of hostile names, URLs and columns, for a server that sends hostile header fields.
+  /// Returns a fixture with hostile names, URLs and columns in its manifest, and hostile header fields from its server.
   private static func fixture() throws -> CommandFixture {
     let fixture = try CommandFixture { request in
       let fields = [
@@ -53,7 +53,9 @@ struct TerminalSafetyTests {
   @Test(
     arguments: [["ls"], ["show"], ["show", "--explain"], ["verify"], ["stats"], ["rm", "--dry-run"]],
     CacheOutputFormat.allCases)
-  func `The cache commands print no control characters from URLs and header fields`(arguments: [String], format: CacheOutputFormat) async throws {
+  func `The cache commands print no control characters from a source`(
+    arguments: [String], format: CacheOutputFormat
+  ) async throws {
     let fixture = try Self.fixture()
     _ = try await fixture.fetch("list.json")
     var arguments = arguments
@@ -66,7 +68,7 @@ struct TerminalSafetyTests {
     "<plist>\n<array><\(attack)></array></plist>", "<\(attack)>", "<plist><\(attack)/></plist>",
     "<plist><array>\(attack)",
   ])
-  func `The error for an unreadable manifest contains no control characters from it`(text: String) async throws {
+  func `The error for an unreadable manifest contains no control characters`(text: String) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write(text, as: "list.plist")
     expectHarmless(try await fixture.fetch("list.plist"))
@@ -77,7 +79,7 @@ struct TerminalSafetyTests {
     ["cache", attack],
     ["retry", attack], ["cache", "ls", "--filter", attack], ["--name", "{\(attack)}", "x"], ["fetc\u{9B}h"],
   ])
-  func `The error for a wrong command line contains no control characters from it`(arguments: [String]) async throws {
+  func `The error for a wrong command line contains no control characters`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
     let result = try await fixture.start(arguments).result()
     #expect(result.ending != .exit(0))

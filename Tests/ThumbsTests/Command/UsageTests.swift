@@ -11,7 +11,9 @@ import Testing
     (["fetch", "list.txt", "-q", "-v"], "--quiet"), (["cache", "nope"], "nope"),
     (["cache", "ls", "--format", "xml"], "xml"), (["fetch"], "-"), ([], "apps.plist"),
   ])
-  func `A wrong command line exits with 64, names the argument and writes nothing`(arguments: [String], name: String) async throws {
+  func `A wrong command line exits with 64, names the argument and writes nothing`(
+    arguments: [String], name: String
+  ) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
     let result = try await fixture.start(arguments).result()

@@ -51,7 +51,7 @@ private struct WrittenFields {
 }
 
 @Suite("Documentation/formats.md", .timeLimit(.minutes(5))) struct FormatsTests {
-  @Test func `Every failure code is documented, and every documented code exists`() throws {
+  @Test func `The failure codes are exactly the documented ones`() throws {
     let documented = try FormatsPage(section: "Codes").rows.map(\.name)
     #expect(Set(documented).count == documented.count)
     #expect(Set(documented) == Set(FailureCode.names.map(\.1)).union(["http_NNN"]))
@@ -77,7 +77,7 @@ private struct WrittenFields {
     return fixture
   }
 
-  @Test func `Every field of the report is documented, and every documented field is written`() async throws {
+  @Test func `The fields of the report are exactly the documented ones`() async throws {
     let fixture = try await Self.run()
     let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     let written = try WrittenFields(report.split(separator: "\n").map(String.init))
@@ -89,7 +89,7 @@ private struct WrittenFields {
     }
   }
 
-  @Test func `Every field of the summary is documented, and every documented field is written`() async throws {
+  @Test func `The fields of the summary are exactly the documented ones`() async throws {
     let fixture = try await Self.run()
     let written = try WrittenFields([String(contentsOfFile: fixture.directory.path("summary.json"), encoding: .utf8)])
     let page = try FormatsPage(section: "The summary")
@@ -100,7 +100,7 @@ private struct WrittenFields {
   }
 
   @Test(arguments: ["stats", "ls", "show", "verify"])
-  func `Every field of a cache command is documented, and every documented field is written`(command: String) async throws {
+  func `The fields of the cache commands are exactly the documented ones`(command: String) async throws {
     let fixture = try await Self.run()
     #expect(try await fixture.cacheCommand("limit", "1GiB").ending == .exit(0))
     let listed = try await fixture.cacheCommand("ls", "--format", "tsv").output.split(separator: "\n").dropFirst()

@@ -2,7 +2,7 @@ import BatchFetch
 import Foundation
 import Testing
 
-/// Checks that the Swift snippets of the documentation come from the examples, which are compiled and run by `make test`.
+/// Checks that the Swift snippets of the documentation come from the examples, which `make test` compiles and runs.
 @Suite("Documentation") struct SnippetTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
 

@@ -73,7 +73,7 @@ private func xml(_ body: String) -> String {
       ("", .csv, "list: is empty."), ("\n\n", .csv, "list: there is no header row."),
       ("\u{89}PNG\r\n\u{1A}\n\0\0\0", nil, "list: is binary data, not a manifest."),
     ] as [(String, ManifestFormat?, String)])
-  func `A malformed manifest is an error with the place of its first flaw`(text: String, format: ManifestFormat?, expected: String) {
+  func `A malformed manifest is an error with its place`(text: String, format: ManifestFormat?, expected: String) {
     #expect(message { _ = try entries(text, format) } == expected)
   }
 

@@ -6,7 +6,8 @@ import Testing
 
 /// Returns an XML plist whose array contains `elements`.
 private func plist(_ elements: String) -> String {
-  "<?xml version=\"1.0\"?>\n<!DOCTYPE plist [<!ENTITY a \">\"> ]>\n<plist version=\"1.0\">\n<array>\(elements)</array></plist>"
+  "<?xml version=\"1.0\"?>\n<!DOCTYPE plist [<!ENTITY a \">\"> ]>\n"
+    + "<plist version=\"1.0\">\n<array>\(elements)</array></plist>"
 }
 
 /// Returns an endless source of `head` and then `part` repeated, which counts its reads in `calls`.
@@ -35,11 +36,10 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
     #expect(entries[2].reason == "list, item 3: a number instead of a dictionary.")
   }
 
-  @Test(
-    arguments: [
-      ("[", "{\"url\":\"http://a/1\"},"),
-      ("<plist><array>", "<dict><key>url</key><string>http://a/1</string></dict>"),
-    ])
+  @Test(arguments: [
+    ("[", "{\"url\":\"http://a/1\"},"),
+    ("<plist><array>", "<dict><key>url</key><string>http://a/1</string></dict>"),
+  ])
   func `A row is returned before the next one is read`(head: String, part: String) throws {
     let calls = Counter()
     var manifest = try Manifest(LineReader(endless(head, part, calls)))
@@ -75,18 +75,16 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
     #expect(lengths == [12, nil, 12])
   }
 
-  @Test(
-    arguments: [
-      ("[[", "["), ("[{\"a\":", "{\"a\":"), ("<plist><array><dict>", "<array>"),
-      ("<plist><array>", "<dict><key>a</key>"),
-    ])
+  @Test(arguments: [
+    ("[[", "["), ("[{\"a\":", "{\"a\":"), ("<plist><array><dict>", "<array>"),
+    ("<plist><array>", "<dict><key>a</key>"),
+  ])
   func `Nesting above the depth limit is an error and does not crash the process`(head: String, part: String) {
     let message = message { _ = try entries(head + String(repeating: part, count: 100_000)) }
     #expect(message?.hasSuffix("is nested too deeply.") == true)
   }
 
-  @Test(
-    arguments: [("[", "[", "]", "]"), ("<plist><array>", "<array>", "</array>", "</array></plist>")])
+  @Test(arguments: [("[", "[", "]", "]"), ("<plist><array>", "<array>", "</array>", "</array></plist>")])
   func `Nesting at the depth limit is a bad row`(head: String, open: String, close: String, tail: String) throws {
     let count = ElementLimits.depth - 1
     let text = head + String(repeating: open, count: count) + String(repeating: close, count: count) + tail
@@ -119,8 +117,7 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
     #expect(numbers.map(\.url) == ["http://a/0", nil, "http://a/2"])
   }
 
-  @Test(
-    arguments: [#"\ud800"#, #"\uDFFFx"#, #"\ud83d\ud83d"#, #"\\\ud83dx"#, #"\ud83d\n"#])
+  @Test(arguments: [#"\ud800"#, #"\uDFFFx"#, #"\ud83d\ud83d"#, #"\\\ud83dx"#, #"\ud83d\n"#])
   func `An unpaired surrogate costs only one character`(name: String) throws {
     let rows = "{\"url\":\"http://a/1\",\"name\":\"\\ud83d\\ude00 \(name)\"}"
     for (text, format) in [("[\"http://a/0\",\(rows)]", ManifestFormat.json), (rows + "\n", .jsonLines)] {

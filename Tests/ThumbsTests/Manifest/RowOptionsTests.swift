@@ -11,29 +11,28 @@ extension ManifestEntry {
 }
 
 @Suite struct RowOptionsTests {
-  @Test(
-    arguments: [
-      (
-        ManifestFormat.jsonLines,
-        #"{"url":"http://a/1","size":"64 32x16@2x","headers":{"Referer":"http://r/","X-A":"1"},"#
-          + #""priority":"high","depends":["a b","c"],"urls":["http://a/1","http://b/1,2"],"subtitle":"One"}"#
-      ),
-      (
-        .json,
-        #"[{"url":"http://a/1","size":[64,"32x16@2x"],"headers":"Referer: http://r/\nX-A: 1","priority":"High","depends":["a b","c"],"#
-          + #""urls":"http://b/1,2","subtitle":"One"}]"#
-      ),
-      (
-        .csv,
-        "url,size,headers,priority,depends,urls,subtitle\n"
-          + "http://a/1,\"64,32x16@2x\",\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://b/1,2\",One\n"
-      ),
-      (
-        .csv,
-        "size,headers,priority,depends,urls,subtitle\n"
-          + "64 32x16@2x,\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://a/1 http://b/1,2\",One\n"
-      ),
-    ])
+  @Test(arguments: [
+    (
+      ManifestFormat.jsonLines,
+      #"{"url":"http://a/1","size":"64 32x16@2x","headers":{"Referer":"http://r/","X-A":"1"},"#
+        + #""priority":"high","depends":["a b","c"],"urls":["http://a/1","http://b/1,2"],"subtitle":"One"}"#
+    ),
+    (
+      .json,
+      #"[{"url":"http://a/1","size":[64,"32x16@2x"],"headers":"Referer: http://r/\nX-A: 1","#
+        + #""priority":"High","depends":["a b","c"],"urls":"http://b/1,2","subtitle":"One"}]"#
+    ),
+    (
+      .csv,
+      "url,size,headers,priority,depends,urls,subtitle\n"
+        + "http://a/1,\"64,32x16@2x\",\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://b/1,2\",One\n"
+    ),
+    (
+      .csv,
+      "size,headers,priority,depends,urls,subtitle\n"
+        + "64 32x16@2x,\"Referer: http://r/\nX-A: 1\",high,\"a b\nc\",\"http://a/1 http://b/1,2\",One\n"
+    ),
+  ])
   func `Every manifest format has the same option columns`(format: ManifestFormat, text: String) throws {
     let entries = try entries(text, format)
     let options = try #require(entries.first?.options)
@@ -89,13 +88,12 @@ extension ManifestEntry {
 }
 
 @Suite struct BaseDirectoryTests {
-  @Test(
-    arguments: [
-      ("a b.png", "file:///w/lists/a%20b.png"), ("../up/é?#%41.png", "file:///w/lists/../up/%C3%A9%3F%23%2541.png"),
-      ("/abs/x.png", "file:///abs/x.png"), ("http://h/x.png", "http://h/x.png"), ("//h/x.png", "//h/x.png"),
-      ("file:///x", "file:///x"), ("data:image/png;base64,", "data:image/png;base64,"),
-      ("3:4.png", "file:///w/lists/3%3A4.png"),
-    ])
+  @Test(arguments: [
+    ("a b.png", "file:///w/lists/a%20b.png"), ("../up/é?#%41.png", "file:///w/lists/../up/%C3%A9%3F%23%2541.png"),
+    ("/abs/x.png", "file:///abs/x.png"), ("http://h/x.png", "http://h/x.png"), ("//h/x.png", "//h/x.png"),
+    ("file:///x", "file:///x"), ("data:image/png;base64,", "data:image/png;base64,"),
+    ("3:4.png", "file:///w/lists/3%3A4.png"),
+  ])
   func `A relative URL is the literal name of a file in the manifest's directory`(url: String, expected: String) {
     #expect(BaseDirectory(manifest: "lists/apps.txt", workingDirectory: "/w").resolve(url) == expected)
   }
