@@ -52,9 +52,12 @@ import Testing
 
   @Test func `The show --explain command states the freshness and what a request would do`() async throws {
     let fixture = try await Self.filled()
+
     let fresh = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--explain").output
+
     #expect(fresh.contains("of 3600 s (max-age)"))
     #expect(fresh.contains("a request now would serve what is here, without asking the server"))
+
     let gone = try await fixture.cacheCommand("show", fixture.server.url("/gone.png"), "--explain").output
     #expect(gone.contains("of 600 s (missing)"))
     #expect(gone.contains("a request now would fail with http_404, without asking the server"))
@@ -65,9 +68,12 @@ import Testing
     let fixture = try await Self.filled()
     let command = try fixture.start(
       ["cache", "show", fixture.server.url("/a.png"), "--spec", "8x8", "--body", "--cache-dir", fixture.cache])
+
     let result = await command.result()
+
     #expect(result.ending == .exit(0))
     #expect(try command.output.bytes == fixture.output("a-8x8.png"))
+
     let other = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--spec", "9x9", "--body")
     #expect(other.ending == .exit(1))
     #expect(other.errors.contains("it has 16x16, 8x8"))
@@ -75,6 +81,7 @@ import Testing
 
   @Test func `The ls command lists the sources that match all filters`() async throws {
     let fixture = try await Self.filled()
+
     #expect(try await keys(fixture).count == 4)
     #expect(try await keys(fixture, "state=failed") == [Self.key(fixture, "/gone.png")])
     #expect(try await keys(fixture, "state=fresh", "host=127.0.0.1").count == 3)
@@ -94,6 +101,7 @@ import Testing
   @Test func `The rm command removes one source, and its dry run removes none`() async throws {
     let fixture = try await Self.filled()
     let key = Self.key(fixture, "/a.png")
+
     #expect(try await fixture.cacheCommand("rm", "-n", key).output.hasPrefix("Would remove \(key)"))
     #expect(try await keys(fixture).count == 4)
     #expect(try await fixture.cacheCommand("rm", String(key.prefix(10))).output.hasPrefix("Removed \(key)"))
@@ -103,7 +111,9 @@ import Testing
 
   @Test func `The prune command removes sources that match its filters or exceed its size`() async throws {
     let fixture = try await Self.filled()
+
     let trial = try await fixture.cacheCommand("prune", "-n", "--filter", "state=fresh").output
+
     #expect(trial.hasPrefix("Would remove 3 sources"))
     #expect(try await fixture.cacheCommand("prune", "--filter", "state=failed").output.hasPrefix("Removed 1 source"))
     #expect(try await keys(fixture).count == 3)
@@ -115,9 +125,11 @@ import Testing
 
   @Test func `The limit command stores the limit in the cache and prints it`() async throws {
     let fixture = try await Self.filled()
+
     #expect(try await fixture.cacheCommand("limit").output == "none\n")
     #expect(try await fixture.cacheCommand("limit", "64MiB").ending == .exit(0))
     #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
+
     let statistics = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
     #expect(statistics["storedLimit"] as? Int == 64 << 20)
     #expect(try await fixture.cacheCommand("clear").ending == .exit(0))
@@ -129,12 +141,16 @@ import Testing
 
   @Test func `The verify command finds no problem in a new cache`() async throws {
     let fixture = try await Self.filled()
+
     let result = try await fixture.cacheCommand("verify", "--format", "jsonl")
+
     #expect(result.ending == .exit(0))
+
     let summary = try Self.object(result.output)
     #expect(summary["sources"] as? Int == 4)
     #expect(summary["thumbnails"] as? Int == 6)
     #expect(summary["problems"] as? Int == 0)
+
     let document = try await fixture.cacheCommand("verify", "--format", "json").output
     #expect((try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [Any])?.count == 1)
   }
@@ -144,7 +160,9 @@ import Testing
   ])
   func `A command that changes a missing cache exits with 66 and creates none`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
+
     let result = try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result()
+
     #expect(result.ending == .exit(66))
     #expect(result.output.isEmpty)
     #expect(try fixture.directory.files() == [])

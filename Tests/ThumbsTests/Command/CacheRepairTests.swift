@@ -36,10 +36,13 @@ import Testing
   @Test(arguments: damages)
   func `A repair removes damaged entries, keeps the others and leaves no problem`(damage: Damage) async throws {
     let fixture = try await Self.filled()
+
     try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").write { try $0.execute(sql: damage.sql) }
     let found = try await fixture.cacheCommand("verify", "--format", "tsv")
+
     #expect(found.ending == .exit(1))
     #expect(found.output.hasPrefix(damage.code + "\t"))
+
     let repaired = try await fixture.cacheCommand("verify", "--repair")
     #expect(repaired.ending == .exit(0))
     #expect(repaired.output.hasPrefix("PROBLEM \(damage.code) "))
@@ -54,7 +57,9 @@ import Testing
     try Data(repeating: 7, count: 100_000).write(to: URL(fileURLWithPath: database))
     // The write-ahead log may still contain all the data.
     try Data().write(to: URL(fileURLWithPath: database + "-wal"))
+
     #expect(try await fixture.cacheCommand("verify").ending == .exit(1))
+
     let repaired = try await fixture.cacheCommand("verify", "--repair")
     #expect(repaired.ending == .exit(0))
     #expect(repaired.errors.hasSuffix("Repaired.\n"))
@@ -63,7 +68,9 @@ import Testing
 
   @Test func `A repair of an intact cache prints no message`() async throws {
     let fixture = try await Self.filled()
+
     let result = try await fixture.cacheCommand("verify", "--repair")
+
     #expect(result.ending == .exit(0))
     #expect(result.errors.isEmpty)
     #expect(try await Self.sources(fixture) == 3)

@@ -36,13 +36,17 @@ import Testing
       "fetch", "list.txt", "--no-cache", "-o", "out", "--retries", "0", "--connect-timeout", "60", "--timeout", "600",
       "--progress", "none", "--report", "report.jsonl",
     ]
+
     let status = try await Self.run(
       Self.unshare + [Self.script, image, "\(good.count)", RunningCommand.executable.path] + arguments,
       in: directory.path)
+
     #expect(status == 75)
+
     // The lines are in the order of completion.
     let report = try String(contentsOfFile: directory.path("report.jsonl"), encoding: .utf8)
     let codes = try report.split(separator: "\n").map { try ReportedRow($0).code ?? "" }
+
     #expect(codes.count == 221 && codes.filter(\.isEmpty).count == 200)
     // The name server responds for the dead names when the last good image has been served. At that time, some of the
     // good images are still being rendered.

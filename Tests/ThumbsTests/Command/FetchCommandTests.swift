@@ -33,12 +33,14 @@ import Testing
     try manifest.bytes(rows).write(to: URL(fileURLWithPath: fixture.directory.path(manifest.rawValue)))
 
     let result = try await fixture.fetch(manifest.rawValue, "--size", "64")
+
     #expect(result.ending == .exit(0))
     #expect(result.output.isEmpty)
     #expect(result.errors.hasPrefix("2 items: 2 ok, 0 failed in "))
     #expect(try fixture.outputs() == ["icon.png", "photo.jpg"])
     #expect(ImageFile(try fixture.output("photo.jpg")) == ImageFile(format: "jpeg", width: 64, height: 48))
     #expect(ImageFile(try fixture.output("icon.png")) == ImageFile(format: "png", width: 48, height: 64))
+
     let report = try fixture.report()
     #expect(report.map(\.index) == [0, 1])
     #expect(report.map(\.status) == ["ok", "ok"])
@@ -50,7 +52,9 @@ import Testing
     let fixture = try CommandFixture()
     try Manifest.xml.bytes([("Icon", fixture.server.url("/a.png"))])
       .write(to: URL(fileURLWithPath: fixture.directory.path("apps.plist")))
+
     let result = try await fixture.run("--concurrency", "3", "--cache-dir", fixture.cache)
+
     #expect(result.ending == .exit(0))
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path("thumbs")) == ["a.png"])
   }
@@ -58,8 +62,10 @@ import Testing
   @Test func `A thousand rows with ten URLs make ten requests`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list((0..<1000).map { "/\($0 % 10).png" })
+
     #expect(try await fixture.fetch(list).ending == .exit(0))
     #expect(fixture.requestCounts == Dictionary(uniqueKeysWithValues: (0..<10).map { ("/\($0).png", 1) }))
+
     let report = try fixture.report()
     #expect(report.map(\.index) == Array(0..<1000))
     #expect(report.allSatisfy { $0.status == "ok" && $0.paths == ["\($0.index % 10).png"] })
@@ -68,8 +74,10 @@ import Testing
   @Test func `Several sizes of one URL make one request and a file each`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     #expect(try await fixture.fetch(list, "--size", "16", "--size", "8@2x", "--size", "20x10").ending == .exit(0))
     #expect(fixture.server.requests.count == 1)
+
     let names = ["a-16x16.png", "a-20x10.png", "a-8x8@2x.png"]
     #expect(try fixture.outputs() == names)
     #expect(try names.map { ImageFile(try fixture.output($0))?.width } == [16, 13, 16])
@@ -78,7 +86,9 @@ import Testing
   @Test func `A second run with fresh entries sends no request and leaves the files untouched`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png", "/b.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(0))
+
     let files = try ["a.png", "b.png"].map { try FileIdentity(of: fixture.directory.path("out/\($0)")) }
     #expect(try await fixture.fetch(list).ending == .exit(0))
     #expect(fixture.server.requests.count == 2)
@@ -92,7 +102,9 @@ import Testing
       return request.fields["if-none-match"] == "\"1\"" ? .http(304, fields) : .icon(fields: fields)
     }
     let list = try fixture.list(["/a.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(0))
+
     let result = try await fixture.fetch(list)
     #expect(result.ending == .exit(0))
     #expect(result.errors.contains("; 0 B downloaded\n"))

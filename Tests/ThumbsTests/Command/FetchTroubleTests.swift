@@ -29,9 +29,12 @@ import Testing
     let list = try fixture.directory.write(text, as: "list.txt")
 
     let result = try await fixture.fetch(list)
+
     #expect(result.ending == .exit(75))
+
     let report = try fixture.report()
     #expect(report.count == paths.count)
+
     let codes = zip(paths, report).map { "\($0) \($1.code ?? $1.status) \($1.retryable ?? false)" }
     #expect(
       codes == [
@@ -49,6 +52,7 @@ import Testing
       uniqueKeysWithValues: bad.map { line in
         (String(line[(line.lastIndex(of: "/") ?? line.startIndex)...]), String(line.split(separator: "\t")[1]))
       })
+
     #expect(kept == ["/gone.png": "failed", "/page.png": "failed"])
     #expect(listing.split(separator: "\n").count { $0.contains("\tfresh\t") } == 4)
   }
@@ -58,6 +62,7 @@ import Testing
     let place = fixture.directory.path("out/bad.png/x")
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     let result = try await fixture.fetch(try fixture.list(["/good1.png", "/bad.png", "/good2.png"]))
+
     #expect(result.ending == .exit(1))
     #expect(try fixture.report().map { $0.code ?? $0.status } == ["ok", "output_failed", "ok"])
     #expect(try fixture.outputs() == ["bad.png", "good1.png", "good2.png"])
@@ -66,7 +71,9 @@ import Testing
   @Test func `Permanent failures alone make the exit code 1`() async throws {
     let fixture = try Self.fixture()
     let list = try fixture.list(["/good.png", "/page.png", "/gone.png", "/huge.png"])
+
     let result = try await fixture.fetch(list)
+
     #expect(result.ending == .exit(1))
     #expect(result.errors.contains("4 items: 1 ok, 3 failed"))
   }
@@ -104,7 +111,9 @@ import Testing
     let fixture = try CommandFixture()
     if let content = bad.content { _ = try fixture.directory.write(content, as: bad.name) }
     let before = try fixture.directory.files()
+
     let result = try await fixture.fetch(bad.name)
+
     #expect(result.ending == .exit(65))
     #expect(result.output.isEmpty)
     #expect(result.errorLines.count == 1)
@@ -117,7 +126,9 @@ import Testing
     let fixture = try CommandFixture()
     _ = try fixture.directory.write("", as: "a-file")
     let list = try fixture.list(["/a.png"])
+
     let result = try await fixture.run("fetch", list, "-o", path, "--cache-dir", fixture.cache)
+
     #expect(result.ending == .exit(73))
     #expect(result.errorLines.count == 1 && result.errors.contains(path))
     #expect(fixture.server.requests.isEmpty)
@@ -127,7 +138,9 @@ import Testing
   @Test func `A report that cannot be created exits with 73 before anything is fetched`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     let result = try await fixture.start(fixture.fetchArguments([list], report: "list.txt/report")).result()
+
     #expect(result.ending == .exit(73))
     #expect(result.errorLines.count == 1 && result.errors.contains("list.txt/report"))
     #expect(fixture.server.requests.isEmpty)

@@ -22,6 +22,7 @@ import Testing
     let fixture = try Self.fixture(gate, done: 5)
     let list = try fixture.list(Self.paths(30))
     let command = try fixture.start(fixture.fetchArguments([list], report: "-"))
+
     await command.output.waitForLines(5)
     await fixture.server.waitForRequests(6)
     command.send(signal)
@@ -30,6 +31,7 @@ import Testing
 
     #expect(result.ending == .exit(code))
     #expect(result.errors.contains("5 ok, 0 failed, "))
+
     let rows = try ReportedRow.all(in: result.output)
     // Rows that were not yet read from the manifest are not in the report.
     #expect(rows.prefix(5).map(\.status) == Array(repeating: "ok", count: 5))
@@ -67,9 +69,11 @@ import Testing
     let fixture = try Self.fixture(gate, done: 1)
     let list = try fixture.list(Self.paths(2))
     let command = try fixture.start(fixture.fetchArguments([list, "--summary", "sum.json"], report: "-"))
+
     await command.output.waitForLines(1)
     await fixture.server.waitForRequests(2)
     command.send(SIGHUP)
+
     #expect(await command.result().ending == .exit(129))
     #expect(try fixture.object("sum.json")["exit"] as? Int == 129)
 
@@ -77,6 +81,7 @@ import Testing
     await fixture.server.waitForRequests(3)
     for signal in [SIGHUP, SIGINT] { ignoring.send(signal) }
     gate.open()
+
     #expect(await ignoring.result().ending == .exit(0))
   }
 
@@ -85,8 +90,10 @@ import Testing
     let list = try fixture.list((0..<3000).map { "/\(String(repeating: "x", count: 200))\($0).png" })
     let command = try fixture.start(
       fixture.fetchArguments([list, "-v", "--size", "8", "--progress", "plain"]), errors: .unread)
+
     await fixture.server.waitForRequests(1000)
     for _ in 0..<2 { command.send(SIGINT) }
+
     #expect(await command.result().ending == .exit(130))
   }
 
@@ -95,15 +102,19 @@ import Testing
     let fixture = try Self.fixture(gate, done: 5)
     let list = try fixture.list(Self.paths(2000))
     let command = try fixture.start(fixture.fetchArguments([list, "--summary", "sum.json"]))
+
     await fixture.server.waitForRequests(20)
     command.send(SIGTERM)
     let result = await command.result()
     gate.open()
+
     #expect(result.ending == .exit(143))
     #expect(result.errors.contains("stopped before every row was read"))
+
     let rows = try fixture.report()
     #expect(rows.count >= 20 && rows.count < 2000)
     #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")))
+
     let summary = try fixture.object("sum.json")
     #expect(summary["exit"] as? Int == 143 && summary["complete"] as? Bool == false)
 
@@ -111,6 +122,7 @@ import Testing
     #expect(retry.ending == .exit(0))
     #expect(retry.errors.contains("does not hold every row"))
     #expect(try fixture.object("sum2.json")["complete"] as? Bool == false)
+
     let whole = try await fixture.fetch(list, "--summary", "sum.json")
     #expect(whole.ending == .exit(0))
     #expect(try !ReportedRow.isPartial(fixture.text("report.jsonl")) && fixture.report().count == 2000)
@@ -123,13 +135,17 @@ import Testing
     let fixture = try Self.fixture(gate, done: 0)
     let arguments = fixture.fetchArguments([try fixture.list(["/0.png"]), "--progress", "auto"])
     let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
+
     await command.errors.waitForText("0/1")
     for _ in 0..<signals { command.send(SIGINT) }
     let result = await command.result()
     gate.open()
+
     #expect(result.ending == .exit(130))
+
     var screen = ScreenModel(width: 80, narrowing: .wraps)
     screen.show(result.errors.replacing("\r\n", with: "\n"))
+
     #expect(screen.rows.allSatisfy { !$0.contains("[") }, "\(screen.rows)")
     #expect(screen.unknown == [])
   }
@@ -137,10 +153,12 @@ import Testing
   @Test func `A signal ends a run that waits for standard input`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+
     command.write(fixture.server.url("/a.png") + "\n")
     await command.output.waitForLines(1)
     command.send(SIGINT)
     let result = await command.result()
+
     #expect(result.ending == .exit(130))
     #expect(try ReportedRow.all(in: result.output).map(\.status) == ["ok"])
   }
@@ -150,18 +168,24 @@ import Testing
     let fixture = try Self.fixture(gate, done: 20)
     let list = try fixture.list(Self.paths(40))
     let command = try fixture.start(fixture.fetchArguments([list], report: "-"))
+
     await command.output.waitForLines(20)
     let stored = try await Self.storedURLs(of: fixture, atLeast: 10)
     command.send(SIGKILL)
+
     #expect(await command.result().ending == .signal(SIGKILL))
+
     gate.open()
 
     let second = try await fixture.fetch(list)
+
     #expect(second.ending == .exit(0))
     #expect(try fixture.report().map(\.status) == Array(repeating: "ok", count: 40))
+
     let counts = fixture.requestCounts
     #expect(stored.filter { counts[String($0.dropFirst(fixture.server.url("").count))] != 1 } == [])
     #expect(try fixture.outputs() == Self.paths(40).map { String($0.dropFirst()) }.sorted())
+
     let verdict = try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").read {
       try String.fetchAll($0, sql: "PRAGMA integrity_check")
     }

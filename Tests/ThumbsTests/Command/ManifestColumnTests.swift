@@ -23,8 +23,11 @@ import Testing
     ]
     try JSONSerialization.data(withJSONObject: rows)
       .write(to: URL(fileURLWithPath: fixture.directory.path("list.json")))
+
     let result = try await fixture.fetch("list.json", "--size", "16")
+
     #expect(result.ending == .exit(1))
+
     let report = try fixture.report()
     #expect(report.map(\.code) == [nil, nil, nil, "http_403", nil])
     #expect(
@@ -47,10 +50,12 @@ import Testing
       "{\"url\":\"\(bad)\",\"headers\":{\"\(name)\":\"60\"}}\n"
       + "{\"url\":\"\(good)\",\"headers\":{\"Host\":\"a.example\"}}\n"
     _ = try fixture.directory.write(text, as: "list.jsonl")
+
     #expect(try await fixture.fetch("list.jsonl").ending == .exit(1))
     #expect(try fixture.report().map(\.code) == ["bad_row", nil])
     #expect(fixture.server.requests.map(\.target) == ["/good.png"])
     #expect(fixture.server.requests.first?.fields["host"] == "a.example")
+
     let result = try await fixture.fetch("--header", "\(name): 60", "list.jsonl")
     #expect(result.ending == .exit(64))
     #expect(result.errors.contains("\(name) is a field that thumbs sets itself"))
@@ -61,15 +66,21 @@ import Testing
     let url = fixture.server.url("/a.png")
     let list = "url,size,priority,headers,depends,urls,px\n\(url),48213,P1,12,a b,x,8\n"
     _ = try fixture.directory.write(list, as: "list.csv")
+
     let refused = try await fixture.fetch("list.csv", "--size", "16")
+
     #expect(refused.ending == .exit(1))
+
     let message = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     #expect(
       message.contains("size: each side is 1 to 16384 pixels, after scaling (--size-column none ignores the column)"))
+
     let none = ["size", "priority", "headers", "depends", "urls"].flatMap { ["--\($0)-column", "none"] }
     let ignored = try await fixture.start(fixture.fetchArguments(["list.csv", "--size", "16"] + none)).result()
+
     #expect(ignored.ending == .exit(0))
     #expect(ImageFile(try fixture.output("a.png"))?.width == 16)
+
     let renamed = try await fixture.start(
       fixture.fetchArguments(["list.csv", "--size", "16"] + none + ["--size-column", "px"])
     ).result()
@@ -82,10 +93,13 @@ import Testing
     let url = fixture.server.url("/a")
     let list = "name,url\nA,\(url),b.png\nB,\"\(url),b.png\"\nC,\(url).png,,\nD\n"
     _ = try fixture.directory.write(list, as: "list.csv")
+
     #expect(try await fixture.fetch("list.csv").ending == .exit(1))
+
     let rows = try fixture.report()
     #expect(rows.map(\.code) == ["bad_row", nil, nil, "bad_row"])
     #expect(fixture.server.requests.map(\.target).sorted() == ["/a,b.png", "/a.png"])
+
     let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     #expect(
       report.contains(
@@ -95,6 +109,7 @@ import Testing
   @Test func `The rows of a JSON array on standard input are fetched before its end`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+
     command.write("[\"\(fixture.server.url("/a.png"))\"")
     command.write(",")
     await fixture.server.waitForRequests(1)
@@ -102,6 +117,7 @@ import Testing
     command.write("{\"url\":\"\(fixture.server.url("/b.png"))\"}, 1")
     command.closeInput()
     let result = await command.result()
+
     #expect(result.ending == .exit(65))
     #expect(result.errors.contains("standard input, line 1: the JSON ends unexpectedly."))
     #expect(try ReportedRow.all(in: result.output).map(\.paths) == [["a.png"], ["b.png"]])
@@ -111,10 +127,13 @@ import Testing
     let fixture = try CommandFixture()
     let url = fixture.server.url("/a.png")
     _ = try fixture.directory.write("url,size\n\(url),8\n\(url),16\n\(url),8\n", as: "list.csv")
+
     #expect(try await fixture.fetch("list.csv").ending == .exit(0))
+
     let report = try fixture.report()
     #expect(report[0].paths == ["a.png"])
     #expect(report[0].paths == report[2].paths)
+
     let widths = try [0, 1].map { ImageFile(try fixture.output(try #require(report[$0].paths.first)))?.width }
     #expect(widths == [8, 16])
     #expect(fixture.server.requests.count == 1)
@@ -126,12 +145,14 @@ import Testing
     let first = try gzipped(fixture.server.url("/a.png") + "\n")
     let second = try gzipped(fixture.server.url("/b.png") + "\n")
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+
     command.write(first)
     await fixture.server.waitForRequests(1)
     await command.output.waitForLines(1)
     command.write(second)
     command.closeInput()
     let result = await command.result()
+
     #expect(result.ending == .exit(0))
     #expect(try ReportedRow.all(in: result.output).map(\.paths) == [["a.png"], ["b.png"]])
   }
@@ -142,6 +163,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: lists, withIntermediateDirectories: true)
     _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "lists/a #1.png")
     _ = try fixture.directory.write("a #1.png\n", as: "lists/list.txt")
+
     #expect(try await fixture.fetch("lists/list.txt").ending == .exit(1))
     #expect(try fixture.report().map(\.code) == ["bad_url"])
     #expect(try await fixture.fetch("lists/list.txt", "--allow-file").ending == .exit(0))
@@ -166,11 +188,16 @@ import Testing
       + row("/self.png", "self.png")
     _ = try fixture.directory.write(list, as: "list.csv")
     let command = try fixture.start(fixture.fetchArguments(["list.csv"], report: "-"))
+
     await command.output.waitForLines(2)
+
     #expect(Set(fixture.server.requests.map(\.target)) == ["/slow.png", "/free.png", "/self.png"])
+
     gate.open()
     let result = await command.result()
+
     #expect(result.ending == .exit(1))
+
     let rows = try ReportedRow.all(in: result.output)
     #expect(rows.map(\.status) == ["failed", "ok", "ok", "ok", "ok"])
   }

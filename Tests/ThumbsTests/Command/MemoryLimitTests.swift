@@ -13,8 +13,11 @@ import Testing
     let goods = (0..<30).map { "/good\($0).png" }
     let list = try fixture.list(Array(goods.prefix(15) + ["/huge.png"] + goods.suffix(15)))
     let arguments = fixture.fetchArguments([list, "--max-pixels", "5000M"])
+
     let result = try await fixture.start(arguments, setup: "ulimit -v \(8 << 20)").result()
+
     #expect(result.ending == .exit(75), "\(result.errors)")
+
     let report = try fixture.report()
     #expect(report.filter { $0.status == "ok" }.count == goods.count)
     #expect(report.filter { $0.status != "ok" }.map(\.code) == ["out_of_memory"])

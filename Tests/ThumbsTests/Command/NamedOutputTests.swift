@@ -35,7 +35,9 @@ import Testing
   func `One file for two purposes is a usage error, and no file changes`(options: [String]) async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
+
     let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
+
     #expect(result.ending == .exit(64))
     #expect(try contents(of: fixture) == before)
     #expect(fixture.server.requests.isEmpty)
@@ -44,9 +46,11 @@ import Testing
   @Test func `Writing the report to the manifest on standard input is a usage error`() async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
+
     let result = try await fixture.start(
       ["-", "-o", "out", "--no-cache", "--report", "-"], setup: "exec < list.txt >> list.txt"
     ).result()
+
     #expect(result.ending == .exit(64))
     #expect(try contents(of: fixture) == before)
   }
@@ -62,11 +66,15 @@ import Testing
   ) async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
+
     let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
+
     #expect(result.ending == .exit(73))
     #expect(result.errorLines.count == 1)
+
     var after = try contents(of: fixture)
     after["out"] = nil
+
     #expect(after == before)
     #expect(fixture.server.requests.isEmpty)
   }
@@ -74,8 +82,11 @@ import Testing
   @Test func `A gallery is not replaced by a thumbnail, and follows links and pipes`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/page"])
+
     let result = try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/../out/page")
+
     #expect(result.ending == .exit(73))
+
     try FileManager.default.createDirectory(atPath: fixture.directory.path("out"), withIntermediateDirectories: true)
     #expect(try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/page").ending == .exit(1))
     #expect(try fixture.report().first?.code == "output_conflict")
@@ -85,6 +96,7 @@ import Testing
       atPath: fixture.directory.path("link.html"), withDestinationPath: fixture.directory.path("new.html"))
     #expect(try await fixture.fetch(list, "-o", "else", "--gallery", "link.html").ending == .exit(0))
     #expect(try fixture.text("new.html").hasSuffix("</html>\n"))
+
     let piped = try await fixture.start(
       fixture.fetchArguments([list, "-o", "else", "--gallery", "pipe"]), setup: "mkfifo pipe; cat pipe > copy & true"
     ).result()
@@ -100,7 +112,9 @@ import Testing
       #expect(try await fixture.start(fixture.fetchArguments([list] + options)).result().ending == .exit(0))
     }
     for name in ["report.jsonl", "sum.json", "page.html"] { _ = try fixture.directory.write("milk\n", as: name) }
+
     let all = try await fixture.start(fixture.fetchArguments([list, "--overwrite"] + options)).result()
+
     #expect(all.ending == .exit(0))
     #expect(try fixture.report().count == 1)
     #expect(try fixture.object("sum.json")["exit"] as? Int == 0)

@@ -21,10 +21,13 @@ import Testing
     for (name, photo) in zip(names, photos) { try write(photo, as: name, in: fixture) }
     let arguments = ["--allow-file", "-o", ".", "--report", "r.jsonl", "--cache-dir", "cache", "-"] + options
     let command = try fixture.start(arguments, input: .pipe)
+
     command.write(names.joined(separator: "\n"))
     command.closeInput()
+
     #expect(await command.result().ending == .exit(1))
     for (name, photo) in zip(names, photos) { #expect(try Array(fixture.data(name)) == photo) }
+
     let codes = try ReportedRow.all(in: fixture.text("r.jsonl")).map(\.code)
     #expect(codes == Array(repeating: "output_conflict", count: 8))
   }
@@ -43,8 +46,10 @@ import Testing
     let arguments = fixture.fetchArguments(["--allow-file", "--overwrite", input == .file ? "list.txt" : "-"])
     let command = try fixture.start(
       arguments, setup: input == .redirect ? "exec < list.txt" : nil, input: input == .pipe ? .pipe : .none)
+
     if input == .pipe { command.write(rows.joined(separator: "\n")) }
     command.closeInput()
+
     #expect(await command.result().ending == .exit(1))
     #expect(try fixture.output("b.png") == photo)
     #expect(try fixture.report().first?.code == "output_conflict")
@@ -58,12 +63,16 @@ import Testing
     try write(photo, as: "out/b.png", in: fixture)
     let rows = [fixture.server.url("/b.png"), "file://" + fixture.directory.path("out/b.png")]
     _ = try fixture.directory.write(rows.joined(separator: "\n"), as: "list.txt")
+
     #expect(try await fixture.fetch("list.txt").ending == .exit(75))
+
     isHealthy.open()
     let retry = try await fixture.run(
       "retry", "--all-failed", "report.jsonl", "--allow-file", "--overwrite", "--no-cache", "--report", "r.jsonl")
+
     #expect(retry.ending == .exit(1))
     #expect(try fixture.output("b.png") == photo)
+
     let codes = try ReportedRow.all(in: fixture.text("r.jsonl")).map { $0.code ?? $0.status }
     #expect(codes == ["output_conflict", "ok"])
   }
@@ -73,6 +82,7 @@ import Testing
     let mine = SampleImage.png(width: 99, height: 99)
     try write(mine, as: "out/b.png", in: fixture)
     let list = try fixture.list(["/a.png", "/b.png", "/c.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(1))
     #expect(try codes(fixture) == ["ok", "output_exists", "ok"])
     #expect(try fixture.output("b.png") == mine)
@@ -94,10 +104,13 @@ import Testing
   @Test func `An edited thumbnail is not replaced without --overwrite`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     #expect(try await fixture.fetch(list, "--size", "32", "--format", "jpeg").ending == .exit(0))
+
     var edited = try fixture.output("a.jpg")
     edited[edited.count - 10] ^= 1
     try write(edited, as: "out/a.jpg", in: fixture)
+
     #expect(try await fixture.fetch(list, "--size", "16", "--format", "jpeg").ending == .exit(1))
     #expect(try fixture.output("a.jpg") == edited)
   }
@@ -106,7 +119,9 @@ import Testing
     let fixture = try CommandFixture()
     let text = fixture.server.url("/list") + "\n"
     try write(Array(text.utf8), as: "out/list", in: fixture)
+
     let result = try await fixture.fetch("out/list", "--name", "{stem}", "--overwrite")
+
     #expect(result.ending == .exit(1))
     #expect(try fixture.text("out/list") == text)
     #expect(try codes(fixture) == ["output_conflict"])

@@ -13,19 +13,25 @@ import Testing
       }
     }
     let list = try fixture.list(["/first/a.png", "/busy/a.png", "/gone/a.png", "/other/b.png"])
+
     #expect(try await fixture.fetch(list, "--size", "8", "--size", "16", "--fit", "cover").ending == .exit(75))
+
     let first = fixture.server.requests.count
     isHealthy.open()
     let second = try await fixture.run(
       "retry", "report.jsonl", "--cache-dir", fixture.cache, "--report", "second.jsonl")
+
     #expect(second.ending == .exit(0))
     #expect(fixture.server.requests.dropFirst(first).map(\.target) == ["/busy/a.png"])
+
     let rows = try ReportedRow.all(in: String(contentsOfFile: fixture.directory.path("second.jsonl"), encoding: .utf8))
     #expect(rows.map(\.index) == [1])
+
     // The first row has the plain name, so these names contain a hash: the same one as in a run over the manifest.
     let paths = rows.flatMap(\.paths)
     #expect(paths.count == 2 && paths[0].hasPrefix("a-8x8-") && paths[1].hasPrefix("a-16x16-"))
     #expect(ImageFile(try fixture.output(paths[0]))?.height == 8)
+
     let whole = try await fixture.fetch(list, "--size", "8", "--size", "16", "--fit", "cover", "--offline")
     #expect(whole.ending == .exit(1))
     #expect(try fixture.report()[1].paths == paths)
@@ -34,12 +40,15 @@ import Testing
   @Test func `The --all-failed option retries permanent failures and can update the report in place`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/gone.png", "/a.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(1))
+
     let nothing = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache, "--progress", "none")
     #expect(nothing.ending == .exit(0))
     #expect(
       nothing.errors.hasPrefix(
         "thumbs: Nothing to retry: 1 row is done, 1 failed for good (--all-failed tries them).\n"))
+
     let all = try await fixture.run(
       "retry", "--all-failed", "report.jsonl", "--no-cache", "--report", "report.jsonl", "-o", "elsewhere")
     #expect(all.ending == .exit(1))
@@ -52,11 +61,15 @@ import Testing
     let fixture = try CommandFixture { $0.target == "/0.png" ? .icon() : .icon().after(gate) }
     let list = try fixture.list((0..<6).map { "/\($0).png" })
     let command = try fixture.start(fixture.fetchArguments([list]))
+
     await fixture.server.waitForRequests(6)
     command.send(SIGTERM)
+
     #expect(await command.result().ending == .exit(143))
+
     gate.open()
     let rest = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
+
     #expect(rest.ending == .exit(0))
     #expect(try fixture.outputs() == (0..<6).map { "\($0).png" })
   }
@@ -71,16 +84,22 @@ import Testing
       return number >= 300 || served.next() <= 20 ? .icon(number) : .icon(number).after(gate)
     }
     let list = try fixture.list((0..<400).map { "/\($0).png" })
+
     #expect(try await fixture.fetch(list).ending == .exit(75))
+
     isHealthy.open()
     let arguments = ["retry", "--report", "./report.jsonl", "report.jsonl", "--cache-dir", fixture.cache]
     let command = try fixture.start(arguments + ["--retries", "0", "--timeout", "2400"])
     await fixture.server.waitForRequests(400 + 24)
     command.send(signal)
+
     #expect(await command.result().ending == (signal == SIGKILL ? .signal(SIGKILL) : .exit(143)))
+
     gate.open()
     let interrupted = try fixture.report()
+
     #expect(interrupted.map(\.index) == Array(0..<400))
+
     let done = interrupted.filter { $0.status == "ok" }.count
     #expect(try done == (signal == SIGKILL ? 100 : fixture.outputs().count))
 
@@ -110,12 +129,14 @@ import Testing
     let fixture = try await failedOnce()
     let failed = try fixture.text("report.jsonl")
     _ = try fixture.directory.write(failed + Self.doneLine, as: "report.jsonl")
+
     #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
     #expect(try fixture.report().map(\.index) == [0, 7])
 
     _ = try fixture.directory.write(failed + Self.doneLine.dropLast(5), as: "report.jsonl")
     #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
     #expect(try fixture.report().map(\.index) == [0])
+
     // The report stays marked as partial, also after the next update.
     for _ in 0..<2 {
       #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")))
@@ -126,7 +147,9 @@ import Testing
   @Test func `A row whose retry is interrupted keeps its old line with the cause of the failure`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+
     #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+
     let before = try fixture.text("report.jsonl")
     let command = try fixture.start([
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
@@ -134,9 +157,12 @@ import Testing
     await fixture.server.waitForRequests(2)
     // A second retry at the same time is rejected and changes nothing.
     let second = try await retryInPlace(fixture)
+
     #expect(second.ending == .exit(73) && second.errors.contains("changed by another process"))
+
     command.send(SIGTERM)
     #expect(await command.result().ending == .exit(143))
+
     gate.open()
     #expect(try fixture.text("report.jsonl") == before)
   }
@@ -144,7 +170,9 @@ import Testing
   @Test func `A report that another process changes during the update is not replaced`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+
     #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+
     let command = try fixture.start([
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
     ])
@@ -152,6 +180,7 @@ import Testing
     let changed = try fixture.text("report.jsonl") + Self.doneLine + "\n"
     _ = try fixture.directory.write(changed, as: "report.jsonl")
     gate.open()
+
     #expect(await command.result().ending == .exit(74))
     #expect(try fixture.text("report.jsonl") == changed)
   }
@@ -160,6 +189,7 @@ import Testing
     let fixture = try await failedOnce()
     let packed = try gzipped(fixture.text("report.jsonl"))
     _ = try fixture.directory.write(packed, as: "report.jsonl")
+
     #expect(try await retryInPlace(fixture).ending == .exit(73))
     #expect(try Array(fixture.data("report.jsonl")) == packed)
   }
@@ -170,11 +200,14 @@ import Testing
     let small =
       "mkdir small; exec unshare -m sh -c 'mount -t tmpfs -o size=32k none small && \"$0\" \"$@\"; "
       + "code=$?; cat small/report.jsonl; exit $code' \"$0\" \"$@\""
+
     let full = try await fixture.start(
       fixture.fetchArguments([list], report: "small/report.jsonl"), setup: small
     ).result()
+
     #expect(full.ending == .exit(74))
     #expect(full.output.hasSuffix("\n{\"complete\":false}\n"))
+
     let lines = full.output.split(separator: "\n")
     #expect(lines.count > 40 && lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) != nil })
   }
@@ -185,12 +218,16 @@ import Testing
     let arguments = fixture.fetchArguments([list, "--enlarge", "--size", "300", "--format", "png"])
     let small =
       "mkdir out; exec unshare -m sh -c 'mount -t tmpfs -o size=256k none out && exec \"$0\" \"$@\"' \"$0\" \"$@\""
+
     let full = try await fixture.start(arguments, setup: small).result()
+
     #expect(full.ending == .exit(74))
     #expect(full.errors.contains("No space left on device"))
+
     let codes = try fixture.report().compactMap(\.code)
     #expect(
       codes.filter { $0 == "output_unavailable" }.count >= 1 && Set(codes) == ["output_unavailable", "cancelled"])
+
     let done = try fixture.report().filter { $0.status == "ok" }.count
     #expect(done > 0)
     #expect(try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache).ending == .exit(0))
@@ -203,8 +240,10 @@ import Testing
     let name = String(repeating: "\u{1}", count: 700_000)
     let row = ["url": fixture.server.url("/a.png"), "name": name]
     _ = try fixture.directory.write(Array(JSONSerialization.data(withJSONObject: [row])), as: "list.json")
+
     #expect(try await fixture.fetch("list.json").ending == .exit(75))
     #expect(try fixture.text("report.jsonl").utf8.count > 4 << 20)
+
     isHealthy.open()
     #expect(try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache).ending == .exit(0))
   }
@@ -218,7 +257,9 @@ import Testing
   ) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.list(["/a.png"])
+
     let result = try await fixture.start(arguments).result()
+
     #expect(result.ending == .exit(code))
     #expect(result.errors.contains(text))
   }

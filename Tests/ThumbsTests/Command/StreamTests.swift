@@ -5,12 +5,14 @@ import Testing
   @Test func `Rows on standard input are fetched before its end`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+
     command.write(fixture.server.url("/a.png") + "\n")
     await fixture.server.waitForRequests(1)
     await command.output.waitForLines(1)
     command.write(fixture.server.url("/b.png") + "\n" + fixture.server.url("/c.png"))
     command.closeInput()
     let result = await command.result()
+
     #expect(result.ending == .exit(0))
     #expect(try ReportedRow.all(in: result.output).map(\.paths) == [["a.png"], ["b.png"], ["c.png"]])
   }
@@ -20,9 +22,11 @@ import Testing
     let fixture = try CommandFixture { _ in .icon().after(gate) }
     let arguments = fixture.fetchArguments([try fixture.list(["/a.png"]), "--progress", "auto"], report: "-")
     let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
+
     await command.errors.waitForText("0/1")
     gate.open()
     let result = await command.result()
+
     #expect(result.ending == .exit(0))
     #expect(result.errors.contains("] 0/1") && result.errors.contains("\u{1B}[J\r"))
     // The bar is cleared last, and the summary follows on the same line.
@@ -47,6 +51,7 @@ import Testing
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let result = try await fixture.fetch(try fixture.list(["/a.png", "/gone.png"]), "-v")
     let lines = Set(result.errorLines.map(String.init))
+
     #expect(lines.contains("ok network \(fixture.server.url("/a.png")) -> a.png"))
     #expect(lines.contains { $0.hasPrefix("failed http_404 \(fixture.server.url("/gone.png")) ") })
   }
@@ -57,9 +62,11 @@ import Testing
     let list = try fixture.list((0..<20).map { "/\($0).png" })
     let command = try fixture.start(
       fixture.fetchArguments([list, "-q"], report: "-"), output: .reader(lines: 1))
+
     await command.output.waitForEnd()
     gate.open()
     let result = await command.result()
+
     #expect(result.ending == .exit(74))
     #expect(result.errors.isEmpty)
     #expect(try fixture.outputs().allSatisfy { !$0.hasSuffix(".tmp") })
@@ -69,7 +76,9 @@ import Testing
   func `A standard stream that is closed at the start does not affect the report`(closed: String) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png", "/b.png"])
+
     let result = try await fixture.start(fixture.fetchArguments([list]), setup: "exec \(closed)").result()
+
     #expect(result.ending == .exit(0))
     #expect(try fixture.report().map(\.status) == ["ok", "ok"])
   }
@@ -79,7 +88,9 @@ import Testing
   ])
   func `A command that cannot write standard output exits with 74`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
+
     #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(0))
+
     let result = try await fixture.start(
       arguments, environment: ["THUMBS_CACHE_DIR": fixture.cache], setup: "exec > /dev/full"
     ).result()
@@ -90,7 +101,9 @@ import Testing
   @Test func `A run with a low limit of open files finishes all of its rows`() async throws {
     let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
     let list = try fixture.list((0..<60).map { "/\($0).png" })
+
     let result = try await fixture.start(fixture.fetchArguments([list]), setup: "ulimit -n 40").result()
+
     #expect(result.ending == .exit(0), "\(result.errors)")
     #expect(try fixture.outputs().count == 60)
   }
@@ -114,6 +127,7 @@ import Testing
     let fixture = try CommandFixture { _ in .http(200, ["Cache-Control": "max-age=3600"], image) }
     let url = fixture.server.url("/a.png")
     var peaks: [Int] = []
+
     for count in [1000, 100_000] {
       // With one malloc arena per thread, the peak would depend on the number of threads that happened to run at once.
       let command = try fixture.start(
@@ -127,6 +141,7 @@ import Testing
       #expect(result.ending == .exit(0))
       #expect(result.output.utf8.count { $0 == UInt8(ascii: "\n") } == count)
     }
+
     #expect(fixture.server.requests.count == 1)
     // 2 MiB for the stacks and buffers of threads.
     #expect(peaks[1] <= peaks[0] * 11 / 10 + 2048, "\(peaks) KiB")

@@ -27,6 +27,7 @@ import Testing
       #expect((hosts?["failing"] as? [[String: Any]])?.first?["host"] as? String == "127.0.0.1")
     }
     let names = try fixture.outputs()
+
     #expect(names == ["a.png", "b.png"])
   }
 
@@ -34,7 +35,9 @@ import Testing
     let fixture = try CommandFixture()
     let rows = (0..<500).map { fixture.server.url("/\($0).png") + "\n" }.joined()
     _ = try fixture.directory.write(Array(gzipped(rows).dropLast(40)), as: "torn.txt.gz")
+
     let result = try await fixture.fetch("torn.txt.gz", "--summary", "summary.json")
+
     #expect(result.ending == .exit(65))
     #expect(try summary(fixture)["exit"] as? Int == 65 && summary(fixture)["complete"] as? Bool == false)
     #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")) && fixture.report().count > 100)
@@ -45,6 +48,7 @@ import Testing
     let list = try fixture.list((0..<200).map { "/\($0).png" })
     let command = try fixture.start(
       fixture.fetchArguments([list, "--summary", "summary.json"], report: "-"), output: .reader(lines: 1))
+
     #expect(await command.result().ending == .exit(74))
     #expect(try summary(fixture)["exit"] as? Int == 74)
   }
@@ -52,8 +56,10 @@ import Testing
   @Test func `A summary that cannot be created stops the run before anything is fetched`() async throws {
     let fixture = try CommandFixture()
     let result = try await fixture.fetch(try fixture.list(["/a.png"]), "--summary", "none/summary.json")
+
     #expect(result.ending == .exit(73))
     #expect(fixture.server.requests.isEmpty)
+
     let twice = try await fixture.fetch("list.txt", "--summary", "report.jsonl")
     #expect(twice.ending == .exit(64))
   }

@@ -30,6 +30,7 @@ import Testing
     let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let sequence = try #require(TerminalPicture.kitty.sequence(for: Self.thumbnail(bytes)))
     let pieces = sequence.components(separatedBy: "\u{1b}\\").dropLast().map { $0.split(separator: ";", maxSplits: 1) }
+
     #expect(pieces.first?[0].hasPrefix("\u{1b}_Ga=T,f=100,") == true)
     #expect(pieces.map { $0[0].hasSuffix("m=0") } == pieces.indices.map { $0 == pieces.count - 1 })
     #expect(pieces.allSatisfy { $0[1].utf8.count <= 4096 })
@@ -41,6 +42,7 @@ import Testing
       SampleImage.png(width: 40, height: 30, seed: 1), specs: [ThumbnailSpec(width: 40, format: .jpeg)])
     let sequence = try #require(TerminalPicture.kitty.sequence(for: rendering.thumbnails[0]))
     let body = sequence.components(separatedBy: "\u{1b}\\").compactMap { $0.split(separator: ";").last }.joined()
+
     #expect(try #require(Data(base64Encoded: body)).starts(with: [0x89, 0x50, 0x4e, 0x47]))
   }
 }

@@ -43,9 +43,11 @@ struct TerminalSafetyTests {
   @Test(arguments: [["--verbose"], ["--dry-run"], ["--progress", "plain"], ["--report", "-"], ["--summary", "-"]])
   func `A run prints no control characters from names, URLs and columns`(arguments: [String]) async throws {
     let fixture = try Self.fixture()
+
     let result = try await fixture.start(
       ["fetch", "--cache-dir", fixture.cache, "-o", "out", "--retries", "0", "list.json"] + arguments
     ).result()
+
     #expect(result.errors.contains("headers: ") || result.errors.contains("most failures: "))
     expectHarmless(result)
   }
@@ -61,6 +63,7 @@ struct TerminalSafetyTests {
     var arguments = arguments
     if ["show", "rm"].contains(arguments[0]) { arguments.append(fixture.server.url("/a.png")) }
     if arguments[0] != "rm" { arguments += ["--format", format.rawValue] }
+
     expectHarmless(try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result())
   }
 
@@ -71,6 +74,7 @@ struct TerminalSafetyTests {
   func `The error for an unreadable manifest contains no control characters`(text: String) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write(text, as: "list.plist")
+
     expectHarmless(try await fixture.fetch("list.plist"))
   }
 
@@ -81,7 +85,9 @@ struct TerminalSafetyTests {
   ])
   func `The error for a wrong command line contains no control characters`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
+
     let result = try await fixture.start(arguments).result()
+
     #expect(result.ending != .exit(0))
     #expect(!result.errors.unicodeScalars.contains { $0.isUnprintable && $0 != "\n" })
     #expect(!result.errors.isEmpty)

@@ -16,7 +16,9 @@ import Testing
   ) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     let result = try await fixture.start(arguments).result()
+
     #expect(result.ending == .exit(64))
     #expect(result.output.isEmpty)
     #expect(result.errors.hasPrefix("Error: ") && result.errors.contains(name))
@@ -34,6 +36,7 @@ import Testing
   func `A misspelled subcommand is an error unless a file has that name`(word: String, meant: String) throws {
     let options = try ManifestOptions.parse([word, "list.txt"])
     let error = #expect(throws: ValidationError.self) { try options.paths { _ in false } }
+
     #expect(error?.message == "There is no file '\(word)'. Did you mean 'thumbs \(meant)'?")
     #expect(try options.paths { $0 == word } == [word, "list.txt"])
   }
@@ -45,6 +48,7 @@ import Testing
 
   @Test func `The --version option prints only the version`() async throws {
     let result = try await CommandFixture().run("--version")
+
     #expect(result.ending == .exit(0))
     #expect(result.output.wholeMatch(of: #/\d+\.\d+\.\d+\n/#) != nil)
     #expect(result.errors.isEmpty)
@@ -57,6 +61,7 @@ import Testing
   ])
   func `Help is printed on standard output`(arguments: [String], words: [String]) async throws {
     let result = try await CommandFixture().start(arguments).result()
+
     #expect(result.ending == .exit(0))
     #expect(words.filter { !result.output.contains($0) } == [])
     #expect(result.errors.isEmpty)
@@ -73,12 +78,14 @@ import Testing
   func `A usage error names the option, the value and the remedy`(options: [String], words: [String]) throws {
     let error = try #require(throws: (any Error).self) { try Thumbs.parseAsRoot(["fetch", "list.txt"] + options) }
     let message = Thumbs.message(for: error)
+
     #expect(words.filter { !message.contains($0) } == [], "\(message)")
   }
 
   @Test(arguments: UsageTests.commands) func `Every command has examples that parse`(command: Command) throws {
     let lines = command.configuration.discussion.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst()
     let examples = lines.prefix { $0.hasPrefix("  ") }.map { $0.dropFirst(2) }
+
     #expect(!examples.isEmpty)
     for example in examples {
       let call = try #require(example.split(separator: "| ").last { $0.contains("thumbs ") })

@@ -82,6 +82,7 @@ private struct WrittenFields {
     let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     let written = try WrittenFields(report.split(separator: "\n").map(String.init))
     let page = try FormatsPage(section: "The report")
+
     #expect(written.names == Set(page.rows.map(\.name)))
     for (name, fields) in written.inside {
       let documented = try page.fields(of: name)
@@ -93,7 +94,9 @@ private struct WrittenFields {
     let fixture = try await Self.run()
     let written = try WrittenFields([String(contentsOfFile: fixture.directory.path("summary.json"), encoding: .utf8)])
     let page = try FormatsPage(section: "The summary")
+
     #expect(written.names == Set(page.rows.map(\.name)))
+
     let nested = try Set(page.rows.flatMap { try page.fields(of: $0.name) })
     #expect(written.all.subtracting(written.names).isSubset(of: nested))
     #expect(nested.isSubset(of: written.all))
@@ -102,7 +105,9 @@ private struct WrittenFields {
   @Test(arguments: ["stats", "ls", "show", "verify"])
   func `The fields of the cache commands are exactly the documented ones`(command: String) async throws {
     let fixture = try await Self.run()
+
     #expect(try await fixture.cacheCommand("limit", "1GiB").ending == .exit(0))
+
     let listed = try await fixture.cacheCommand("ls", "--format", "tsv").output.split(separator: "\n").dropFirst()
     let keys = listed.map { String($0.prefix { $0 != "\t" }) }
     let arguments = command == "show" ? keys.map { [$0, "--explain"] } : [[]]
@@ -128,6 +133,7 @@ private struct WrittenFields {
     ).result()
     let head = separated.output.prefix { $0 != "\n" }.split(separator: "\t").map(String.init)
     let documented = try page.fields(of: command)
+
     if command != "verify" { #expect(Set(head).isSubset(of: documented), "\(head)") }
   }
 }

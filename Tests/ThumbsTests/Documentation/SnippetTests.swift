@@ -33,6 +33,7 @@ import Testing
   func `Every Swift snippet is part of an example`(page: String) throws {
     let example = Self.lines(of: try Self.examples()).joined(separator: "\n")
     let snippets = Self.snippets(of: try Self.text(page))
+
     #expect(!snippets.isEmpty)
     for snippet in snippets {
       #expect(example.contains(Self.lines(of: snippet).joined(separator: "\n")), "\(snippet)")

@@ -41,6 +41,7 @@ private func html(
   ])
   func `Markup in a name, subtitle, message or URL is escaped`(text: String) {
     let card = html(failedLine(name: text, url: "http://a.example/" + text, message: text), subtitle: text)
+
     #expect(card.count(where: { $0 == "<" }) == html(failedLine(), subtitle: "x").count(where: { $0 == "<" }))
     #expect(card.count(where: { $0 == "\"" }) == html(failedLine(), subtitle: "x").count(where: { $0 == "\"" }))
     #expect(!card.contains("'"))
@@ -103,6 +104,7 @@ private func html(
     }
     try writer.finish()
     let page = try page()
+
     #expect(page.matches(of: #/id="row-(\d+)"/#).map { Int($0.1) } == rows)
     #expect(page.contains("<h1 dir=auto>A &amp; B</h1>"))
     #expect(page.contains("Done <i>6665</i>") && page.contains("Failed <i>3334</i>") && !page.contains("Canceled <i>"))
@@ -115,8 +117,10 @@ private func html(
     try writer.append(failedLine(3, name: "later"), subtitle: nil)
     try writer.finish()
     let page = try page()
+
     #expect(page.matches(of: #/id="row-(\d+)"/#).map { Int($0.1) } == Set(rows).sorted())
     #expect(page.contains("later") && !page.contains(">late<"))
+
     let nameless = GalleryCard(ReportLine(BadRow(index: .max, reason: "No.")), subtitle: nil, pictures: .embedded)
     #expect(nameless.title == "Row 9223372036854775808")
   }
@@ -127,6 +131,7 @@ private func html(
     for row in 0..<cards { try writer.append(failedLine(row), subtitle: nil) }
     try writer.finish()
     let page = try page()
+
     #expect(page.ranges(of: "<ul>").count == lists)
     #expect(page.ranges(of: "</ul>").count == lists)
   }
@@ -135,8 +140,10 @@ private func html(
     _ = try directory.write("old", as: "page.html")
     let writer = try writer()
     try writer.append(doneLine(), subtitle: nil)
+
     #expect(try page() == "old")
     #expect(try directory.files() == ["out", "page.html"])
+
     try writer.finish()
     #expect(try page().contains("Found"))
     #expect(try directory.files() == ["out", "page.html"])
@@ -156,6 +163,7 @@ private func html(
   ) throws {
     try FileManager.default.createSymbolicLink(atPath: directory.path("link"), withDestinationPath: "out")
     let parent = URL(fileURLWithPath: directory.path(page)).deletingLastPathComponent().path
+
     #expect(GalleryImages(of: directory.path(output), from: parent) == expected)
   }
 

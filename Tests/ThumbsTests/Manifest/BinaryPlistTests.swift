@@ -23,7 +23,9 @@ private let url: [UInt8] = [0x5A] + Array("http://a/1".utf8)
     // 2^30 strings in 200 bytes.
     let arrays = (0..<30).map { level in [0xA2, UInt8(level + 3), UInt8(level + 3)] as [UInt8] }
     let bomb = plist([[0xA3, 1, 2, 1], url] + arrays + [[0x51, 0x78]])
+
     #expect(bomb.count < 250)
+
     let entries = try entries(bomb)
     #expect(entries.map(\.url) == ["http://a/1", nil, "http://a/1"])
     #expect(entries[1].reason == "list, item 2: longer than 16 MiB.")
@@ -38,6 +40,7 @@ private let url: [UInt8] = [0x5A] + Array("http://a/1".utf8)
     bytes.insert(contentsOf: text, at: start)
     let moved = trailer + text.count
     bytes.replaceSubrange((bytes.count - 4)..., with: (0..<4).reversed().map { UInt8(moved >> (8 * $0) & 0xFF) })
+
     #expect(try entries(bytes).map(\.reason) == ["list, item 1: longer than 16 MiB."])
   }
 
@@ -66,6 +69,7 @@ private let url: [UInt8] = [0x5A] + Array("http://a/1".utf8)
     let bytes = try PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0)
     let plist = try BinaryPlist(Array(bytes))
     let read = try (0..<plist.count).map { try plist.element($0) }
+
     #expect(read as NSArray == value as NSArray)
   }
 
@@ -88,9 +92,11 @@ private let url: [UInt8] = [0x5A] + Array("http://a/1".utf8)
 
   @Test func `A binary plist above the size limit is rejected as a whole`() {
     let bytes = plist([[0xA1, 1], url])
+
     let message = message {
       _ = try BinaryPlistRows(LineReader(.bytes(bytes)), keys: ManifestKeys(), limit: bytes.count - 1)
     }
+
     #expect(message == "list: a binary plist larger than 56 B uncompressed; split it, or use JSON or CSV.")
   }
 }

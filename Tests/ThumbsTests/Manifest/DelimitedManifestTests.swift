@@ -12,7 +12,9 @@ import Testing
 
       6" plate,http://a/4.png,end
       """#
+
     let entries = try entries(text, .csv)
+
     #expect(entries.map(\.name) == ["Mail, \"new\"", "two\nlines", "6\" plate"])
     #expect(entries.map(\.url) == ["http://a/1.png", "http://a/2,3.png", "http://a/4.png"])
     #expect(entries.map(\.line) == [2, 3, 6])
@@ -26,13 +28,16 @@ import Testing
 
   @Test func `Custom column names replace the default ones`() throws {
     let keys = ManifestKeys(urlKey: "photo", nameKey: "who")
+
     let entries = try entries("url,photo,who\r\nu,http://a/p.png,Ann\r\n", .csv, keys: keys)
+
     #expect(entries.map(\.url) == ["http://a/p.png"])
     #expect(entries.map(\.name) == ["Ann"])
   }
 
   @Test func `A short row and an unclosed quote are bad rows`() throws {
     let entries = try entries("name,url\nonly\nb,http://a/b\n\"open,http://a/c\nrest\n", .csv)
+
     #expect(entries.map(\.url) == [nil, "http://a/b", nil])
     #expect(entries[0].reason == "list, line 2: no URL: the row ends before the URL column.")
     #expect(entries[2].reason == "list, line 4: a quote is opened but never closed.")

@@ -19,7 +19,9 @@ private func xml(_ body: String) -> String {
     format: PropertyListSerialization.PropertyListFormat
   ) throws {
     let data = try PropertyListSerialization.data(fromPropertyList: Self.apps, format: format, options: 0)
+
     let entries = try entries(Array(data))
+
     #expect(entries.map(\.url) == ["http://a/mail.png", "http://a/café.png"])
     #expect(entries.map(\.name) == ["Mail", "Café"])
     #expect(entries.map(\.line) == [nil, nil])

@@ -31,6 +31,7 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
   func `The elements of an array are separated, whatever the size of the reads`(text: String, step: Int) throws {
     let list = ManifestList([try Manifest(LineReader(text: text, step: step))])
     let entries = Array(list)
+
     #expect(list.failure == nil)
     #expect(entries.map(\.url) == ["http://a/0]", "http://a/1", nil, nil, nil, "http://a/5,"])
     #expect(entries[2].reason == "list, item 3: a number instead of a dictionary.")
@@ -43,6 +44,7 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
   func `A row is returned before the next one is read`(head: String, part: String) throws {
     let calls = Counter()
     var manifest = try Manifest(LineReader(endless(head, part, calls)))
+
     for index in 0..<2000 {
       #expect(try manifest.next(index: index)?.url == "http://a/1")
       // One read for the head, one for each row, and one more to detect the format.
@@ -58,6 +60,7 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
       source.isFile = isFile
       return ManifestList([try Manifest(LineReader(source))])
     }
+
     #expect(
       message { _ = try open(flawed, isFile: true) } == "list, line 1, column 1302: not valid JSON: Invalid value.")
     for list in [try open(flawed, isFile: false), try open(late, isFile: true)] {
@@ -71,7 +74,9 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
     let text = "[\"http://a/0\", {\"x\": \"\(String(repeating: "x", count: 100))\"}, \"http://a/2\"]"
     var reader = ElementReader<JSONArrayScanner>(LineReader(text: text), longest: 100)
     var lengths: [Int?] = []
+
     while let element = try reader.next() { lengths.append(element.bytes?.count) }
+
     #expect(lengths == [12, nil, 12])
   }
 
@@ -88,6 +93,7 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
   func `Nesting at the depth limit is a bad row`(head: String, open: String, close: String, tail: String) throws {
     let count = ElementLimits.depth - 1
     let text = head + String(repeating: open, count: count) + String(repeating: close, count: count) + tail
+
     #expect(try entries(text).map(\.reason) == ["list, item 1: an array instead of a dictionary."])
   }
 
@@ -111,8 +117,10 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
 
   @Test func `A complete but invalid JSON element fails only its own row and reports its place`() throws {
     let json = try entries("[\"http://a/0\",\n {\"url\":\n  tru},\n\"http://a/2\"]")
+
     #expect(json.map(\.url) == ["http://a/0", nil, "http://a/2"])
     #expect(json[1].reason == "list, item 2: not valid JSON: Invalid value, at line 3.")
+
     let numbers = try entries("[\"http://a/0\",{\"url\":\"http://a/1\",\"n\":1e999},\"http://a/2\"]")
     #expect(numbers.map(\.url) == ["http://a/0", nil, "http://a/2"])
   }
@@ -132,6 +140,7 @@ private func endless(_ head: String, _ part: String, _ calls: Counter) -> ByteSo
     let name = encoding == .isoLatin1 ? "ISO-8859-1" : "UTF-16"
     let text = "<?xml version=\"1.0\" encoding=\"\(name)\"?>\n<plist><array><string>http://a/é</string></array></plist>"
     let bytes = try #require(text.data(using: encoding))
+
     #expect(try entries(Array(bytes), .plist).map(\.url) == ["http://a/é"])
   }
 }

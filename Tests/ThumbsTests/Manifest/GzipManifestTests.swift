@@ -52,6 +52,7 @@ private func entries(packed bytes: [UInt8], step: Int = .max, _ format: Manifest
   func `Several gzip members followed by zeros are one manifest`(step: Int) throws {
     let (first, second) = (Self.lines[..<1000], Self.lines[1000...])
     let packed = try gzipped(first.joined(separator: "\n")) + gzipped("\n" + second.joined(separator: "\n"))
+
     #expect(try entries(packed: packed + [0, 0, 0], step: step).map(\.url) == Self.lines)
   }
 
@@ -66,6 +67,7 @@ private func entries(packed bytes: [UInt8], step: Int = .max, _ format: Manifest
       (packed + Array("more".utf8), "list: has other data after the compressed data."),
       (try gzipped(try gzipped("http://a/0")), "list: is binary data, not a manifest."),
     ]
+
     for (bytes, expected) in cases { #expect(message { _ = try entries(packed: bytes, .text) } == expected) }
   }
 
@@ -78,6 +80,7 @@ private func entries(packed bytes: [UInt8], step: Int = .max, _ format: Manifest
       return first.count
     }.unpacked()
     var reader = LineReader(source)
+
     #expect(try reader.next()?.bytes == Array("http://a/0".utf8))
     #expect(calls.value == 1)
   }

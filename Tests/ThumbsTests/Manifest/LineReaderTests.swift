@@ -28,13 +28,16 @@ import Testing
   @Test(arguments: [1, 7, 1000])
   func `A line above the length limit is skipped, and the next line is read`(step: Int) throws {
     let long = String(repeating: "x", count: 300)
+
     #expect(try lines("a\n\(long)\nb\n\(long)", step: step) == ["a", nil, "b", nil])
+
     let atLimit = String(repeating: "x", count: 100)
     #expect(try lines("\(atLimit)\n\(atLimit)y\n", step: step) == [atLimit, nil])
   }
 
   @Test func `Peeked bytes are read again, without the byte-order mark`() throws {
     var reader = LineReader(text: "\u{FEFF}http://a/1\nb\n", step: 1)
+
     #expect(Array(try reader.peek(atLeast: 8)) == Array("http://a".utf8))
     #expect(try reader.next()?.bytes == Array("http://a/1".utf8))
     #expect(try reader.rest(limit: 2) == Array("b\n".utf8))
@@ -55,11 +58,13 @@ import Testing
     }
     var reader = LineReader(source, chunkLength: 4096)
     var (lines, most) = (0, 0)
+
     while try reader.next() != nil {
       lines += 1
       most = max(most, reader.pendingCount)
       if lines == 1 { #expect(position.withLock { $0 } == 4096, "the first line comes after one read") }
     }
+
     #expect(lines == count)
     #expect(most <= 4096 + row.count)
   }

@@ -14,6 +14,7 @@ import Testing
     ]
     let list = try ManifestList(paths: paths)
     let entries = Array(list)
+
     #expect(entries.map(\.url) == ["http://a/1", "http://a/2", "http://a/3", nil])
     #expect(entries.map(\.index) == [0, 1, 2, 3])
     #expect(entries[3].reason == "\(paths[2]), item 2: a number instead of a dictionary.")
@@ -25,6 +26,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let good = try directory.write("http://a/1\n", as: "good.txt")
     let missing = directory.path("missing.plist")
+
     #expect(message { _ = try ManifestList(paths: [good, missing]) } == "\(missing): there is no such file.")
     #expect(
       message { _ = try ManifestList(paths: [directory.path]) }
@@ -42,6 +44,7 @@ import Testing
       return count
     }
     let list = ManifestList([try Manifest(LineReader(source))])
+
     #expect(list.next()?.url == "http://a/1")
     #expect(list.next()?.url == "http://a/2")
     #expect(list.failure == nil)

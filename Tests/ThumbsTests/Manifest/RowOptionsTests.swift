@@ -36,6 +36,7 @@ extension ManifestEntry {
   func `Every manifest format has the same option columns`(format: ManifestFormat, text: String) throws {
     let entries = try entries(text, format)
     let options = try #require(entries.first?.options)
+
     #expect(entries.map(\.url) == ["http://a/1"])
     #expect(options.sizes.map(\.description) == ["64", "32x16@2x"])
     #expect(options.headers.map(\.name) == ["Referer", "X-A"])
@@ -58,7 +59,9 @@ extension ManifestEntry {
   ])
   func `An invalid column makes a bad row whose reason names the column`(member: String, reason: String) throws {
     let entries = try entries("{\"url\":\"http://a/1\",\(member)}\n\"http://a/2\"\n", .jsonLines)
+
     #expect(entries.map(\.url) == [nil, "http://a/2"])
+
     let column = reason.prefix { $0 != ":" }
     #expect(entries[0].reason == "list, line 1: \(reason) (--\(column)-column none ignores the column).")
   }
@@ -73,13 +76,16 @@ extension ManifestEntry {
     var row = ManifestRow(index: 0, line: nil, name: nil, url: "http://a/1")
     let fields: HTTPFields = [.referer: "http://general/", .accept: "*/*"]
     let plain = try PlannedRow(entry: .row(row), specs: pixels.specs).request(headerFields: fields)
+
     #expect(plain.specs.map(\.label) == ["10x10"])
     #expect(plain.headerFields == fields)
+
     row.options.sizes = [try SizeOption("20"), try SizeOption("20"), try SizeOption("30")]
     row.options.headers = [try HeaderOption("referer: http://own/")]
     row.options.mirrors = ["http://b/1"]
     let specs = pixels.specs(of: row.options.sizes)
     let own = try PlannedRow(entry: .row(row), specs: specs).request(headerFields: fields)
+
     #expect(own.specs.map(\.label) == ["20x20", "30x30"])
     #expect(own.specs.map(\.quality) == [50, 50])
     #expect(own.headerFields == [.accept: "*/*", .referer: "http://own/"])

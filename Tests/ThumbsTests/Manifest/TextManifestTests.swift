@@ -13,7 +13,9 @@ import Testing
 
   @Test func `Comments, empty lines, byte-order marks and surrounding spaces are skipped`() throws {
     let text = "\u{FEFF}# icons\r\n\r\n  http://a/1.png \t\r\n   # more\nhttp://a/2.png"
+
     let entries = try entries(text)
+
     #expect(entries.map(\.url) == ["http://a/1.png", "http://a/2.png"])
     #expect(entries.map(\.line) == [3, 5])
     #expect(entries.map(\.index) == [0, 1])
@@ -21,7 +23,9 @@ import Testing
 
   @Test func `A line that is not UTF-8 is a bad row, and the other lines are read`() throws {
     let bytes = Array("http://a/1\n".utf8) + [0x68, 0xFF, 0x0A] + Array("http://a/2\n".utf8)
+
     let entries = try entries(bytes, .text)
+
     #expect(entries.map(\.url) == ["http://a/1", nil, "http://a/2"])
     #expect(entries[1].reason == "list, line 2: the line is not valid UTF-8.")
   }
@@ -39,7 +43,9 @@ import Testing
       "http://a/2.png"
       {"image": "http://a/\\u00e9.png", "title": 7}
       """
+
     let entries = try entries(text)
+
     #expect(entries.map(\.url) == ["http://a/mail.png", "http://a/2.png", "http://a/é.png"])
     #expect(entries.map(\.name) == ["Mail", nil, nil])
     #expect(entries.map(\.line) == [1, 3, 4])
