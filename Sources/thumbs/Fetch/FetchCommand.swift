@@ -20,7 +20,7 @@ struct FetchCommand: FetchingCommand {
 
       Exit status:
         0    all done
-        1    finished; some items failed for good
+        1    finished; some items failed permanently
         75   finished; some failures are worth retrying
         64   the command line is wrong
         65   a manifest cannot be read

@@ -34,7 +34,7 @@ struct ManifestItem: Hashable, Sendable {
 
 extension ManifestItem {
   /// Returns this item with its URLs resolved against `base`.
-  func resolved(by base: AddressBase) -> ManifestItem {
+  func resolved(by base: BaseDirectory) -> ManifestItem {
     guard case .url(let url) = content else { return self }
     var resolved = self
     resolved.content = .url(base.resolve(url))

@@ -77,7 +77,7 @@ import Testing
     #expect(codes == ["output_conflict", "ok"])
   }
 
-  @Test func `Without --overwrite, an unknown file stays unchanged and fails its row`() async throws {
+  @Test func `Without --overwrite, a foreign file stays unchanged and fails its row`() async throws {
     let fixture = try CommandFixture()
     let mine = SampleImage.png(width: 99, height: 99)
     try write(mine, as: "out/b.png", in: fixture)
