@@ -33,7 +33,7 @@ struct XMLMarkup: Hashable, Sendable {
   private static let longestStart = 256
 
   private var state = State.text
-  /// The kept beginning of the current markup.
+  /// The first bytes of the current markup, at most ``longestStart``.
   private var start: [UInt8] = []
   /// The two preceding bytes.
   private var last: UInt8 = 0
