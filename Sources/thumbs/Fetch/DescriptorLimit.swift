@@ -1,17 +1,17 @@
 import BatchFetch
 import Glibc
 
-/// How many files and connections the process may have open.
+/// The limit on the files and connections that the process may have open.
 struct DescriptorLimit: Hashable, Sendable {
-  /// The number; nil where there is no limit.
+  /// The number of descriptors; nil if there is no limit.
   let count: Int?
 
-  /// What a run has open without any connection: streams, the manifest, the report, a thumbnail, the cache's database
-  /// and its readers, and libcurl's own.
+  /// The number of descriptors that a run needs besides its connections: the standard streams, the manifest, the
+  /// report, a thumbnail, the cache's database and its readers, and libcurl's own.
   private static let others = 40
 
-  /// Raises the limit as far as the system allows. The usual 1,024 are there for programs that use `select`; a run with
-  /// many connections would fail for want of more.
+  /// Raises the limit as far as the system allows. The usual limit of 1,024 exists for programs that use `select`, and
+  /// is too low for a run with many connections.
   @discardableResult
   static func raise() -> DescriptorLimit {
     let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
@@ -25,6 +25,6 @@ struct DescriptorLimit: Hashable, Sendable {
     return DescriptorLimit(count: Int(exactly: limit.rlim_cur))
   }
 
-  /// The most connections that leave room for everything else, at least one.
+  /// The number of connections that leaves enough descriptors for everything else, at least 1.
   var connections: Int { count.map { max(1, $0 - Self.others) } ?? .max }
 }

@@ -3,13 +3,13 @@ import BatchFetch
 import HTTPTypes
 import ImageCache
 
-/// What a run would write: one line a thumbnail, with the file and the address. Nothing is downloaded or written.
+/// Lists what a run would write: one line per thumbnail, with its file and URL. Downloads and writes nothing.
 struct DryRun {
   var plan: any RowPlan
   var directory: String
   var files: ThumbnailPipeline.FileAccess
 
-  /// Prints the lines on standard output; throws the exit code where a row cannot be fetched.
+  /// Prints the lines on standard output. Throws the exit code if a row is unusable.
   func run() throws {
     var unusable = 0
     while let row = plan.next() {
@@ -26,7 +26,7 @@ struct DryRun {
     if unusable > 0 { throw ExitCode.failure }
   }
 
-  /// File and address, for each thumbnail.
+  /// The file and the URL of each thumbnail.
   private func lines(of row: PlannedRow) throws(FetchFailure) -> [[String]] {
     let request = try row.request(headerFields: [:])
     try files.check(SourceURL(request.url))

@@ -1,18 +1,18 @@
 import ArgumentParser
 
 extension ExitCode {
-  /// A manifest cannot be read: `EX_DATAERR`.
+  /// `EX_DATAERR`: a manifest cannot be read.
   static let dataError = ExitCode(65)
-  /// Output cannot be created: `EX_CANTCREAT`.
+  /// `EX_CANTCREAT`: output cannot be created.
   static let cannotCreate = ExitCode(73)
-  /// Reading or writing failed on the way: `EX_IOERR`.
+  /// `EX_IOERR`: reading or writing failed during the run.
   static let ioError = ExitCode(74)
 
-  /// Ended by a signal, as shells report it.
+  /// The exit code after a signal, by the convention of shells: 128 plus its number.
   static func signal(_ number: Int32) -> ExitCode { ExitCode(128 + number) }
 
-  /// This code, after `message` is said on standard error.
-  func saying(_ message: some CustomStringConvertible) -> ExitCode {
+  /// Prints `message` on standard error and returns this code.
+  func printing(_ message: some CustomStringConvertible) -> ExitCode {
     ProgressOutput.standardError.write("thumbs: \(Redaction.message("\(message)").printable)\n")
     return self
   }

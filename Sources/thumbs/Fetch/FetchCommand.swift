@@ -8,7 +8,7 @@ import ImageCache
 struct FetchCommand: FetchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
-    abstract: "Download the pictures of a manifest and write their thumbnails.",
+    abstract: "Download the images of a manifest and write their thumbnails.",
     discussion: """
       Examples:
         thumbs fetch apps.plist
@@ -16,28 +16,28 @@ struct FetchCommand: FetchingCommand {
         thumbs fetch -o icons --size 64 --size 64@2x apps.json
         grep -h '^https' links.txt | thumbs fetch --report report.jsonl -
 
-      A run that was stopped is finished by the same command: only what is missing is downloaded.
+      To finish a run that was stopped, repeat the command: only what is missing is downloaded.
 
       Exit status:
         0    all done
-        1    finished; some items failed for good
+        1    finished; some items failed permanently
         75   finished; some failures are worth retrying
         64   the command line is wrong
         65   a manifest cannot be read
         73   output cannot be created
-        74   reading or writing failed on the way
+        74   reading or writing failed during the run
         129  hung up
         130  interrupted
         143  terminated
       """)
 
-  @OptionGroup(title: "Pictures wanted") var manifest: ManifestOptions
+  @OptionGroup(title: "Manifests") var manifest: ManifestOptions
   @OptionGroup(title: "Thumbnails") var pixels: PixelOptions
   @OptionGroup(title: "Results") var output: OutputOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
-  @Flag(help: "Show the files that would be written, and of which address; download and write nothing.")
+  @Flag(help: "Print the files that would be written, with their URLs; download and write nothing.")
   var dryRun = false
 
   func run() throws {
@@ -58,13 +58,14 @@ struct FetchCommand: FetchingCommand {
   }
 
   private func list(_ paths: [String]) throws(ManifestError) -> ManifestList {
-    try ManifestList(paths: paths, keys: manifest.keys, relativeAddresses: network.allowFile ? .files : .refused)
+    try ManifestList(paths: paths, keys: manifest.keys, relativeURLs: network.allowFile ? .files : .refused)
   }
 
-  /// Reads the manifests once for the local images in them, so that no row replaces the source of a later one.
+  /// Reads the manifests once to reserve the local images in them, so that no row overwrites the source of a later row.
   ///
-  /// The sources of a pipe are known only as they come, so that its rows can begin before its end. Then only thumbnails
-  /// can be replaced too early; where any file may be replaced, the pipe is read to its end first.
+  /// A pipe is not read ahead, so that its first rows can start before its last row arrives. A source in a later row
+  /// can then be overwritten only if it is itself a thumbnail made by `thumbs`. With `--overwrite`, any file could be
+  /// overwritten, so the pipe is read to its end first.
   private func reserveSources(of paths: [String], in reserved: ReservedFiles) throws {
     guard network.allowFile else { return }
     if output.overwrite, paths.contains("-") { try StandardStreams.spoolInput() }
@@ -78,7 +79,7 @@ struct FetchCommand: FetchingCommand {
     lseek(STDIN_FILENO, position, SEEK_SET)
   }
 
-  /// The thumbnails of a row: those of the command line, or of the sizes that the row says.
+  /// The thumbnails to make for a row: in the row's sizes, or else in those of the command line.
   private var specs: @Sendable (RowOptions) -> [ThumbnailSpec] {
     { [pixels, specs = pixels.specs] in $0.sizes.isEmpty ? specs : pixels.specs(of: $0.sizes) }
   }

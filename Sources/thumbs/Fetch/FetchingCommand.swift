@@ -3,7 +3,7 @@ import BatchFetch
 import CSQLiteSetup
 import Foundation
 
-/// A command that fetches pictures and accounts for each of them.
+/// A command that fetches images and reports the outcome of each.
 protocol FetchingCommand: ParsableCommand {
   var output: OutputOptions { get }
   var network: NetworkOptions { get }
@@ -11,17 +11,17 @@ protocol FetchingCommand: ParsableCommand {
 }
 
 extension FetchingCommand {
-  /// Fetches the rows that `plan` opens from `inputs`, into `directory`. Every error ends in the exit code it stands for.
+  /// Fetches the rows that `plan` reads from `inputs` into `directory`. Throws the exit code for every error.
   func fetch(_ inputs: RunInputs, to directory: String, _ plan: () throws -> any RowPlan) throws {
-    // A reader that went away is an error of the write, not the end of the process.
+    // A write to a closed pipe then fails with EPIPE and does not kill the process.
     signal(SIGPIPE, SIG_IGN)
     let descriptors = DescriptorLimit.raise()
-    // Threads that look into the cache would wait for each other at every allocation. It matters to speed alone.
+    // SQLite's memory statistics take a global lock on every allocation, which slows down concurrent cache lookups.
     _ = sqlite_setup_without_memory_statistics()
     try exiting {
       let plan = try plan()
       let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)
-      // From here on there are files to leave in order.
+      // From here on, an interrupt must leave the files in a consistent state.
       let interrupt = InterruptWatch { meter.end() }
       let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
       try FetchRun(
@@ -30,24 +30,24 @@ extension FetchingCommand {
     }
   }
 
-  /// Runs `body`, whose errors end in the exit codes they stand for.
+  /// Runs `body`. Prints its manifest and output errors and throws their exit codes instead.
   func exiting(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch let error as ManifestError {
-      throw ExitCode.dataError.saying(error)
+      throw ExitCode.dataError.printing(error)
     } catch let error as OutputError {
-      throw ExitCode.cannotCreate.saying(error)
+      throw ExitCode.cannotCreate.printing(error)
     }
   }
 
-  /// The heading of a page about the files at `paths`.
+  /// The title of a gallery of the rows from `paths`.
   private func title(of paths: [String]) -> String {
     paths.map { $0 == "-" ? "Standard input" : $0.split(separator: "/").last.map(String.init) ?? $0 }
       .joined(separator: ", ")
   }
 
-  /// What the pipeline is told.
+  /// The pipeline configuration for the command's options.
   var pipelineConfiguration: ThumbnailPipeline.Configuration {
     var configuration = ThumbnailPipeline.Configuration()
     configuration.downloads = network.configuration

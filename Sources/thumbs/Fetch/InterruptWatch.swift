@@ -2,16 +2,18 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Turns Ctrl-C, a polite kill and a terminal that goes away into a call. The process ends within half a minute of the
-/// first signal, and at once after the second one, whatever else hangs: it may wait for a reader that never reads.
+/// Calls a closure on the first SIGINT, SIGTERM or SIGHUP.
+///
+/// The process exits at the latest 30 seconds after the first signal, and right after the second one, even if it hangs:
+/// it may be blocked on a pipe that nobody reads.
 final class InterruptWatch: Sendable {
-  /// How long the process may take to end by itself.
+  /// The time that the process has to end by itself after the first signal.
   static let patience = DispatchTimeInterval.seconds(30)
-  /// How long it may take to put the screen in order when it is ended.
-  private static let lastWords = DispatchTimeInterval.milliseconds(300)
+  /// The time that `onExit` has before the process is ended.
+  private static let cleanupTime = DispatchTimeInterval.milliseconds(300)
 
   private let sources = Mutex<[any DispatchSourceSignal]>([])
-  /// The signal that came first, and the call it asks for.
+  /// The first signal, and the closure to call for it.
   private struct State {
     var signal: Int32?
     var onInterrupt: (@Sendable () -> Void)?
@@ -19,31 +21,32 @@ final class InterruptWatch: Sendable {
 
   private let state = Mutex(State())
   private let onExit: @Sendable () -> Void
-  /// Nothing here waits for anything: a signal must be heard whatever the other queues do.
+  /// The queue that receives the signals. Nothing on it may block, so that signals get through whatever else hangs.
   private let queue = DispatchQueue(label: "thumbs.signals")
 
-  /// Starts to watch.
+  /// Starts watching.
   ///
-  /// - Parameter onExit: called before the process is ended, on a queue of its own, and not waited for if it takes long.
-  ///   The call that the first signal asked for may still be at work.
+  /// - Parameter onExit: a closure that restores the screen before a forced exit. It runs on another queue, possibly
+  ///   while the closure for the first signal is still running. The process exits after 300 ms even if it has not
+  ///   returned.
   init(onExit: @escaping @Sendable () -> Void = {}) {
     self.onExit = onExit
     for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isIgnored(number) {
-      // The source sees the signal whatever its disposition; the default one would end the process first.
+      // A dispatch source receives even ignored signals; the default disposition would end the process first.
       Glibc.signal(number, SIG_IGN)
       sources.withLock { sources in
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler { [weak self] in self?.hear(number) }
+        source.setEventHandler { [weak self] in self?.receive(number) }
         source.activate()
         sources.append(source)
       }
     }
   }
 
-  /// The signal that came first; nil where none came.
+  /// The first signal; nil if none has arrived.
   var signal: Int32? { state.withLock { $0.signal } }
 
-  /// Calls `body` once, on another queue, after the first signal: now, where that has come already.
+  /// Calls `body` once, on another queue, at the first signal, or immediately if that has already arrived.
   func whenInterrupted(_ body: @escaping @Sendable () -> Void) {
     let isInterrupted = state.withLock { state in
       if state.signal == nil { state.onInterrupt = body }
@@ -52,14 +55,14 @@ final class InterruptWatch: Sendable {
     if isInterrupted { DispatchQueue.global().async(execute: body) }
   }
 
-  /// Whether whoever started the process wants it to go on after the signal, as `nohup` does.
+  /// True if the parent process set the signal to be ignored, as `nohup` does.
   private static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  private func hear(_ number: Int32) {
+  private func receive(_ number: Int32) {
     let (isFirst, onInterrupt) = state.withLock { state in
       let isFirst = state.signal == nil
       if isFirst { state.signal = number }
@@ -70,13 +73,13 @@ final class InterruptWatch: Sendable {
     queue.asyncAfter(deadline: .now() + Self.patience) { [weak self] in self?.end(number) }
   }
 
-  /// Ends the process, after the screen was put in order or the time for it is over.
+  /// Ends the process when `onExit` returns or its time is up.
   private func end(_ number: Int32) {
     let code = 128 + number
     DispatchQueue.global().async { [onExit] in
       onExit()
       _exit(code)
     }
-    queue.asyncAfter(deadline: .now() + Self.lastWords) { _exit(code) }
+    queue.asyncAfter(deadline: .now() + Self.cleanupTime) { _exit(code) }
   }
 }

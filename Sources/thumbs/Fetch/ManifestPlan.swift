@@ -2,16 +2,16 @@ import BatchFetch
 import ImageCache
 import Synchronization
 
-/// The rows of manifests, each with the names of its files: names go to whoever comes first in the manifest, not to
-/// whoever is downloaded first.
+/// The rows of manifests with the names of their files. Names are assigned in the order of the manifests, so that they
+/// do not depend on the order in which downloads finish.
 final class ManifestPlan: RowPlan {
   private let list: ManifestList
   private let specs: @Sendable (RowOptions) -> [ThumbnailSpec]
-  /// Only the thread that pulls gives names; the lock is for the compiler.
+  /// The names assigned so far. Only the thread that calls `next()` uses them; the lock is for the compiler.
   private let names: Mutex<OutputNames>
   private let dependencies = Mutex(RowDependencies())
 
-  /// The rows of `list`, with files called by `names`, and the thumbnails that `specs` says for the words of a row.
+  /// Creates a plan for the rows of `list`. `names` assigns their files, and `specs` returns the thumbnails of a row.
   init(_ list: ManifestList, names: OutputNames, specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]) {
     self.list = list
     self.specs = specs

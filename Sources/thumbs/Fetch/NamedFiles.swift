@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// The files that the command line names for output, opened but not changed.
+/// The output files named on the command line, opened but not yet changed.
 struct NamedFiles {
   private(set) var report: NamedFile?
   private(set) var summary: NamedFile?
   private(set) var gallery: NamedFile?
-  /// The report that is retried, where it is named for the new one too.
+  /// The retried report, if `--report` names the same file; nil otherwise.
   private let updated: RunInputs.Retried?
 
-  /// Opens the files that `options` name. Where one cannot be opened, no new one is left.
+  /// Opens the files named in `options`. If one cannot be opened, removes those that it created.
   init(_ options: OutputOptions, inputs: RunInputs) throws(OutputError) {
     updated = inputs.retried.flatMap { retried in
       guard let path = options.report, path != "-", let file = FileIdentity(path: path) else { return nil }
@@ -29,12 +29,13 @@ struct NamedFiles {
     return try NamedFile(path: path)
   }
 
-  /// Removes the files that were not there before.
+  /// Removes the files that did not exist before.
   func discard() {
     for file in [report, summary, gallery] { file?.discard() }
   }
 
-  /// Reserves all files. Throws for an output that is another one, or is read by the run, or that `thumbs` did not make.
+  /// Reserves all files. Throws if two outputs are the same file, if an output is also an input, or if an output would
+  /// replace a file that `thumbs` did not make.
   func check(_ inputs: RunInputs, replacement: OutputWriter.Replacement) throws {
     var roles = inputs.roles
     for (file, role) in outputs {
@@ -53,7 +54,7 @@ struct NamedFiles {
     }
   }
 
-  /// The report of the run: a new file, or the retried one.
+  /// The report to write: a new file, or an update of the retried report.
   var reportOutput: (any ReportOutput)? {
     get throws(OutputError) {
       if let updated { return try ReportUpdate(updated) }

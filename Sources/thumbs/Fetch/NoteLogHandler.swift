@@ -1,6 +1,6 @@
 import Logging
 
-/// Passes log messages on as notes, from warnings upward.
+/// Passes log messages to a closure. The default level is warning.
 struct NoteLogHandler: LogHandler {
   var logLevel = Logger.Level.warning
   var metadata: Logger.Metadata = [:]

@@ -2,7 +2,8 @@ import BatchFetch
 import HTTPTypes
 
 extension PlannedRow {
-  /// What to ask of the pipeline. A header field of the row takes the place of one of `headerFields` with its name.
+  /// Returns the request for this row. The row's header fields replace those in `headerFields` with the same names.
+  /// Throws for a bad row.
   func request(headerFields: HTTPFields) throws(FetchFailure) -> ThumbnailRequest {
     switch entry {
     case .bad(let row): throw FetchFailure(.badRow, row.reason)

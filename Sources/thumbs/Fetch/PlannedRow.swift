@@ -1,19 +1,19 @@
 import BatchFetch
 import ImageCache
 
-/// An item of a manifest with all that is settled before anything is fetched.
+/// An item of a manifest with everything that is decided before it is fetched.
 struct PlannedRow: Sendable {
   var entry: ManifestEntry
-  /// The names of its files; nil for a row that names no picture.
+  /// The names of the files to write; nil for a bad row.
   var name: OutputName?
   /// The thumbnails to make.
   var specs: [ThumbnailSpec] = []
-  /// The header fields, in lower case, that are its own: without them, it would be another request.
+  /// The lowercase names of the row's own header fields. A retry has to send them again.
   var ownFields: [String] = []
-  /// The ends of the rows it depends on.
+  /// The ends of the rows that this row depends on.
   var after: [Milestone] = []
-  /// The member `again` of an earlier report, for a row that cannot be tried now. It is passed on to the next report.
+  /// The member `again` of the retried report, for a row that cannot be retried now. It is copied to the next report.
   var again: ReportLine.Again?
-  /// Its own end, which others may wait for.
+  /// The end of this row, which other rows may wait for.
   var end = Milestone()
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The rows of a plan as a sequence that is counted.
+/// The rows of a plan as a sequence that counts them.
 final class PlannedRows: Sequence, IteratorProtocol, Sendable {
   private let plan: any RowPlan
-  /// Is told the number of rows when all are read.
+  /// Called with the number of rows when the last one has been read.
   private let onEnd: @Sendable (Int) -> Void
   private let count = Atomic(0)
   private let isAtEnd = Atomic(false)
@@ -23,7 +23,7 @@ final class PlannedRows: Sequence, IteratorProtocol, Sendable {
     return row
   }
 
-  /// Whether `finished` rows are all there are.
+  /// The coverage of a run in which `finished` rows finished.
   func coverage(finished: Int) -> Coverage {
     isAtEnd.load(ordering: .acquiring) && !plan.isPartial ? .complete : .partial(rows: finished)
   }

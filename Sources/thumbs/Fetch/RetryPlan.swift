@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The rows of a report that are tried again.
+/// The rows of a report that are retried.
 final class RetryPlan: RowPlan {
   private let rows: Mutex<ArraySlice<PlannedRow>>
 
-  /// Whether the report does not hold every row of its manifests.
+  /// True if the report lacks rows of its manifests.
   let isPartial: Bool
 
   init(_ report: RetryReport) {
@@ -14,9 +14,9 @@ final class RetryPlan: RowPlan {
 
   func next() -> PlannedRow? { rows.withLock { $0.popFirst() } }
 
-  /// Nothing waits for a row.
+  /// Does nothing: retried rows have no dependencies.
   func finish(_ row: PlannedRow) {}
 
-  /// The report was read whole before.
+  /// Always nil: the report has already been read whole.
   var failure: ManifestError? { nil }
 }

@@ -1,20 +1,20 @@
 import BatchFetch
 
-/// The rows that are on their way, by what others may call them. As large as the batch's window, whatever the manifest.
+/// The unfinished rows, keyed by their names and URLs. Its size is bounded by the batch's window, not by the manifest.
 struct RowDependencies {
   private var milestones: [String: [Int: Milestone]] = [:]
 
-  /// The ends of the rows that `row` depends on: those above it that have such a name or address and are not over.
+  /// Returns the ends of the rows that `row` depends on: unfinished earlier rows with a matching name or URL.
   func ends(of row: ManifestRow) -> [Milestone] {
     row.options.depends.flatMap { key in (milestones[key] ?? [:]).values }
   }
 
-  /// `row` is on its way until `end`.
+  /// Adds `row`, which is unfinished until it reaches `end`.
   mutating func begin(_ row: ManifestRow, end: Milestone) {
     for key in row.keys { milestones[key, default: [:]][row.index] = end }
   }
 
-  /// `row` is over.
+  /// Removes `row`, which has finished.
   mutating func end(_ row: ManifestRow) {
     for key in row.keys {
       milestones[key]?[row.index] = nil
@@ -24,6 +24,6 @@ struct RowDependencies {
 }
 
 extension ManifestRow {
-  /// What other rows may call this one.
+  /// The names by which other rows may refer to this one.
   fileprivate var keys: [String] { name.map { [$0, url] } ?? [url] }
 }

@@ -1,11 +1,11 @@
-/// Where the rows of a run come from, in their order.
+/// An ordered source of the rows of a run.
 protocol RowPlan: Sendable {
-  /// The next row; nil after the last, and after a ``failure``. May block. Called by one thread at a time.
+  /// Returns the next row; nil after the last, and after a ``failure``. May block. Called by one thread at a time.
   func next() -> PlannedRow?
-  /// `row` is over: its files are written, or never will be. Called by any thread.
+  /// Marks `row` as finished: its files are written, or never will be. Called on any thread.
   func finish(_ row: PlannedRow)
-  /// Whether further rows are known to be missing here.
+  /// True if rows are known to be missing from this plan.
   var isPartial: Bool { get }
-  /// Why the rows ended early. Nil while they come, and after a good end.
+  /// The error that ended the rows early; nil while there are more rows, and after a normal end.
   var failure: ManifestError? { get }
 }

@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// The end of a run, which decides the exit status of the process.
+/// The cause of the end of a run, which determines the exit status of the process.
 enum RunEnding: Hashable, Sendable {
   /// Every row was handled.
   case finished(Summary)
-  /// A signal stopped it.
+  /// A signal stopped the run.
   case signal(Int32)
-  /// Nothing more could be written.
+  /// Output could not be written.
   case output(OutputError)
   /// A manifest could not be read to its end.
   case manifest(ManifestError)
 
-  /// Chooses the cause that counts, where there are several.
+  /// Chooses the most important cause: a signal, then an output error, then a manifest error.
   init(signal: Int32?, output: OutputError?, manifest: ManifestError?, _ summary: Summary) {
     if let signal {
       self = .signal(signal)
@@ -34,8 +34,8 @@ enum RunEnding: Hashable, Sendable {
     }
   }
 
-  /// The message that a person needs in addition to the summary; nil for none. A reader of the report that went away has
-  /// seen enough, which is not an error to report.
+  /// The message to print after the summary; nil if no message is needed. A broken pipe gets no message, because a
+  /// reader that closes the report early has simply seen enough.
   var message: String? {
     switch self {
     case .output(let error) where !error.isBrokenPipe: "\(error)"

@@ -1,4 +1,4 @@
-/// The files that a run writes. All of them are opened, and compared with the files that it reads, before any is changed.
+/// The files that a run writes. All of them are opened and compared with the files that it reads before any is changed.
 struct RunFiles: Sendable {
   /// The output directory.
   let writer: OutputWriter
@@ -6,10 +6,11 @@ struct RunFiles: Sendable {
   let summary: SummaryFile?
   let gallery: GalleryWriter?
 
-  /// Opens the files that `options` name, for a run over `inputs` called `title`, whose thumbnails go to `directory`.
+  /// Opens the files named in `options`, for a run over `inputs` whose thumbnails go to `directory`. `title` is the
+  /// title of the gallery.
   ///
-  /// - Throws: an `OutputError` for a file that cannot be made or must not be replaced, and a `ValidationError` where two
-  ///   names mean the same file. Then no file was changed, and no new one is left.
+  /// - Throws: an `OutputError` if a file cannot be created or must not be replaced, and a `ValidationError` if two
+  ///   names refer to the same file. In both cases no file was changed, and no new file is left behind.
   init(_ options: OutputOptions, inputs: RunInputs, title: String, directory: String) throws {
     let names = try NamedFiles(options, inputs: inputs)
     do {

@@ -2,33 +2,33 @@ import Glibc
 
 /// The files that a run reads its rows from.
 struct RunInputs: Sendable {
-  /// A report whose rows are tried again.
+  /// A report whose rows are retried.
   struct Retried: Sendable {
-    /// Its path; `-` is standard input.
+    /// The path of the report; `-` is standard input.
     let path: String
-    /// The file as it was read; nil for a pipe.
+    /// The version of the file that was read; nil for a pipe.
     let version: FileVersion?
-    /// The numbers of the lines of these rows, from 1.
+    /// The line numbers of the retried rows, from 1.
     let lineNumbers: [Int]
-    /// The numbers of lines that are no rows.
+    /// The line numbers of lines that are not rows.
     let otherLines: Set<Int>
-    /// Whether the report lacks rows of its run.
+    /// True if the report lacks rows of its run.
     let isPartial: Bool
   }
 
-  /// The files that no thumbnail may replace: these, and those that the run adds.
+  /// The files that no thumbnail may replace: these inputs, and the files that the run adds.
   let reserved = ReservedFiles()
   /// The report of a retry; nil for a run over manifests.
   let retried: Retried?
   private let files: [(path: String, role: FileRole)]
 
-  /// The manifests at `paths`; `-` is standard input.
+  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input.
   init(manifests paths: [String]) {
     files = paths.map { ($0, .manifest($0)) }
     retried = nil
   }
 
-  /// The `report` at `path`, whose rows are tried again.
+  /// Creates the inputs of a retry of `report`, which is at `path`.
   init(_ report: RetryReport, at path: String) {
     files = [(path, .retriedReport(path))]
     retried = Retried(
@@ -37,7 +37,7 @@ struct RunInputs: Sendable {
     for case .row(let row) in report.rows.map(\.entry) { reserved.insert(sourcesOf: row) }
   }
 
-  /// The paths, for people.
+  /// The paths as given on the command line.
   var paths: [String] { files.map(\.path) }
 
   /// The role of each file.

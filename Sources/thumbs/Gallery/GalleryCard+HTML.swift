@@ -1,10 +1,10 @@
 import ImageCache
 
 extension GalleryCard {
-  /// The card as an element of the page's list, on a line of its own.
+  /// The card as an item of the page's list, on one line.
   ///
-  /// It is a link: to the picture, or to the source that gave none, so that the list is of use without its script. No
-  /// scheme but http and https is ever linked to.
+  /// Each card is a link to its thumbnail, or to the source if there is no thumbnail, so that the list is useful
+  /// without the script. Only `http` and `https` URLs from a manifest are linked.
   var html: [UInt8] {
     var html = HTMLText()
     html.markup("<li")
@@ -14,7 +14,7 @@ extension GalleryCard {
     html.attribute("href", target)
     if let url { html.attribute("data-url", url) }
     html.markup(">")
-    writePicture(to: &html)
+    writeImage(to: &html)
     html.markup("<span class=text><b dir=auto>")
     html.text(title)
     html.markup("</b><span class=subtitle dir=auto>")
@@ -26,7 +26,7 @@ extension GalleryCard {
   }
 
   private var target: String {
-    if case .picture(let picture, _) = content, !picture.address.hasPrefix("data:") { return picture.address }
+    if case .image(let image, _) = content, !image.url.hasPrefix("data:") { return image.url }
     if case .placeholder = content, let url, isWeb(url) { return url }
     return "#row-\(index)"
   }
@@ -36,21 +36,22 @@ extension GalleryCard {
     return url.hasPrefix("http://") || url.hasPrefix("https://")
   }
 
-  /// The browser knows the size before the picture comes, and loads it when it is near the screen.
-  private func writePicture(to html: inout HTMLText) {
-    guard case .picture(let picture, _) = content else {
-      return html.markup("<svg class=picture aria-hidden=true><use href=\"#none\"/></svg>")
+  /// Writes the `img` element, with its size so that the layout is known before the image loads, or the placeholder.
+  /// The browser loads an image only when it is near the screen.
+  private func writeImage(to html: inout HTMLText) {
+    guard case .image(let image, _) = content else {
+      return html.markup("<svg class=image aria-hidden=true><use href=\"#none\"/></svg>")
     }
-    html.markup("<img class=picture alt=\"\" loading=lazy decoding=async")
-    html.attribute("width", picture.size.width)
-    html.attribute("height", picture.size.height)
-    html.attribute("src", picture.address)
+    html.markup("<img class=image alt=\"\" loading=lazy decoding=async")
+    html.attribute("width", image.size.width)
+    html.attribute("height", image.size.height)
+    html.attribute("src", image.url)
     html.markup(">")
   }
 
   private func writeNote(to html: inout HTMLText) {
     switch content {
-    case .picture(_, let facts):
+    case .image(_, let facts):
       html.markup("<small>")
       html.text(facts)
     case .placeholder(let code, let reason):

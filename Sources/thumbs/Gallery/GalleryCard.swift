@@ -1,67 +1,67 @@
 import BatchFetch
 import ImageCache
 
-/// What a gallery shows of one row.
+/// A row as shown in a gallery.
 struct GalleryCard: Hashable, Sendable {
-  /// A thumbnail, shown at half its pixels or fewer.
-  struct Picture: Hashable, Sendable {
-    /// What the page loads: an address relative to it, or a `data:` address with the picture itself.
-    var address: String
+  /// The thumbnail on a card.
+  struct Image: Hashable, Sendable {
+    /// The URL that the page loads: relative to the page, or a `data:` URL that contains the image.
+    var url: String
     /// The thumbnail's size in pixels.
     var size: PixelSize
   }
 
-  /// What there is to look at.
+  /// The main part of a card.
   enum Content: Hashable, Sendable {
-    /// A picture, and what is known of its source: `1280 × 960 JPEG, network`.
-    case picture(Picture, facts: String)
-    /// A placeholder, the code of the report, and the reason.
+    /// A thumbnail, and facts about its source: `1280 × 960 JPEG, network`.
+    case image(Image, facts: String)
+    /// A placeholder with the failure code and the reason.
     case placeholder(code: String, reason: String)
   }
 
   /// The row's place among all rows, from 0.
   var index: Int
-  /// The `status` of the report.
+  /// The `status` in the report.
   var status: ReportLine.Status
-  /// The row's name; the last part of its address where it has none.
+  /// The row's name, or else the last part of its URL.
   var title: String
-  /// The second line: what the manifest says, else the host.
+  /// The second line: the row's subtitle, or else the host.
   var subtitle: String
-  /// The source's address without credentials; nil for a bad row.
+  /// The source's URL without credentials; nil for a bad row.
   var url: String?
-  /// What there is to look at.
+  /// The main part of the card.
   var content: Content
 }
 
 extension GalleryCard {
-  /// The fewest pixels of a thumbnail's longer side that look sharp at the size of a gallery.
+  /// The shortest longer side of a thumbnail, in pixels, that looks sharp at the size of a card.
   private static let sharpSide = 144
 
-  /// The card of the row of `line`; `pictures` tells how the page finds them.
-  init(_ line: ReportLine, subtitle: String?, pictures: GalleryPictures) {
-    let address = line.url.map { SourceAddress($0) }
+  /// Creates the card for the row of `line`.
+  init(_ line: ReportLine, subtitle: String?, pictures images: GalleryImages) {
+    let source = line.url.map { SourceAddress($0) }
     index = line.index
     status = line.status
-    title = line.name ?? address?.stem ?? "Row \(UInt(clamping: line.index) + 1)"
-    self.subtitle = subtitle ?? address?.host ?? ""
+    title = line.name ?? source?.stem ?? "Row \(UInt(clamping: line.index) + 1)"
+    self.subtitle = subtitle ?? source?.host ?? ""
     url = line.url
     switch line.outcome {
     case .failed(let failure): content = .placeholder(code: "\(failure.code)", reason: failure.message)
-    case .done(let set, let outputs): content = Self.content(set, outputs, pictures)
+    case .done(let set, let outputs): content = Self.content(set, outputs, images)
     }
   }
 
-  /// Of several sizes, the smallest that is sharp.
+  /// Returns the smallest thumbnail that looks sharp, or else the largest.
   private static func content(
-    _ set: ThumbnailSet, _ outputs: [ReportLine.Output], _ pictures: GalleryPictures
+    _ set: ThumbnailSet, _ outputs: [ReportLine.Output], _ images: GalleryImages
   ) -> Content {
     let bySize = zip(set.thumbnails, outputs).sorted { $0.0.size.longerSide < $1.0.size.longerSide }
     let shown = bySize.first { $0.0.size.longerSide >= sharpSide } ?? bySize.last
     guard let (thumbnail, output) = shown else { return .placeholder(code: "", reason: "There is no file.") }
-    let picture = Picture(address: pictures.address(of: thumbnail, at: output.path), size: thumbnail.size)
+    let image = Image(url: images.url(of: thumbnail, at: output.path), size: thumbnail.size)
     let size = set.source.size
     let facts = "\(size.width) × \(size.height) \(set.source.format.rawValue.uppercased()), \(set.origin.rawValue)"
-    return .picture(picture, facts: ([facts] + set.warnings).joined(separator: "; "))
+    return .image(image, facts: ([facts] + set.warnings).joined(separator: "; "))
   }
 }
 

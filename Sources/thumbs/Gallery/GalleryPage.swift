@@ -2,17 +2,17 @@ import BatchFetch
 import FoundationEssentials
 import ImageCache
 
-/// The frame of a gallery: everything but its cards.
+/// The HTML of a gallery around its cards.
 ///
-/// The page needs nothing from elsewhere and says so: its policy (`Content-Security-Policy`) allows pictures beside it,
-/// its own style, and the one script whose hash it names. Should markup ever come in with a name, it could not run.
+/// The page is self-contained. Its `Content-Security-Policy` allows only local images, its own style, and the one
+/// script whose hash it contains, so that a script injected through a name could not run.
 struct GalleryPage: Hashable, Sendable {
-  /// What the page is called: the names of the manifests.
+  /// The title: the names of the manifests.
   var title: String
-  /// How many cards of each status there are.
+  /// The number of cards by status.
   var counts: [ReportLine.Status: Int]
 
-  /// What stands before the cards.
+  /// The HTML before the cards.
   var head: [UInt8] {
     var html = HTMLText()
     html.markup(
@@ -37,14 +37,14 @@ struct GalleryPage: Hashable, Sendable {
     return style + body
   }
 
-  /// How many cards are in one list; the style and the script know it too. It is divided by every number of columns.
+  /// The number of cards in one list: a multiple of every number of columns. `gallery.css` and `gallery.js` repeat it.
   static let listLength = 60
-  /// What stands between two lists.
+  /// The HTML between two lists.
   static let listBreak = Array("</ul><ul>\n".utf8)
 
-  /// What stands behind them.
+  /// The HTML after the cards.
   static var tail: [UInt8] {
-    Array("</ul></div>\n<p id=nothing hidden>Nothing here matches.</p>\n</main>\n<dialog></dialog>\n<script>".utf8)
+    Array("</ul></div>\n<p id=nothing hidden>No matches.</p>\n</main>\n<dialog></dialog>\n<script>".utf8)
       + PackageResources.gallery_js + Array("</script>\n</html>\n".utf8)
   }
 
@@ -54,7 +54,7 @@ struct GalleryPage: Hashable, Sendable {
     html.markup("<path d=\"M5 5l14 14M4 8v10a2 2 0 0 0 2 2h10M8 4h10a2 2 0 0 1 2 2v10M4 15l3.5-3.5 2 2\"/>")
     html.markup("</symbol></svg>\n<header>\n<h1 dir=auto>")
     html.text(title)
-    html.markup("</h1>\n<input id=filter type=search placeholder=\"Filter\" aria-label=\"Filter by name, address or")
+    html.markup("</h1>\n<input id=filter type=search placeholder=\"Filter\" aria-label=\"Filter by name, URL or")
     html.markup(" reason\" autocomplete=off spellcheck=false>\n<div class=choices role=radiogroup aria-label=Show>\n")
     choice("All", "all", counts.values.reduce(0, +), to: &html)
     for (label, status) in Self.labels {
@@ -65,7 +65,7 @@ struct GalleryPage: Hashable, Sendable {
   }
 
   private static let labels: [(StaticString, ReportLine.Status)] = [
-    ("Done", .ok), ("Failed", .failed), ("Cancelled", .cancelled),
+    ("Done", .ok), ("Failed", .failed), ("Canceled", .cancelled),
   ]
 
   private func choice(_ label: StaticString, _ value: String, _ count: Int, to html: inout HTMLText) {
@@ -78,7 +78,7 @@ struct GalleryPage: Hashable, Sendable {
     html.markup("</i></label>\n")
   }
 
-  /// `'self'` is not the directory of a page that is a file; `file:` is.
+  /// The Content-Security-Policy. `'self'` does not match images next to a page opened from disk; `file:` does.
   private static let policy =
     "default-src 'none'; img-src 'self' file: data:; style-src 'unsafe-inline'; script-src 'sha256-\(scriptHash)'; "
     + "base-uri 'none'; form-action 'none'"

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Cards that come in any order and leave in the order of their rows, in memory that does not grow with them.
+/// Sorts cards by row, in memory that does not grow with the number of cards.
 ///
-/// They are kept in one file in the order in which they come, and their places in another, 24 bytes a card. Neither file
-/// has a name: nothing is left behind however the process ends.
+/// One temporary file holds the cards in the order of arrival, and another one holds their positions, 24 bytes per
+/// card. Neither file has a name, so nothing is left behind however the process ends.
 struct GallerySpool: ~Copyable {
   private struct Place: BitwiseCopyable, Comparable {
     var index: Int
     var start: Int
     var count: Int
 
-    /// By row, and of one row the card that came first.
+    /// Orders by row, and within a row by arrival.
     static func < (a: Place, b: Place) -> Bool { (a.index, a.start) < (b.index, b.start) }
   }
 
@@ -20,7 +20,7 @@ struct GallerySpool: ~Copyable {
   private var end = 0
   private var cardCount = 0
 
-  /// An empty spool, on the file system of `directory`.
+  /// Creates an empty spool on the file system of `directory`.
   init(directory: String) throws(OutputError) {
     let cards = try FileDescriptor.unnamedFile(in: directory)
     do throws(OutputError) {
@@ -42,7 +42,7 @@ struct GallerySpool: ~Copyable {
     close(places)
   }
 
-  /// Keeps the card of the row `index`, whatever that number is. A second one for a row takes the place of the first.
+  /// Adds the card of the row `index`, which may be any number. A second card for a row replaces the first.
   mutating func append(_ card: [UInt8], index: Int) throws(OutputError) {
     try check(FileDescriptor.writeAll(card[...], to: cards).code)
     let place = withUnsafeBytes(of: Place(index: index, start: end, count: card.count)) { Array($0) }
@@ -51,11 +51,11 @@ struct GallerySpool: ~Copyable {
     cardCount += 1
   }
 
-  /// Gives the cards to `body`, in the order of their rows.
+  /// Calls `body` with each card, in the order of the rows.
   func forEach(_ body: ([UInt8]) throws(OutputError) -> Void) throws(OutputError) {
     if cardCount == 0 { return }
     let length = cardCount * MemoryLayout<Place>.stride
-    // Private: sorting writes to memory alone, and hardly any of it, because rows end almost in their order.
+    // A private mapping: sorting copies only the pages that it changes, which are few, as rows finish nearly in order.
     guard let memory = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, places, 0), memory != MAP_FAILED else {
       throw failure(errno)
     }

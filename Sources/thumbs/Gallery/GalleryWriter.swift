@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// Writes a gallery: one page with a card for every row, in the order of the rows.
+/// Writes a gallery: a page with a card for each row, in the order of the rows.
 ///
-/// While rows end, their cards are kept aside (``GallerySpool``). The page is put together at the end, also of a run
-/// that was cancelled, and moved into its place whole: until then, an older page stays as it is.
+/// As rows finish, their cards are collected in a ``GallerySpool``. The page is assembled at the end of the run, even
+/// of a canceled one, and then renamed into place. Until then, an older page stays unchanged.
 final class GalleryWriter: Sendable {
   private struct State: ~Copyable {
     var spool: GallerySpool
@@ -16,10 +16,10 @@ final class GalleryWriter: Sendable {
   private let name: String
   private let writer: OutputWriter
   private let title: String
-  private let pictures: GalleryPictures
+  private let images: GalleryImages
   private let state: Mutex<State>
 
-  /// Prepares a gallery of what is in `outputDirectory`, which exists. Follows a link to `file`.
+  /// Prepares a gallery of the thumbnails in `outputDirectory`, which must exist. Symbolic links are followed.
   init(_ file: NamedFile, title: String, outputDirectory: String) throws(OutputError) {
     let path = Self.target(of: file.name)
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -28,14 +28,14 @@ final class GalleryWriter: Sendable {
     self.path = path
     name = parts.last.map(String.init) ?? path
     self.title = title
-    // Files can be made next to a page, but not next to a device.
+    // Temporary files can be created next to a page, but not next to a device such as /dev/stdout.
     let workplace = file.identity == nil ? outputDirectory : directory
     writer = try OutputWriter(directory: workplace)
-    pictures = GalleryPictures(of: outputDirectory, from: directory)
+    images = GalleryImages(of: outputDirectory, from: directory)
     state = Mutex(State(spool: try GallerySpool(directory: workplace)))
   }
 
-  /// The file that `path` leads to, where that is a link; else `path` as it is.
+  /// Returns the target of `path` if it is a symbolic link, and `path` unchanged otherwise.
   private static func target(of path: String) -> String {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
@@ -45,16 +45,16 @@ final class GalleryWriter: Sendable {
     return String(cString: target)
   }
 
-  /// Adds the card of the row of `line`, with `subtitle` for its second line.
+  /// Adds the card for the row of `line`. `subtitle` is its second line; nil for the host.
   func append(_ line: ReportLine, subtitle: String?) throws(OutputError) {
-    let card = GalleryCard(line, subtitle: subtitle, pictures: pictures).html
+    let card = GalleryCard(line, subtitle: subtitle, pictures: images).html
     try state.withLock { state throws(OutputError) in
       try state.spool.append(card, index: line.index)
       state.counts[line.status, default: 0] += 1
     }
   }
 
-  /// Replaces the file with the page. A pipe or a device takes the page as it is written.
+  /// Writes the page and replaces the file with it. A pipe or a device is written directly.
   func finish() throws(OutputError) {
     let write = { (descriptor: Int32) throws(OutputError) in
       try self.state.withLock { state throws(OutputError) in
@@ -80,7 +80,7 @@ final class GalleryWriter: Sendable {
   }
 }
 
-/// Collects small writes to large ones.
+/// A buffer that combines small writes into large ones.
 private struct LargeWrites {
   private static let limit = 256 << 10
 

@@ -1,23 +1,23 @@
-/// Builds a page, piece by piece. Text from outside comes in through ``text(_:)`` and ``attribute(_:_:)`` alone, which
-/// leave nothing in it that could be markup.
+/// Builds HTML piece by piece. Untrusted text can enter only through ``text(_:)`` and ``attribute(_:_:)``, which escape
+/// everything that could be markup.
 struct HTMLText: Hashable, Sendable {
-  /// The page so far, UTF-8.
+  /// The HTML so far, in UTF-8.
   private(set) var bytes: [UInt8] = []
 
-  /// Nothing yet.
+  /// Creates an empty text.
   init() {}
 
-  /// Markup, as it is: only ever written in the source code.
+  /// Appends markup unchanged. It is a `StaticString`, so that it can only come from the source code.
   mutating func markup(_ markup: StaticString) {
     markup.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
-  /// Text between two tags.
+  /// Appends text between two tags.
   mutating func text(_ text: String) {
     for scalar in text.unicodeScalars { append(scalar) }
   }
 
-  /// An attribute after a tag's name: ` alt="…"`.
+  /// Appends an attribute after a tag's name: ` alt="…"`.
   mutating func attribute(_ name: StaticString, _ value: String) {
     markup(" ")
     markup(name)
@@ -26,13 +26,13 @@ struct HTMLText: Hashable, Sendable {
     markup("\"")
   }
 
-  /// An attribute that is a number.
+  /// Appends an attribute whose value is a number.
   mutating func attribute(_ name: StaticString, _ value: Int) {
     attribute(name, String(value))
   }
 
-  /// The characters that begin or end markup or an attribute become references (HTML, section 13.1.4). A control
-  /// character is no part of a page, and a reference to one neither (13.2.2): U+FFFD stands for it.
+  /// Appends an escaped character. Characters that could begin or end markup or an attribute become references (HTML,
+  /// section 13.1.4). Control characters become U+FFFD, because references to them are invalid as well (13.2.2).
   private mutating func append(_ scalar: Unicode.Scalar) {
     switch scalar {
     case "&": markup("&amp;")

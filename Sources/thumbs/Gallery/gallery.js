@@ -1,12 +1,13 @@
 "use strict";
-// Filter by words and status, keys to move about, and a closer look. Without this the page is a list of links.
+// Filters cards, moves between them with keys, and enlarges a thumbnail. Without this script, the page is a list of links.
 const list = document.getElementById("cards");
 const cards = [...list.querySelectorAll("li")];
 const links = cards.map(card => card.firstElementChild);
 const filter = document.getElementById("filter");
 const dialog = document.querySelector("dialog");
-/** The cards that fit the filter, and how many of them are laid out together. */
+/** The cards that match the filter. */
 let shown = cards;
+/** The number of cards in one list, as in GalleryPage. */
 const listLength = 60;
 let texts;
 let pending = 0;
@@ -32,8 +33,8 @@ function applySoon() {
   pending = requestAnimationFrame(apply);
 }
 
-/** The card that is shown `step` places on; the last one in that direction where there are fewer. */
-function neighbour(link, step) {
+/** Returns the link of the shown card `step` places further on, or of the last one in that direction. */
+function neighbor(link, step) {
   const place = shown.indexOf(link.parentElement) + step;
   return shown[Math.max(0, Math.min(place, shown.length - 1))].firstElementChild;
 }
@@ -48,7 +49,7 @@ function add(name, text, parent = dialog) {
   return element;
 }
 
-/** Shows the picture of a card at its own size, and where it is from. */
+/** Opens the dialog with the thumbnail of a card at its full size, and its source. */
 function look(link) {
   const small = link.querySelector("img");
   dialog.replaceChildren();
@@ -85,12 +86,12 @@ document.addEventListener("keydown", event => {
   } else if (at || (document.activeElement === filter && event.key === "ArrowDown")) {
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns(), ArrowDown: columns(), Home: -Infinity, End: Infinity };
     if (!(event.key in steps)) return;
-    (at ? neighbour(at, steps[event.key]) : shown[0]?.firstElementChild)?.focus();
+    (at ? neighbor(at, steps[event.key]) : shown[0]?.firstElementChild)?.focus();
   } else {
     return;
   }
   event.preventDefault();
 });
 
-// A page that is loaded again may come with its old filter.
+// Browsers may restore the filter when the page is reloaded.
 if (filter.value || !document.querySelector("[value=all]").checked) apply();

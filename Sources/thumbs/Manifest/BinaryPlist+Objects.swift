@@ -1,7 +1,7 @@
 import Foundation
 
 extension BinaryPlist {
-  /// An object: what kind it is, the number beside that, and where the rest is.
+  /// The header of an object: its type, its count, and the offset of its contents.
   struct Object {
     var type: UInt8
     var count: Int
@@ -14,7 +14,7 @@ extension BinaryPlist {
     guard offset >= 8, offset < offsets else { throw Self.damaged }
     let object = Object(type: bytes[offset] >> 4, count: Int(bytes[offset] & 15), start: offset + 1)
     guard object.count == 15, object.type >= 4, object.type != 8 else { return object }
-    // A count that does not fit is a number behind the marker.
+    // A count of 15 or more is stored as an integer object after the marker.
     guard object.start < offsets, bytes[object.start] >> 4 == 1 else { throw Self.damaged }
     let size = 1 << Int(bytes[object.start] & 15)
     return Object(
@@ -22,7 +22,7 @@ extension BinaryPlist {
       start: object.start + 1 + size)
   }
 
-  /// How many bytes an object has for each of its count.
+  /// The number of content bytes for each unit of an object's count.
   func contentSize(of object: Object) -> Int {
     switch object.type {
     case 0x6: 2
@@ -32,7 +32,7 @@ extension BinaryPlist {
     }
   }
 
-  /// Where the contents of `object` are.
+  /// The range of the contents of `object`, which takes `size` bytes for each unit of its count.
   func contents(of object: Object, each size: Int) throws(DocumentFlaw) -> Range<Int> {
     let count =
       switch object.type {
@@ -45,7 +45,7 @@ extension BinaryPlist {
     return object.start..<object.start + count * size
   }
 
-  /// A value that holds no others.
+  /// The value of an object that contains no other objects.
   func scalar(_ object: Object, _ contents: Range<Int>) throws(DocumentFlaw) -> Any {
     switch object.type {
     case 0x0 where object.count == 8 || object.count == 9: return object.count == 9
@@ -67,7 +67,7 @@ extension BinaryPlist {
     }
   }
 
-  /// The number that the `size` bytes at `offset` are, the most significant first.
+  /// Reads the `size` bytes at `offset` as a big-endian unsigned number.
   static func number(_ bytes: [UInt8], at offset: Int, size: Int) throws(DocumentFlaw) -> Int {
     guard size <= 16, offset >= 0, offset <= bytes.count - size else { throw damaged }
     var number: UInt64 = 0
@@ -79,7 +79,7 @@ extension BinaryPlist {
     return number
   }
 
-  /// Numbers of eight bytes have a sign, shorter ones have none.
+  /// Reads an integer, which is signed if it has eight bytes and unsigned if it is shorter.
   private static func signed(_ bytes: [UInt8], _ contents: Range<Int>) throws(DocumentFlaw) -> Int {
     guard contents.count <= 8 else { throw damaged }
     return Int(truncatingIfNeeded: bytes[contents].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })

@@ -1,10 +1,11 @@
-/// A binary property list (`bplist00`) that is an array, read one element at a time.
+/// A binary property list (`bplist00`) whose top level is an array, read one element at a time.
 ///
-/// An object may be part of any number of others, so that a few hundred bytes can stand for gigabytes. Only the element
-/// that is asked for is built, and it has a budget.
+/// Any number of objects may refer to the same object, so a few hundred bytes can expand to gigabytes. To bound memory,
+/// only the requested element is built, within a budget.
 struct BinaryPlist: Sendable {
-  /// What one element may take, in bytes: its contents, and so much for each object.
+  /// The most memory that one element may take, in bytes: its contents, plus ``objectCost`` for each object.
   static let budget = ElementLimits.longest
+  /// The bytes charged to the budget for each object, in addition to its contents.
   static let objectCost = 64
 
   static let damaged = DocumentFlaw(reason: "the binary plist is damaged")
@@ -14,10 +15,10 @@ struct BinaryPlist: Sendable {
   let offsetSize: Int
   let referenceSize: Int
   let offsets: Int
-  /// Where the references to the elements are.
+  /// The range of the references to the elements.
   private var elements = 0..<0
 
-  /// The plist in `bytes`. Its last 32 bytes tell where everything is.
+  /// Opens the plist in `bytes`. Its last 32 bytes, the trailer, locate everything else.
   init(_ bytes: [UInt8]) throws(DocumentFlaw) {
     let trailer = bytes.count - 32
     guard trailer >= 8, bytes.starts(with: "bplist0".utf8) else { throw Self.damaged }
@@ -37,7 +38,7 @@ struct BinaryPlist: Sendable {
   /// The number of elements.
   var count: Int { elements.count / referenceSize }
 
-  /// The element `index`, in the values that Foundation would give.
+  /// Returns the element at `index`, as the same values that Foundation's parser would produce.
   func element(_ index: Int, budget: Int = budget) throws(DocumentFlaw) -> Any {
     var budget = budget
     return try value(of: reference(index, in: elements), depth: 0, budget: &budget)

@@ -1,19 +1,19 @@
-/// The rows of a binary plist, which is read whole: only its end tells where anything is.
+/// The rows of a binary plist. It is read whole, because the table that locates its objects is at the end.
 struct BinaryPlistRows: RowSource {
-  /// The longest plist, in bytes: some millions of rows.
+  /// The size limit of a plist, in bytes: enough for millions of rows.
   static let longest = 512 << 20
 
   private let plist: BinaryPlist
   private let keys: ManifestKeys
   private var index = 0
 
-  /// The rows of the plist in `reader`, with the columns of `keys`.
+  /// Reads the plist in `reader`, whose columns are called as in `keys`.
   init(_ reader: LineReader, keys: ManifestKeys, limit: Int = longest) throws(ManifestError) {
     var reader = reader
     self.keys = keys
     guard let bytes = try reader.rest(limit: limit) else {
       let limit = ByteSize(count: limit)
-      throw ManifestError(reader.name, "a binary plist of more than \(limit), unpacked; split it, or use JSON or CSV")
+      throw ManifestError(reader.name, "a binary plist larger than \(limit) uncompressed; split it, or use JSON or CSV")
     }
     do throws(DocumentFlaw) {
       plist = try BinaryPlist(bytes)
@@ -22,7 +22,7 @@ struct BinaryPlistRows: RowSource {
     }
   }
 
-  /// The next row. One that is damaged, or would take too much memory, fails alone.
+  /// Returns the next row. A row that is damaged or would take too much memory becomes a bad row.
   mutating func next() -> ManifestItem? {
     guard index < plist.count else { return nil }
     defer { index += 1 }

@@ -1,18 +1,18 @@
 import Glibc
 import Synchronization
 
-/// Bytes that come in pieces: a file, standard input, or what a filter makes of them.
+/// A stream of bytes: a file, standard input, or the output of a filter.
 struct ByteSource: Sendable {
-  /// What messages call it.
+  /// The name used in messages.
   let name: String
-  /// Whether it is a file, all of which is there: reading never waits for somebody who writes. Default no.
+  /// True for a regular file, whose bytes can be read without waiting for a writer. Default false.
   var isFile = false
-  /// Puts the next bytes into the buffer and returns their number, 0 at the end. Waits for at least one.
+  /// Reads the next bytes into the buffer and returns their number, 0 at the end. Blocks until there is at least one.
   let read: @Sendable (UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int
 }
 
 extension ByteSource {
-  /// The file at `path`, or standard input for `-`.
+  /// Opens the file at `path`, or standard input if `path` is `-`.
   static func open(_ path: String) throws(ManifestError) -> ByteSource {
     if path == "-" { return ByteSource(OpenFile(name: "standard input", descriptor: dup(STDIN_FILENO))) }
     let file = OpenFile(name: path, descriptor: Glibc.open(path, O_RDONLY | O_CLOEXEC))
@@ -20,7 +20,7 @@ extension ByteSource {
     return ByteSource(file)
   }
 
-  /// These bytes, unpacked where they are gzip data.
+  /// Returns a source of these bytes, decompressed if they are gzip data.
   func unpacked() -> ByteSource {
     let filter = Mutex(GzipFilter(self))
     return ByteSource(name: name, isFile: isFile) { buffer throws(ManifestError) in
@@ -33,7 +33,7 @@ extension ByteSource {
   }
 }
 
-/// An open descriptor, closed with the last reference to it.
+/// An open file descriptor, closed when the last reference to this object goes away.
 private final class OpenFile: Sendable {
   let name: String
   let descriptor: Int32

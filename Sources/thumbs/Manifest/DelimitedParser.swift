@@ -1,13 +1,13 @@
-/// Puts the lines of a CSV (RFC 4180) or TSV file together to records, one line at a time.
+/// Assembles the lines of a CSV (RFC 4180) or TSV file into records.
 ///
-/// In CSV a field may stand in quotes; inside, a comma and a line end are part of it, and two quotes are one.
-/// A quote in the middle of an unquoted field is an ordinary character. In TSV nothing is quoted.
+/// In CSV a field may be quoted. A quoted field may contain commas and line ends, and a doubled quote in it stands for
+/// one quote. A quote inside an unquoted field is an ordinary character. In TSV, quotes have no meaning.
 struct DelimitedParser: Hashable, Sendable {
-  /// What stands between two fields.
+  /// The separator between fields, and whether fields can be quoted.
   enum Dialect: Hashable, Sendable {
-    /// Commas, and quotes around fields.
+    /// Comma-separated fields, which may be quoted.
     case csv
-    /// Tabs alone.
+    /// Tab-separated fields, never quoted.
     case tsv
   }
 
@@ -20,25 +20,25 @@ struct DelimitedParser: Hashable, Sendable {
   private var fields: [[UInt8]] = []
   private var field: [UInt8] = []
 
-  /// A parser before the first record.
+  /// Creates a parser that is ready for the first record.
   init(_ dialect: Dialect) {
     self.dialect = dialect
   }
 
-  /// Whether a quote is open, so that the record goes on with the next line.
+  /// True if a quote is open, so that the record continues on the next line.
   var isInsideQuotes: Bool { state == .quoted }
 
-  /// Bytes of the record that is not complete yet.
+  /// The number of bytes in the incomplete record.
   var pendingCount: Int { fields.reduce(field.count) { $0 + $1.count } }
 
-  /// Takes one line; returns the fields of the record that ends with it, or nil where the record goes on.
+  /// Parses one line. Returns the fields of the record that ends with it, or nil if the record continues.
   mutating func take(_ line: [UInt8]) -> [[UInt8]]? {
     if state == .quoted { field.append(0x0A) }
     for byte in line { take(byte) }
     return isInsideQuotes ? nil : finish()
   }
 
-  /// Gives up the open quote: the fields so far are the record.
+  /// Ends the record even if a quote is open, and returns its fields.
   mutating func finish() -> [[UInt8]] {
     endField()
     defer { fields = [] }

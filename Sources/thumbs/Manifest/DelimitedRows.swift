@@ -1,4 +1,4 @@
-/// CSV or TSV with a header row. Empty lines are no items.
+/// The rows of a CSV or TSV file that has a header row. Empty lines are skipped.
 struct DelimitedRows: RowSource {
   private struct Record {
     var line: Int
@@ -10,14 +10,14 @@ struct DelimitedRows: RowSource {
   private let dialect: DelimitedParser.Dialect
   private let urlList: String
   private var columnCount = 0
-  /// Where the columns are among the fields.
+  /// The positions of the columns; nil for a column that the header row lacks.
   private var urlColumn: Int?
   private var nameColumn: Int?
   private var subtitleColumn: Int?
   private var optionColumns: [OptionColumn] = []
   private var optionPlaces: [OptionColumn: Int] = [:]
 
-  /// The rows of `lines`, with the columns of `keys`. Reads the header row; one without an address column is an error.
+  /// Reads the header row from `lines`, whose columns are called as in `keys`. Throws if it has no URL column.
   init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(ManifestError) {
     self.lines = lines
     self.parser = DelimitedParser(dialect)
@@ -37,8 +37,8 @@ struct DelimitedRows: RowSource {
     optionColumns = keys.options.filter { optionPlaces[$0] != nil }
     guard urlColumn != nil || optionColumns.contains(where: { $0.column == .urls }) else {
       throw ManifestError(
-        lines.name, at: .line(header.line), "the header row has no column \(urlList); name the column with --url-column"
-      )
+        lines.name, at: .line(header.line),
+        "the header row has no column named \(urlList); name the URL column with --url-column")
     }
   }
 
@@ -46,7 +46,7 @@ struct DelimitedRows: RowSource {
     keys.lazy.compactMap { columns.firstIndex(of: $0) }.first
   }
 
-  /// The next row.
+  /// Returns the next row; nil after the last.
   mutating func next() throws(ManifestError) -> ManifestItem? {
     guard let record = try nextRecord() else { return nil }
     switch record.fields {
@@ -64,25 +64,25 @@ struct DelimitedRows: RowSource {
       options.subtitle = field(subtitleColumn)
       let own = field(urlColumn)
       if own == nil, options.mirrors.isEmpty {
-        throw RowFlaw(reason: "no URL: the row ends before its column")
+        throw RowFlaw(reason: "no URL: the row ends before the URL column")
       }
       let isEmpty = own?.trimmingWhitespace().isEmpty ?? true
-      let url = try options.takeAddress(own: isEmpty && !options.mirrors.isEmpty ? nil : own, columns: urlList)
+      let url = try options.takeURL(own: isEmpty && !options.mirrors.isEmpty ? nil : own, columns: urlList)
       return ManifestItem(line: line, name: name, content: .url(url), options: options)
     } catch {
       return ManifestItem(line: line, name: name, content: .bad(error.reason))
     }
   }
 
-  /// A row may end early. One that is too long has been cut in wrong places: an address with a comma, say, has lost its
-  /// end. Empty fields at the end, which spreadsheets write, do no harm.
+  /// Throws if the row has more fields than the header row. Such a row was split in the wrong place, for example at an
+  /// unquoted comma inside a URL. Short rows are fine, and so are trailing empty fields, which spreadsheets write.
   private func checkCount(of fields: [String]) throws(RowFlaw) {
     guard fields.count > columnCount, fields[columnCount...].contains(where: { !$0.isEmpty }) else { return }
-    let advice = dialect == .csv ? "put a field that holds a comma in quotes" : "a field cannot hold a tab"
-    throw RowFlaw(reason: "\(fields.count) fields, where the header row has \(columnCount): \(advice)")
+    let advice = dialect == .csv ? "put a field that contains a comma in quotes" : "a field cannot contain a tab"
+    throw RowFlaw(reason: "\(fields.count) fields, but the header row has \(columnCount); \(advice)")
   }
 
-  /// The next record that is not an empty line, with the number of its first line.
+  /// Returns the next record that is not an empty line; nil at the end.
   private mutating func nextRecord() throws(ManifestError) -> Record? {
     var firstLine: Int?
     while let line = try lines.next() {
@@ -97,7 +97,7 @@ struct DelimitedRows: RowSource {
     }
     guard let firstLine else { return nil }
     _ = parser.finish()
-    return Record(line: firstLine, fields: .failure(LineFlaw(reason: "a quote is opened and not closed")))
+    return Record(line: firstLine, fields: .failure(LineFlaw(reason: "a quote is opened but never closed")))
   }
 
   private func record(_ fields: [[UInt8]], line: Int) -> Record {

@@ -1,25 +1,25 @@
-/// What is wrong with a plist or a JSON text.
+/// A syntax error in a plist or a JSON text.
 struct DocumentFlaw: Error, Hashable, Sendable {
-  /// How far the parser came.
+  /// The position at which the parser failed.
   enum Position: Hashable, Sendable {
-    /// It does not say.
+    /// The parser reported no position.
     case unknown
-    /// To this byte, from 0.
+    /// A byte offset, from 0.
     case offset(Int)
-    /// To this line, from 1.
+    /// A line number, from 1.
     case line(Int)
-    /// To the end, where more should follow.
+    /// The end of the text, which is incomplete.
     case end
   }
 
-  /// The rest of a sentence, without its full stop.
+  /// The description of the error: the end of a sentence, without its period.
   var reason: String
-  /// How far the parser came.
+  /// The position at which the parser failed.
   var position = Position.unknown
 }
 
 extension DocumentFlaw {
-  /// The place of this flaw in the text of `bytes`.
+  /// Returns the place of this error in `bytes`, the text that was parsed.
   func place(in bytes: [UInt8]) -> ManifestError.Place {
     switch position {
     case .unknown: .whole

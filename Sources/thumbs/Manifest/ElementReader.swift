@@ -1,34 +1,34 @@
-/// Cuts the elements out of a document that is an array, and holds one of them at a time.
+/// Reads the elements of a document that is an array, holding one element in memory at a time.
 struct ElementReader<Scanner: ElementScanner>: Sendable {
-  /// One element.
+  /// An element of the array.
   struct Element: Sendable {
-    /// Its bytes; nil where it is longer than ``ElementLimits/longest`` and was skipped.
+    /// The bytes of the element; nil if it was longer than ``ElementLimits/longest`` and was skipped.
     var bytes: [UInt8]?
     fileprivate var start: TextPosition
   }
 
-  /// What messages call the document.
+  /// The name of the document in messages.
   var name: String { reader.name }
-  /// The number of bytes that elements were looked for in.
+  /// The number of bytes scanned so far, in whole chunks.
   private(set) var count = 0
   private(set) var scanner = Scanner()
   private var reader: LineReader
   private var chunk: [UInt8] = []
   private var offset = 0
   private var position = TextPosition()
-  /// The line of the last byte that is not white space.
+  /// The line of the last byte that is not whitespace.
   private var lastLine = 1
-  /// What may become the next element; nil between elements.
+  /// The element being collected; nil between elements.
   private var pending: Element?
   private let longest: Int
 
-  /// A reader at the first byte of the document in `reader`.
+  /// Creates a reader at the first byte of the document in `reader`. An element may have up to `longest` bytes.
   init(_ reader: LineReader, longest: Int = ElementLimits.longest) {
     self.reader = reader
     self.longest = longest
   }
 
-  /// The next element; nil after the last.
+  /// Returns the next element; nil after the last.
   mutating func next() throws(ManifestError) -> Element? {
     repeat {
       do throws(DocumentFlaw) {
@@ -38,10 +38,10 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
       }
     } while try refill()
     if scanner.isComplete { return nil }
-    throw ManifestError(reader.name, at: .line(lastLine), "the \(Scanner.formatName) ends in the middle")
+    throw ManifestError(reader.name, at: .line(lastLine), "the \(Scanner.formatName) ends unexpectedly")
   }
 
-  /// Where in the document the place of `flaw` in `element` is; nil where the flaw has none.
+  /// Returns the place in the document of an error found in `element`; nil if the error has no place.
   func place(of flaw: DocumentFlaw, in element: Element) -> ManifestError.Place? {
     let start = element.start
     switch flaw.place(in: element.bytes ?? []) {
@@ -64,7 +64,7 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
     return nil
   }
 
-  /// Puts `byte` where it belongs; returns the element that is whole with it.
+  /// Adds `byte` to the pending element if it belongs there. Returns the element if that completes it.
   private mutating func take(_ byte: UInt8, _ step: ElementStep) -> Element? {
     defer { if step != .inside { pending = nil } }
     switch step {
@@ -100,7 +100,7 @@ extension ElementReader.Element {
   }
 }
 
-/// A place in a text, line and column both from 1.
+/// A position in a text; line and column both count from 1.
 private struct TextPosition: Sendable {
   var line = 1
   var column = 1
@@ -109,7 +109,7 @@ private struct TextPosition: Sendable {
     if byte == 0x0A {
       (line, column) = (line + 1, 1)
     } else if byte & 0xC0 != 0x80 {
-      // The bytes that continue a character (RFC 3629, section 3) have no column of their own.
+      // Continuation bytes of a character (RFC 3629, section 3) do not advance the column.
       column += 1
     }
   }

@@ -1,15 +1,15 @@
-/// The rows of a document that is an array: JSON, or a plist in XML. They are read one at a time, in memory that does not
+/// The rows of a document that is an array: JSON or an XML plist. They are read one at a time, in memory that does not
 /// grow with the document.
 struct ElementRows<Scanner: ElementScanner>: RowSource {
-  /// How much of a file is checked before its first row, so that a small document which makes no sense is refused
-  /// before anything is fetched. Standard input is worked on while it comes.
+  /// The number of bytes of a file that are checked before its first row is returned, so that a small malformed file is
+  /// rejected before anything is fetched. Standard input is not checked ahead, because its rows may arrive slowly.
   private static var checkedLength: Int { 1 << 20 }
 
   private var elements: ElementReader<Scanner>
   private let keys: ManifestKeys
   private var checked: ArraySlice<ManifestItem> = []
 
-  /// The rows of the document in `reader`, with the columns of `keys`.
+  /// Opens the document in `reader`, whose columns are called as in `keys`, and checks the beginning of a file.
   init(_ reader: LineReader, keys: ManifestKeys) throws(ManifestError) {
     elements = ElementReader(reader)
     self.keys = keys
@@ -17,7 +17,7 @@ struct ElementRows<Scanner: ElementScanner>: RowSource {
     while elements.count < Self.checkedLength, let item = try nextUnchecked() { checked.append(item) }
   }
 
-  /// The next row. An element of JSON that is whole and makes no sense is a bad row: the others can still be read.
+  /// Returns the next row. A complete but invalid JSON element is a bad row, because the others can still be read.
   mutating func next() throws(ManifestError) -> ManifestItem? {
     if let item = checked.popFirst() { return item }
     return try nextUnchecked()

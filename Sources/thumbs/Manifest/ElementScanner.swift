@@ -1,40 +1,40 @@
-/// What a byte of a document is to the elements of the array that the document holds.
+/// The role of one byte of a document in relation to the elements of its array.
 enum ElementStep: Hashable, Sendable {
-  /// It belongs to no element. What was collected since the last element is none either.
+  /// The byte belongs to no element, and neither do the bytes collected since the last element.
   case outside
-  /// It belongs to an element, or may.
+  /// The byte belongs to an element, or may turn out to.
   case inside
-  /// It is the last byte of an element.
+  /// The byte is the last of an element.
   case last
-  /// The element ended with the byte before it.
+  /// The byte before this one was the last of an element.
   case endedBefore
 }
 
-/// Finds the elements of the array that a document holds, one byte after the other. Does not judge what is in them.
+/// Finds the elements of the array in a document, byte by byte, without validating their contents.
 protocol ElementScanner: Sendable {
-  /// What messages call the format.
+  /// The name of the format in messages.
   static var formatName: String { get }
 
-  /// Whether an element that makes no sense spoils the document. Otherwise it is a bad row.
+  /// True if one invalid element makes the whole document invalid; false if it is a bad row.
   static var isStrict: Bool { get }
 
-  /// A scanner before the first byte.
+  /// Creates a scanner that is ready for the first byte.
   init()
 
-  /// Whether the array, and all that encloses it, has ended.
+  /// True if the array and everything around it have ended.
   var isComplete: Bool { get }
 
-  /// Takes the next byte. Throws where no byte may follow that makes a document of this.
+  /// Scans the next byte. Throws if the bytes so far cannot be the beginning of a valid document.
   mutating func take(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep
 
-  /// The value of the element in `bytes`, which this scanner found.
+  /// Parses `bytes`, an element that this scanner found.
   func value(of bytes: [UInt8]) throws(DocumentFlaw) -> Any
 }
 
-/// What an element may be, so that no document takes more memory than this.
+/// The limits of an element, which bound the memory that a document can take.
 enum ElementLimits {
   /// The longest element, in bytes.
   static let longest = 16 << 20
-  /// Arrays and dictionaries inside one another.
+  /// The deepest nesting of arrays and dictionaries.
   static let depth = 512
 }

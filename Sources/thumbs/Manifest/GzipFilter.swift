@@ -1,35 +1,35 @@
 import CZlib
 
-/// Unpacks what a source gives where that is gzip data (RFC 1952), of one member or several, and passes it on where it
-/// is not. Holds one chunk of the source, and hands out what can be unpacked without waiting for more.
+/// Decompresses gzip data (RFC 1952) of one or more members, and passes other data through unchanged. Holds one chunk
+/// of the source, and returns everything that can be decompressed from it before it reads more.
 ///
-/// Sendable, unchecked: its memory is its own, it cannot be copied, and every use of it is exclusive.
+/// Unchecked `Sendable`: the filter owns its memory, cannot be copied, and is only used with exclusive access.
 struct GzipFilter: ~Copyable, @unchecked Sendable {
   private enum Mode {
-    /// Nothing was read.
+    /// Nothing has been read yet.
     case unread
-    /// It is something else.
+    /// The data is not gzip data.
     case plain
-    /// Inside a member.
+    /// The filter is inside a member.
     case packed
-    /// Behind a member; another may follow.
+    /// A member has ended, and another may follow.
     case between
-    /// Behind the last one.
+    /// The last member has ended.
     case ended
   }
 
   private static let chunkLength = 64 << 10
 
   private let source: ByteSource
-  /// What was read and is not unpacked: `next_in` of the stream points into it.
+  /// The bytes read but not yet decompressed; the stream's `next_in` points into this memory.
   private let input: UnsafeMutableRawBufferPointer
-  /// zlib keeps the address of its stream, so that has to stay where it is.
+  /// The zlib stream. It must not move in memory, because zlib keeps a pointer to it.
   private let stream: UnsafeMutablePointer<z_stream>
   private var mode = Mode.unread
-  /// Whether the last call filled all of its room: zlib may have more to hand out before it needs input.
+  /// True if the last call filled its whole output buffer. Then zlib may have more output before it needs input.
   private var wasFull = false
 
-  /// A filter before the first byte of `source`.
+  /// Creates a filter at the first byte of `source`.
   init(_ source: ByteSource) {
     self.source = source
     input = .allocate(byteCount: Self.chunkLength, alignment: 1)
@@ -43,7 +43,7 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     input.deallocate()
   }
 
-  /// Puts the next bytes into `output` and returns their number, 0 at the end.
+  /// Fills `output` with the next bytes and returns their number, 0 at the end.
   mutating func read(into output: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
     if case .unread = mode { try begin() }
     while true {
@@ -62,9 +62,9 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     while stream.pointee.avail_in < 2, try fill() {}
     let isPacked = pending.starts(with: [0x1F, 0x8B])
     mode = isPacked ? .packed : .plain
-    // 16 asks for the gzip wrapper, 15 for the largest window.
+    // 16 selects the gzip wrapper, 15 the largest window.
     let size = Int32(MemoryLayout<z_stream>.size)
-    if isPacked, inflateInit2_(stream, 16 + 15, ZLIB_VERSION, size) != Z_OK { throw error("cannot be unpacked") }
+    if isPacked, inflateInit2_(stream, 16 + 15, ZLIB_VERSION, size) != Z_OK { throw error("cannot be decompressed") }
   }
 
   private var pending: UnsafeRawBufferPointer {
@@ -76,7 +76,7 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     return try fill()
   }
 
-  /// Reads more behind what is pending. False at the end.
+  /// Reads more bytes after the pending ones. Returns false at the end.
   private func fill() throws(ManifestError) -> Bool {
     let used = pending.count
     input.copyMemory(from: pending)
@@ -95,19 +95,19 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     return count
   }
 
-  /// Members may stand one after the other (RFC 1952, section 2.2). Zeros behind the last one fill up a block.
+  /// Begins the next member (RFC 1952, section 2.2), or ends at the zeros that may pad the last one to a block.
   private mutating func beginMember() throws(ManifestError) {
     guard try hasInput(), let next = pending.first, next != 0 else {
       mode = .ended
       return
     }
-    guard next == 0x1F else { throw error("has other data behind the compressed data") }
+    guard next == 0x1F else { throw error("has other data after the compressed data") }
     inflateReset(stream)
     mode = .packed
   }
 
   private mutating func unpack(into output: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
-    if !wasFull, try !hasInput() { throw error("the compressed data ends in the middle") }
+    if !wasFull, try !hasInput() { throw error("the compressed data ends unexpectedly") }
     stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_out = UInt32(output.count)
     switch inflate(stream, Z_NO_FLUSH) {

@@ -5,7 +5,7 @@ struct JSONArrayScanner: ElementScanner {
   }
 
   private var phase = Phase.start
-  /// What closes the structures around the next byte, outermost first.
+  /// The closing bytes of the arrays and objects around the next byte, outermost first.
   private var closers: [UInt8] = []
   private var isInString = false
   private var isEscaped = false
@@ -20,7 +20,7 @@ struct JSONArrayScanner: ElementScanner {
     do throws(DocumentFlaw) {
       return try JSONDocument.parse(bytes)
     } catch {
-      // The element is whole: what ends too early is a word in it.
+      // The element is complete, so the incomplete part is a literal inside it.
       throw error.position == .end ? DocumentFlaw(reason: Self.invalid.reason, position: .end) : error
     }
   }
@@ -37,7 +37,7 @@ struct JSONArrayScanner: ElementScanner {
   private mutating func takeOutside(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
     switch (phase, byte) {
     case (.start, UInt8(ascii: "[")), (.afterElement, UInt8(ascii: ",")): phase = .beforeElement
-    // An array may end with a comma: many are written so.
+    // A trailing comma is accepted, because many hand-written arrays have one.
     case (.beforeElement, UInt8(ascii: "]")), (.afterElement, UInt8(ascii: "]")): phase = .end
     case (.start, _) where byte.beginsJSONValue:
       throw DocumentFlaw(reason: "the top level of the JSON is not an array")
@@ -52,7 +52,7 @@ struct JSONArrayScanner: ElementScanner {
     return .outside
   }
 
-  /// A number, a truth value or null ends where something else begins.
+  /// Scans a number, `true`, `false` or `null`, which ends just before the next delimiter.
   private mutating func takeInToken(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
     guard byte.isJSONSpace || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") else { return .inside }
     phase = .afterElement
@@ -81,7 +81,7 @@ struct JSONArrayScanner: ElementScanner {
     case UInt8(ascii: "\""):
       isInString = false
       return endIfWhole()
-    // A quote is missing somewhere before.
+    // A raw control character usually means that a closing quote is missing earlier.
     case 0..<0x20:
       throw DocumentFlaw(reason: "not valid JSON: Control character inside a string", position: .offset(0))
     default: break
@@ -108,6 +108,6 @@ struct JSONArrayScanner: ElementScanner {
 extension UInt8 {
   fileprivate var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
-  /// The first byte of a string, an object, an array, a number, `true`, `false` or `null`.
+  /// True for the first byte of a string, an object, an array, a number, `true`, `false` or `null`.
   fileprivate var beginsJSONValue: Bool { "\"{[-0123456789tfn".utf8.contains(self) }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// JSON text as Foundation's values.
+/// A parser that turns JSON text into Foundation's values.
 enum JSONDocument {
-  /// The value in `bytes`. Half a surrogate pair (`\ud800` alone), which stands for no character, becomes U+FFFD, as it
-  /// does for browsers (Web IDL, `USVString`).
+  /// Returns the value in `bytes`. An unpaired surrogate (`\ud800` alone), which encodes no character, becomes U+FFFD,
+  /// as in browsers (Web IDL, `USVString`).
   static func parse(_ bytes: [UInt8]) throws(DocumentFlaw) -> Any {
     do {
       return try JSONSerialization.jsonObject(with: Data(mendingSurrogates(in: bytes)), options: .fragmentsAllowed)
@@ -30,7 +30,7 @@ enum JSONDocument {
 
   private static func isLowSurrogate(_ unit: UInt16?) -> Bool { unit.map { (0xDC00...0xDFFF).contains($0) } ?? false }
 
-  /// The code unit of an escape such as `\u00e9` at `index`; nil where there is none.
+  /// The code unit of an escape such as `\u00e9` at `index`; nil if there is no escape.
   private static func codeUnit(in bytes: [UInt8], at index: Int) -> UInt16? {
     guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
       return nil
@@ -39,10 +39,10 @@ enum JSONDocument {
     return digits.contains(UInt8(ascii: "+")) ? nil : UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
   }
 
-  /// The flaw that Foundation describes in `message`, of the form `Invalid value around character 13.`
+  /// The error that Foundation describes in `message`, such as `Invalid value around character 13.`
   private static func flaw(_ message: String) -> DocumentFlaw {
     if message.contains("end of file") {
-      return DocumentFlaw(reason: "the JSON ends in the middle", position: .end)
+      return DocumentFlaw(reason: "the JSON ends unexpectedly", position: .end)
     }
     guard let range = message.range(of: " around character "),
       let offset = Int(message[range.upperBound...].prefix(while: \.isNumber))
@@ -52,7 +52,7 @@ enum JSONDocument {
 }
 
 extension Error {
-  /// What Foundation's parsers say, without a full stop.
+  /// The message of one of Foundation's parsers, without its period.
   var parserMessage: String {
     let error = self as NSError
     let message = error.userInfo[NSDebugDescriptionErrorKey] as? String ?? error.localizedDescription

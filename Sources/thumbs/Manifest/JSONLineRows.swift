@@ -1,15 +1,15 @@
-/// JSON lines: an object, or a string with the address, on each line. Empty lines are no items.
+/// The rows of a JSON lines file: an object or a string with the URL on each line. Empty lines are skipped.
 struct JSONLineRows: RowSource {
   private var lines: LineReader
   private let keys: ManifestKeys
 
-  /// The rows of `lines`, with the columns of `keys`.
+  /// Reads `lines`, whose columns are called as in `keys`.
   init(_ lines: LineReader, keys: ManifestKeys) {
     self.lines = lines
     self.keys = keys
   }
 
-  /// The next row. A line that is not JSON is a bad row: the others can still be read.
+  /// Returns the next row; nil after the last. A line that is not JSON is a bad row.
   mutating func next() throws(ManifestError) -> ManifestItem? {
     while let line = try lines.next() {
       guard let bytes = line.bytes else {

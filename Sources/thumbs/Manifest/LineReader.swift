@@ -1,57 +1,57 @@
-/// Cuts a stream of bytes into lines, holding one chunk of it at a time.
+/// Splits a stream of bytes into lines, holding one chunk of it at a time.
 ///
-/// A line ends with LF or CRLF; the last one may end with the stream. A byte-order mark at the start is dropped.
+/// A line ends with LF or CRLF, and the last line may end with the stream. A leading byte-order mark is dropped.
 struct LineReader: Sendable {
-  /// One line without its end.
+  /// One line without its line end.
   struct Line: Hashable, Sendable {
-    /// From 1.
+    /// The line number, from 1.
     var number: Int
-    /// The bytes; nil where the line is longer than the limit and was skipped.
+    /// The bytes; nil if the line was longer than the limit and was skipped.
     var bytes: [UInt8]?
-    /// Whether a line end follows: not after the last line of a file that was cut.
+    /// True if a line end follows. False for the last line of a truncated file.
     var isEnded = true
   }
 
-  /// Bytes asked of the source at once, by default.
+  /// The default number of bytes in one read.
   static let chunkLength = 64 << 10
-  /// The longest line, in bytes, by default.
+  /// The default length limit of a line, in bytes.
   static let longestLine = 1 << 20
 
-  /// What messages call the source.
+  /// The name of the source in messages.
   var name: String { source.name }
-  /// Whether it is a file, all of which is there.
+  /// True for a regular file, whose bytes can be read without waiting for a writer.
   var isFile: Bool { source.isFile }
-  /// Bytes read and not yet handed out: at most one chunk more than the longest line.
+  /// The number of bytes read but not yet returned: at most one chunk more than the longest line.
   var pendingCount: Int { buffer.count - start }
 
   private let source: ByteSource
   private let chunkLength: Int
   private let lineLimit: Int
-  /// What was read. Everything before `start` was handed out; there is no LF between `start` and `searched`.
+  /// The bytes read. Those before `start` have been returned, and those from `start` to `searched` contain no LF.
   private var buffer: [UInt8] = []
   private var start = 0
   private var searched = 0
-  /// The memory that each read fills; empty before the first one.
+  /// The buffer that each read fills; empty before the first read.
   private var room: [UInt8] = []
   private var lineNumber = 0
   private var isAtEnd = false
   private var isSkipping = false
   private var isPastMark = false
 
-  /// A reader at the first byte of `source`.
+  /// Creates a reader at the first byte of `source`.
   init(_ source: ByteSource, chunkLength: Int = chunkLength, longestLine: Int = longestLine) {
     self.source = source
     self.chunkLength = chunkLength
     self.lineLimit = longestLine
   }
 
-  /// A reader of `bytes`, all that `reader` read, in another form.
+  /// Creates a reader of `bytes`, the whole content of `reader` in another encoding.
   init(_ bytes: [UInt8], of reader: LineReader) {
     self.init(reader.source)
     (buffer, isAtEnd, isPastMark) = (bytes, true, true)
   }
 
-  /// The next line; nil after the last.
+  /// Returns the next line; nil after the last.
   mutating func next() throws(ManifestError) -> Line? {
     while true {
       if let end = buffer[searched...].firstIndex(of: 0x0A) {
@@ -69,19 +69,20 @@ struct LineReader: Sendable {
     }
   }
 
-  /// The first bytes, which stay to be read: as many as came at once, and at least `count` unless there are fewer.
+  /// Returns the next bytes without consuming them: everything already buffered, and at least `count` bytes unless the
+  /// source ends first.
   mutating func peek(atLeast count: Int) throws(ManifestError) -> ArraySlice<UInt8> {
     while pendingCount < count, !isAtEnd { try fill() }
     return buffer[start...]
   }
 
-  /// What was read and not handed out, or what comes next; empty at the end.
+  /// Returns the buffered bytes, or the next chunk if the buffer is empty; empty at the end.
   mutating func chunk() throws(ManifestError) -> [UInt8] {
     while pendingCount == 0, !isAtEnd { try fill() }
     return takeAll()
   }
 
-  /// Everything that is left, at once; nil where that is more than `limit` bytes.
+  /// Returns all remaining bytes; nil if there are more than `limit`.
   mutating func rest(limit: Int) throws(ManifestError) -> [UInt8]? {
     while pendingCount <= limit, !isAtEnd { try fill() }
     return pendingCount <= limit ? takeAll() : nil
@@ -89,7 +90,7 @@ struct LineReader: Sendable {
 
   private mutating func takeAll() -> [UInt8] {
     defer { (buffer, start, searched) = ([], 0, 0) }
-    // The whole buffer is not copied.
+    // Returning the whole buffer avoids a copy.
     return start == 0 ? buffer : Array(buffer[start...])
   }
 
@@ -106,7 +107,7 @@ struct LineReader: Sendable {
     buffer.removeFirst(start)
     searched -= start
     start = 0
-    // Allocated once: to clear 64 KiB for each read would cost more than a short read itself.
+    // Allocated only once, because clearing 64 KiB for each read would cost more than a short read itself.
     if room.isEmpty { room = [UInt8](repeating: 0, count: chunkLength) }
     let source = source
     let count = try room.withUnsafeMutableBufferPointer { bytes throws(ManifestError) in
@@ -117,7 +118,7 @@ struct LineReader: Sendable {
     dropByteOrderMark()
   }
 
-  /// A short first read may hold a part of the mark only: then the next one shows it.
+  /// Drops a leading byte-order mark. Waits until three bytes are there, because a short first read may split the mark.
   private mutating func dropByteOrderMark() {
     guard !isPastMark, buffer.count >= 3 || lineNumber > 0 else { return }
     isPastMark = true

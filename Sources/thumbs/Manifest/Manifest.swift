@@ -1,28 +1,28 @@
-/// One open manifest: its items, one at a time.
+/// An open manifest, whose items are read one at a time.
 struct Manifest: Sendable {
-  /// The path as it was given, or `standard input`.
+  /// The path as given, or `standard input`.
   let name: String
-  /// How it is written.
+  /// The file format.
   let format: ManifestFormat
   private var rows: any RowSource
-  private let base: AddressBase?
+  private let base: BaseDirectory?
   private var number = 0
 
-  /// Opens the manifest at `path`, or standard input for `-`. Compressed data is unpacked as it is read.
+  /// Opens the manifest at `path`, or standard input if `path` is `-`. Compressed data is decompressed as it is read.
   ///
-  /// A binary plist is read here as a whole, and the beginning of a plist or JSON file is checked; of the other formats,
-  /// only the first bytes (and the header row) are read.
+  /// A binary plist is read whole here, and the beginning of an XML plist or JSON file is checked. Of the other
+  /// formats, only the first bytes (and the header row) are read.
   init(
-    path: String, keys: ManifestKeys = ManifestKeys(), relativeAddresses: RelativeAddresses = .refused
+    path: String, keys: ManifestKeys = ManifestKeys(), relativeURLs: RelativeURLs = .refused
   ) throws(ManifestError) {
-    let base = relativeAddresses == .files ? AddressBase(manifest: path) : nil
+    let base = relativeURLs == .files ? BaseDirectory(manifest: path) : nil
     try self.init(LineReader(.open(path).unpacked()), format: ManifestFormat(path: path), keys: keys, base: base)
   }
 
-  /// The manifest that `reader` reads, in `format`, or in the format its first bytes show. Relative addresses are
-  /// resolved by `base`; without one, they fail.
+  /// Opens the manifest in `reader`. Without `format`, the format is detected from its first bytes. Relative URLs are
+  /// resolved against `base`; without a base, they fail later.
   init(
-    _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: AddressBase? = nil
+    _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: BaseDirectory? = nil
   ) throws(ManifestError) {
     var reader = reader
     let start = try reader.peek(atLeast: 8)
@@ -43,21 +43,21 @@ struct Manifest: Sendable {
       }
   }
 
-  /// The next item, which is number `index` of all; nil after the last.
+  /// Returns the next item, which has the place `index` among the items of all manifests; nil after the last.
   mutating func next(index: Int) throws(ManifestError) -> ManifestEntry? {
     guard let item = try rows.next() else { return nil }
     number += 1
     return (base.map(item.resolved) ?? item).entry(index: index, number: number, manifest: name)
   }
 
-  /// Refuses what is no manifest at all, so that its lines are not reported one by one as bad rows.
+  /// Throws for data that is clearly not a manifest, so that its lines are not reported one by one as bad rows.
   private static func check(
     _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
   ) throws(ManifestError) {
     if start.isEmpty { throw ManifestError(name, "is empty") }
     if format == .plist { return }
     if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
-      throw ManifestError(name, "is UTF-16 text; a manifest is UTF-8")
+      throw ManifestError(name, "is UTF-16 text; a manifest must be UTF-8")
     }
     if start.contains(0) { throw ManifestError(name, "is binary data, not a manifest") }
   }

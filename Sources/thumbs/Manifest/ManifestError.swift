@@ -1,25 +1,25 @@
-/// Why a manifest cannot be read at all. The command ends with 65 (`EX_DATAERR`).
+/// An error that makes a whole manifest unreadable. The command exits with 65 (`EX_DATAERR`).
 struct ManifestError: Error, Hashable, Sendable {
-  /// Where in the file the trouble is.
+  /// The place of an error in the file.
   enum Place: Hashable, Sendable {
-    /// In no particular place.
+    /// The file as a whole.
     case whole
-    /// In this line, from 1.
+    /// A line, from 1.
     case line(Int)
-    /// At this character of this line, both from 1.
+    /// A character of a line, both from 1.
     case column(Int, line: Int)
-    /// In this item, from 1.
+    /// An item, from 1.
     case item(Int)
   }
 
-  /// The path as it was given, or `standard input`.
+  /// The path as given, or `standard input`.
   var manifest: String
-  /// Where in the file the trouble is.
+  /// The place of the error in the file.
   var place: Place
-  /// What is wrong: the rest of a sentence, without its full stop.
+  /// The description of the error: the end of a sentence, without its period.
   var reason: String
 
-  /// An error from its parts.
+  /// Creates an error from its parts.
   init(_ manifest: String, at place: Place = .whole, _ reason: String) {
     self.manifest = manifest
     self.place = place
@@ -28,12 +28,12 @@ struct ManifestError: Error, Hashable, Sendable {
 }
 
 extension ManifestError: CustomStringConvertible {
-  /// One line: file, place, reason.
+  /// One sentence with the file, the place and the reason.
   var description: String { place == .whole ? "\(manifest): \(reason)." : "\(manifest), \(place): \(reason)." }
 }
 
 extension ManifestError.Place: CustomStringConvertible {
-  /// `line 3, column 7`.
+  /// The place in words, such as `line 3, column 7`.
   var description: String {
     switch self {
     case .whole: "somewhere"

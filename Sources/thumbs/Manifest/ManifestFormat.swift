@@ -1,21 +1,21 @@
-/// How a manifest is written.
+/// The file format of a manifest.
 enum ManifestFormat: String, CaseIterable, Hashable, Sendable {
   /// A property list, XML or binary: an array of dictionaries.
   case plist
-  /// A JSON array of objects or of addresses.
+  /// A JSON array of objects or URLs.
   case json
-  /// A JSON object or an address on each line.
+  /// A JSON object or a JSON string with the URL on each line.
   case jsonLines
   /// Comma-separated values with a header row, RFC 4180.
   case csv
   /// Tab-separated values with a header row.
   case tsv
-  /// An address on each line.
+  /// A URL on each line.
   case text
 }
 
 extension ManifestFormat {
-  /// The format that the extension of `path` stands for, with or without `.gz` behind it; nil where it stands for none.
+  /// The format for the file extension of `path`, ignoring a final `.gz`; nil if the extension is unknown.
   init?(path: String) {
     var extensions = (path.split(separator: "/").last ?? "").split(separator: ".").dropFirst().map { $0.lowercased() }
     if extensions.last == "gz" { extensions.removeLast() }
@@ -30,7 +30,7 @@ extension ManifestFormat {
     }
   }
 
-  /// The format of a file that begins with `bytes`, after any byte-order mark. CSV and TSV cannot be told from text.
+  /// Detects the format of a file that begins with `bytes`, after any byte-order mark. CSV and TSV look like text.
   init(startingWith bytes: some Collection<UInt8>) {
     if bytes.starts(with: "bplist".utf8) {
       self = .plist

@@ -1,23 +1,23 @@
-/// An item as its file format gives it, before it has a place among the items of all manifests.
+/// An item as read from one file, before it has a place among the items of all manifests.
 struct ManifestItem: Hashable, Sendable {
-  /// What the item asks for.
+  /// The URL of an item, or the reason that it has none.
   enum Content: Hashable, Sendable {
-    /// The picture at this address.
+    /// The URL of the image.
     case url(String)
-    /// Nothing, for this reason: the end of a sentence that begins with the item's place.
+    /// The reason that the item is unusable: the end of a sentence that begins with the item's place.
     case bad(String)
   }
 
-  /// The line of the file, from 1; nil for the formats that are read as a tree.
+  /// The line number, from 1; nil for formats that are not read by line (plist, JSON).
   var line: Int?
-  /// The name given to the item.
+  /// The item's name.
   var name: String?
-  /// What the item asks for.
+  /// The URL of the item, or the reason that it has none.
   var content: Content
-  /// What it says beside that.
+  /// The values of the item's other columns.
   var options: RowOptions
 
-  /// An item from its parts. White space around the address and the name is no part of them.
+  /// Creates an item, trimming whitespace around the URL and the name.
   init(line: Int? = nil, name: String? = nil, content: Content, options: RowOptions = RowOptions()) {
     self.line = line
     self.options = options
@@ -33,8 +33,8 @@ struct ManifestItem: Hashable, Sendable {
 }
 
 extension ManifestItem {
-  /// This item, with its addresses made absolute by `base`.
-  func resolved(by base: AddressBase) -> ManifestItem {
+  /// Returns this item with its URLs resolved against `base`.
+  func resolved(by base: BaseDirectory) -> ManifestItem {
     guard case .url(let url) = content else { return self }
     var resolved = self
     resolved.content = .url(base.resolve(url))
@@ -43,8 +43,8 @@ extension ManifestItem {
     return resolved
   }
 
-  /// The entry of this item, which is number `number` (from 1) of the manifest called `manifest`
-  /// and number `index` (from 0) of all.
+  /// Returns the entry for this item, which is number `number` (from 1) in the manifest called `manifest` and has the
+  /// place `index` (from 0) among the items of all manifests.
   func entry(index: Int, number: Int, manifest: String) -> ManifestEntry {
     switch content {
     case .url(let url):
@@ -57,7 +57,7 @@ extension ManifestItem {
 }
 
 extension String {
-  /// The text without the spaces, tabs and line ends around it.
+  /// Returns the string without leading and trailing spaces, tabs and line ends.
   func trimmingWhitespace() -> String {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
     guard let start = utf8.firstIndex(where: { !isSpace($0) }), let end = utf8.lastIndex(where: { !isSpace($0) })

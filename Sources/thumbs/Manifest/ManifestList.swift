@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Several manifests as one sequence of items, read as they are asked for and only once.
+/// The items of several manifests as one lazy, single-pass sequence.
 ///
-/// All manifests are opened, and those that are read whole are checked, before the first item: an unreadable one
+/// Before the first item, all manifests are opened, and those that are read whole are checked. An unreadable manifest
 /// stops the command before anything is written.
 final class ManifestList: Sequence, IteratorProtocol, Sendable {
   private struct State {
@@ -13,29 +13,29 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
 
   private let state: Mutex<State>
 
-  /// Opens the manifests at `paths`, of which one may be `-`.
+  /// Opens the manifests at `paths`. At most one of them may be `-`, standard input.
   convenience init(
-    paths: [String], keys: ManifestKeys = ManifestKeys(), relativeAddresses: RelativeAddresses = .refused
+    paths: [String], keys: ManifestKeys = ManifestKeys(), relativeURLs: RelativeURLs = .refused
   ) throws(ManifestError) {
     if paths.count(where: { $0 == "-" }) > 1 {
-      throw ManifestError("standard input", "can be read only once; name - once")
+      throw ManifestError("standard input", "can be read only once; give - only once")
     }
     var manifests: [Manifest] = []
     for path in paths {
-      manifests.append(try Manifest(path: path, keys: keys, relativeAddresses: relativeAddresses))
+      manifests.append(try Manifest(path: path, keys: keys, relativeURLs: relativeURLs))
     }
     self.init(manifests)
   }
 
-  /// The items of `manifests`, one manifest after the other, numbered through.
+  /// Creates a list of the items of `manifests`, one manifest after the other, with consecutive indexes.
   init(_ manifests: [Manifest]) {
     state = Mutex(State(manifests: manifests[...]))
   }
 
-  /// Why the items ended early: a manifest could not be read to its end. Nil while items come, and after a good end.
+  /// The error that ended the list early; nil while there are more items, and after a normal end.
   var failure: ManifestError? { state.withLock { $0.failure } }
 
-  /// The next item; nil after the last, and after a ``failure``.
+  /// Returns the next item; nil after the last, and after a ``failure``.
   func next() -> ManifestEntry? {
     state.withLock { state in
       do throws(ManifestError) {

@@ -1,57 +1,57 @@
-/// One picture of a manifest.
+/// One image in a manifest.
 struct ManifestRow: Hashable, Sendable {
-  /// The place among all items of all manifests, from 0.
+  /// The place among the items of all manifests, from 0.
   var index: Int
-  /// The line of the file, from 1; nil for the formats that are read as a tree (plist, JSON).
+  /// The line number, from 1; nil for formats that are not read by line (plist, JSON).
   var line: Int?
-  /// The name given to the picture; nil where there is none.
+  /// The image's name; nil if the row has none.
   var name: String?
-  /// The address as it is written in the manifest, without surrounding white space; a relative one is resolved.
+  /// The URL as written in the manifest, trimmed; a relative URL is resolved.
   var url: String
-  /// What the row says beside that.
+  /// The values of the row's other columns.
   var options = RowOptions()
 }
 
 extension ManifestRow {
-  /// All that it may be fetched from.
+  /// The URLs that the row may be fetched from: its own and its mirrors.
   var addresses: [String] { [url] + options.mirrors }
 }
 
-/// An item of a manifest from which no picture can be asked for. It fails alone, with the code `bad_row`.
+/// An unusable item of a manifest. It fails with the code `bad_row`; the other items are unaffected.
 struct BadRow: Hashable, Sendable {
-  /// The place among all items of all manifests, from 0.
+  /// The place among the items of all manifests, from 0.
   var index: Int
-  /// The line of the file, from 1; nil for the formats that are read as a tree (plist, JSON).
+  /// The line number, from 1; nil for formats that are not read by line (plist, JSON).
   var line: Int?
-  /// The name given to the item, where one could be read.
+  /// The item's name, if one could be read.
   var name: String?
-  /// Its address, where one is known all the same.
+  /// The item's URL, if it is known.
   var url: String?
-  /// One sentence that says what is wrong and where: it begins with the file and the place in it.
+  /// A sentence that describes the error. It begins with the file and the place in it.
   var reason: String
 }
 
-/// What a manifest says about one item.
+/// An item of a manifest, usable or not.
 enum ManifestEntry: Hashable, Sendable {
-  /// A picture to fetch.
+  /// An image to fetch.
   case row(ManifestRow)
-  /// Something that names no picture.
+  /// An unusable item.
   case bad(BadRow)
 }
 
 extension ManifestEntry {
-  /// A second line for people, without credentials; nil where the row has none.
+  /// The row's second line in a gallery, with credentials removed; nil if it has none.
   var subtitle: String? {
     guard case .row(let row) = self else { return nil }
     return row.options.subtitle.map { Redaction.label($0, about: row.addresses) }
   }
 
-  /// All that the row may be fetched from.
+  /// The URLs that the item may be fetched from; empty for an unusable item.
   var addresses: [String] {
     if case .row(let row) = self { row.addresses } else { [] }
   }
 
-  /// The place among all items of all manifests, from 0.
+  /// The place among the items of all manifests, from 0.
   var index: Int {
     switch self {
     case .row(let row): row.index

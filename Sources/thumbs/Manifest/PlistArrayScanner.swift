@@ -1,4 +1,4 @@
-/// Finds the elements of the array in a property list in XML. What is in an element is for Foundation to judge.
+/// Finds the elements of the array in an XML property list. Foundation parses and validates their contents.
 struct PlistArrayScanner: ElementScanner {
   private enum Phase: Hashable, Sendable {
     case beforeArray, inArray, afterArray
@@ -7,13 +7,13 @@ struct PlistArrayScanner: ElementScanner {
   private var phase = Phase.beforeArray
   private var markup = XMLMarkup()
   private var isPlistOpen = false
-  /// Elements around the next byte, inside the array.
+  /// The number of open tags around the next byte, inside the array.
   private var depth = 0
-  /// The first instruction: it may name an encoding.
+  /// The XML declaration, which may name an encoding.
   private var declaration: [UInt8]?
 
   static let formatName = "plist"
-  /// An error in XML is fatal (XML 1.0, section 1.2).
+  /// Errors in XML are fatal (XML 1.0, section 1.2).
   static let isStrict = true
   var isComplete: Bool { phase == .afterArray && !isPlistOpen }
 
@@ -29,7 +29,7 @@ struct PlistArrayScanner: ElementScanner {
       if depth > 0 { return .inside }
       guard byte.isXMLSpace || isComplete else { throw Self.flaw("Unexpected character \(byte.shown)") }
       return .outside
-    // Between elements, this may be the beginning of one.
+    // Between elements, this byte may begin the next one.
     case .markup: return phase == .inArray ? .inside : .outside
     case .instruction(let text):
       if declaration == nil, text.starts(with: "<?xml".utf8) { declaration = text }
@@ -50,7 +50,7 @@ struct PlistArrayScanner: ElementScanner {
       if depth > ElementLimits.depth { throw DocumentFlaw(reason: "the plist is nested too deeply", position: .end) }
       return depth == 0 ? .last : .inside
     case .afterArray where tag.kind == .end: isPlistOpen = false
-    case .afterArray where isPlistOpen: throw Self.flaw("Encountered another element behind the array")
+    case .afterArray where isPlistOpen: throw Self.flaw("Encountered another element after the array")
     case .afterArray: break
     }
     return .outside

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A property list in XML, as Foundation's values.
+/// A parser that turns an XML property list into Foundation's values.
 enum PlistDocument {
-  /// The value in `bytes`.
+  /// Returns the value in `bytes`.
   static func parse(_ bytes: [UInt8]) throws(DocumentFlaw) -> Any {
     var format = PropertyListSerialization.PropertyListFormat.xml
     do {
       let value = try PropertyListSerialization.propertyList(from: Data(bytes), format: &format)
-      // Foundation takes almost any text for a string in the old NeXT format.
+      // Foundation also accepts the old NeXT format, in which almost any text is a valid string.
       if format == .xml { return value }
     } catch {
       throw flaw(error.parserMessage)
@@ -15,10 +15,10 @@ enum PlistDocument {
     throw DocumentFlaw(reason: "not a plist in XML or binary form")
   }
 
-  /// The flaw that Foundation describes in `message`: `Encountered unknown tag html on line 2`.
+  /// The error that Foundation describes in `message`, such as `Encountered unknown tag html on line 2`.
   private static func flaw(_ message: String) -> DocumentFlaw {
     if message.contains("unexpected EOF") {
-      return DocumentFlaw(reason: "the plist ends in the middle", position: .end)
+      return DocumentFlaw(reason: "the plist ends unexpectedly", position: .end)
     }
     for separator in [" on line ", " at line "] {
       if let range = message.range(of: separator, options: .backwards) {

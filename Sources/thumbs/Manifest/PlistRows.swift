@@ -1,11 +1,11 @@
 import Foundation
 
-/// The rows of a plist in XML.
+/// The rows of an XML plist.
 enum PlistRows {
-  /// The longest plist in UTF-16, in bytes: it is turned into UTF-8 as a whole.
+  /// The size limit of a UTF-16 plist, in bytes. It is converted to UTF-8 in memory, all at once.
   static let longestUTF16 = 64 << 20
 
-  /// The rows of the plist in `reader`, which begins with `start`.
+  /// Opens the plist in `reader`, which begins with `start`.
   static func xml(
     _ reader: LineReader, startingWith start: ArraySlice<UInt8>, keys: ManifestKeys
   ) throws(ManifestError) -> ElementRows<PlistArrayScanner> {
@@ -16,7 +16,7 @@ enum PlistRows {
     return try ElementRows(reader, keys: keys)
   }
 
-  /// What Foundation finds wrong with `start`.
+  /// The error that Foundation reports for `start`.
   private static func notXML(_ reader: LineReader, _ start: ArraySlice<UInt8>) -> ManifestError {
     do throws(DocumentFlaw) {
       _ = try PlistDocument.parse(Array(start))
@@ -26,17 +26,17 @@ enum PlistRows {
     }
   }
 
-  /// Without a byte-order mark, the first character shows the order.
+  /// The UTF-16 encoding of `bytes`. Without a byte-order mark, the first character, `<`, reveals the byte order.
   private static func encoding(of bytes: [UInt8]) -> String.Encoding {
     if bytes.starts(with: [0x3C, 0]) { return .utf16LittleEndian }
     return bytes.starts(with: [0, 0x3C]) ? .utf16BigEndian : .utf16
   }
 
-  /// The same text in UTF-8. It must not name another encoding then.
+  /// Converts the text in `reader` to UTF-8, and drops the encoding from its XML declaration.
   private static func inUTF8(_ reader: LineReader) throws(ManifestError) -> LineReader {
     var reader = reader
     guard let bytes = try reader.rest(limit: longestUTF16) else {
-      throw ManifestError(reader.name, "a UTF-16 plist of more than \(ByteSize(count: longestUTF16)); save it as UTF-8")
+      throw ManifestError(reader.name, "a UTF-16 plist larger than \(ByteSize(count: longestUTF16)); save it as UTF-8")
     }
     guard let text = String(bytes: bytes, encoding: encoding(of: bytes)) else {
       throw ManifestError(reader.name, "not a plist in XML or binary form")

@@ -1,5 +1,5 @@
-/// Why a row asks for nothing.
+/// An error that makes a row unusable.
 struct RowFlaw: Error, Hashable, Sendable {
-  /// The end of a sentence that begins with the row's place.
+  /// The description of the error: the end of a sentence that begins with the row's place.
   var reason: String
 }

@@ -2,46 +2,46 @@ import ArgumentParser
 import BatchFetch
 import Foundation
 
-/// What a row of a manifest may say beside the picture's address and name.
+/// The values of a manifest row besides its URL and name.
 struct RowOptions: Hashable, Sendable {
-  /// The columns, by the names that they have unless the command line says otherwise.
+  /// The columns. Their raw values are their default names, which the command line can change.
   enum Column: String, CaseIterable, Hashable, Sendable {
-    /// Sizes in place of those of the command line: `64`, `64 128@2x`, or an array.
+    /// Sizes that replace those of the command line: `64`, `64 128@2x`, or an array.
     case size
     /// Header fields for the requests of this row: a dictionary, or `Name: value` on each line.
     case headers
     /// `low`, `normal` or `high`.
     case priority
-    /// Addresses that are tried in order: an array, or separated by spaces.
+    /// URLs to try in order: an array, or separated by spaces.
     case urls
-    /// The name or the address of a row above, or an array of them: this row begins when they are over, whether they
-    /// brought a picture or not.
+    /// The names or URLs of earlier rows: an array, or one on each line. This row starts when those have finished,
+    /// whether they succeeded or failed.
     case depends
   }
 
-  /// The sizes; none where those of the command line hold.
+  /// The sizes; empty if the sizes of the command line apply.
   var sizes: [SizeOption] = []
   /// Header fields for the requests of this row.
   var headers: [HeaderOption] = []
-  /// How urgent the row is among those that wait.
+  /// The priority of the row among the waiting rows. Default normal.
   var priority = ThumbnailRequest.Priority.normal
-  /// Addresses to try, in order, where the row's own brings no picture.
+  /// URLs to try in order if the row's own URL fails.
   var mirrors: [String] = []
-  /// Names or addresses of rows above that go first.
+  /// The names or URLs of earlier rows that must finish first.
   var depends: [String] = []
-  /// A second line for people, in a gallery.
+  /// The second line of the row in a gallery.
   var subtitle: String?
 }
 
 /// A column of ``RowOptions`` in a manifest.
 struct OptionColumn: Hashable, Sendable {
   var column: RowOptions.Column
-  /// What the manifest calls it.
+  /// The name of the column in the manifest.
   var name: String
 }
 
 extension RowOptions {
-  /// The options in the `columns` of a row. `value` gives what a column holds, nil where the row has none.
+  /// Parses the `columns` of a row. `value` returns the content of a column, or nil if the row does not have it.
   init(_ columns: [OptionColumn], _ value: (OptionColumn) -> Any?) throws(RowFlaw) {
     for column in columns {
       guard let value = value(column), !Self.isNothing(value) else { continue }
@@ -55,11 +55,12 @@ extension RowOptions {
     }
   }
 
-  /// The address to begin with: the row's `own`, or the first mirror where it has none. It is no mirror any more.
-  mutating func takeAddress(own: String?, columns: String) throws(RowFlaw) -> String {
-    guard let address = own ?? mirrors.first else { throw RowFlaw(reason: "no URL: there is no \(columns)") }
-    mirrors.removeAll { $0 == address }
-    return address
+  /// Returns the URL to try first, and removes it from the mirrors: the row's `own`, or else the first mirror. Without
+  /// either, throws an error that lists the `columns` for the URL.
+  mutating func takeURL(own: String?, columns: String) throws(RowFlaw) -> String {
+    guard let url = own ?? mirrors.first else { throw RowFlaw(reason: "no URL: there is no \(columns)") }
+    mirrors.removeAll { $0 == url }
+    return url
   }
 
   private mutating func take(_ value: Any, of column: Column) throws {
@@ -80,7 +81,7 @@ extension RowOptions {
     if let text = value as? String { return text.split(whereSeparator: isSeparator).map(String.init) }
     return try (value as? [Any] ?? [value]).map { element in
       guard let word = element as? String ?? (element as? Int).map(String.init) else {
-        throw ValidationError("give a text, or an array of texts")
+        throw ValidationError("give a string, or an array of strings")
       }
       return word.trimmingWhitespace()
     }
@@ -88,10 +89,10 @@ extension RowOptions {
 
   private static func fields(_ value: Any) throws -> [String] {
     if let text = value as? String { return text.split(whereSeparator: \.isNewline).map(String.init) }
-    guard let fields = value as? [String: Any] else { throw ValidationError("give a dictionary of texts") }
+    guard let fields = value as? [String: Any] else { throw ValidationError("give a dictionary of strings") }
     return try fields.sorted { $0.key < $1.key }.map { name, value in
       guard let value = value as? String ?? (value as? Int).map(String.init) else {
-        throw ValidationError("the value of \(name) is not a text")
+        throw ValidationError("the value of \(name) is not a string")
       }
       return "\(name): \(value)"
     }

@@ -1,5 +1,5 @@
-/// The items of one manifest, in one format.
+/// A reader of the items of one manifest, in one format.
 protocol RowSource: Sendable {
-  /// The next item; nil after the last.
+  /// Returns the next item; nil after the last.
   mutating func next() throws(ManifestError) -> ManifestItem?
 }

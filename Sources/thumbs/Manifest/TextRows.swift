@@ -1,14 +1,14 @@
-/// A list of addresses, one a line and taken literally: a comma, a quote or a space inside is part of it.
-/// Empty lines and lines that begin with `#` are no items.
+/// The rows of a text file with one URL per line, taken literally: a comma, quote or space inside a URL is part of it.
+/// Empty lines and lines that begin with `#` are skipped.
 struct TextRows: RowSource {
   private var lines: LineReader
 
-  /// The rows of `lines`.
+  /// Reads the rows from `lines`.
   init(_ lines: LineReader) {
     self.lines = lines
   }
 
-  /// The next address.
+  /// Returns the next row; nil after the last. A line that is not text is a bad row.
   mutating func next() throws(ManifestError) -> ManifestItem? {
     while let line = try lines.next() {
       switch line.text {
@@ -23,19 +23,19 @@ struct TextRows: RowSource {
   }
 }
 
-/// Why a line is no text.
+/// An error that makes a line unusable as text.
 struct LineFlaw: Error, Hashable, Sendable {
-  /// The end of a sentence that begins with the line's place.
+  /// The description of the error: the end of a sentence that begins with the line's place.
   var reason: String
 }
 
 extension LineReader.Line {
-  /// The line as text.
+  /// The line as UTF-8 text without NUL bytes, or the error in it.
   var text: Result<String, LineFlaw> {
     guard let bytes else { return .failure(LineFlaw(reason: "the line is too long")) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return .failure(LineFlaw(reason: "the line is not valid UTF-8"))
     }
-    return text.utf8.contains(0) ? .failure(LineFlaw(reason: "the line holds a NUL byte")) : .success(text)
+    return text.utf8.contains(0) ? .failure(LineFlaw(reason: "the line contains a NUL byte")) : .success(text)
   }
 }

@@ -1,7 +1,7 @@
-/// Tells markup and text apart in XML, one byte after the other: tags, comments, instructions, declarations and CDATA
-/// sections (XML 1.0, section 2.4). Knows of no entity.
+/// Separates markup from text in XML, byte by byte: tags, comments, processing instructions, declarations and CDATA
+/// sections (XML 1.0, section 2.4). Entities are not expanded.
 struct XMLMarkup: Hashable, Sendable {
-  /// A tag, at its last byte.
+  /// The name and kind of a tag.
   struct Tag: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
       case start, end, empty
@@ -11,15 +11,15 @@ struct XMLMarkup: Hashable, Sendable {
     var kind: Kind
   }
 
-  /// What a byte is.
+  /// The role of a byte.
   enum Piece: Hashable, Sendable {
-    /// A part of the text, or of a CDATA section.
+    /// A byte of text or of a CDATA section.
     case text
-    /// A part of markup, and not the last.
+    /// A byte of markup other than the last.
     case markup
     /// The last byte of a tag.
     case tag(Tag)
-    /// The last byte of an instruction, which is this.
+    /// The last byte of a processing instruction, with the text of the instruction.
     case instruction([UInt8])
     /// The last byte of other markup.
     case other
@@ -29,19 +29,19 @@ struct XMLMarkup: Hashable, Sendable {
     case text, begun, tag, comment, characterData, instruction, declaration
   }
 
-  /// The longest beginning of markup that is kept: a name, or the declaration of an encoding.
+  /// The number of bytes kept from the beginning of markup: enough for a tag's name or the XML declaration.
   private static let longestStart = 256
 
   private var state = State.text
-  /// The beginning of the markup.
+  /// The first bytes of the current markup, at most ``longestStart``.
   private var start: [UInt8] = []
-  /// The two bytes before the next.
+  /// The two preceding bytes.
   private var last: UInt8 = 0
   private var lastButOne: UInt8 = 0
   private var quote: UInt8?
   private var brackets = 0
 
-  /// Takes the next byte and says what it is.
+  /// Scans the next byte and returns its role.
   mutating func take(_ byte: UInt8) -> Piece {
     defer { (lastButOne, last) = (last, byte) }
     if state == .text {
@@ -61,7 +61,7 @@ struct XMLMarkup: Hashable, Sendable {
     }
   }
 
-  /// What the markup is by its first bytes.
+  /// The state for the markup, judging by its first bytes.
   private func beginning() -> State {
     switch start[1] {
     case UInt8(ascii: "?"): return .instruction
@@ -78,16 +78,17 @@ struct XMLMarkup: Hashable, Sendable {
     switch state {
     case .text, .begun: return false
     // The shortest comment is `<!---->`.
-    case .comment: return isAngle && isBehind("-") && start.count > 6
-    case .characterData: return isAngle && isBehind("]")
+    case .comment: return isAngle && follows("-") && start.count > 6
+    case .characterData: return isAngle && follows("]")
     case .instruction: return isAngle && last == UInt8(ascii: "?")
     case .tag, .declaration: return isUnquotedEnd(byte)
     }
   }
 
-  private func isBehind(_ mark: Unicode.Scalar) -> Bool { last == UInt8(ascii: mark) && lastButOne == last }
+  /// True if the two preceding bytes are both `mark`.
+  private func follows(_ mark: Unicode.Scalar) -> Bool { last == UInt8(ascii: mark) && lastButOne == last }
 
-  /// Inside quotes, and inside the brackets of a declaration, an angle ends nothing.
+  /// True if `byte` ends the tag or declaration. A `>` inside quotes or inside a declaration's brackets does not.
   private mutating func isUnquotedEnd(_ byte: UInt8) -> Bool {
     if let open = quote {
       if byte == open { quote = nil }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("thumbs cache show, verify, prune, rm, limit", .timeLimit(.minutes(5))) struct CacheChangeTests {
-  /// A cache of three pictures and one that is missing.
+  /// Returns a fixture whose cache contains three images and one failure.
   private static func filled() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/a.png", "/b.png?key=secret", "/c.png", "/gone.png"])
@@ -27,7 +27,7 @@ import Testing
     return Set(result.output.split(separator: "\n").dropFirst().map { String($0.prefix { $0 != "\t" }) })
   }
 
-  @Test func `show finds a source by address and by the beginning of its key`() async throws {
+  @Test func `The show command finds a source by its URL and by a prefix of its key`() async throws {
     let fixture = try await Self.filled()
     let key = Self.key(fixture, "/a.png")
     for name in [fixture.server.url("/a.png"), key, String(key.prefix(8)), key.uppercased()] {
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["http://nowhere.example/", "abc", "ffffffffffffff", "zzzzzzzz", ""])
-  func `What is not there is 1, and named`(name: String) async throws {
+  func `The show and rm commands exit with 1 for an unknown source`(name: String) async throws {
     let fixture = try await Self.filled()
     for verb in ["show", "rm"] {
       let result = try await fixture.cacheCommand(verb, name)
@@ -50,31 +50,38 @@ import Testing
     }
   }
 
-  @Test func `show --explain says why it is fresh and what a request would do`() async throws {
+  @Test func `The show --explain command states the freshness and what a request would do`() async throws {
     let fixture = try await Self.filled()
+
     let fresh = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--explain").output
+
     #expect(fresh.contains("of 3600 s (max-age)"))
     #expect(fresh.contains("a request now would serve what is here, without asking the server"))
+
     let gone = try await fixture.cacheCommand("show", fixture.server.url("/gone.png"), "--explain").output
     #expect(gone.contains("of 600 s (missing)"))
     #expect(gone.contains("a request now would fail with http_404, without asking the server"))
     #expect(!fresh.contains("\u{1b}"))
   }
 
-  @Test func `show --body gives the thumbnail's file`() async throws {
+  @Test func `The show --body command writes the bytes of the thumbnail`() async throws {
     let fixture = try await Self.filled()
     let command = try fixture.start(
       ["cache", "show", fixture.server.url("/a.png"), "--spec", "8x8", "--body", "--cache-dir", fixture.cache])
+
     let result = await command.result()
+
     #expect(result.ending == .exit(0))
     #expect(try command.output.bytes == fixture.output("a-8x8.png"))
+
     let other = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--spec", "9x9", "--body")
     #expect(other.ending == .exit(1))
     #expect(other.errors.contains("it has 16x16, 8x8"))
   }
 
-  @Test func `Filters choose, and all must hold`() async throws {
+  @Test func `The ls command lists the sources that match all filters`() async throws {
     let fixture = try await Self.filled()
+
     #expect(try await keys(fixture).count == 4)
     #expect(try await keys(fixture, "state=failed") == [Self.key(fixture, "/gone.png")])
     #expect(try await keys(fixture, "state=fresh", "host=127.0.0.1").count == 3)
@@ -86,14 +93,15 @@ import Testing
   }
 
   @Test(arguments: ["host", "state=odd", "older-than=3", "older-than=d", "larger-than=x", "size=3", "host="])
-  func `A filter that is none is a usage error`(filter: String) async throws {
+  func `An invalid filter is a usage error`(filter: String) async throws {
     let fixture = try CommandFixture()
     #expect(try await fixture.cacheCommand("ls", "--filter", filter).ending == .exit(64))
   }
 
-  @Test func `rm forgets one source, and a dry run does not`() async throws {
+  @Test func `The rm command removes one source, and its dry run removes none`() async throws {
     let fixture = try await Self.filled()
     let key = Self.key(fixture, "/a.png")
+
     #expect(try await fixture.cacheCommand("rm", "-n", key).output.hasPrefix("Would remove \(key)"))
     #expect(try await keys(fixture).count == 4)
     #expect(try await fixture.cacheCommand("rm", String(key.prefix(10))).output.hasPrefix("Removed \(key)"))
@@ -101,9 +109,11 @@ import Testing
     #expect(try await fixture.cacheCommand("verify").ending == .exit(0))
   }
 
-  @Test func `prune removes what meets the conditions, or all above a size`() async throws {
+  @Test func `The prune command removes sources that match its filters or exceed its size`() async throws {
     let fixture = try await Self.filled()
+
     let trial = try await fixture.cacheCommand("prune", "-n", "--filter", "state=fresh").output
+
     #expect(trial.hasPrefix("Would remove 3 sources"))
     #expect(try await fixture.cacheCommand("prune", "--filter", "state=failed").output.hasPrefix("Removed 1 source"))
     #expect(try await keys(fixture).count == 3)
@@ -113,11 +123,13 @@ import Testing
     #expect(try await keys(fixture).isEmpty)
   }
 
-  @Test func `limit is stored in the cache, and shown`() async throws {
+  @Test func `The limit command stores the limit in the cache and prints it`() async throws {
     let fixture = try await Self.filled()
+
     #expect(try await fixture.cacheCommand("limit").output == "none\n")
     #expect(try await fixture.cacheCommand("limit", "64MiB").ending == .exit(0))
     #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
+
     let statistics = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
     #expect(statistics["storedLimit"] as? Int == 64 << 20)
     #expect(try await fixture.cacheCommand("clear").ending == .exit(0))
@@ -127,25 +139,30 @@ import Testing
     #expect(try await fixture.cacheCommand("limit", "0").ending == .exit(64))
   }
 
-  @Test func `verify finds nothing wrong in a new cache`() async throws {
+  @Test func `The verify command finds no problem in a new cache`() async throws {
     let fixture = try await Self.filled()
+
     let result = try await fixture.cacheCommand("verify", "--format", "jsonl")
+
     #expect(result.ending == .exit(0))
+
     let summary = try Self.object(result.output)
     #expect(summary["sources"] as? Int == 4)
     #expect(summary["thumbnails"] as? Int == 6)
     #expect(summary["problems"] as? Int == 0)
+
     let document = try await fixture.cacheCommand("verify", "--format", "json").output
     #expect((try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [Any])?.count == 1)
   }
 
-  @Test(
-    arguments: [
-      ["show", "abcdef"], ["verify"], ["prune"], ["prune", "-n"], ["rm", "abcdef"], ["limit"], ["limit", "1MiB"],
-    ])
-  func `Where there is no cache, it is 66 and none is made`(arguments: [String]) async throws {
+  @Test(arguments: [
+    ["show", "abcdef"], ["verify"], ["prune"], ["prune", "-n"], ["rm", "abcdef"], ["limit"], ["limit", "1MiB"],
+  ])
+  func `A command that changes a missing cache exits with 66 and creates none`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
+
     let result = try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result()
+
     #expect(result.ending == .exit(66))
     #expect(result.output.isEmpty)
     #expect(try fixture.directory.files() == [])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("thumbs cache verify --repair", .timeLimit(.minutes(5))) struct CacheRepairTests {
-  /// A damaged cache of three pictures, and how many of them a repair should leave.
+  /// Damage to a cache of three images, and the number of images that a repair leaves.
   struct Damage: Sendable, CustomTestStringConvertible {
     let code: String
     let sql: String
@@ -34,12 +34,15 @@ import Testing
   }
 
   @Test(arguments: damages)
-  func `What is damaged goes, the rest stays, and a second look finds nothing`(damage: Damage) async throws {
+  func `A repair removes damaged entries, keeps the others and leaves no problem`(damage: Damage) async throws {
     let fixture = try await Self.filled()
+
     try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").write { try $0.execute(sql: damage.sql) }
     let found = try await fixture.cacheCommand("verify", "--format", "tsv")
+
     #expect(found.ending == .exit(1))
     #expect(found.output.hasPrefix(damage.code + "\t"))
+
     let repaired = try await fixture.cacheCommand("verify", "--repair")
     #expect(repaired.ending == .exit(0))
     #expect(repaired.output.hasPrefix("PROBLEM \(damage.code) "))
@@ -48,22 +51,26 @@ import Testing
     #expect(try await Self.sources(fixture) == damage.left)
   }
 
-  @Test func `A file that is no database is replaced by an empty cache`() async throws {
+  @Test func `A repair replaces a database file that is not a database with an empty cache`() async throws {
     let fixture = try await Self.filled()
     let database = fixture.cache + "/g000001/cache.db"
     try Data(repeating: 7, count: 100_000).write(to: URL(fileURLWithPath: database))
-    // All that was written may still be in the log alone.
+    // The write-ahead log may still contain all the data.
     try Data().write(to: URL(fileURLWithPath: database + "-wal"))
+
     #expect(try await fixture.cacheCommand("verify").ending == .exit(1))
+
     let repaired = try await fixture.cacheCommand("verify", "--repair")
     #expect(repaired.ending == .exit(0))
     #expect(repaired.errors.hasSuffix("Repaired.\n"))
     #expect(try await Self.sources(fixture) == 0)
   }
 
-  @Test func `Nothing to repair is nothing to say`() async throws {
+  @Test func `A repair of an intact cache prints no message`() async throws {
     let fixture = try await Self.filled()
+
     let result = try await fixture.cacheCommand("verify", "--repair")
+
     #expect(result.ending == .exit(0))
     #expect(result.errors.isEmpty)
     #expect(try await Self.sources(fixture) == 3)

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A server, a working directory, and runs of the command in it. The cache is in `cache`, thumbnails go to `out`, the
-/// report to `report.jsonl`.
+/// A server and a working directory for runs of the command. The cache is in `cache`, the thumbnails in `out`, and the
+/// report in `report.jsonl`.
 struct CommandFixture {
   let server: LoopbackServer
   let directory: TemporaryDirectory
@@ -13,7 +13,7 @@ struct CommandFixture {
     directory = try TemporaryDirectory()
   }
 
-  /// Starts the command with `arguments` alone.
+  /// Starts the command with exactly `arguments`.
   func start(
     _ arguments: [String], environment: [String: String] = [:], setup: String? = nil,
     input: RunningCommand.Input = .none, output: RunningCommand.Output = .pipe, errors: RunningCommand.Output = .pipe
@@ -23,14 +23,14 @@ struct CommandFixture {
       errors: errors)
   }
 
-  /// Runs the command with `arguments` alone.
+  /// Runs the command with exactly `arguments`.
   func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> CommandResult {
     try await start(arguments, environment: environment).result()
   }
 
-  /// The arguments of a `fetch` without retries, into this fixture's cache and output directory. Every download has a
-  /// place at once: one that a test holds back keeps no other waiting. Progress, which a slow machine shows, is left
-  /// to those who ask for it.
+  /// The arguments of a `fetch` without retries, into this fixture's cache and output directory. The concurrency is
+  /// high enough that a download held back by a test delays no other. Progress is off by default, because it would
+  /// appear only on slow machines.
   func fetchArguments(_ arguments: [String], report: String = "report.jsonl") -> [String] {
     [
       "fetch", "--cache-dir", cache, "-o", "out", "--retries", "0", "--concurrency", "64", "--per-host", "64",
@@ -38,7 +38,7 @@ struct CommandFixture {
     ] + arguments
   }
 
-  /// Runs such a `fetch`.
+  /// Runs a `fetch` with the arguments of ``fetchArguments(_:report:)``.
   func fetch(_ arguments: String...) async throws -> CommandResult {
     try await start(fetchArguments(arguments)).result()
   }
@@ -48,7 +48,7 @@ struct CommandFixture {
     try await start(["cache"] + arguments + ["--cache-dir", cache]).result()
   }
 
-  /// Writes a text manifest of these paths of the server and returns its name.
+  /// Writes a text manifest with the URLs of `paths` on the server, and returns its name.
   func list(_ paths: [String]) throws -> String {
     _ = try directory.write(paths.map { server.url($0) + "\n" }.joined(), as: "list.txt")
     return "list.txt"
@@ -57,22 +57,22 @@ struct CommandFixture {
   /// The rows of the report.
   func report() throws -> [ReportedRow] { try ReportedRow.all(in: text("report.jsonl")) }
 
-  /// The bytes of a file of the working directory; of a directory, none.
+  /// The bytes of a file in the working directory; empty for a directory.
   func data(_ name: String) throws -> Data {
     var isDirectory: ObjCBool = false
     _ = FileManager.default.fileExists(atPath: directory.path(name), isDirectory: &isDirectory)
     return isDirectory.boolValue ? Data() : try Data(contentsOf: URL(fileURLWithPath: directory.path(name)))
   }
 
-  /// A file of the working directory as text.
+  /// The text of a file in the working directory.
   func text(_ name: String) throws -> String { try String(contentsOfFile: directory.path(name), encoding: .utf8) }
 
-  /// A file of the working directory that is a JSON object.
+  /// The JSON object in a file in the working directory.
   func object(_ name: String) throws -> [String: Any] {
     try JSONSerialization.jsonObject(with: Data(text(name).utf8)) as? [String: Any] ?? [:]
   }
 
-  /// The names in the output directory, hidden ones too.
+  /// The names in the output directory, including hidden ones, sorted.
   func outputs() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: directory.path("out")).sorted()
   }
@@ -82,7 +82,7 @@ struct CommandFixture {
     try Array(Data(contentsOf: URL(fileURLWithPath: directory.path("out/\(name)"))))
   }
 
-  /// How often each path was asked for.
+  /// The number of requests for each path.
   var requestCounts: [String: Int] { server.requests.reduce(into: [:]) { $0[$1.target, default: 0] += 1 } }
 }
 

@@ -1,9 +1,9 @@
-/// How a command ended, and what it said.
+/// The ending and the output of a command.
 struct CommandResult: Sendable {
   enum Ending: Hashable, Sendable {
-    /// By itself, with this status.
+    /// The command exited with this status.
     case exit(Int32)
-    /// Killed by this signal.
+    /// This signal killed the command.
     case signal(Int32)
   }
 

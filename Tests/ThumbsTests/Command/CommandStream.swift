@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Collects what a command writes to one descriptor, on a thread of its own, so that the command never waits for the
-/// test.
+/// Collects the output of a command from one descriptor. It has its own thread, so that the command never waits.
 final class CommandStream: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -12,7 +11,7 @@ final class CommandStream: Sendable {
     var textWaiters: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
     var endWaiters: [CheckedContinuation<Void, Never>] = []
 
-    /// Takes out everyone who waits for what is there now.
+    /// Removes and returns the waiters whose condition is met.
     mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
       var ready: [CheckedContinuation<Void, Never>] = []
       ready += lineWaiters.filter { isAtEnd || lineCount >= $0.count }.map(\.continuation)
@@ -29,14 +28,14 @@ final class CommandStream: Sendable {
 
   private let state = Mutex(State())
 
-  /// Reads `descriptor` to its end, and closes it: or as soon as `lineLimit` lines have come.
+  /// Reads `descriptor` to its end or until it has `lineLimit` lines, and closes it.
   init(_ descriptor: Int32, lineLimit: Int = .max) {
     let thread = Thread { [self] in
       var chunk = [UInt8](repeating: 0, count: 64 << 10)
       while state.withLock({ $0.lineCount }) < lineLimit {
         let count = read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
-        // A terminal without a process on it gives EIO: that is its end.
+        // Reading from a pseudoterminal fails with EIO when no process has it open any more.
         guard count > 0 else { break }
         append(chunk[..<count])
       }
@@ -46,23 +45,23 @@ final class CommandStream: Sendable {
     thread.start()
   }
 
-  /// Everything so far.
+  /// The output so far, as text.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// What came so far.
+  /// The output so far.
   var bytes: [UInt8] { state.withLock { $0.bytes } }
 
-  /// Returns when `count` lines have come, or no more will.
+  /// Returns when there are `count` lines, or at the end of the output.
   func waitForLines(_ count: Int) async {
     await wait { $0.lineWaiters.append((count, $1)) }
   }
 
-  /// Returns when `text` has come, or nothing more will.
+  /// Returns when the output contains `text`, or at its end.
   func waitForText(_ text: String) async {
     await wait { $0.textWaiters.append((text, $1)) }
   }
 
-  /// Returns when nothing more comes.
+  /// Returns at the end of the output.
   func waitForEnd() async {
     await wait { $0.endWaiters.append($1) }
   }

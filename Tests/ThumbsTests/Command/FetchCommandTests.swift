@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: Manifest.allCases)
-  func `Every kind of manifest gives the right files, a report, and a summary beside the data`(
+  func `Every manifest format produces the thumbnails, the report, and a summary on standard error`(
     manifest: Manifest
   ) async throws {
     let fixture = try CommandFixture { request in
@@ -33,12 +33,14 @@ import Testing
     try manifest.bytes(rows).write(to: URL(fileURLWithPath: fixture.directory.path(manifest.rawValue)))
 
     let result = try await fixture.fetch(manifest.rawValue, "--size", "64")
+
     #expect(result.ending == .exit(0))
     #expect(result.output.isEmpty)
     #expect(result.errors.hasPrefix("2 items: 2 ok, 0 failed in "))
     #expect(try fixture.outputs() == ["icon.png", "photo.jpg"])
-    #expect(PictureFile(try fixture.output("photo.jpg")) == PictureFile(format: "jpeg", width: 64, height: 48))
-    #expect(PictureFile(try fixture.output("icon.png")) == PictureFile(format: "png", width: 48, height: 64))
+    #expect(ImageFile(try fixture.output("photo.jpg")) == ImageFile(format: "jpeg", width: 64, height: 48))
+    #expect(ImageFile(try fixture.output("icon.png")) == ImageFile(format: "png", width: 48, height: 64))
+
     let report = try fixture.report()
     #expect(report.map(\.index) == [0, 1])
     #expect(report.map(\.status) == ["ok", "ok"])
@@ -46,39 +48,47 @@ import Testing
     #expect(report.map(\.lengths) == [[try fixture.output("photo.jpg").count], [try fixture.output("icon.png").count]])
   }
 
-  @Test func `Without a subcommand and a manifest, apps.plist of the working directory is fetched`() async throws {
+  @Test func `Without a subcommand and a manifest, apps.plist in the working directory is fetched`() async throws {
     let fixture = try CommandFixture()
     try Manifest.xml.bytes([("Icon", fixture.server.url("/a.png"))])
       .write(to: URL(fileURLWithPath: fixture.directory.path("apps.plist")))
+
     let result = try await fixture.run("--concurrency", "3", "--cache-dir", fixture.cache)
+
     #expect(result.ending == .exit(0))
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path("thumbs")) == ["a.png"])
   }
 
-  @Test func `A thousand rows of ten addresses are ten requests`() async throws {
+  @Test func `A thousand rows with ten URLs make ten requests`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list((0..<1000).map { "/\($0 % 10).png" })
+
     #expect(try await fixture.fetch(list).ending == .exit(0))
     #expect(fixture.requestCounts == Dictionary(uniqueKeysWithValues: (0..<10).map { ("/\($0).png", 1) }))
+
     let report = try fixture.report()
     #expect(report.map(\.index) == Array(0..<1000))
     #expect(report.allSatisfy { $0.status == "ok" && $0.paths == ["\($0.index % 10).png"] })
   }
 
-  @Test func `Two sizes of one address are one request, and each has its file`() async throws {
+  @Test func `Several sizes of one URL make one request and a file each`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     #expect(try await fixture.fetch(list, "--size", "16", "--size", "8@2x", "--size", "20x10").ending == .exit(0))
     #expect(fixture.server.requests.count == 1)
+
     let names = ["a-16x16.png", "a-20x10.png", "a-8x8@2x.png"]
     #expect(try fixture.outputs() == names)
-    #expect(try names.map { PictureFile(try fixture.output($0))?.width } == [16, 13, 16])
+    #expect(try names.map { ImageFile(try fixture.output($0))?.width } == [16, 13, 16])
   }
 
-  @Test func `A second run with fresh entries asks nobody and leaves the files alone`() async throws {
+  @Test func `A second run with fresh entries sends no request and leaves the files untouched`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png", "/b.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(0))
+
     let files = try ["a.png", "b.png"].map { try FileIdentity(of: fixture.directory.path("out/\($0)")) }
     #expect(try await fixture.fetch(list).ending == .exit(0))
     #expect(fixture.server.requests.count == 2)
@@ -86,13 +96,15 @@ import Testing
     #expect(try ["a.png", "b.png"].map { try FileIdentity(of: fixture.directory.path("out/\($0)")) } == files)
   }
 
-  @Test func `A second run with stale entries is confirmed by the server without a body`() async throws {
+  @Test func `A second run with stale entries revalidates them without downloading a body`() async throws {
     let fixture = try CommandFixture { request in
       let fields = ["ETag": "\"1\"", "Cache-Control": "max-age=0"]
       return request.fields["if-none-match"] == "\"1\"" ? .http(304, fields) : .icon(fields: fields)
     }
     let list = try fixture.list(["/a.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(0))
+
     let result = try await fixture.fetch(list)
     #expect(result.ending == .exit(0))
     #expect(result.errors.contains("; 0 B downloaded\n"))
@@ -101,7 +113,7 @@ import Testing
   }
 }
 
-/// What changes when a file is written anew.
+/// The attributes of a file that change when it is rewritten.
 private struct FileIdentity: Hashable {
   struct Missing: Error {}
 

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: what goes wrong", .timeLimit(.minutes(5))) struct FetchTroubleTests {
+@Suite("thumbs fetch: failures", .timeLimit(.minutes(5))) struct FetchTroubleTests {
   private static let photo = SampleImage.jpeg(width: 200, height: 150)
 
-  /// What the server answers to everything but `/…good.png`.
+  /// The server's responses to the bad paths; it responds to all others with an icon.
   private static let troubles: [String: ServerReply] = [
     "/cut.jpg": ServerReply([
       .send(ServerReply.head(200, ["Content-Length": "\(photo.count)"]) + photo[..<(photo.count / 2)]), .close,
@@ -19,7 +19,7 @@ import Testing
     try CommandFixture { troubles[$0.target] ?? .icon() }
   }
 
-  @Test func `Each trouble has its own code, the others are done, and one worth retrying makes 75`() async throws {
+  @Test func `Each failure has its own code, and a retryable one makes the exit code 75`() async throws {
     let fixture = try Self.fixture()
     var paths = Self.troubles.keys.sorted().flatMap { [$0, "/good\($0.dropFirst())"] }
     var text = paths.map { fixture.server.url($0) + "\n" }.joined()
@@ -29,9 +29,12 @@ import Testing
     let list = try fixture.directory.write(text, as: "list.txt")
 
     let result = try await fixture.fetch(list)
+
     #expect(result.ending == .exit(75))
+
     let report = try fixture.report()
     #expect(report.count == paths.count)
+
     let codes = zip(paths, report).map { "\($0) \($1.code ?? $1.status) \($1.retryable ?? false)" }
     #expect(
       codes == [
@@ -40,42 +43,46 @@ import Testing
         "/goodpage.png ok false", "/refused.png connect_failed true",
       ])
     #expect(try fixture.outputs() == report.flatMap(\.paths).sorted())
-    for path in report.flatMap(\.paths) { #expect(PictureFile(try fixture.output(path)) != nil) }
+    for path in report.flatMap(\.paths) { #expect(ImageFile(try fixture.output(path)) != nil) }
 
     let listing = try await fixture.cacheCommand("ls", "--format", "tsv").output
     let bad = listing.split(separator: "\n").filter { line in Self.troubles.keys.contains { line.hasSuffix($0) } }
-    // What may pass, or depends on an option, is not kept; what will not pass is, as a failure.
+    // Lasting failures are cached. Temporary failures and those that depend on an option are not.
     let kept = Dictionary(
       uniqueKeysWithValues: bad.map { line in
         (String(line[(line.lastIndex(of: "/") ?? line.startIndex)...]), String(line.split(separator: "\t")[1]))
       })
+
     #expect(kept == ["/gone.png": "failed", "/page.png": "failed"])
     #expect(listing.split(separator: "\n").count { $0.contains("\tfresh\t") } == 4)
   }
 
-  @Test func `A file that cannot be written fails its row alone`() async throws {
+  @Test func `A file that cannot be written fails only its own row`() async throws {
     let fixture = try Self.fixture()
     let place = fixture.directory.path("out/bad.png/x")
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     let result = try await fixture.fetch(try fixture.list(["/good1.png", "/bad.png", "/good2.png"]))
+
     #expect(result.ending == .exit(1))
     #expect(try fixture.report().map { $0.code ?? $0.status } == ["ok", "output_failed", "ok"])
     #expect(try fixture.outputs() == ["bad.png", "good1.png", "good2.png"])
   }
 
-  @Test func `Failures for good make 1`() async throws {
+  @Test func `Permanent failures alone make the exit code 1`() async throws {
     let fixture = try Self.fixture()
     let list = try fixture.list(["/good.png", "/page.png", "/gone.png", "/huge.png"])
+
     let result = try await fixture.fetch(list)
+
     #expect(result.ending == .exit(1))
     #expect(result.errors.contains("4 items: 1 ok, 3 failed"))
   }
 
   struct BadManifest: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Nil for a file that is not there.
+    /// The content of the file; nil if there is no file.
     let content: String?
-    /// What the message says besides the name.
+    /// The expected message, apart from the name.
     let message: String
     var testDescription: String { name }
   }
@@ -88,23 +95,25 @@ import Testing
     BadManifest(name: "word.plist", content: "milk", message: "not a plist in XML or binary form"),
     BadManifest(
       name: "torn.plist", content: "<?xml version=\"1.0\"?>\n<plist version=\"1.0\">\n<array>\n<dict>\n",
-      message: "line 4: the plist ends in the middle"),
+      message: "line 4: the plist ends unexpectedly"),
     BadManifest(
       name: "crossed.plist", content: "<?xml version=\"1.0\"?>\n<plist>\n<array>\n<dict></array>\n</plist>",
       message: "line 4"),
     BadManifest(name: "damaged.plist", content: "bplist00 and no more", message: "damaged"),
     BadManifest(name: "object.plist", content: "<plist><dict/></plist>", message: "top level"),
     BadManifest(name: "list.json", content: "[\n  {\"icon\":\n]\n", message: "line 3, column 1: not valid JSON"),
-    BadManifest(name: "torn.json", content: "[\n  \"http://a/\",\n", message: "line 2: the JSON ends in the middle"),
-    BadManifest(name: "picture.txt", content: "\u{89}PNG\r\n\u{1A}\n\0\0\0", message: "binary data"),
+    BadManifest(name: "torn.json", content: "[\n  \"http://a/\",\n", message: "line 2: the JSON ends unexpectedly"),
+    BadManifest(name: "image.txt", content: "\u{89}PNG\r\n\u{1A}\n\0\0\0", message: "binary data"),
   ]
 
   @Test(arguments: badManifests)
-  func `A manifest that cannot be read is named in one line, and nothing is written`(bad: BadManifest) async throws {
+  func `An unreadable manifest is reported in one line, and nothing is written`(bad: BadManifest) async throws {
     let fixture = try CommandFixture()
     if let content = bad.content { _ = try fixture.directory.write(content, as: bad.name) }
     let before = try fixture.directory.files()
+
     let result = try await fixture.fetch(bad.name)
+
     #expect(result.ending == .exit(65))
     #expect(result.output.isEmpty)
     #expect(result.errorLines.count == 1)
@@ -113,21 +122,25 @@ import Testing
   }
 
   @Test(arguments: ["a-file/below", "a-file"])
-  func `An output directory that cannot be made is 73, and nothing is fetched`(path: String) async throws {
+  func `An output directory that cannot be created exits with 73 before any request`(path: String) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write("", as: "a-file")
     let list = try fixture.list(["/a.png"])
+
     let result = try await fixture.run("fetch", list, "-o", path, "--cache-dir", fixture.cache)
+
     #expect(result.ending == .exit(73))
     #expect(result.errorLines.count == 1 && result.errors.contains(path))
     #expect(fixture.server.requests.isEmpty)
     #expect(try fixture.directory.files() == ["a-file", "list.txt"])
   }
 
-  @Test func `A report that cannot be made is 73, and nothing is fetched`() async throws {
+  @Test func `A report that cannot be created exits with 73 before anything is fetched`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     let result = try await fixture.start(fixture.fetchArguments([list], report: "list.txt/report")).result()
+
     #expect(result.ending == .exit(73))
     #expect(result.errorLines.count == 1 && result.errors.contains("list.txt/report"))
     #expect(fixture.server.requests.isEmpty)

@@ -3,49 +3,59 @@ import TestSupport
 import Testing
 
 @Suite("thumbs fetch --gallery", .timeLimit(.minutes(5))) struct GalleryCommandTests {
-  @Test func `The page shows what was done and what failed, beside the report`() async throws {
+  @Test func `The gallery shows successful and failed rows`() async throws {
     let fixture = try CommandFixture { $0.target == "/b.png" ? .http(404) : .icon() }
     let result = try await fixture.fetch(try fixture.list(["/a.png", "/b.png"]), "--gallery", "page.html")
+
     #expect(result.ending == .exit(1))
+
     let page = try String(contentsOfFile: fixture.directory.path("page.html"), encoding: .utf8)
     #expect(page.contains("src=\"out/a.png\"") && page.contains("<code>http_404</code>"))
     #expect(try fixture.report().count == 2)
   }
 
-  @Test func `An interrupted run leaves a page of what it did`() async throws {
+  @Test func `An interrupted run writes a gallery of its finished and canceled rows`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { $0.target == "/0.png" ? .icon() : .icon().after(gate) }
     let list = try fixture.list(["/0.png", "/1.png"])
     let command = try fixture.start(fixture.fetchArguments([list, "--gallery", "page.html"], report: "-"))
+
     await command.output.waitForLines(1)
     await fixture.server.waitForRequests(2)
     command.send(SIGINT)
     let result = await command.result()
     gate.open()
+
     #expect(result.ending == .exit(130))
+
     let page = try String(contentsOfFile: fixture.directory.path("page.html"), encoding: .utf8)
     #expect(page.contains("src=\"out/0.png\"") && page.contains("<code>cancelled</code>"))
     #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
   }
 
   @Test(arguments: ["9223372036854775807", "1000000000000"])
-  func `A retry may be of any row`(index: String) async throws {
-    let isWell = Gate()
-    let fixture = try CommandFixture { _ in isWell.isOpen ? .icon() : .http(503) }
+  func `A gallery of a retry contains rows with any index`(index: String) async throws {
+    let isHealthy = Gate()
+    let fixture = try CommandFixture { _ in isHealthy.isOpen ? .icon() : .http(503) }
+
     #expect(try await fixture.fetch(try fixture.list(["/a.png", "/b.png"])).ending == .exit(75))
+
     let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     _ = try fixture.directory.write(report.replacing("\"index\":0,", with: "\"index\":\(index),"), as: "far.jsonl")
-    isWell.open()
+    isHealthy.open()
     let result = try await fixture.run(
       "retry", "far.jsonl", "--cache-dir", fixture.cache, "--gallery", "page.html", "--progress", "none")
+
     #expect(result.ending == .exit(0))
+
     let page = try String(contentsOfFile: fixture.directory.path("page.html"), encoding: .utf8)
     #expect(page.matches(of: #/id="row-(\d+)"/#).map { String($0.1) } == ["1", index])
   }
 
-  @Test func `A page in a directory that is not there is 73, and nothing is fetched`() async throws {
+  @Test func `A gallery in a missing directory exits with 73 before anything is fetched`() async throws {
     let fixture = try CommandFixture()
     let result = try await fixture.fetch(try fixture.list(["/a.png"]), "--gallery", "none/page.html")
+
     #expect(result.ending == .exit(73))
     #expect(result.errors.contains("none/"))
     #expect(fixture.server.requests.isEmpty)

@@ -3,8 +3,8 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: stopped in the middle", .timeLimit(.minutes(5))) struct InterruptTests {
-  /// `done` paths answer at once, the others of `all` after the gate.
+@Suite("thumbs fetch: interrupted runs", .timeLimit(.minutes(5))) struct InterruptTests {
+  /// Returns a fixture whose server responds to the first `done` paths at once, and to the others when `gate` opens.
   private static func fixture(_ gate: Gate, done: Int) throws -> CommandFixture {
     try CommandFixture { request in
       let number = Int(request.target.filter(\.isNumber)) ?? 0
@@ -15,13 +15,14 @@ import Testing
   private static func paths(_ count: Int) -> [String] { (0..<count).map { "/\($0).png" } }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
-  func `A signal ends the run cleanly: what is finished stays, the rest is cancelled`(
+  func `A signal ends the run cleanly, keeping finished rows and canceling the others`(
     signal: Int32, code: Int32
   ) async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 5)
     let list = try fixture.list(Self.paths(30))
     let command = try fixture.start(fixture.fetchArguments([list], report: "-"))
+
     await command.output.waitForLines(5)
     await fixture.server.waitForRequests(6)
     command.send(signal)
@@ -30,26 +31,27 @@ import Testing
 
     #expect(result.ending == .exit(code))
     #expect(result.errors.contains("5 ok, 0 failed, "))
+
     let rows = try ReportedRow.all(in: result.output)
-    // Rows that were not yet read from the manifest are not told of.
+    // Rows that were not yet read from the manifest are not in the report.
     #expect(rows.prefix(5).map(\.status) == Array(repeating: "ok", count: 5))
     #expect(rows.count > 5 && rows.dropFirst(5).allSatisfy { $0.status == "cancelled" && $0.code == "cancelled" })
     #expect(try fixture.outputs() == Self.paths(5).map { String($0.dropFirst()) })
     for row in rows.prefix(5) {
       let bytes = try fixture.output(try #require(row.paths.first))
-      #expect(PictureFile(bytes) != nil && bytes.count == row.lengths.first)
+      #expect(ImageFile(bytes) != nil && bytes.count == row.lengths.first)
     }
   }
 
-  /// What ends a run in the middle.
+  /// An event that ends a run early.
   enum End: CaseIterable { case signal, readerGone }
 
   @Test(arguments: End.allCases)
-  func `A run that ends amid rendering ends with its exit code, time after time`(end: End) async throws {
+  func `A run that is stopped while rendering always ends with its exit code`(end: End) async throws {
     let photo = SampleImage.jpeg(width: 1200, height: 900)
     let gate = Gate()
     defer { gate.open() }
-    // One row is never done, so that no run is over before it is ended.
+    // One row never finishes, so that no run is complete before it is stopped.
     let fixture = try CommandFixture { .http(200, [:], photo).after($0.target == "/0.png" ? gate : .opened) }
     let list = try fixture.list(Self.paths(24))
     for _ in 0..<15 {
@@ -62,14 +64,16 @@ import Testing
     }
   }
 
-  @Test func `A terminal that goes away ends the run like any signal, unless that is ignored`() async throws {
+  @Test func `A hangup ends the run like other signals unless it is ignored`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 1)
     let list = try fixture.list(Self.paths(2))
     let command = try fixture.start(fixture.fetchArguments([list, "--summary", "sum.json"], report: "-"))
+
     await command.output.waitForLines(1)
     await fixture.server.waitForRequests(2)
     command.send(SIGHUP)
+
     #expect(await command.result().ending == .exit(129))
     #expect(try fixture.object("sum.json")["exit"] as? Int == 129)
 
@@ -77,33 +81,40 @@ import Testing
     await fixture.server.waitForRequests(3)
     for signal in [SIGHUP, SIGINT] { ignoring.send(signal) }
     gate.open()
+
     #expect(await ignoring.result().ending == .exit(0))
   }
 
-  @Test func `The second signal ends a run whose notes nobody reads`() async throws {
+  @Test func `A second signal ends a run that is blocked on standard error`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list((0..<3000).map { "/\(String(repeating: "x", count: 200))\($0).png" })
     let command = try fixture.start(
       fixture.fetchArguments([list, "-v", "--size", "8", "--progress", "plain"]), errors: .unread)
+
     await fixture.server.waitForRequests(1000)
     for _ in 0..<2 { command.send(SIGINT) }
+
     #expect(await command.result().ending == .exit(130))
   }
 
-  @Test func `A run that could not read all of its rows says so in the report and in the summary`() async throws {
+  @Test func `A run that did not read all of its rows has a partial report and summary`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 5)
     let list = try fixture.list(Self.paths(2000))
     let command = try fixture.start(fixture.fetchArguments([list, "--summary", "sum.json"]))
+
     await fixture.server.waitForRequests(20)
     command.send(SIGTERM)
     let result = await command.result()
     gate.open()
+
     #expect(result.ending == .exit(143))
     #expect(result.errors.contains("stopped before every row was read"))
+
     let rows = try fixture.report()
     #expect(rows.count >= 20 && rows.count < 2000)
     #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")))
+
     let summary = try fixture.object("sum.json")
     #expect(summary["exit"] as? Int == 143 && summary["complete"] as? Bool == false)
 
@@ -111,6 +122,7 @@ import Testing
     #expect(retry.ending == .exit(0))
     #expect(retry.errors.contains("does not hold every row"))
     #expect(try fixture.object("sum2.json")["complete"] as? Bool == false)
+
     let whole = try await fixture.fetch(list, "--summary", "sum.json")
     #expect(whole.ending == .exit(0))
     #expect(try !ReportedRow.isPartial(fixture.text("report.jsonl")) && fixture.report().count == 2000)
@@ -118,58 +130,70 @@ import Testing
   }
 
   @Test(arguments: [1, 2])
-  func `An interrupted run takes its progress off the screen`(signals: Int) async throws {
+  func `An interrupted run clears its progress from the screen`(signals: Int) async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 0)
     let arguments = fixture.fetchArguments([try fixture.list(["/0.png"]), "--progress", "auto"])
     let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
+
     await command.errors.waitForText("0/1")
     for _ in 0..<signals { command.send(SIGINT) }
     let result = await command.result()
     gate.open()
+
     #expect(result.ending == .exit(130))
+
     var screen = ScreenModel(width: 80, narrowing: .wraps)
     screen.show(result.errors.replacing("\r\n", with: "\n"))
+
     #expect(screen.rows.allSatisfy { !$0.contains("[") }, "\(screen.rows)")
     #expect(screen.unknown == [])
   }
 
-  @Test func `A signal ends a run that waits for its standard input`() async throws {
+  @Test func `A signal ends a run that waits for standard input`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)
+
     command.write(fixture.server.url("/a.png") + "\n")
     await command.output.waitForLines(1)
     command.send(SIGINT)
     let result = await command.result()
+
     #expect(result.ending == .exit(130))
     #expect(try ReportedRow.all(in: result.output).map(\.status) == ["ok"])
   }
 
-  @Test func `After kill -9, the same command finishes and downloads nothing again that was stored`() async throws {
+  @Test func `After kill -9, the same command finishes the run without downloading stored images again`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 20)
     let list = try fixture.list(Self.paths(40))
     let command = try fixture.start(fixture.fetchArguments([list], report: "-"))
+
     await command.output.waitForLines(20)
     let stored = try await Self.storedURLs(of: fixture, atLeast: 10)
     command.send(SIGKILL)
+
     #expect(await command.result().ending == .signal(SIGKILL))
+
     gate.open()
 
     let second = try await fixture.fetch(list)
+
     #expect(second.ending == .exit(0))
     #expect(try fixture.report().map(\.status) == Array(repeating: "ok", count: 40))
+
     let counts = fixture.requestCounts
     #expect(stored.filter { counts[String($0.dropFirst(fixture.server.url("").count))] != 1 } == [])
     #expect(try fixture.outputs() == Self.paths(40).map { String($0.dropFirst()) }.sorted())
+
     let verdict = try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").read {
       try String.fetchAll($0, sql: "PRAGMA integrity_check")
     }
     #expect(verdict == ["ok"])
   }
 
-  /// The addresses in the cache, as soon as there are enough. Another look takes a process of its own, which is pause
-  /// enough for the writer.
+  /// Returns the URLs in the cache as soon as there are at least `count`. Each poll starts a process, which gives the
+  /// writer enough time without a sleep.
   private static func storedURLs(of fixture: CommandFixture, atLeast count: Int) async throws -> [String] {
     for _ in 0..<200 {
       let listing = try await fixture.cacheCommand("ls", "--format", "jsonl", "--full-urls").output

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the options that name files do to files that are there.
+/// Tests the effect of the output options on existing files.
 @Suite("thumbs fetch: files named for output", .timeLimit(.minutes(5))) struct NamedOutputTests {
   private static let oldReport = "{\"index\":0,\"status\":\"ok\"}\n"
 
@@ -20,7 +20,7 @@ import Testing
     return fixture
   }
 
-  /// Everything below the working directory, by name.
+  /// The content of every file below the working directory, by name.
   private func contents(of fixture: CommandFixture) throws -> [String: Data] {
     try fixture.directory.files().reduce(into: [:]) { $0[$1] = try fixture.data($1) }
   }
@@ -32,21 +32,25 @@ import Testing
     ["--summary", "new", "--gallery", "./new"], ["--report", "old.jsonl", "--gallery", "old.jsonl"],
     ["--report", "-", "--summary", "-"],
   ])
-  func `One file for two purposes is a usage error, and nothing is changed`(options: [String]) async throws {
+  func `One file for two purposes is a usage error, and no file changes`(options: [String]) async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
+
     let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
+
     #expect(result.ending == .exit(64))
     #expect(try contents(of: fixture) == before)
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `The list on standard input is no place for the report of its rows`() async throws {
+  @Test func `Writing the report to the manifest on standard input is a usage error`() async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
+
     let result = try await fixture.start(
       ["-", "-o", "out", "--no-cache", "--report", "-"], setup: "exec < list.txt >> list.txt"
     ).result()
+
     #expect(result.ending == .exit(64))
     #expect(try contents(of: fixture) == before)
   }
@@ -57,26 +61,32 @@ import Testing
     ["--report", "old.jsonl", "--summary", "notes.txt"], ["--report", "old.jsonl", "-o", "notes.txt"],
     ["--report", "bulk.json"], ["--summary", "app.js.map"],
   ])
-  func `A file that must not be replaced, or cannot be made, is 73, and nothing is changed`(
+  func `A file that must not be replaced or cannot be created exits with 73, and no file changes`(
     options: [String]
   ) async throws {
     let fixture = try fixture()
     let before = try contents(of: fixture)
+
     let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
+
     #expect(result.ending == .exit(73))
     #expect(result.errorLines.count == 1)
+
     var after = try contents(of: fixture)
     after["out"] = nil
+
     #expect(after == before)
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `A page keeps its name from the thumbnails, follows a link, and goes into a device as it is`() async throws
-  {
+  @Test func `A gallery is not replaced by a thumbnail, and follows links and pipes`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/page"])
+
     let result = try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/../out/page")
+
     #expect(result.ending == .exit(73))
+
     try FileManager.default.createDirectory(atPath: fixture.directory.path("out"), withIntermediateDirectories: true)
     #expect(try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/page").ending == .exit(1))
     #expect(try fixture.report().first?.code == "output_conflict")
@@ -86,6 +96,7 @@ import Testing
       atPath: fixture.directory.path("link.html"), withDestinationPath: fixture.directory.path("new.html"))
     #expect(try await fixture.fetch(list, "-o", "else", "--gallery", "link.html").ending == .exit(0))
     #expect(try fixture.text("new.html").hasSuffix("</html>\n"))
+
     let piped = try await fixture.start(
       fixture.fetchArguments([list, "-o", "else", "--gallery", "pipe"]), setup: "mkfifo pipe; cat pipe > copy & true"
     ).result()
@@ -93,7 +104,7 @@ import Testing
     #expect(try fixture.text("copy").hasSuffix("</html>\n"))
   }
 
-  @Test func `What earlier runs wrote is replaced, and anything else when that is wanted`() async throws {
+  @Test func `Output of earlier runs is replaced, and other files only with --overwrite`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
     let options = ["--summary", "sum.json", "--gallery", "page.html"]
@@ -101,7 +112,9 @@ import Testing
       #expect(try await fixture.start(fixture.fetchArguments([list] + options)).result().ending == .exit(0))
     }
     for name in ["report.jsonl", "sum.json", "page.html"] { _ = try fixture.directory.write("milk\n", as: name) }
+
     let all = try await fixture.start(fixture.fetchArguments([list, "--overwrite"] + options)).result()
+
     #expect(all.ending == .exit(0))
     #expect(try fixture.report().count == 1)
     #expect(try fixture.object("sum.json")["exit"] as? Int == 0)

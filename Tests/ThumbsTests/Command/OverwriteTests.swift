@@ -3,8 +3,8 @@ import ImageCache
 import TestSupport
 import Testing
 
-/// What a run may replace in its output directory.
-@Suite("thumbs fetch: files that are there already", .timeLimit(.minutes(5))) struct OverwriteTests {
+/// Tests which files a run may replace in its output directory.
+@Suite("thumbs fetch: existing files", .timeLimit(.minutes(5))) struct OverwriteTests {
   private func write(_ bytes: [UInt8], as name: String, in fixture: CommandFixture) throws {
     let directory = URL(fileURLWithPath: fixture.directory.path(name)).deletingLastPathComponent().path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -21,94 +21,107 @@ import Testing
     for (name, photo) in zip(names, photos) { try write(photo, as: name, in: fixture) }
     let arguments = ["--allow-file", "-o", ".", "--report", "r.jsonl", "--cache-dir", "cache", "-"] + options
     let command = try fixture.start(arguments, input: .pipe)
+
     command.write(names.joined(separator: "\n"))
     command.closeInput()
+
     #expect(await command.result().ending == .exit(1))
     for (name, photo) in zip(names, photos) { #expect(try Array(fixture.data(name)) == photo) }
+
     let codes = try ReportedRow.all(in: fixture.text("r.jsonl")).map(\.code)
     #expect(codes == Array(repeating: "output_conflict", count: 8))
   }
 
-  /// A way to hand a list to the command.
-  enum Way: String, CaseIterable { case file, redirect, pipe }
+  /// The form in which the command gets its manifest.
+  enum ManifestInput: String, CaseIterable { case file, redirect, pipe }
 
-  @Test(arguments: Way.allCases)
-  func `A source of a later row is not replaced by the thumbnail of an earlier one`(way: Way) async throws {
+  @Test(arguments: ManifestInput.allCases)
+  func `A thumbnail does not replace the source of a later row`(input: ManifestInput) async throws {
     let fixture = try CommandFixture()
     let photo = SampleImage.png(width: 300, height: 200, seed: 3)
     try write(photo, as: "out/b.png", in: fixture)
     let source = "FILE://" + fixture.directory.path("out/b.png")
     let rows = (0..<500).map { fixture.server.url("/\($0)/b.png") } + [source]
     _ = try fixture.directory.write(rows.joined(separator: "\n"), as: "list.txt")
-    let arguments = fixture.fetchArguments(["--allow-file", "--overwrite", way == .file ? "list.txt" : "-"])
+    let arguments = fixture.fetchArguments(["--allow-file", "--overwrite", input == .file ? "list.txt" : "-"])
     let command = try fixture.start(
-      arguments, setup: way == .redirect ? "exec < list.txt" : nil, input: way == .pipe ? .pipe : .none)
-    if way == .pipe { command.write(rows.joined(separator: "\n")) }
+      arguments, setup: input == .redirect ? "exec < list.txt" : nil, input: input == .pipe ? .pipe : .none)
+
+    if input == .pipe { command.write(rows.joined(separator: "\n")) }
     command.closeInput()
+
     #expect(await command.result().ending == .exit(1))
     #expect(try fixture.output("b.png") == photo)
     #expect(try fixture.report().first?.code == "output_conflict")
     #expect(try fixture.report().filter { $0.status == "ok" }.count == 500)
   }
 
-  @Test func `A retry does not replace the source of a row that it tries later`() async throws {
-    let isWell = Gate()
-    let fixture = try CommandFixture { _ in isWell.isOpen ? .icon() : .http(503) }
+  @Test func `A retry does not replace the source of a row that it retries later`() async throws {
+    let isHealthy = Gate()
+    let fixture = try CommandFixture { _ in isHealthy.isOpen ? .icon() : .http(503) }
     let photo = SampleImage.png(width: 300, height: 200, seed: 3)
     try write(photo, as: "out/b.png", in: fixture)
     let rows = [fixture.server.url("/b.png"), "file://" + fixture.directory.path("out/b.png")]
     _ = try fixture.directory.write(rows.joined(separator: "\n"), as: "list.txt")
+
     #expect(try await fixture.fetch("list.txt").ending == .exit(75))
-    isWell.open()
+
+    isHealthy.open()
     let retry = try await fixture.run(
       "retry", "--all-failed", "report.jsonl", "--allow-file", "--overwrite", "--no-cache", "--report", "r.jsonl")
+
     #expect(retry.ending == .exit(1))
     #expect(try fixture.output("b.png") == photo)
+
     let codes = try ReportedRow.all(in: fixture.text("r.jsonl")).map { $0.code ?? $0.status }
     #expect(codes == ["output_conflict", "ok"])
   }
 
-  @Test func `A file of somebody else stays, with its row failed and the others done, until overwriting is wanted`()
-    async throws
-  {
+  @Test func `Without --overwrite, a foreign file stays unchanged and fails its row`() async throws {
     let fixture = try CommandFixture()
     let mine = SampleImage.png(width: 99, height: 99)
     try write(mine, as: "out/b.png", in: fixture)
     let list = try fixture.list(["/a.png", "/b.png", "/c.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(1))
     #expect(try codes(fixture) == ["ok", "output_exists", "ok"])
     #expect(try fixture.output("b.png") == mine)
     #expect(try await fixture.fetch(list, "--overwrite").ending == .exit(0))
-    #expect(PictureFile(try fixture.output("b.png"))?.width == 40)
+    #expect(ImageFile(try fixture.output("b.png"))?.width == 40)
   }
 
   @Test(arguments: ["jpeg", "png"])
-  func `A later run replaces what earlier ones made, without being told to`(format: String) async throws {
+  func `A later run replaces the thumbnails of earlier runs without --overwrite`(format: String) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png", "/b.png"])
     for size in ["32", "16", "24"] {
       #expect(try await fixture.fetch(list, "--size", size, "--format", format).ending == .exit(0))
       let name = format == "png" ? "a.png" : "a.jpg"
-      #expect(PictureFile(try fixture.output(name))?.width == Int(size))
+      #expect(ImageFile(try fixture.output(name))?.width == Int(size))
     }
   }
 
-  @Test func `A thumbnail that was edited is somebody else's`() async throws {
+  @Test func `An edited thumbnail is not replaced without --overwrite`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     #expect(try await fixture.fetch(list, "--size", "32", "--format", "jpeg").ending == .exit(0))
+
     var edited = try fixture.output("a.jpg")
     edited[edited.count - 10] ^= 1
     try write(edited, as: "out/a.jpg", in: fixture)
+
     #expect(try await fixture.fetch(list, "--size", "16", "--format", "jpeg").ending == .exit(1))
     #expect(try fixture.output("a.jpg") == edited)
   }
 
-  @Test func `A manifest among the outputs is not replaced, not even when overwriting is wanted`() async throws {
+  @Test func `A manifest in the output directory is not replaced even with --overwrite`() async throws {
     let fixture = try CommandFixture()
     let text = fixture.server.url("/list") + "\n"
     try write(Array(text.utf8), as: "out/list", in: fixture)
+
     let result = try await fixture.fetch("out/list", "--name", "{stem}", "--overwrite")
+
     #expect(result.ending == .exit(1))
     #expect(try fixture.text("out/list") == text)
     #expect(try codes(fixture) == ["output_conflict"])

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A line of the report, read with nothing of the command's own code.
+/// A line of the report, parsed without the command's own code.
 struct ReportedRow {
   struct Malformed: Error {
     let line: String
@@ -31,7 +31,7 @@ struct ReportedRow {
     lengths = outputs.compactMap { $0["bytes"] as? Int }
   }
 
-  /// The rows of a report, in the order of the manifest. A last line may say that rows are missing.
+  /// Returns the rows of a report in the order of the manifest, without a last line that marks it as partial.
   static func all(in text: String) throws -> [ReportedRow] {
     guard text.isEmpty || text.hasSuffix("\n") else { throw Malformed(line: "The last line has no end.") }
     let lines = text.split(separator: "\n")
@@ -39,7 +39,7 @@ struct ReportedRow {
     return try rows.map { try ReportedRow($0) }.sorted { $0.index < $1.index }
   }
 
-  /// Whether the report ends with the line that says that rows are missing.
+  /// True if the report ends with the line that marks it as partial.
   static func isPartial(_ text: String) -> Bool {
     text.split(separator: "\n").last?.hasPrefix("{\"complete\":false,\"items\":") ?? false
   }

@@ -3,43 +3,52 @@ import TestSupport
 import Testing
 
 @Suite("thumbs retry", .timeLimit(.minutes(5))) struct RetryCommandTests {
-  @Test func `Only what is worth retrying is fetched again, into the files it would have had`() async throws {
-    let isWell = Gate()
+  @Test func `Only retryable rows are fetched again, into the files that they would have had`() async throws {
+    let isHealthy = Gate()
     let fixture = try CommandFixture { request in
       switch request.target {
       case "/gone/a.png": .http(404)
-      case "/busy/a.png" where !isWell.isOpen: .http(503)
+      case "/busy/a.png" where !isHealthy.isOpen: .http(503)
       default: .icon()
       }
     }
     let list = try fixture.list(["/first/a.png", "/busy/a.png", "/gone/a.png", "/other/b.png"])
+
     #expect(try await fixture.fetch(list, "--size", "8", "--size", "16", "--fit", "cover").ending == .exit(75))
+
     let first = fixture.server.requests.count
-    isWell.open()
+    isHealthy.open()
     let second = try await fixture.run(
       "retry", "report.jsonl", "--cache-dir", fixture.cache, "--report", "second.jsonl")
+
     #expect(second.ending == .exit(0))
     #expect(fixture.server.requests.dropFirst(first).map(\.target) == ["/busy/a.png"])
+
     let rows = try ReportedRow.all(in: String(contentsOfFile: fixture.directory.path("second.jsonl"), encoding: .utf8))
     #expect(rows.map(\.index) == [1])
-    // The name was taken by the first row: the hash that tells them apart is the one of the whole manifest.
+
+    // The first row has the plain name, so these names contain a hash: the same one as in a run over the manifest.
     let paths = rows.flatMap(\.paths)
     #expect(paths.count == 2 && paths[0].hasPrefix("a-8x8-") && paths[1].hasPrefix("a-16x16-"))
-    #expect(PictureFile(try fixture.output(paths[0]))?.height == 8)
+    #expect(ImageFile(try fixture.output(paths[0]))?.height == 8)
+
     let whole = try await fixture.fetch(list, "--size", "8", "--size", "16", "--fit", "cover", "--offline")
     #expect(whole.ending == .exit(1))
     #expect(try fixture.report()[1].paths == paths)
   }
 
-  @Test func `All failures are tried on demand, and the report may be replaced`() async throws {
+  @Test func `The --all-failed option retries permanent failures and can update the report in place`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/gone.png", "/a.png"])
+
     #expect(try await fixture.fetch(list).ending == .exit(1))
+
     let nothing = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache, "--progress", "none")
     #expect(nothing.ending == .exit(0))
     #expect(
       nothing.errors.hasPrefix(
         "thumbs: Nothing to retry: 1 row is done, 1 failed for good (--all-failed tries them).\n"))
+
     let all = try await fixture.run(
       "retry", "--all-failed", "report.jsonl", "--no-cache", "--report", "report.jsonl", "-o", "elsewhere")
     #expect(all.ending == .exit(1))
@@ -47,40 +56,50 @@ import Testing
     #expect(fixture.requestCounts == ["/gone.png": 2, "/a.png": 1])
   }
 
-  @Test func `An interrupted run is finished by retry as far as its rows were read`() async throws {
+  @Test func `A retry finishes the rows that an interrupted run had read`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { $0.target == "/0.png" ? .icon() : .icon().after(gate) }
     let list = try fixture.list((0..<6).map { "/\($0).png" })
     let command = try fixture.start(fixture.fetchArguments([list]))
+
     await fixture.server.waitForRequests(6)
     command.send(SIGTERM)
+
     #expect(await command.result().ending == .exit(143))
+
     gate.open()
     let rest = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
+
     #expect(rest.ending == .exit(0))
     #expect(try fixture.outputs() == (0..<6).map { "\($0).png" })
   }
 
   @Test(arguments: [SIGTERM, SIGKILL])
-  func `A report that is updated in place loses no row, whatever stops the retry`(signal: Int32) async throws {
-    let (isWell, gate, served) = (Gate(), Gate(), Counter())
+  func `A report that is updated in place keeps every row when a signal stops the retry`(signal: Int32) async throws {
+    let (isHealthy, gate, served) = (Gate(), Gate(), Counter())
     let fixture = try CommandFixture { request in
       let number = Int(request.target.filter(\.isNumber)) ?? 0
-      if number < 300, !isWell.isOpen { return .http(503) }
-      // A retry takes the rows in the order of the report, which is that of their ends.
+      if number < 300, !isHealthy.isOpen { return .http(503) }
+      // A retry takes the rows in the order of the report, which is the order in which they finished.
       return number >= 300 || served.next() <= 20 ? .icon(number) : .icon(number).after(gate)
     }
     let list = try fixture.list((0..<400).map { "/\($0).png" })
+
     #expect(try await fixture.fetch(list).ending == .exit(75))
-    isWell.open()
+
+    isHealthy.open()
     let arguments = ["retry", "--report", "./report.jsonl", "report.jsonl", "--cache-dir", fixture.cache]
     let command = try fixture.start(arguments + ["--retries", "0", "--timeout", "2400"])
     await fixture.server.waitForRequests(400 + 24)
     command.send(signal)
+
     #expect(await command.result().ending == (signal == SIGKILL ? .signal(SIGKILL) : .exit(143)))
+
     gate.open()
     let interrupted = try fixture.report()
+
     #expect(interrupted.map(\.index) == Array(0..<400))
+
     let done = interrupted.filter { $0.status == "ok" }.count
     #expect(try done == (signal == SIGKILL ? 100 : fixture.outputs().count))
 
@@ -92,7 +111,7 @@ import Testing
 
   private static let doneLine = "{\"index\":7,\"name\":\"kept\",\"status\":\"ok\"}"
 
-  /// A fixture whose report has a row that failed and may pass.
+  /// Returns a fixture whose report contains one row with a temporary failure.
   private func failedOnce() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.fields["x-well"] == nil ? .http(503) : .icon() }
     #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
@@ -106,45 +125,54 @@ import Testing
     return try await fixture.start(arguments + options).result()
   }
 
-  @Test func `An update keeps a last line without its end, and drops one that was cut`() async throws {
+  @Test func `An update keeps a complete last line without a line feed and drops a truncated one`() async throws {
     let fixture = try await failedOnce()
     let failed = try fixture.text("report.jsonl")
     _ = try fixture.directory.write(failed + Self.doneLine, as: "report.jsonl")
+
     #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
     #expect(try fixture.report().map(\.index) == [0, 7])
 
     _ = try fixture.directory.write(failed + Self.doneLine.dropLast(5), as: "report.jsonl")
     #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
     #expect(try fixture.report().map(\.index) == [0])
-    // The cut is not forgotten: the report goes on to say that it lacks rows, and the next update too.
+
+    // The report stays marked as partial, also after the next update.
     for _ in 0..<2 {
       #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")))
       #expect(try await retryInPlace(fixture).ending == .exit(0))
     }
   }
 
-  @Test func `An interrupted try leaves the old line, with the cause of the failure`() async throws {
+  @Test func `A row whose retry is interrupted keeps its old line with the cause of the failure`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+
     #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+
     let before = try fixture.text("report.jsonl")
     let command = try fixture.start([
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
     ])
     await fixture.server.waitForRequests(2)
-    // Another one at the same time is refused, and changes nothing.
+    // A second retry at the same time is rejected and changes nothing.
     let second = try await retryInPlace(fixture)
+
     #expect(second.ending == .exit(73) && second.errors.contains("changed by another process"))
+
     command.send(SIGTERM)
     #expect(await command.result().ending == .exit(143))
+
     gate.open()
     #expect(try fixture.text("report.jsonl") == before)
   }
 
-  @Test func `A report that somebody changes during the update is left as it is then`() async throws {
+  @Test func `A report that another process changes during the update is not replaced`() async throws {
     let gate = Gate()
     let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+
     #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+
     let command = try fixture.start([
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
     ])
@@ -152,73 +180,86 @@ import Testing
     let changed = try fixture.text("report.jsonl") + Self.doneLine + "\n"
     _ = try fixture.directory.write(changed, as: "report.jsonl")
     gate.open()
+
     #expect(await command.result().ending == .exit(74))
     #expect(try fixture.text("report.jsonl") == changed)
   }
 
-  @Test func `A compressed report is not updated in its place`() async throws {
+  @Test func `A compressed report cannot be updated in place`() async throws {
     let fixture = try await failedOnce()
     let packed = try gzipped(fixture.text("report.jsonl"))
     _ = try fixture.directory.write(packed, as: "report.jsonl")
+
     #expect(try await retryInPlace(fixture).ending == .exit(73))
     #expect(try Array(fixture.data("report.jsonl")) == packed)
   }
 
-  @Test func `A report on a full disk ends with whole lines, the last of which says that rows are missing`()
-    async throws
-  {
+  @Test func `A report on a full disk has only complete lines and is marked as partial`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list((0..<400).map { "/\($0).png" })
     let small =
       "mkdir small; exec unshare -m sh -c 'mount -t tmpfs -o size=32k none small && \"$0\" \"$@\"; "
       + "code=$?; cat small/report.jsonl; exit $code' \"$0\" \"$@\""
+
     let full = try await fixture.start(
       fixture.fetchArguments([list], report: "small/report.jsonl"), setup: small
     ).result()
+
     #expect(full.ending == .exit(74))
     #expect(full.output.hasSuffix("\n{\"complete\":false}\n"))
+
     let lines = full.output.split(separator: "\n")
     #expect(lines.count > 40 && lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) != nil })
   }
 
-  @Test func `Rows that found the disk full are tried again`() async throws {
+  @Test func `Rows that failed because the disk was full are retried`() async throws {
     let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
     let list = try fixture.list((0..<60).map { "/\($0).png" })
     let arguments = fixture.fetchArguments([list, "--enlarge", "--size", "300", "--format", "png"])
     let small =
       "mkdir out; exec unshare -m sh -c 'mount -t tmpfs -o size=256k none out && exec \"$0\" \"$@\"' \"$0\" \"$@\""
+
     let full = try await fixture.start(arguments, setup: small).result()
+
     #expect(full.ending == .exit(74))
     #expect(full.errors.contains("No space left on device"))
+
     let codes = try fixture.report().compactMap(\.code)
     #expect(
       codes.filter { $0 == "output_unavailable" }.count >= 1 && Set(codes) == ["output_unavailable", "cancelled"])
+
     let done = try fixture.report().filter { $0.status == "ok" }.count
     #expect(done > 0)
     #expect(try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache).ending == .exit(0))
     #expect(try fixture.outputs().count == 60 - done)
   }
 
-  @Test func `A report with a line of megabytes is read by the command that wrote it`() async throws {
-    let isWell = Gate()
-    let fixture = try CommandFixture { _ in isWell.isOpen ? .icon() : .http(503) }
+  @Test func `A retry reads a report line of several megabytes`() async throws {
+    let isHealthy = Gate()
+    let fixture = try CommandFixture { _ in isHealthy.isOpen ? .icon() : .http(503) }
     let name = String(repeating: "\u{1}", count: 700_000)
     let row = ["url": fixture.server.url("/a.png"), "name": name]
     _ = try fixture.directory.write(Array(JSONSerialization.data(withJSONObject: [row])), as: "list.json")
+
     #expect(try await fixture.fetch("list.json").ending == .exit(75))
     #expect(try fixture.text("report.jsonl").utf8.count > 4 << 20)
-    isWell.open()
+
+    isHealthy.open()
     #expect(try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache).ending == .exit(0))
   }
 
   @Test(arguments: [
     (["retry", "none.jsonl"], 65, "there is no such file"), (["retry", "list.txt"], 65, "not a line of a report"),
-    (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "leave --name out"),
+    (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "omit --name"),
   ])
-  func `A report that is none, and a name, are refused`(arguments: [String], code: Int32, text: String) async throws {
+  func `A retry rejects an unreadable report and the --name option`(
+    arguments: [String], code: Int32, text: String
+  ) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.list(["/a.png"])
+
     let result = try await fixture.start(arguments).result()
+
     #expect(result.ending == .exit(code))
     #expect(result.errors.contains(text))
   }

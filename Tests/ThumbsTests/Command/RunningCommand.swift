@@ -4,23 +4,23 @@ import TestSupport
 
 @testable import thumbs
 
-/// The built `thumbs` in a process of its own.
+/// A process that runs the built `thumbs`.
 final class RunningCommand: Sendable {
-  /// What its standard input is.
+  /// The standard input of a command.
   enum Input: Sendable {
-    /// Nothing: the end comes at once.
+    /// Empty.
     case none
-    /// What ``write(_:)`` puts in, until ``closeInput()``.
+    /// The bytes passed to ``write(_:)`` until ``closeInput()``.
     case pipe
   }
 
-  /// What its standard output or standard error is.
+  /// The standard output or standard error of a command.
   enum Output: Hashable, Sendable {
     /// A pipe that is read to its end.
     case pipe
-    /// A pipe whose reader goes away after so many lines; at once for 0.
+    /// A pipe that the reader closes after this many lines; for 0, before the command starts.
     case reader(lines: Int)
-    /// A pipe that nobody reads, and nobody closes either.
+    /// A pipe that is neither read nor closed.
     case unread
     /// A terminal of 80 columns.
     case terminal
@@ -39,12 +39,12 @@ final class RunningCommand: Sendable {
   private let unread: [Int32]
   private let inputQueue = DispatchQueue(label: "thumbs.tests.input")
 
-  /// The command beside the test bundle.
+  /// The command in the directory of the test bundle.
   static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("thumbs")
 
-  /// Starts the command. Its environment is `environment` and what a program needs to be found and loaded: no proxy,
-  /// no home, nothing of whoever runs the tests. `setup` are commands of a shell that becomes the command.
+  /// Starts the command in `directory`, which is also its home, after the shell commands in `setup`. Its environment is
+  /// `environment` and the variables that it needs to be found and loaded, but no proxy or other user setting.
   init(
     _ arguments: [String], in directory: String, environment: [String: String] = [:], setup: String? = nil,
     input: Input = .none, output: Output = .pipe, errors: Output = .pipe
@@ -69,18 +69,18 @@ final class RunningCommand: Sendable {
   }
 
   deinit {
-    // A test that gave up must not leave it running.
+    // A test that failed early must not leave the command running.
     if ending.values.isEmpty { kill(processID, SIGKILL) }
     for descriptor in unread { close(descriptor) }
   }
 
-  /// Puts text into its standard input. Returns at once; the pieces keep their order.
+  /// Writes text to standard input. Returns immediately; later writes follow in order.
   func write(_ text: String) { write(Array(text.utf8)) }
 
-  /// Puts bytes into its standard input, likewise.
+  /// Writes bytes to standard input. Returns immediately; later writes follow in order.
   func write(_ bytes: [UInt8]) {
     inputQueue.async { [input] in
-      // A command that is gone is an error of the write here, not the end of the tests.
+      // If the command is gone, the write fails with EPIPE. The blocked signal must not end the test process.
       var broken = sigset_t()
       sigemptyset(&broken)
       sigaddset(&broken, SIGPIPE)
@@ -89,13 +89,13 @@ final class RunningCommand: Sendable {
     }
   }
 
-  /// Ends its standard input, after what was written before.
+  /// Closes standard input after all earlier writes.
   func closeInput() { inputQueue.async { [input] in close(input) } }
 
-  /// Sends it a signal.
+  /// Sends a signal to the command.
   func send(_ signal: Int32) { kill(processID, signal) }
 
-  /// How it ended, when it has, with all of what it said.
+  /// Waits for the command to end, and returns its ending and output.
   func result() async -> CommandResult {
     let ending = await ending.values(count: 1)[0]
     await output.waitForEnd()
@@ -103,8 +103,8 @@ final class RunningCommand: Sendable {
     return CommandResult(ending: ending, output: output.text, errors: errors.text)
   }
 
-  /// The most memory it has had in use so far, in KiB. The kernel's own figure (`VmHWM` of proc(5)): that of `wait4`
-  /// would count what the process had before it became this command.
+  /// The peak memory of the command so far, in KiB, from the kernel (`VmHWM` of proc(5)). The figure from `wait4` would
+  /// include the memory of the process before `exec`.
   var peakMemory: Int? {
     let status = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -115,10 +115,10 @@ final class RunningCommand: Sendable {
     ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS"].contains(name)
   }
 
-  /// One command is started at a time: none may hold an end of another's pipes.
+  /// A lock for starting one command at a time, so that no command inherits the pipes of another.
   private static let starting = Mutex(())
 
-  /// Runs `process` and returns this side's ends of its three streams.
+  /// Starts `process` and returns the test's ends of its three streams.
   private static func run(
     _ process: Process, output: Output, errors: Output
   ) throws -> (input: Int32, output: Int32, errors: Int32) {
@@ -126,12 +126,12 @@ final class RunningCommand: Sendable {
     for descriptor in [inputEnds.writing, outputEnds.reading, errorEnds.reading] {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
-    // A reader that is gone must be so before the command can write.
+    // The reader must be gone before the command can write.
     if case .reader(lines: 0) = output { close(outputEnds.reading) }
     process.standardInput = FileHandle(fileDescriptor: inputEnds.reading, closeOnDealloc: false)
     process.standardOutput = FileHandle(fileDescriptor: outputEnds.writing, closeOnDealloc: false)
     process.standardError = FileHandle(fileDescriptor: errorEnds.writing, closeOnDealloc: false)
-    // The command inherits what is ignored: a test run that was started in the background ignores SIGINT.
+    // The command inherits ignored signals, and a test run that was started in the background ignores SIGINT.
     for number in [SIGINT, SIGHUP] { signal(number, SIG_DFL) }
     try process.run()
     for descriptor in [inputEnds.reading, outputEnds.writing, errorEnds.writing] { close(descriptor) }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// What the tests, and the command beside them, were built with.
+/// The sanitizer that the tests and the command were built with.
 enum Sanitizer {
-  /// Whether the address or the thread sanitizer watches.
+  /// True if the address or thread sanitizer is on.
   static let isOn = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 }

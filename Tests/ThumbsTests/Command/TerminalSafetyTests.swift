@@ -4,11 +4,11 @@ import Testing
 
 @testable import thumbs
 
-/// Sets the title of a window, colors, writes backwards, rings, and begins a line of its own: by ESC, CSI (U+009B), BEL,
-/// U+202E and a line feed.
+/// Text that changes a terminal's title and colors, rings its bell, reverses text and starts a new line, with ESC, BEL,
+/// CSI (U+009B), U+202E and a line feed.
 private let attack = "\u{1B}]0;t\u{7}\u{9B}31m\u{202E}x\nthumbs: done"
 
-@Suite("Nothing that comes from elsewhere is obeyed by a terminal", .timeLimit(.minutes(5)))
+@Suite("Terminal control sequences from input are never printed", .timeLimit(.minutes(5)))
 struct TerminalSafetyTests {
   private static func json(_ rows: [[String: String]]) throws -> String {
     String(decoding: try JSONSerialization.data(withJSONObject: rows), as: UTF8.self)
@@ -22,7 +22,7 @@ struct TerminalSafetyTests {
     #expect(!result.errorLines.contains { $0.hasPrefix("thumbs: done") })
   }
 
-  /// Rows whose names, addresses and columns are hostile, on two hosts, one of which fails.
+  /// Returns a fixture with hostile names, URLs and columns in its manifest, and hostile header fields from its server.
   private static func fixture() throws -> CommandFixture {
     let fixture = try CommandFixture { request in
       let fields = [
@@ -41,11 +41,13 @@ struct TerminalSafetyTests {
   }
 
   @Test(arguments: [["--verbose"], ["--dry-run"], ["--progress", "plain"], ["--report", "-"], ["--summary", "-"]])
-  func `A run`(arguments: [String]) async throws {
+  func `A run prints no control characters from names, URLs and columns`(arguments: [String]) async throws {
     let fixture = try Self.fixture()
+
     let result = try await fixture.start(
       ["fetch", "--cache-dir", fixture.cache, "-o", "out", "--retries", "0", "list.json"] + arguments
     ).result()
+
     #expect(result.errors.contains("headers: ") || result.errors.contains("most failures: "))
     expectHarmless(result)
   }
@@ -53,12 +55,15 @@ struct TerminalSafetyTests {
   @Test(
     arguments: [["ls"], ["show"], ["show", "--explain"], ["verify"], ["stats"], ["rm", "--dry-run"]],
     CacheOutputFormat.allCases)
-  func `The cache's commands`(arguments: [String], format: CacheOutputFormat) async throws {
+  func `The cache commands print no control characters from a source`(
+    arguments: [String], format: CacheOutputFormat
+  ) async throws {
     let fixture = try Self.fixture()
     _ = try await fixture.fetch("list.json")
     var arguments = arguments
     if ["show", "rm"].contains(arguments[0]) { arguments.append(fixture.server.url("/a.png")) }
     if arguments[0] != "rm" { arguments += ["--format", format.rawValue] }
+
     expectHarmless(try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result())
   }
 
@@ -66,9 +71,10 @@ struct TerminalSafetyTests {
     "<plist>\n<array><\(attack)></array></plist>", "<\(attack)>", "<plist><\(attack)/></plist>",
     "<plist><array>\(attack)",
   ])
-  func `A manifest that cannot be read`(text: String) async throws {
+  func `The error for an unreadable manifest contains no control characters`(text: String) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write(text, as: "list.plist")
+
     expectHarmless(try await fixture.fetch("list.plist"))
   }
 
@@ -77,9 +83,11 @@ struct TerminalSafetyTests {
     ["cache", attack],
     ["retry", attack], ["cache", "ls", "--filter", attack], ["--name", "{\(attack)}", "x"], ["fetc\u{9B}h"],
   ])
-  func `A command line`(arguments: [String]) async throws {
+  func `The error for a wrong command line contains no control characters`(arguments: [String]) async throws {
     let fixture = try CommandFixture()
+
     let result = try await fixture.start(arguments).result()
+
     #expect(result.ending != .exit(0))
     #expect(!result.errors.unicodeScalars.contains { $0.isUnprintable && $0 != "\n" })
     #expect(!result.errors.isEmpty)

@@ -11,10 +11,14 @@ import Testing
     (["fetch", "list.txt", "-q", "-v"], "--quiet"), (["cache", "nope"], "nope"),
     (["cache", "ls", "--format", "xml"], "xml"), (["fetch"], "-"), ([], "apps.plist"),
   ])
-  func `A wrong command line is 64, is named, and writes nothing`(arguments: [String], name: String) async throws {
+  func `A wrong command line exits with 64, names the argument and writes nothing`(
+    arguments: [String], name: String
+  ) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
+
     let result = try await fixture.start(arguments).result()
+
     #expect(result.ending == .exit(64))
     #expect(result.output.isEmpty)
     #expect(result.errors.hasPrefix("Error: ") && result.errors.contains(name))
@@ -22,27 +26,29 @@ import Testing
     #expect(try fixture.directory.files() == [list])
   }
 
-  @Test func `Without a manifest, the message says how to read standard input`() async throws {
+  @Test func `The error for a missing manifest explains how to read standard input`() async throws {
     let result = try await CommandFixture().run("fetch")
     #expect(result.ending == .exit(64))
     #expect(result.errors.contains("or - to read one from standard input"))
   }
 
   @Test(arguments: [("cahce", "cache"), ("cach", "cache"), ("fetsh", "fetch"), ("rerty", "retry")])
-  func `A misspelt subcommand is no manifest, unless there is a file of that name`(word: String, meant: String) throws {
+  func `A misspelled subcommand is an error unless a file has that name`(word: String, meant: String) throws {
     let options = try ManifestOptions.parse([word, "list.txt"])
     let error = #expect(throws: ValidationError.self) { try options.paths { _ in false } }
+
     #expect(error?.message == "There is no file '\(word)'. Did you mean 'thumbs \(meant)'?")
     #expect(try options.paths { $0 == word } == [word, "list.txt"])
   }
 
   @Test(arguments: ["apps.plist", "-", "list", "cache.txt"])
-  func `Other names are manifests, there or not`(path: String) throws {
+  func `A name unlike any subcommand is a manifest, whether or not the file exists`(path: String) throws {
     #expect(try ManifestOptions.parse([path]).paths { _ in false } == [path])
   }
 
-  @Test func `The version is printed alone`() async throws {
+  @Test func `The --version option prints only the version`() async throws {
     let result = try await CommandFixture().run("--version")
+
     #expect(result.ending == .exit(0))
     #expect(result.output.wholeMatch(of: #/\d+\.\d+\.\d+\n/#) != nil)
     #expect(result.errors.isEmpty)
@@ -53,8 +59,9 @@ import Testing
     (["fetch", "--help"], ["--size", "--report", "--gallery", "Exit status"]),
     (["cache", "--help"], ["stats", "ls", "clear", "dir"]),
   ])
-  func `Help goes to standard output`(arguments: [String], words: [String]) async throws {
+  func `Help is printed on standard output`(arguments: [String], words: [String]) async throws {
     let result = try await CommandFixture().start(arguments).result()
+
     #expect(result.ending == .exit(0))
     #expect(words.filter { !result.output.contains($0) } == [])
     #expect(result.errors.isEmpty)
@@ -68,15 +75,17 @@ import Testing
     (["--quality", "200"], ["200", "--quality", "1 to 100"]), (["--gallery", "-"], ["--gallery", "thumbs.html"]),
     (["--progress", "pretty"], ["pretty", "--progress", "'plain'"]), (["--size"], ["Missing value", "--size"]),
   ])
-  func `An error names the option, the value and the remedy`(options: [String], words: [String]) throws {
+  func `A usage error names the option, the value and the remedy`(options: [String], words: [String]) throws {
     let error = try #require(throws: (any Error).self) { try Thumbs.parseAsRoot(["fetch", "list.txt"] + options) }
     let message = Thumbs.message(for: error)
+
     #expect(words.filter { !message.contains($0) } == [], "\(message)")
   }
 
-  @Test(arguments: UsageTests.commands) func `Every command has examples, and they parse`(command: Command) throws {
+  @Test(arguments: UsageTests.commands) func `Every command has examples that parse`(command: Command) throws {
     let lines = command.configuration.discussion.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst()
     let examples = lines.prefix { $0.hasPrefix("  ") }.map { $0.dropFirst(2) }
+
     #expect(!examples.isEmpty)
     for example in examples {
       let call = try #require(example.split(separator: "| ").last { $0.contains("thumbs ") })
@@ -86,13 +95,13 @@ import Testing
     }
   }
 
-  /// A command, for the name of its test.
+  /// A command that is shown by its name in test results.
   struct Command: CustomTestStringConvertible, Sendable {
     let configuration: CommandConfiguration
     var testDescription: String { configuration.commandName ?? "" }
   }
 
-  /// All commands, at every level.
+  /// All commands and their subcommands.
   private static let commands: [Command] = {
     func all(_ command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
       [command] + command.configuration.subcommands.flatMap(all)

@@ -8,7 +8,7 @@ import Testing
 
 /// A section of `Documentation/formats.md`.
 private struct FormatsPage {
-  /// The first and the last cell of each row of the table in the section.
+  /// The first and last cells of each row of the section's table.
   let rows: [(name: String, meaning: String)]
 
   init(section: String) throws {
@@ -22,7 +22,7 @@ private struct FormatsPage {
     }
   }
 
-  /// The names of fields in the meaning of `name`. Values, and what explains them, stand in parentheses.
+  /// The names of the fields that the meaning of `name` lists. Text in parentheses, such as values, is ignored.
   func fields(of name: String) throws -> Set<String> {
     let meaning = try #require(rows.first { $0.name == name }?.meaning)
     let names = meaning.replacing(/\([^)]*\)/, with: "").matches(of: /`([A-Za-z0-9]+)`/).map { String($0.1) }
@@ -31,7 +31,7 @@ private struct FormatsPage {
   }
 }
 
-/// The fields of JSON objects, and of the objects that are their values.
+/// The field names of JSON objects and of the objects nested in them.
 private struct WrittenFields {
   private(set) var names: Set<String> = []
   private(set) var inside: [String: Set<String>] = [:]
@@ -51,13 +51,13 @@ private struct WrittenFields {
 }
 
 @Suite("Documentation/formats.md", .timeLimit(.minutes(5))) struct FormatsTests {
-  @Test func `Every code is documented, and every documented one exists`() throws {
+  @Test func `The failure codes are exactly the documented ones`() throws {
     let documented = try FormatsPage(section: "Codes").rows.map(\.name)
     #expect(Set(documented).count == documented.count)
     #expect(Set(documented) == Set(FailureCode.names.map(\.1)).union(["http_NNN"]))
   }
 
-  /// A picture behind a redirect, a failure with everything that a retry needs, and a row of a manifest with lines.
+  /// Runs `fetch` for a redirected image and for a failure with everything that a retry needs, both from a CSV file.
   private static func run() async throws -> CommandFixture {
     let fixture = try CommandFixture { request in
       switch request.target {
@@ -77,11 +77,12 @@ private struct WrittenFields {
     return fixture
   }
 
-  @Test func `Every field of the report is documented, and every documented one is written`() async throws {
+  @Test func `The fields of the report are exactly the documented ones`() async throws {
     let fixture = try await Self.run()
     let report = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     let written = try WrittenFields(report.split(separator: "\n").map(String.init))
     let page = try FormatsPage(section: "The report")
+
     #expect(written.names == Set(page.rows.map(\.name)))
     for (name, fields) in written.inside {
       let documented = try page.fields(of: name)
@@ -89,20 +90,24 @@ private struct WrittenFields {
     }
   }
 
-  @Test func `Every field of the summary is documented, and every documented one is written`() async throws {
+  @Test func `The fields of the summary are exactly the documented ones`() async throws {
     let fixture = try await Self.run()
     let written = try WrittenFields([String(contentsOfFile: fixture.directory.path("summary.json"), encoding: .utf8)])
     let page = try FormatsPage(section: "The summary")
+
     #expect(written.names == Set(page.rows.map(\.name)))
+
     let nested = try Set(page.rows.flatMap { try page.fields(of: $0.name) })
     #expect(written.all.subtracting(written.names).isSubset(of: nested))
     #expect(nested.isSubset(of: written.all))
   }
 
   @Test(arguments: ["stats", "ls", "show", "verify"])
-  func `So is every field of the cache's commands`(command: String) async throws {
+  func `The fields of the cache commands are exactly the documented ones`(command: String) async throws {
     let fixture = try await Self.run()
+
     #expect(try await fixture.cacheCommand("limit", "1GiB").ending == .exit(0))
+
     let listed = try await fixture.cacheCommand("ls", "--format", "tsv").output.split(separator: "\n").dropFirst()
     let keys = listed.map { String($0.prefix { $0 != "\t" }) }
     let arguments = command == "show" ? keys.map { [$0, "--explain"] } : [[]]
@@ -128,6 +133,7 @@ private struct WrittenFields {
     ).result()
     let head = separated.output.prefix { $0 != "\n" }.split(separator: "\t").map(String.init)
     let documented = try page.fields(of: command)
+
     if command != "verify" { #expect(Set(head).isSubset(of: documented), "\(head)") }
   }
 }

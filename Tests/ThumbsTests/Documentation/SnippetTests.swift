@@ -2,7 +2,7 @@ import BatchFetch
 import Foundation
 import Testing
 
-/// What the documentation shows as Swift stands in the examples, which are compiled and run beside the tests.
+/// Checks that the Swift snippets of the documentation come from the examples, which `make test` compiles and runs.
 @Suite("Documentation") struct SnippetTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
 
@@ -16,12 +16,12 @@ import Testing
     return try paths.filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }.joined(separator: "\n")
   }
 
-  /// The blocks of a page that are marked as Swift.
+  /// The code blocks of `page` that are marked as Swift.
   private static func snippets(of page: String) -> [String] {
     page.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
   }
 
-  /// Without indentation: a block of a page begins at the margin, wherever it stands in the program.
+  /// The lines of `text` without indentation, because a snippet may be indented in the example.
   private static func lines(of text: String) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
   }
@@ -30,16 +30,17 @@ import Testing
     "README.md", "Sources/BatchFetch/BatchFetch.docc/TableOfIcons.md",
     "Sources/ImageCache/ImageCache.docc/ImageCache.md",
   ])
-  func `Every snippet is part of an example that runs`(page: String) throws {
+  func `Every Swift snippet is part of an example`(page: String) throws {
     let example = Self.lines(of: try Self.examples()).joined(separator: "\n")
     let snippets = Self.snippets(of: try Self.text(page))
+
     #expect(!snippets.isEmpty)
     for snippet in snippets {
       #expect(example.contains(Self.lines(of: snippet).joined(separator: "\n")), "\(snippet)")
     }
   }
 
-  @Test func `The table of codes says what is worth a retry`() throws {
+  @Test func `The table of failure codes marks exactly the retryable codes`() throws {
     let rows = try Self.text("Documentation/formats.md").split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /\| `([a-z_0-9]+)` \| [^|]* \| (yes|) ?\|/)
     }

@@ -6,15 +6,15 @@ import Testing
 @testable import BatchFetch
 @testable import thumbs
 
-/// The line of a row that failed.
+/// Returns the report line of a row that failed.
 private func failedLine(
   _ index: Int = 0, name: String? = "Lost", url: String = "http://a.example/b.png", code: FailureCode = .http(404),
-  message: String = "The server answered 404."
+  message: String = "The server responded with status 404."
 ) -> ReportLine {
   ReportLine(ManifestRow(index: index, name: name, url: url), .failed(FetchFailure(code, message)))
 }
 
-/// The line of a row with thumbnails of these sizes, in files that are called after them.
+/// Returns the report line of a row with thumbnails whose longer sides are `sides`, in files named after them.
 private func doneLine(_ index: Int = 0, name: String? = "Found", sides: [Int] = [256]) -> ReportLine {
   let thumbnails = sides.map { side in
     Thumbnail(
@@ -30,17 +30,18 @@ private func doneLine(_ index: Int = 0, name: String? = "Found", sides: [Int] = 
 }
 
 private func html(
-  _ line: ReportLine, subtitle: String? = nil, pictures: GalleryPictures = .files(directory: "out/")
+  _ line: ReportLine, subtitle: String? = nil, pictures images: GalleryImages = .files(directory: "out/")
 ) -> String {
-  String(decoding: GalleryCard(line, subtitle: subtitle, pictures: pictures).html, as: UTF8.self)
+  String(decoding: GalleryCard(line, subtitle: subtitle, pictures: images).html, as: UTF8.self)
 }
 
 @Suite struct GalleryCardTests {
   @Test(arguments: [
     "<script>alert(1)</script>", "\"><img src=x>", "' onclick='x", "</span></a></li>", "a\u{0}\u{1B}[31mb", "\u{85}",
   ])
-  func `No name, subtitle, message or address becomes markup`(text: String) {
+  func `Markup in a name, subtitle, message or URL is escaped`(text: String) {
     let card = html(failedLine(name: text, url: "http://a.example/" + text, message: text), subtitle: text)
+
     #expect(card.count(where: { $0 == "<" }) == html(failedLine(), subtitle: "x").count(where: { $0 == "<" }))
     #expect(card.count(where: { $0 == "\"" }) == html(failedLine(), subtitle: "x").count(where: { $0 == "\"" }))
     #expect(!card.contains("'"))
@@ -51,28 +52,28 @@ private func html(
     ("javascript:alert(1)", "#row-0"), ("data:text/html,x", "#row-0"), ("file:///etc/passwd", "#row-0"),
     ("HTTPS://a.example/b", "HTTPS://a.example/b"),
   ])
-  func `Only addresses of the web are linked to`(url: String, target: String) {
+  func `A card links only to http and https URLs`(url: String, target: String) {
     #expect(html(failedLine(url: url)).contains("href=\"\(target)\""))
   }
 
-  @Test func `A picture is referred to by an address that nothing in its name can change`() {
+  @Test func `The URL of a thumbnail escapes special characters in its file name`() {
     #expect(html(doneLine()).contains("src=\"out/a%20256%23.png\""))
     #expect("javascript:x/ä?é\"<".percentEncodedPath == "javascript%3Ax/%C3%A4%3F%C3%A9%22%3C")
     #expect(html(doneLine(), pictures: .embedded).contains("src=\"data:image/png;base64,AA==\""))
   }
 
   @Test(arguments: [([64, 256, 512], 256), ([512, 256, 64], 256), ([16, 64], 64), ([1024], 1024)])
-  func `Of several sizes, the smallest that is sharp is shown`(sides: [Int], shown: Int) {
+  func `A card shows the smallest thumbnail that looks sharp`(sides: [Int], shown: Int) {
     #expect(html(doneLine(sides: sides)).contains("width=\"\(shown)\" height=\"\(shown / 2)\" src="))
   }
 
-  @Test func `Who has no name is called after the address, and the host is the second line`() {
+  @Test func `A card without a name shows the last part of the URL, and the host without a subtitle`() {
     let card = html(failedLine(name: nil))
     #expect(card.contains("<b dir=auto>b</b><span class=subtitle dir=auto>a.example</span>"))
     #expect(html(failedLine(), subtitle: "12,000 downloads").contains(">12,000 downloads<"))
   }
 
-  @Test func `Credentials are not shown`() {
+  @Test func `A card does not contain the credentials of its URL`() {
     #expect(!html(failedLine(url: "https://me:secret@a.example/b.png")).contains("secret"))
   }
 }
@@ -94,7 +95,7 @@ private func html(
     try String(contentsOfFile: directory.path(path), encoding: .utf8)
   }
 
-  @Test func `Cards stand in the order of the rows, in whatever order they come`() throws {
+  @Test func `Cards added in any order are written in the order of their rows`() throws {
     let writer = try writer()
     var generator = SeededGenerator(seed: 7)
     let rows = (0..<10_000).filter { $0 != 5000 }
@@ -103,63 +104,70 @@ private func html(
     }
     try writer.finish()
     let page = try page()
+
     #expect(page.matches(of: #/id="row-(\d+)"/#).map { Int($0.1) } == rows)
     #expect(page.contains("<h1 dir=auto>A &amp; B</h1>"))
-    #expect(page.contains("Done <i>6665</i>") && page.contains("Failed <i>3334</i>") && !page.contains("Cancelled <i>"))
+    #expect(page.contains("Done <i>6665</i>") && page.contains("Failed <i>3334</i>") && !page.contains("Canceled <i>"))
   }
 
-  @Test(.timeLimit(.minutes(5))) func `Any number may be that of a row`() throws {
+  @Test(.timeLimit(.minutes(5))) func `A row may have any index`() throws {
     let writer = try writer()
     let rows = [Int.max, 3, 1_000_000_000_000, Int.max - 1, 0, 1 << 40, Int.max]
     for row in rows { try writer.append(failedLine(row, name: row == 3 ? "late" : nil), subtitle: nil) }
     try writer.append(failedLine(3, name: "later"), subtitle: nil)
     try writer.finish()
     let page = try page()
+
     #expect(page.matches(of: #/id="row-(\d+)"/#).map { Int($0.1) } == Set(rows).sorted())
     #expect(page.contains("later") && !page.contains(">late<"))
+
     let nameless = GalleryCard(ReportLine(BadRow(index: .max, reason: "No.")), subtitle: nil, pictures: .embedded)
     #expect(nameless.title == "Row 9223372036854775808")
   }
 
   @Test(arguments: [(0, 1), (1, 1), (60, 1), (61, 2), (120, 2), (121, 3)])
-  func `Cards come in lists of sixty`(cards: Int, lists: Int) throws {
+  func `Cards are written in lists of sixty`(cards: Int, lists: Int) throws {
     let writer = try writer()
     for row in 0..<cards { try writer.append(failedLine(row), subtitle: nil) }
     try writer.finish()
     let page = try page()
+
     #expect(page.ranges(of: "<ul>").count == lists)
     #expect(page.ranges(of: "</ul>").count == lists)
   }
 
-  @Test func `An older page stays until the new one is whole, and nothing else is left`() throws {
+  @Test func `An older page stays until the new one is complete, and no other file is left behind`() throws {
     _ = try directory.write("old", as: "page.html")
     let writer = try writer()
     try writer.append(doneLine(), subtitle: nil)
+
     #expect(try page() == "old")
     #expect(try directory.files() == ["out", "page.html"])
+
     try writer.finish()
     #expect(try page().contains("Found"))
     #expect(try directory.files() == ["out", "page.html"])
   }
 
-  @Test func `A run without rows gives a page`() throws {
+  @Test func `A gallery without rows is a page`() throws {
     try writer().finish()
     #expect(try page().contains("All <i>0</i>"))
   }
 
   @Test(arguments: [
-    ("page.html", "out", GalleryPictures.files(directory: "out/")), ("out/page.html", "out", .files(directory: "")),
+    ("page.html", "out", GalleryImages.files(directory: "out/")), ("out/page.html", "out", .files(directory: "")),
     ("out/page.html", ".", .embedded), ("page.html", "link", .files(directory: "out/")),
   ])
-  func `Pictures are files where they are below the page`(
-    page: String, output: String, expected: GalleryPictures
+  func `A gallery refers to thumbnails in or below its directory and embeds the others`(
+    page: String, output: String, expected: GalleryImages
   ) throws {
     try FileManager.default.createSymbolicLink(atPath: directory.path("link"), withDestinationPath: "out")
     let parent = URL(fileURLWithPath: directory.path(page)).deletingLastPathComponent().path
-    #expect(GalleryPictures(of: directory.path(output), from: parent) == expected)
+
+    #expect(GalleryImages(of: directory.path(output), from: parent) == expected)
   }
 
-  @Test func `A page that cannot be written is refused before anything is fetched`() throws {
+  @Test func `A page that cannot be written is an error before anything is fetched`() throws {
     for path in ["none/page.html", "out"] {
       #expect(throws: OutputError.self) { try writer(path) }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import thumbs
 
-/// A binary plist of `objects`, of which the first is the top and each refers to others by one byte.
+/// Returns a binary plist of `objects`. The first is the top-level object; references take one byte.
 private func plist(_ objects: [[UInt8]]) -> [UInt8] {
   var bytes = Array("bplist00".utf8)
   var offsets: [UInt8] = []
@@ -16,50 +16,52 @@ private func plist(_ objects: [[UInt8]]) -> [UInt8] {
   return bytes + offsets + [0, 0, 0, 0, 0, 0, 2, 1] + number(objects.count) + number(0) + number(start)
 }
 
-private let address: [UInt8] = [0x5A] + Array("http://a/1".utf8)
+private let url: [UInt8] = [0x5A] + Array("http://a/1".utf8)
 
 @Suite struct BinaryPlistTests {
-  @Test func `Objects that refer to objects are counted before they are built`() throws {
-    // 2^30 strings, in 200 bytes.
+  @Test func `Nested references are charged to the budget before they are built`() throws {
+    // 2^30 strings in 200 bytes.
     let arrays = (0..<30).map { level in [0xA2, UInt8(level + 3), UInt8(level + 3)] as [UInt8] }
-    let bomb = plist([[0xA3, 1, 2, 1], address] + arrays + [[0x51, 0x78]])
+    let bomb = plist([[0xA3, 1, 2, 1], url] + arrays + [[0x51, 0x78]])
+
     #expect(bomb.count < 250)
+
     let entries = try entries(bomb)
     #expect(entries.map(\.url) == ["http://a/1", nil, "http://a/1"])
     #expect(entries[1].reason == "list, item 2: longer than 16 MiB.")
   }
 
-  @Test func `A long text that many refer to is counted each time`() throws {
+  @Test func `A long string is charged to the budget for each reference to it`() throws {
     let text = [0x5F, 0x12, 0, 0x10, 0, 0] + [UInt8](repeating: 0x78, count: 1 << 20)
     var bytes = plist([[0xA1, 1], [0xAF, 0x10, 20] + [UInt8](repeating: 2, count: 20), []])
-    // The text is the last object, so that the trailer alone has to move.
+    // The text is inserted as the last object, so only the offset table and the trailer move.
     let trailer = bytes.count - 32 - 6
     let start = bytes.count - 32 - 6
     bytes.insert(contentsOf: text, at: start)
     let moved = trailer + text.count
     bytes.replaceSubrange((bytes.count - 4)..., with: (0..<4).reversed().map { UInt8(moved >> (8 * $0) & 0xFF) })
+
     #expect(try entries(bytes).map(\.reason) == ["list, item 1: longer than 16 MiB."])
   }
 
-  @Test func `An object inside itself fails its row alone`() throws {
-    let entries = try entries(plist([[0xA3, 1, 2, 1], address, [0xA1, 2]]))
+  @Test func `An object that contains itself fails only its own row`() throws {
+    let entries = try entries(plist([[0xA3, 1, 2, 1], url, [0xA1, 2]]))
     #expect(entries.map(\.url) == ["http://a/1", nil, "http://a/1"])
     #expect(entries[1].reason == "list, item 2: it is nested too deeply.")
   }
 
   @Test(
-    "An object that is damaged fails its row alone",
     arguments: [
       [0x5E, 0x78], [0xA1, 200], [0xD1, 1, 200], [0xD1, 3, 1], [0x5F, 0x13, 0xFF, 0, 0, 0, 0, 0, 0, 0], [0x5F, 0x40],
       [0x2F], [0x70], [0x6F, 0x13, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
     ] as [[UInt8]])
-  func damage(object: [UInt8]) throws {
-    let entries = try entries(plist([[0xA3, 1, 2, 1], address, object, [0x10, 1]]))
+  func `A damaged object fails only its own row`(object: [UInt8]) throws {
+    let entries = try entries(plist([[0xA3, 1, 2, 1], url, object, [0x10, 1]]))
     #expect(entries.map(\.url) == ["http://a/1", nil, "http://a/1"])
     #expect(entries[1].reason == "list, item 2: the binary plist is damaged.")
   }
 
-  @Test func `Every kind of value is what Foundation makes of it`() throws {
+  @Test func `Every type of value is read as Foundation reads it`() throws {
     let value: [Any] = [
       "ASCII", "é 漢 😀", String(repeating: "long ", count: 100), 0, 127, 128, 65_536, 1 << 40, -1, Int.min, 1.5, true,
       false, Data([1, 2, 3]), [1, ["a": ["b"]]] as [Any], ["k": "v", "n": 1] as [String: Any], [Any](), [String: Any](),
@@ -67,10 +69,11 @@ private let address: [UInt8] = [0x5A] + Array("http://a/1".utf8)
     let bytes = try PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0)
     let plist = try BinaryPlist(Array(bytes))
     let read = try (0..<plist.count).map { try plist.element($0) }
+
     #expect(read as NSArray == value as NSArray)
   }
 
-  @Test func `No damage to a plist ends the process`() throws {
+  @Test func `A damaged plist never crashes the process`() throws {
     func read(_ bytes: [UInt8]) {
       guard let plist = try? BinaryPlist(bytes) else { return }
       for index in 0..<min(plist.count, 10) { _ = try? plist.element(index, budget: 20_000) }
@@ -87,11 +90,13 @@ private let address: [UInt8] = [0x5A] + Array("http://a/1".utf8)
     }
   }
 
-  @Test func `A plist above the limit is refused as a whole`() {
-    let bytes = plist([[0xA1, 1], address])
+  @Test func `A binary plist above the size limit is rejected as a whole`() {
+    let bytes = plist([[0xA1, 1], url])
+
     let message = message {
       _ = try BinaryPlistRows(LineReader(.bytes(bytes)), keys: ManifestKeys(), limit: bytes.count - 1)
     }
-    #expect(message == "list: a binary plist of more than 56 B, unpacked; split it, or use JSON or CSV.")
+
+    #expect(message == "list: a binary plist larger than 56 B uncompressed; split it, or use JSON or CSV.")
   }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import thumbs
 
 @Suite struct DelimitedManifestTests {
-  @Test func `quoted fields hold commas, quotes and line ends`() throws {
+  @Test func `Quoted CSV fields contain commas, quotes and line ends`() throws {
     let text = #"""
       name,url,note
       "Mail, ""new""",http://a/1.png,x
@@ -12,36 +12,42 @@ import Testing
 
       6" plate,http://a/4.png,end
       """#
+
     let entries = try entries(text, .csv)
+
     #expect(entries.map(\.name) == ["Mail, \"new\"", "two\nlines", "6\" plate"])
     #expect(entries.map(\.url) == ["http://a/1.png", "http://a/2,3.png", "http://a/4.png"])
     #expect(entries.map(\.line) == [2, 3, 6])
   }
 
-  @Test func `in TSV a quote is a character`() throws {
+  @Test func `A quote in TSV is an ordinary character`() throws {
     let entries = try entries("icon\tname\nhttp://a/1,2\t\"6 inch\nhttp://a/2\t\n", .tsv)
     #expect(entries.map(\.url) == ["http://a/1,2", "http://a/2"])
     #expect(entries.map(\.name) == ["\"6 inch", nil])
   }
 
-  @Test func `named keys replace the usual ones`() throws {
+  @Test func `Custom column names replace the default ones`() throws {
     let keys = ManifestKeys(urlKey: "photo", nameKey: "who")
+
     let entries = try entries("url,photo,who\r\nu,http://a/p.png,Ann\r\n", .csv, keys: keys)
+
     #expect(entries.map(\.url) == ["http://a/p.png"])
     #expect(entries.map(\.name) == ["Ann"])
   }
 
-  @Test func `a short row and an open quote are bad rows`() throws {
+  @Test func `A short row and an unclosed quote are bad rows`() throws {
     let entries = try entries("name,url\nonly\nb,http://a/b\n\"open,http://a/c\nrest\n", .csv)
+
     #expect(entries.map(\.url) == [nil, "http://a/b", nil])
-    #expect(entries[0].reason == "list, line 2: no URL: the row ends before its column.")
-    #expect(entries[2].reason == "list, line 4: a quote is opened and not closed.")
+    #expect(entries[0].reason == "list, line 2: no URL: the row ends before the URL column.")
+    #expect(entries[2].reason == "list, line 4: a quote is opened but never closed.")
   }
 
-  @Test func `a header without an address column is an error that says what to do`() {
+  @Test func `A header row without a URL column is an error that suggests --url-column`() {
     let message = message { _ = try entries("http://a/1.png\nhttp://a/2.png\n", .csv) }
     #expect(
       message
-        == "list, line 1: the header row has no column icon, url, image or src; name the column with --url-column.")
+        == "list, line 1: the header row has no column named icon, url, image or src; "
+        + "name the URL column with --url-column.")
   }
 }

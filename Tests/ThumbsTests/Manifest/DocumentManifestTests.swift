@@ -3,7 +3,7 @@ import Testing
 
 @testable import thumbs
 
-/// An XML plist whose third line begins with `body`.
+/// Returns an XML plist whose third line begins with `body`.
 private func xml(_ body: String) -> String {
   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">\n\(body)"
 }
@@ -15,42 +15,43 @@ private func xml(_ body: String) -> String {
   ]
 
   @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
-  func `a plist of dictionaries is read in both forms, by content`(
+  func `A plist of dictionaries is recognized and read in XML and binary form`(
     format: PropertyListSerialization.PropertyListFormat
   ) throws {
     let data = try PropertyListSerialization.data(fromPropertyList: Self.apps, format: format, options: 0)
+
     let entries = try entries(Array(data))
+
     #expect(entries.map(\.url) == ["http://a/mail.png", "http://a/café.png"])
     #expect(entries.map(\.name) == ["Mail", "Café"])
     #expect(entries.map(\.line) == [nil, nil])
   }
 
-  @Test func `rows of a plist that name no picture fail alone`() throws {
+  @Test func `Plist rows without a URL fail without affecting other rows`() throws {
     let entries = try entries(
       xml("<array><string>http://a/1</string><array/><dict><key>icon</key><integer>3</integer></dict><dict/></array>")
         + "</plist>")
     #expect(entries.map(\.url) == ["http://a/1", nil, nil, nil])
     #expect(
       entries.dropFirst().map(\.reason) == [
-        "list, item 2: an array, where a dictionary should be.",
+        "list, item 2: an array instead of a dictionary.",
         "list, item 3: no URL: icon is a number, not a string.",
         "list, item 4: no URL: there is no icon, url, image or src.",
       ])
   }
 
-  @Test func `JSON arrays hold objects and addresses`() throws {
+  @Test func `A JSON array contains objects and URLs`() throws {
     let entries = try entries("\u{FEFF} [{\"src\": \"http://a/1\", \"title\": \"One\"}, \"http://a/2\", null]")
     #expect(entries.map(\.url) == ["http://a/1", "http://a/2", nil])
     #expect(entries.map(\.name) == ["One", nil, nil])
   }
 
   @Test(arguments: [(xml("<array/></plist>"), ManifestFormat.plist), ("[]", .json)])
-  func `an empty array is a manifest of nothing`(text: String, format: ManifestFormat) throws {
+  func `An empty array is a manifest without rows`(text: String, format: ManifestFormat) throws {
     #expect(try entries(text, format).isEmpty)
   }
 
   @Test(
-    "What is wrong with a whole manifest is said with its place",
     arguments: [
       (
         xml("<array>\n<dict><key>a</key>\n<strin>x</strin></dict></array></plist>"), .plist,
@@ -60,25 +61,25 @@ private func xml(_ body: String) -> String {
         xml("<array>\n<dict><string>x</string></dict></array></plist>"), .plist,
         "list, line 4: not a valid plist: Found non-key inside <dict>."
       ),
-      (xml("<array>\n<dict><key>a</key>\n<string>x"), .plist, "list, line 5: the plist ends in the middle."),
+      (xml("<array>\n<dict><key>a</key>\n<string>x"), .plist, "list, line 5: the plist ends unexpectedly."),
       (xml("<dict/></plist>"), .plist, "list: the top level of the plist is not an array."),
       ("http://a/1.png\nhttp://a/2.png\n", .plist, "list, line 1: not a valid plist: Unexpected character h."),
       ("word", .plist, "list: not a plist in XML or binary form."),
       ("bplist00garbage", .plist, "list: the binary plist is damaged."),
       ("bplist00\u{1}\u{2}\u{3}", .plist, "list: the binary plist is damaged."),
       ("[{\"a\": 1},\n  \"éé\", x]", .json, "list, line 2, column 9: not valid JSON: Invalid value."),
-      ("[{\"a\": 1},\n\"b\"\n\n", .json, "list, line 2: the JSON ends in the middle."),
+      ("[{\"a\": 1},\n\"b\"\n\n", .json, "list, line 2: the JSON ends unexpectedly."),
       ("{\"a\": 1}", .json, "list: the top level of the JSON is not an array."),
       ("<html>", nil, "list, line 1: not a valid plist: Encountered unknown tag html."),
       ("", nil, "list: is empty."), ("\u{FEFF}", nil, "list: is empty."), ("", .plist, "list: is empty."),
       ("", .csv, "list: is empty."), ("\n\n", .csv, "list: there is no header row."),
       ("\u{89}PNG\r\n\u{1A}\n\0\0\0", nil, "list: is binary data, not a manifest."),
     ] as [(String, ManifestFormat?, String)])
-  func malformed(text: String, format: ManifestFormat?, expected: String) {
+  func `A malformed manifest is an error with its place`(text: String, format: ManifestFormat?, expected: String) {
     #expect(message { _ = try entries(text, format) } == expected)
   }
 
-  @Test func `UTF-16 text is named as such`() {
+  @Test func `The error for UTF-16 text names the encoding`() {
     #expect(message { _ = try entries([0xFF, 0xFE, 0x68, 0]) }?.contains("UTF-16") == true)
   }
 }

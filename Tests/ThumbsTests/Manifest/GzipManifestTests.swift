@@ -4,11 +4,11 @@ import Testing
 
 @testable import thumbs
 
-/// `bytes`, packed by zlib as one gzip member.
+/// Returns `bytes` compressed as one gzip member.
 func gzipped(_ bytes: [UInt8]) throws -> [UInt8] {
   var stream = z_stream()
   let size = Int32(MemoryLayout<z_stream>.size)
-  // 16 asks for the gzip wrapper, 15 for the largest window; 8 is the usual memory.
+  // 16 selects the gzip wrapper, 15 the largest window; 8 is zlib's default memory level.
   try #require(deflateInit2_(&stream, 6, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK)
   defer { deflateEnd(&stream) }
   var input = bytes
@@ -39,38 +39,39 @@ private func entries(packed bytes: [UInt8], step: Int = .max, _ format: Manifest
   private static let lines = (0..<3000).map { "http://a/\($0)?\($0 &* 2_654_435_761).png" }
 
   @Test(
-    "Every format is unpacked, however the bytes come",
     arguments: [
       "http://a/0\nhttp://a/1\n", "[\"http://a/0\", {\"url\": \"http://a/1\"}]",
       "{\"url\": \"http://a/0\"}\n{\"url\": \"http://a/1\"}\n",
       "<plist version=\"1.0\"><array><string>http://a/0</string><string>http://a/1</string></array></plist>",
     ], [1, Int.max])
-  func formats(text: String, step: Int) throws {
+  func `Every manifest format is decompressed, whatever the size of the reads`(text: String, step: Int) throws {
     #expect(try entries(packed: gzipped(text), step: step).map(\.url) == ["http://a/0", "http://a/1"])
   }
 
   @Test(arguments: [509, 4096, Int.max])
-  func `several members and zeros behind them are one manifest`(step: Int) throws {
+  func `Several gzip members followed by zeros are one manifest`(step: Int) throws {
     let (first, second) = (Self.lines[..<1000], Self.lines[1000...])
     let packed = try gzipped(first.joined(separator: "\n")) + gzipped("\n" + second.joined(separator: "\n"))
+
     #expect(try entries(packed: packed + [0, 0, 0], step: step).map(\.url) == Self.lines)
   }
 
-  @Test func `damage is said where it is met, after the rows before it`() throws {
+  @Test func `Damaged gzip data is an error with its cause`() throws {
     let packed = try gzipped(Self.lines.joined(separator: "\n"))
     var damaged = packed
     damaged[packed.count - 6] ^= 0xFF
     let cases: [([UInt8], String)] = [
-      (packed.dropLast(9), "list: the compressed data ends in the middle."),
-      (Array(packed.prefix(5)), "list: the compressed data ends in the middle."),
+      (packed.dropLast(9), "list: the compressed data ends unexpectedly."),
+      (Array(packed.prefix(5)), "list: the compressed data ends unexpectedly."),
       (damaged, "list: the compressed data is damaged."),
-      (packed + Array("more".utf8), "list: has other data behind the compressed data."),
+      (packed + Array("more".utf8), "list: has other data after the compressed data."),
       (try gzipped(try gzipped("http://a/0")), "list: is binary data, not a manifest."),
     ]
+
     for (bytes, expected) in cases { #expect(message { _ = try entries(packed: bytes, .text) } == expected) }
   }
 
-  @Test func `what can be unpacked is handed out before more is read`() throws {
+  @Test func `Everything that can be decompressed is returned before more is read`() throws {
     let first = try gzipped("http://a/0\n")
     let calls = Counter()
     let source = ByteSource(name: "list") { buffer in
@@ -79,17 +80,17 @@ private func entries(packed bytes: [UInt8], step: Int = .max, _ format: Manifest
       return first.count
     }.unpacked()
     var reader = LineReader(source)
+
     #expect(try reader.next()?.bytes == Array("http://a/0".utf8))
     #expect(calls.value == 1)
   }
 
   @Test(
-    "The extension is the one before .gz",
     arguments: [
       ("a/apps.json.gz", ManifestFormat.json), ("APPS.TSV.GZ", .tsv), ("list.gz", nil), ("a.csv/x.gz", nil),
       ("x.jsonl", .jsonLines),
     ] as [(String, ManifestFormat?)])
-  func name(path: String, expected: ManifestFormat?) {
+  func `The format is chosen by the extension before .gz`(path: String, expected: ManifestFormat?) {
     #expect(ManifestFormat(path: path) == expected)
   }
 }

@@ -16,34 +16,36 @@ import Testing
   }
 
   @Test(
-    "Lines come out the same however the bytes come in",
     arguments: [
       ("", []), ("a", ["a"]), ("a\n", ["a"]), ("\n\n", ["", ""]), ("a\r\nb\r\n", ["a", "b"]),
       ("\u{FEFF}a\nb", ["a", "b"]), ("\u{FEFF}", []), ("a\u{FEFF}\n", ["a\u{FEFF}"]),
       ("0123456789abcdef\nx\n", ["0123456789abcdef", "x"]), ("a\rb\n", ["a\rb"]), ("\na", ["", "a"]),
     ] as [(String, [String])], [1, 2, 3, 1000])
-  func splits(sample: (text: String, lines: [String]), step: Int) throws {
+  func `Lines are the same, whatever the size of the reads`(sample: (text: String, lines: [String]), step: Int) throws {
     #expect(try lines(sample.text, step: step) == sample.lines)
   }
 
   @Test(arguments: [1, 7, 1000])
-  func `a line over the limit is skipped, and the next one is read`(step: Int) throws {
+  func `A line above the length limit is skipped, and the next line is read`(step: Int) throws {
     let long = String(repeating: "x", count: 300)
+
     #expect(try lines("a\n\(long)\nb\n\(long)", step: step) == ["a", nil, "b", nil])
+
     let atLimit = String(repeating: "x", count: 100)
     #expect(try lines("\(atLimit)\n\(atLimit)y\n", step: step) == [atLimit, nil])
   }
 
-  @Test func `peeked bytes are read again, without the mark`() throws {
+  @Test func `Peeked bytes are read again, without the byte-order mark`() throws {
     var reader = LineReader(text: "\u{FEFF}http://a/1\nb\n", step: 1)
+
     #expect(Array(try reader.peek(atLeast: 8)) == Array("http://a".utf8))
     #expect(try reader.next()?.bytes == Array("http://a/1".utf8))
     #expect(try reader.rest(limit: 2) == Array("b\n".utf8))
     #expect(try reader.next() == nil)
   }
 
-  @Test func `100,000 lines are never held as more than one chunk`() throws {
-    let row = Array("https://example.com/icons/picture.png\n".utf8)
+  @Test func `Reading 100,000 lines never buffers more than one chunk`() throws {
+    let row = Array("https://example.com/icons/image.png\n".utf8)
     let count = 100_000
     let position = Mutex(0)
     let source = ByteSource(name: "endless") { buffer in
@@ -56,11 +58,13 @@ import Testing
     }
     var reader = LineReader(source, chunkLength: 4096)
     var (lines, most) = (0, 0)
+
     while try reader.next() != nil {
       lines += 1
       most = max(most, reader.pendingCount)
       if lines == 1 { #expect(position.withLock { $0 } == 4096, "the first line comes after one read") }
     }
+
     #expect(lines == count)
     #expect(most <= 4096 + row.count)
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import thumbs
 
 @Suite struct ManifestListTests {
-  @Test func `several manifests are one list, numbered through`() throws {
+  @Test func `Several manifests form one list with consecutive indexes`() throws {
     let directory = try TemporaryDirectory()
     let paths = [
       try directory.write("http://a/1\nhttp://a/2\n", as: "one.txt"),
@@ -14,26 +14,28 @@ import Testing
     ]
     let list = try ManifestList(paths: paths)
     let entries = Array(list)
+
     #expect(entries.map(\.url) == ["http://a/1", "http://a/2", "http://a/3", nil])
     #expect(entries.map(\.index) == [0, 1, 2, 3])
-    #expect(entries[3].reason == "\(paths[2]), item 2: a number, where a dictionary should be.")
+    #expect(entries[3].reason == "\(paths[2]), item 2: a number instead of a dictionary.")
     #expect(list.next() == nil)
     #expect(list.failure == nil)
   }
 
-  @Test func `a missing file, a directory and a second standard input are errors before the first item`() throws {
+  @Test func `A missing file, a directory and a second standard input are errors before the first item`() throws {
     let directory = try TemporaryDirectory()
     let good = try directory.write("http://a/1\n", as: "good.txt")
     let missing = directory.path("missing.plist")
+
     #expect(message { _ = try ManifestList(paths: [good, missing]) } == "\(missing): there is no such file.")
     #expect(
       message { _ = try ManifestList(paths: [directory.path]) }
         == "\(directory.path): is a directory, not a manifest.")
     #expect(
-      message { _ = try ManifestList(paths: ["-", "-"]) } == "standard input: can be read only once; name - once.")
+      message { _ = try ManifestList(paths: ["-", "-"]) } == "standard input: can be read only once; give - only once.")
   }
 
-  @Test func `an error in the middle of a file ends the list and is kept`() throws {
+  @Test func `A read error in the middle of a file ends the list and stays available`() throws {
     let broken = ManifestError("tape", "cannot be read: Input/output error")
     let text = ByteSource.bytes(Array("http://a/1\nhttp://a/2\nhttp:".utf8))
     let source = ByteSource(name: "tape") { buffer throws(ManifestError) in
@@ -42,6 +44,7 @@ import Testing
       return count
     }
     let list = ManifestList([try Manifest(LineReader(source))])
+
     #expect(list.next()?.url == "http://a/1")
     #expect(list.next()?.url == "http://a/2")
     #expect(list.failure == nil)
@@ -51,23 +54,21 @@ import Testing
   }
 
   @Test(
-    "The extension decides the format, in any case",
     arguments: [
       ("a/apps.plist", .plist), ("A.JSON", .json), ("a.jsonl", .jsonLines), ("a.ndjson", .jsonLines), ("a.csv", .csv),
       ("a.tsv", .tsv), ("a.txt", .text), ("a.png", nil), ("plist", nil), ("dir.plist/apps", nil), ("-", nil),
     ] as [(String, ManifestFormat?)])
-  func format(path: String, expected: ManifestFormat?) {
+  func `The extension determines the format, in upper or lower case`(path: String, expected: ManifestFormat?) {
     #expect(ManifestFormat(path: path) == expected)
   }
 
   @Test(
-    "Without one, the first bytes do",
     arguments: [
       ("bplist00", .plist), ("<?xml ?>", .plist), (" \n<!DOCTYPE plist", .plist), ("  [", .json),
       ("{\"a\"", .jsonLines),
       ("http://a", .text), ("# [", .text), ("", .text),
     ] as [(String, ManifestFormat)])
-  func sniffing(text: String, expected: ManifestFormat) {
+  func `Without a known extension, the first bytes determine the format`(text: String, expected: ManifestFormat) {
     #expect(ManifestFormat(startingWith: Array(text.utf8)) == expected)
   }
 }

@@ -3,7 +3,7 @@ import Synchronization
 @testable import thumbs
 
 extension ByteSource {
-  /// `bytes` in pieces of at most `step`.
+  /// Returns a source of `bytes` in chunks of at most `step` bytes.
   static func bytes(_ bytes: [UInt8], name: String = "list", step: Int = .max) -> ByteSource {
     let position = Mutex(0)
     return ByteSource(name: name) { buffer in
@@ -23,7 +23,7 @@ extension LineReader {
   }
 }
 
-/// All entries of the manifest in `text`.
+/// Returns all entries of the manifest in `text`, or throws its error.
 func entries(_ text: String, _ format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys()) throws
   -> [ManifestEntry]
 {
@@ -56,7 +56,7 @@ extension ManifestEntry {
   var reason: String? { if case .bad(let row) = self { row.reason } else { nil } }
 }
 
-/// The message of the manifest error that `body` throws.
+/// Returns the message of the manifest error that `body` throws; nil if it throws none.
 func message(_ body: () throws -> Void) -> String? {
   do {
     try body()

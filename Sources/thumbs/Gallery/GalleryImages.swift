@@ -2,17 +2,17 @@ import FoundationEssentials
 import Glibc
 import ImageCache
 
-/// How a gallery finds its pictures.
-enum GalleryPictures: Hashable, Sendable {
-  /// As files: the output directory, relative to the page's; empty, or with a `/` at its end.
+/// The location of the images that a gallery shows.
+enum GalleryImages: Hashable, Sendable {
+  /// In files. `directory` is the output directory relative to the page's directory: empty, or with a trailing `/`.
   case files(directory: String)
-  /// Inside the page.
+  /// Embedded in the page.
   case embedded
 }
 
-extension GalleryPictures {
-  /// Files where `outputDirectory` is `pageDirectory` or below it, so that the two can be moved together. Otherwise the
-  /// pictures are in the page itself, and it can be moved alone. Both directories exist.
+extension GalleryImages {
+  /// Chooses files if `outputDirectory` is `pageDirectory` or below it, so that the two can be moved together.
+  /// Otherwise the images are embedded, and the page can be moved alone. Both directories must exist.
   init(of outputDirectory: String, from pageDirectory: String) {
     guard let output = Self.realPath(outputDirectory), let page = Self.realPath(pageDirectory) else {
       self = .embedded
@@ -28,8 +28,8 @@ extension GalleryPictures {
     }
   }
 
-  /// What the page loads to show `thumbnail`, which is in the file `name` of the output directory.
-  func address(of thumbnail: Thumbnail, at name: String) -> String {
+  /// Returns the URL that the page loads to show `thumbnail`, the file `name` in the output directory.
+  func url(of thumbnail: Thumbnail, at name: String) -> String {
     switch self {
     case .files(let directory): (directory + name).percentEncodedPath
     case .embedded: "data:image/\(thumbnail.format.rawValue);base64,\(Data(thumbnail.bytes).base64EncodedString())"

@@ -1,10 +1,10 @@
-/// What a finished PNG or JPEG file says about itself, read by the letter of its format: no part of the code under test.
-struct PictureFile: Hashable {
+/// The format and size of a complete PNG or JPEG file, read according to its specification and without the tested code.
+struct ImageFile: Hashable {
   let format: String
   let width: Int
   let height: Int
 
-  /// Nil for what is neither, or is cut off.
+  /// Reads the headers of `bytes`. Returns nil for other formats and for truncated files.
   init?(_ bytes: [UInt8]) {
     func number(_ offset: Int, _ length: Int) -> Int {
       bytes.dropFirst(offset).prefix(length).reduce(0) { $0 << 8 | Int($1) }
