@@ -77,12 +77,12 @@ struct ManifestOptions: ParsableArguments {
     guard let first = manifests.first else {
       guard fileExists(Self.defaultPath) else {
         throw ValidationError(
-          "No \(Self.defaultPath) in this directory. Name a manifest, or - to read one from standard input.")
+          "There is no \(Self.defaultPath) in this directory. Name a manifest, or - to read one from standard input.")
       }
       return [Self.defaultPath]
     }
     if first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
-      throw ValidationError("No file '\(first.printable)'. Did you mean 'thumbs \(subcommand)'?")
+      throw ValidationError("There is no file '\(first.printable)'. Did you mean 'thumbs \(subcommand)'?")
     }
     return manifests
   }

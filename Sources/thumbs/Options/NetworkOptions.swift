@@ -71,7 +71,8 @@ struct NetworkOptions: ParsableArguments {
 
   @Option(
     name: .customLong("insecure-host"),
-    help: ArgumentHelp("Host, or host:port, to connect to without verifying its certificate. Repeatable.", valueName: "host"),
+    help: ArgumentHelp(
+      "Host, or host:port, to connect to without verifying its certificate. Repeatable.", valueName: "host"),
     transform: { try HostOption($0) })
   var insecureHosts: [HostOption] = []
 

@@ -32,7 +32,8 @@ struct OutputOptions: ParsableArguments {
   var namePattern: NameTemplate?
 
   @Option(
-    help: ArgumentHelp("Write a report to this file, one line of JSON per row; - is standard output.", valueName: "file"),
+    help: ArgumentHelp(
+      "Write a report to this file, one line of JSON per row; - is standard output.", valueName: "file"),
     completion: .file())
   var report: String?
 

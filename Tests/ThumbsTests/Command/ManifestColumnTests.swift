@@ -53,7 +53,7 @@ import Testing
     #expect(fixture.server.requests.first?.fields["host"] == "a.example")
     let result = try await fixture.fetch("--header", "\(name): 60", "list.jsonl")
     #expect(result.ending == .exit(64))
-    #expect(result.errors.contains("\(name) is a field that thumbs sets itself"))
+    #expect(result.errors.contains("\(name) is set by thumbs itself"))
   }
 
   @Test func `A column that is called like an option and is none can be left out or renamed`() async throws {
@@ -65,7 +65,7 @@ import Testing
     #expect(refused.ending == .exit(1))
     let message = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     #expect(
-      message.contains("size: each side is 1 to 16384 pixels, after scaling (--size-column none ignores the column)"))
+      message.contains("size: each side must be 1 to 16384 pixels after scaling (--size-column none ignores the column)"))
     let none = ["size", "priority", "headers", "depends", "urls"].flatMap { ["--\($0)-column", "none"] }
     let ignored = try await fixture.start(fixture.fetchArguments(["list.csv", "--size", "16"] + none)).result()
     #expect(ignored.ending == .exit(0))
