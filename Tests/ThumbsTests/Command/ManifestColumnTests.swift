@@ -65,7 +65,8 @@ import Testing
     #expect(refused.ending == .exit(1))
     let message = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     #expect(
-      message.contains("size: each side must be 1 to 16384 pixels after scaling (--size-column none ignores the column)"))
+      message.contains(
+        "size: each side must be 1 to 16384 pixels after scaling (--size-column none ignores the column)"))
     let none = ["size", "priority", "headers", "depends", "urls"].flatMap { ["--\($0)-column", "none"] }
     let ignored = try await fixture.start(fixture.fetchArguments(["list.csv", "--size", "16"] + none)).result()
     #expect(ignored.ending == .exit(0))
