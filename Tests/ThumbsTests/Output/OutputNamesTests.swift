@@ -71,17 +71,6 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     #expect(try fileName("{name}.{ext}", row("http://h/x.png", name: name)) == expected + ".jpg")
   }
 
-  @Test(
-    arguments: [
-      ("{index}", true), ("{index}.{ext}", true), ("{index}-{name}.{ext}", true), ("{index}{name}.{ext}", false),
-      ("{index}0.{ext}", false), ("{index}\u{661}.{ext}", false), ("a{index}.{ext}", false), ("{stem}.{ext}", false),
-    ])
-  func `A pattern that begins with the index, and no digit after it, gives each row its own name`(
-    template: String, expected: Bool
-  ) throws {
-    #expect(try NameTemplate(template).isUniqueToRow == expected)
-  }
-
   @Test(arguments: ["a", "é", "\u{1F469}\u{200D}\u{1F680}", "\u{65}\u{301}"])
   func `A long value is truncated between characters, and the rest of the name is kept`(character: String) throws {
     let name = String(repeating: character, count: 300)
@@ -199,15 +188,5 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     }
 
     #expect(Set(files.map { $0.lowercased() }).count == files.count, "\(files)")
-  }
-
-  @Test(
-    arguments: [
-      ("{stem", NameTemplateError.unclosedBrace), ("{steam}.{ext}", .unknownField("steam")), ("icon.png", .noField),
-      ("", .noField), ("../{stem}.{ext}", .slash), (String(repeating: "x", count: 160) + "{stem}", .tooLong),
-      ("{stem}{width}.{ext}", .fieldsTouch(.stem, .width)), ("{width}0{stem}", .fieldsTouch(.width, .stem)),
-    ])
-  func `A pattern that cannot work is rejected with a reason`(pattern: String, expected: NameTemplateError) {
-    #expect(throws: expected) { try NameTemplate(pattern) }
   }
 }
