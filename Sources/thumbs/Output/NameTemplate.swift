@@ -95,7 +95,7 @@ extension NameTemplate {
 }
 
 extension NameTemplate: CustomStringConvertible {
-  /// The pattern as it was written.
+  /// The source text of the pattern.
   var description: String {
     pieces.map { piece in
       switch piece {

@@ -22,7 +22,7 @@ final class OutputWriter: Sendable {
     case any
   }
 
-  /// The directory, as it was given.
+  /// The path of the directory, as given by the caller.
   let directory: String
   let descriptor: Int32
   let replacement: Replacement
