@@ -32,7 +32,9 @@ struct CacheCommand: ParsableCommand {
 struct CacheOptions: ParsableArguments {
   @Option(
     name: .long,
-    help: "Cache directory. (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs, else ~/.cache/thumbs)")
+    help: ArgumentHelp(
+      "Cache directory. (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs, else ~/.cache/thumbs)",
+      valueName: "dir"))
   var cacheDir: String?
 
   func directory() throws -> String {

@@ -5,7 +5,7 @@ import ImageCache
 /// `thumbs cache prune`: shrinks the cache and returns the space to the file system.
 struct CachePruneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prune", abstract: "Remove the least recently used sources, or those that match filters.",
+    commandName: "prune", abstract: "Remove the least recently used sources, or all that match a filter.",
     discussion: """
       With filters, removes all sources that match them. Otherwise removes the least recently used sources until the \
       cache is within --max-size or its limit. Returns free space to the file system.

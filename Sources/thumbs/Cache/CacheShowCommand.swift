@@ -16,7 +16,7 @@ struct CacheShowCommand: ParsableCommand {
   @Argument(help: "URL of the source, or at least the first six digits of its key.") var source: SourceSelector
   @Option(help: ArgumentHelp("Thumbnail to show, such as 256x256. (default: the largest)", valueName: "size"))
   var spec: String?
-  @Flag(help: "Write the thumbnail to standard output, which must be a file or a pipe.") var body = false
+  @Flag(help: "Write the thumbnail's bytes to standard output, which must not be a terminal.") var body = false
   @Flag(help: "Explain why the source is fresh or stale, and what a request would do now.") var explain = false
   @Option(help: "Output format.") var format = CacheOutputFormat.table
   @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false

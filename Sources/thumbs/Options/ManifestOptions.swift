@@ -8,7 +8,7 @@ struct ManifestOptions: ParsableArguments {
       discussion: """
         Manifests may be compressed with gzip. Besides its URL and name, a row may set size, headers, priority, urls \
         (mirrors, tried in order) and depends (the name or URL of an earlier row that must end first). If a column \
-        of that name holds something else, such as a file size, choose another column, or none to ignore it.
+        of that name holds something else, such as a file size, choose another column, or none.
         """,
       valueName: "manifest"),
     completion: .file())
@@ -30,19 +30,19 @@ struct ManifestOptions: ParsableArguments {
       "Column of the gallery subtitle. (default: the first of subtitle and download)", valueName: "key"))
   var subtitleKey: String?
 
-  @Option(help: ArgumentHelp("Column of per-row thumbnail sizes, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of per-row thumbnail sizes; none to ignore it.", valueName: "key"))
   var sizeColumn = RowOptions.Column.size.rawValue
 
-  @Option(help: ArgumentHelp("Column of per-row header fields, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of per-row header fields; none to ignore it.", valueName: "key"))
   var headersColumn = RowOptions.Column.headers.rawValue
 
-  @Option(help: ArgumentHelp("Column of the row's priority, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of the row's priority; none to ignore it.", valueName: "key"))
   var priorityColumn = RowOptions.Column.priority.rawValue
 
-  @Option(help: ArgumentHelp("Column of mirror URLs, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of mirror URLs; none to ignore it.", valueName: "key"))
   var urlsColumn = RowOptions.Column.urls.rawValue
 
-  @Option(help: ArgumentHelp("Column of the earlier rows to wait for, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of the earlier rows to wait for; none to ignore it.", valueName: "key"))
   var dependsColumn = RowOptions.Column.depends.rawValue
 
   /// The manifest to read if the command line has none.

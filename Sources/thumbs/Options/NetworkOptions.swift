@@ -20,13 +20,13 @@ struct NetworkOptions: ParsableArguments {
   var retries = 3
 
   @Option(
-    help: ArgumentHelp("Maximum time to establish a connection. (default: 5)", valueName: "seconds"),
+    help: ArgumentHelp("Maximum time to connect, in seconds. (default: 5)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var connectTimeout = Duration.seconds(5)
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time for one attempt; the first byte must arrive within a quarter of it. (default: 60)",
+      "Maximum time for one attempt, in seconds; a quarter of it for the first byte. (default: 60)",
       valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var timeout = Duration.seconds(60)

@@ -11,7 +11,7 @@ struct OutputOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Overwrite files that were not made by thumbs, too.",
+      "Also overwrite files that were not made by thumbs.",
       discussion: """
         A file that the run reads is never overwritten. With --allow-file, standard input is read to its end first.
         """))
