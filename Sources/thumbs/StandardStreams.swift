@@ -1,10 +1,11 @@
 import ArgumentParser
 @preconcurrency import Glibc
 
-/// The beginning and the end of a process, as far as they concern standard input, output and error.
+/// Prepares standard input, output and error at the start of the process, and flushes them at its end.
 enum StandardStreams {
-  /// Gives each of the three that is closed a descriptor that cannot be written: otherwise a file of the run would get its
-  /// number, and the text meant for the stream. Restores SIGPIPE, so that a reader that goes away ends the process.
+  /// Opens a read-only `/dev/null` for each standard stream that is closed. Otherwise the next file that the run opens
+  /// would get that descriptor, and with it the text written to the stream. Also restores the default action of
+  /// `SIGPIPE`, so that the process ends when the reader of a pipe goes away.
   static func open() {
     signal(SIGPIPE, SIG_DFL)
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
@@ -12,8 +13,8 @@ enum StandardStreams {
     }
   }
 
-  /// Puts everything that standard input has left into a file without a name, which becomes standard input. A file stays
-  /// as it is.
+  /// Copies the rest of standard input to an unlinked temporary file, and makes that standard input. Does nothing if
+  /// standard input is a regular file already.
   static func spoolInput() throws(OutputError) {
     guard FileIdentity(descriptor: STDIN_FILENO) == nil else { return }
     let spool = try FileDescriptor.unnamedFile(in: "/tmp")
@@ -24,16 +25,16 @@ enum StandardStreams {
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { break }
       let code = FileDescriptor.writeAll(chunk[..<count], to: spool).code
-      if code != 0 { throw OutputError(action: .write, path: "the list from standard input", code: code) }
+      if code != 0 { throw OutputError(action: .write, path: "the manifest from standard input", code: code) }
     }
     lseek(spool, 0, SEEK_SET)
     dup2(spool, STDIN_FILENO)
   }
 
-  /// Ends the process with `code`, or with 74 where what it printed cannot be written.
+  /// Ends the process with `code`, or with 74 (`EX_IOERR`) if it succeeded but its output could not be written.
   ///
-  /// Threads that render or look up may still be at work, inside libraries that `exit` would tear down under them
-  /// (OpenSSL frees its algorithms while a thread computes a digest). So nothing is torn down.
+  /// Calls `_exit` rather than `exit`: threads that render or resolve names may still be running inside libraries whose
+  /// exit handlers free their state (OpenSSL frees its algorithms while a thread computes a digest).
   static func end(_ code: ExitCode) -> Never {
     let isWritten = fflush(stdout) == 0 && ferror(stdout) == 0
     guard isWritten || code != .success else {

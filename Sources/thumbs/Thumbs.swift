@@ -5,7 +5,7 @@ import BatchFetch
 struct Thumbs: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "thumbs",
-    abstract: "Thumbnails of pictures on the network: each downloaded once, cached, and accounted for.",
+    abstract: "Download images, each only once, and write cached thumbnails and a report.",
     discussion: """
       Examples:
         thumbs apps.plist
@@ -16,7 +16,7 @@ struct Thumbs: ParsableCommand {
     subcommands: [FetchCommand.self, RetryCommand.self, CacheCommand.self],
     defaultSubcommand: FetchCommand.self)
 
-  /// Runs the command that the arguments name, and ends the process with its exit code.
+  /// Runs the subcommand that the arguments select, then ends the process with its exit code.
   static func main() {
     StandardStreams.open()
     do {
@@ -25,7 +25,7 @@ struct Thumbs: ParsableCommand {
       StandardStreams.end(.success)
     } catch {
       let (message, code) = (fullMessage(for: error), exitCode(for: error))
-      // Help goes to standard output as it is. An error may quote text that a script or a web page put into an argument.
+      // Help goes to standard output unchanged. An error may quote an argument, which may hold credentials.
       if !message.isEmpty, code.isSuccess { print(message) }
       if !message.isEmpty, !code.isSuccess { printToStandardError(Redaction.message(message)) }
       StandardStreams.end(code)

@@ -13,7 +13,7 @@ struct CacheClearCommand: ParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Flag(name: [.customShort("n"), .long], help: "Say what would go, and change nothing.") var dryRun = false
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
 
   func run() throws {
     try reportingCacheErrors {

@@ -1,11 +1,11 @@
 import ArgumentParser
 import ImageCache
 
-/// `thumbs cache`: looks after the disk cache.
+/// `thumbs cache`: inspects and maintains the disk cache.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Look into the disk cache, check it, or make it smaller.",
+    abstract: "Inspect, verify and shrink the disk cache.",
     discussion: """
       Examples:
         thumbs cache stats
@@ -15,9 +15,9 @@ struct CacheCommand: ParsableCommand {
 
       Exit status:
         0    done
-        1    problems found, or there is no such source
-        64   the command line is wrong
-        66   there is no cache
+        1    problems found, or no such source
+        64   invalid command line
+        66   no cache in the directory
         74   reading or writing failed
         75   the cache is busy
       """,
@@ -28,21 +28,25 @@ struct CacheCommand: ParsableCommand {
     ])
 }
 
-/// Where the cache is.
+/// The location of the cache.
 struct CacheOptions: ParsableArguments {
-  @Option(name: .long, help: "The cache directory (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs).")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Cache directory. (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs, else ~/.cache/thumbs)",
+      valueName: "dir"))
   var cacheDir: String?
 
   func directory() throws -> String {
     guard let directory = cacheDir ?? CacheLocation.standard() else {
-      throw ValidationError("There is no home directory; name the cache with --cache-dir.")
+      throw ValidationError("No home directory; give the cache directory with --cache-dir.")
     }
     return directory
   }
 }
 
 extension DiskCacheError.Code {
-  /// The exit code of a command that met this error.
+  /// The exit code of a command that fails with this error.
   var exitCode: ExitCode {
     switch self {
     case .noCache: ExitCode(66)
@@ -53,7 +57,7 @@ extension DiskCacheError.Code {
   }
 }
 
-/// Runs `body`, and turns an error of the cache into its message on standard error and its exit code.
+/// Runs `body`. Prints an error of the cache to standard error and throws its exit code.
 func reportingCacheErrors(_ body: () throws -> Void) throws {
   do {
     try body()

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `thumbs cache dir`: the path alone, for scripts.
+/// `thumbs cache dir`: prints the path of the cache, for scripts.
 struct CacheDirCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dir", abstract: "Print the cache directory.",

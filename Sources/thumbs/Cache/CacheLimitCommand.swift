@@ -1,13 +1,13 @@
 import ArgumentParser
 import ImageCache
 
-/// `thumbs cache limit`: shows or sets what the cache may hold, for all processes that use it.
+/// `thumbs cache limit`: shows or sets the size limit for all processes that use the cache.
 struct CacheLimitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "limit", abstract: "Show or set what the cache may hold.",
+    commandName: "limit", abstract: "Show or set the size limit of the cache.",
     discussion: """
-      The limit is stored in the cache, and processes that run already obey it from their next write on. A fetch with a \
-      lower --cache-size keeps to that.
+      The limit is stored in the cache. Running processes apply it from their next write on. A fetch with a lower \
+      --cache-size keeps that limit.
 
       Examples:
         thumbs cache limit
@@ -15,17 +15,18 @@ struct CacheLimitCommand: ParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Argument(help: "The new limit, such as 500MiB; none takes it back.", transform: { try Limit($0) }) var limit: Limit?
+  @Argument(help: "New limit, such as 500MiB, or none to remove it.", transform: { try Limit($0) }) var limit: Limit?
 
-  /// What a limit may be.
+  /// The value to store.
   enum Limit: Hashable, Sendable {
+    /// A limit in bytes.
     case bytes(Int)
-    /// Whatever each process was told.
-    case free
+    /// No stored limit: each process uses its own.
+    case unset
 
     init(_ text: String) throws {
       if text == "none" {
-        self = .free
+        self = .unset
         return
       }
       let size = try ByteSize(text).count
@@ -39,7 +40,7 @@ struct CacheLimitCommand: ParsableCommand {
       let directory = try cache.directory()
       switch limit {
       case .bytes(let bytes): try CacheMaintenance.setLimit(bytes, directory: directory)
-      case .free: try CacheMaintenance.setLimit(nil, directory: directory)
+      case .unset: try CacheMaintenance.setLimit(nil, directory: directory)
       case nil:
         let stored = try CacheMaintenance.limit(directory: directory)
         print(stored.map(CacheText.size) ?? "none")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ImageCache
 
-/// `thumbs cache ls`: one line a source, in constant memory.
+/// `thumbs cache ls`: prints one line per source, in constant memory.
 struct CacheListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List the sources in the cache.",
@@ -15,7 +15,7 @@ struct CacheListCommand: ParsableCommand {
 
   @OptionGroup var cache: CacheOptions
   @OptionGroup var filter: FilterOptions
-  @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table
+  @Option(help: "Output format.") var format = CacheOutputFormat.table
   @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false
 
   func run() throws {
@@ -31,7 +31,7 @@ struct CacheListCommand: ParsableCommand {
       }
       if format == .json { print(isFirst ? "[]" : "\n]") }
       guard unusable == 0 else {
-        printToStandardError("thumbs cache: \(unusable) damaged sources were left out.")
+        printToStandardError("thumbs cache: Skipped \(unusable) damaged sources.")
         throw ExitCode(1)
       }
     }
@@ -63,7 +63,7 @@ struct CacheListCommand: ParsableCommand {
     }
   }
 
-  /// The JSON of a source. Fields may be added, none changes.
+  /// The JSON object of a source. Fields may be added; existing ones do not change.
   private struct Record: Encodable {
     struct Thumbnail: Encodable {
       let spec: String

@@ -2,13 +2,13 @@ import ArgumentParser
 import Foundation
 import ImageCache
 
-/// `thumbs cache prune`: makes the cache smaller, and gives the space back.
+/// `thumbs cache prune`: shrinks the cache and returns the space to the file system.
 struct CachePruneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prune", abstract: "Remove what was not used for longest, or what meets conditions.",
+    commandName: "prune", abstract: "Remove the least recently used sources, or all that match a filter.",
     discussion: """
-      Removes the sources that meet the conditions; without any, those that were not used for longest, until the cache \
-      is within --max-size or its limit. Gives free space back to the file system.
+      With filters, removes all sources that match them. Otherwise removes the least recently used sources until the \
+      cache is within --max-size or its limit. Returns free space to the file system.
 
       Examples:
         thumbs cache prune
@@ -19,14 +19,15 @@ struct CachePruneCommand: ParsableCommand {
   @OptionGroup var cache: CacheOptions
   @OptionGroup var filter: FilterOptions
   @Option(
-    help: ArgumentHelp("Go down to this size, such as 500MiB. (default: the cache's limit)", valueName: "size"),
+    help: ArgumentHelp(
+      "Shrink the cache to this size, such as 500MiB. (default: the cache's limit)", valueName: "size"),
     transform: { try ByteSize($0) })
   var maxSize: ByteSize?
-  @Flag(name: [.customShort("n"), .long], help: "Say what would go, and change nothing.") var dryRun = false
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
 
   func validate() throws {
     if maxSize != nil, !filter.filters.isEmpty {
-      throw ValidationError("--max-size and --filter exclude each other; leave one out.")
+      throw ValidationError("--max-size and --filter cannot be used together.")
     }
   }
 
@@ -46,7 +47,7 @@ struct CachePruneCommand: ParsableCommand {
     }
   }
 
-  /// What is to go: keys only where there are conditions.
+  /// Returns the sources to remove. The keys are known only with filters, the numbers only with filters or a dry run.
   private func victims(in inspector: CacheInspector) throws -> (keys: [SourceKey], count: Int, bytes: Int) {
     guard !filter.filters.isEmpty else {
       guard dryRun else { return ([], 0, 0) }

@@ -1,10 +1,10 @@
 import ArgumentParser
 import ImageCache
 
-/// `thumbs cache rm`: forgets single sources with all their thumbnails.
+/// `thumbs cache rm`: removes single sources with all their thumbnails.
 struct CacheRemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rm", abstract: "Remove sources with all their thumbnails.",
+    commandName: "rm", abstract: "Remove sources and all their thumbnails.",
     discussion: """
       Examples:
         thumbs cache rm https://cdn.example/a.jpg
@@ -12,8 +12,8 @@ struct CacheRemoveCommand: ParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Argument(help: "Addresses, or at least the first six digits of keys.") var sources: [SourceSelector]
-  @Flag(name: [.customShort("n"), .long], help: "Say what would go, and change nothing.") var dryRun = false
+  @Argument(help: "URLs of sources, or at least the first six digits of their keys.") var sources: [SourceSelector]
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
 
   func run() throws {
     try reportingCacheErrors {
@@ -29,9 +29,8 @@ struct CacheRemoveCommand: ParsableCommand {
         }
       }
       for source in found {
-        print(
-          "\(dryRun ? "Would remove" : "Removed") \(source.key)  \(CacheText.field(CacheText.redacted(source.source.url)))"
-        )
+        let url = CacheText.field(CacheText.redacted(source.source.url))
+        print("\(dryRun ? "Would remove" : "Removed") \(source.key)  \(url)")
       }
       if !dryRun, !found.isEmpty { try CacheMaintenance.remove(found.map(\.key), directory: directory) }
       if failures > 0 { throw ExitCode(1) }

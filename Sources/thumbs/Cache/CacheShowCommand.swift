@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import ImageCache
 
-/// `thumbs cache show`: all about one source.
+/// `thumbs cache show`: shows everything about one source.
 struct CacheShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show one source of the cache, or one of its thumbnails.",
+    commandName: "show", abstract: "Show a source in the cache, or write one of its thumbnails.",
     discussion: """
       Examples:
         thumbs cache show --explain https://cdn.example/a.jpg
@@ -13,12 +13,12 @@ struct CacheShowCommand: ParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Argument(help: "The source's address, or at least the first six digits of its key.") var source: SourceSelector
-  @Option(help: ArgumentHelp("The thumbnail in question, such as 256x256. (default: the largest)", valueName: "size"))
+  @Argument(help: "URL of the source, or at least the first six digits of its key.") var source: SourceSelector
+  @Option(help: ArgumentHelp("Thumbnail to show, such as 256x256. (default: the largest)", valueName: "size"))
   var spec: String?
-  @Flag(help: "Write the thumbnail itself, to a file or a pipe.") var body = false
-  @Flag(help: "Say why the source is fresh or not, and what a request would do now.") var explain = false
-  @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table
+  @Flag(help: "Write the thumbnail's bytes to standard output, which must not be a terminal.") var body = false
+  @Flag(help: "Explain why the source is fresh or stale, and what a request would do now.") var explain = false
+  @Option(help: "Output format.") var format = CacheOutputFormat.table
   @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false
 
   func run() throws {
@@ -30,9 +30,9 @@ struct CacheShowCommand: ParsableCommand {
       switch format {
       case .table:
         print(text.table)
-        // A picture is an extra: what cannot be drawn is left out.
-        if let picture = TerminalPicture.standardOutput, let drawn = try? thumbnail(of: found, in: inspector) {
-          picture.draw(drawn)
+        // The image is optional: one that cannot be drawn is left out.
+        if let terminal = TerminalPicture.standardOutput, let drawn = try? thumbnail(of: found, in: inspector) {
+          terminal.draw(drawn)
         }
       case .json, .jsonl: print(try CacheText.json(text))
       case .tsv: print(text.separated)
@@ -50,7 +50,7 @@ struct CacheShowCommand: ParsableCommand {
 
   private func write(_ thumbnail: Thumbnail) throws {
     guard isatty(STDOUT_FILENO) == 0 else {
-      throw ValidationError("--body writes a picture; send it to a file or a pipe.")
+      throw ValidationError("--body writes image data; redirect standard output to a file or a pipe.")
     }
     let (_, code) = FileDescriptor.writeAll(thumbnail.bytes[...], to: STDOUT_FILENO)
     if code != 0 {
@@ -59,14 +59,14 @@ struct CacheShowCommand: ParsableCommand {
     }
   }
 
-  /// The source has no such thumbnail.
+  /// The error for a source that lacks the requested thumbnail.
   struct MissingThumbnail: Error, CustomStringConvertible {
     let label: String?
     let available: [String]
 
     var description: String {
-      let known = available.isEmpty ? "none at all" : available.sorted().joined(separator: ", ")
-      return "The source has no usable thumbnail \(label ?? ""); it has \(known)."
+      let known = available.isEmpty ? "none" : available.sorted().joined(separator: ", ")
+      return "The source has no usable thumbnail\(label.map { " " + $0 } ?? ""). Available: \(known)."
     }
   }
 }

@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import ImageCache
 
-/// `thumbs cache stats`: how much is in the cache.
+/// `thumbs cache stats`: shows counts and sizes.
 struct CacheStatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Show what the cache holds.",
+    commandName: "stats", abstract: "Show counts and sizes of the cache.",
     discussion: """
       Examples:
         thumbs cache stats
@@ -13,7 +13,7 @@ struct CacheStatsCommand: ParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table
+  @Option(help: "Output format.") var format = CacheOutputFormat.table
 
   func run() throws {
     try reportingCacheErrors {
@@ -26,7 +26,7 @@ struct CacheStatsCommand: ParsableCommand {
     }
   }
 
-  /// The JSON of ``CacheStatistics``: sizes in bytes. Fields may be added, none changes.
+  /// The JSON object of ``CacheStatistics``, with sizes in bytes. Fields may be added; existing ones do not change.
   private struct Record: Encodable {
     let schema = 1
     let directory: String

@@ -2,12 +2,12 @@ import ArgumentParser
 import Foundation
 import ImageCache
 
-/// `thumbs cache verify`: looks for damage.
+/// `thumbs cache verify`: finds and repairs damage.
 struct CacheVerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Look for damage in the cache.",
+    commandName: "verify", abstract: "Check the cache for damage.",
     discussion: """
-      Exits with 1 if there is any, or if any is left after --repair. Damage is never served: it reads as missing.
+      Exits with 1 if there is damage, or if any remains after --repair. Damaged entries are never served.
 
       Examples:
         thumbs cache verify
@@ -15,9 +15,9 @@ struct CacheVerifyCommand: ParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Flag(help: "Check descriptions and the database's structure only, not the pictures.") var quick = false
-  @Flag(help: "Remove what is damaged; empty a cache whose database is.") var repair = false
-  @Option(help: "table, json, jsonl or tsv.") var format = CacheOutputFormat.table
+  @Flag(help: "Check only the records and the structure of the database, not the thumbnails.") var quick = false
+  @Flag(help: "Remove damaged entries; reset the cache if its database is corrupt.") var repair = false
+  @Option(help: "Output format.") var format = CacheOutputFormat.table
 
   func run() throws {
     try reportingCacheErrors {
@@ -36,7 +36,7 @@ struct CacheVerifyCommand: ParsableCommand {
     var problems: [CacheProblem] = []
     let result = try CacheInspector(directory: directory).verify(depth) { problem in
       try printProblem(problem, isFirst: problems.isEmpty)
-      // Those beyond are found by the look after the repair.
+      // The check after the repair finds any further problems.
       if problems.count < 10_000 { problems.append(problem) }
     }
     try printSummary(result, isFirst: problems.isEmpty)
@@ -48,10 +48,10 @@ struct CacheVerifyCommand: ParsableCommand {
 
   private var depth: CacheInspector.VerificationDepth { quick ? .quick : .full }
 
-  /// A repair is believed only after another look.
+  /// Verifies the cache again after a repair.
   private func checkAgain(_ directory: String) throws {
     let left = try CacheInspector(directory: directory).verify(depth) { _ in }.problems
-    printToStandardError(left == 0 ? "Repaired." : "\(left) problems are left.")
+    printToStandardError(left == 0 ? "Repaired." : "\(left) problems remain.")
     if left > 0 { throw ExitCode(1) }
   }
 
@@ -79,7 +79,7 @@ struct CacheVerifyCommand: ParsableCommand {
     }
   }
 
-  /// One problem, told by `type`.
+  /// One problem, marked by its `type`.
   private struct Record: Encodable {
     let type = "problem"
     let code, detail: String
@@ -90,7 +90,7 @@ struct CacheVerifyCommand: ParsableCommand {
     }
   }
 
-  /// The last line.
+  /// The summary after all problems.
   private struct Summary: Encodable {
     let type = "summary"
     let sources, thumbnails, bytes, outdated, problems: Int

@@ -2,17 +2,17 @@ import ArgumentParser
 import Foundation
 import ImageCache
 
-/// The conditions of a command. A source must meet all of them.
+/// The filters of a command. A source must match all of them.
 struct FilterOptions: ParsableArguments {
   @Option(
     name: .customLong("filter"),
     help: ArgumentHelp(
-      "Only sources with host=NAME, older-than=30d (unused for so long), larger-than=20k or state=fresh|stale|failed.",
-      discussion: "Repeat for several conditions: all must hold.", valueName: "condition"),
+      "Select sources by host=NAME, older-than=30d (since last use), larger-than=20k or state=fresh|stale|failed.",
+      discussion: "Repeat to select sources that match all filters.", valueName: "condition"),
     transform: { try SourceFilter($0) })
   var filters: [SourceFilter] = []
 
-  /// Whether `source` meets all conditions at `now`.
+  /// Returns true if `source` matches all filters at `now`.
   func matches(_ source: ListedSource, at now: Date) -> Bool {
     filters.allSatisfy { $0.matches(source, at: now) }
   }

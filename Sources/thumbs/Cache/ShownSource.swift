@@ -1,7 +1,7 @@
 import Foundation
 import ImageCache
 
-/// What `cache show` says of a source. Its JSON is that of the properties: fields may be added, none changes.
+/// The output of `cache show`. Its JSON fields are the properties: fields may be added; existing ones do not change.
 struct ShownSource: Encodable {
   struct Thumbnail: Encodable {
     let spec, format: String
@@ -58,67 +58,19 @@ extension ShownSource.Explanation {
     next = Self.next(listed, policy)
   }
 
-  /// What a request would do now.
+  /// Describes what a request would do now.
   private static func next(_ listed: ListedSource, _ policy: CachePolicy.Explanation) -> String {
     let isFresh = policy.state == .fresh
     if case .failure(let code, _, _) = listed.source.content {
-      return isFresh ? "fail with \(code), without asking the server" : "ask the server again"
+      return isFresh ? "fail with \(code), without contacting the server" : "contact the server again"
     }
-    guard !isFresh else { return "serve what is here, without asking the server" }
-    let why = policy.isFromTheFuture ? "the clock was moved back, so " : ""
+    guard !isFresh else { return "be served from the cache, without contacting the server" }
+    let reason = policy.isFromTheFuture ? " (the clock was set back)" : ""
     let validators = [
       policy.entityTag.map { _ in "If-None-Match" }, policy.lastModified.map { _ in "If-Modified-Since" },
     ]
     let conditions = validators.compactMap { $0 }.joined(separator: " and ")
-    if listed.thumbnails.isEmpty || conditions.isEmpty { return why + "download it again" }
-    return why + "ask the server with \(conditions); a 304 keeps the thumbnails"
-  }
-}
-
-extension ShownSource {
-  /// Lines for people.
-  var table: String {
-    var lines = ["\(key)  \(url)"]
-    if let finalURL { lines.append("  came from    \(finalURL)") }
-    lines.append("  answer       \(status), \(content)")
-    lines.append("  state        \(state), last used \(CacheText.time(lastUsed))")
-    for thumbnail in thumbnails {
-      let spec = thumbnail.spec.padding(toLength: max(11, thumbnail.spec.count), withPad: " ", startingAt: 0)
-      let size = "\(thumbnail.width)x\(thumbnail.height)"
-      lines.append("  thumbnail    \(spec)  \(size) \(thumbnail.format), \(CacheText.size(thumbnail.bytes))")
-    }
-    return (lines + (explanation?.lines ?? [])).map(CacheText.field).joined(separator: "\n")
-  }
-
-  private var content: String {
-    if let code { return "\(code): \(message ?? "")" }
-    return "\(format ?? "") \(width ?? 0)x\(height ?? 0), \(CacheText.size(sourceBytes ?? 0))"
-  }
-
-  /// Names in one line, values in the next.
-  var separated: String {
-    let columns: [(String, String)] = [
-      ("key", key), ("state", state), ("status", "\(status)"), ("bytes", "\(bytes)"),
-      ("lastUsed", CacheText.time(lastUsed)), ("thumbnails", thumbnails.map(\.spec).joined(separator: ",")),
-      ("code", code ?? ""), ("url", url),
-    ]
-    return [columns.map(\.0), columns.map { CacheText.field($0.1) }].map { $0.joined(separator: "\t") }.joined(
-      separator: "\n")
-  }
-}
-
-extension ShownSource.Explanation {
-  fileprivate var lines: [String] {
-    let received = [
-      cacheControl.map { "Cache-Control: \($0)" }, etag.map { "ETag: \($0)" },
-      lastModified.map { "Last-Modified: \($0)" }, vary.map { "Vary: \($0)" },
-    ]
-    return [
-      "  answered     \(CacheText.time(respondedAt)), age \(age) s of \(lifetime) s (\(basis))",
-      "  fresh until  \(freshUntil.map(CacheText.time) ?? "never: validated on every use")",
-      "  on errors    \(staleOnErrorUntil.map { "may stand in until " + CacheText.time($0) } ?? "never stands in")",
-      "  received     \(received.compactMap { $0 }.joined(separator: "; "))",
-      "  a request now would \(next)",
-    ]
+    if listed.thumbnails.isEmpty || conditions.isEmpty { return "download the image again\(reason)" }
+    return "revalidate with \(conditions)\(reason); a 304 keeps the thumbnails"
   }
 }

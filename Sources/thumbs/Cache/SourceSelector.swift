@@ -2,18 +2,18 @@ import ArgumentParser
 import BatchFetch
 import ImageCache
 
-/// One source of a cache, by its address or by the beginning of its key.
+/// A reference to one source in a cache, by its URL or a prefix of its key.
 struct SourceSelector: Hashable, Sendable, ExpressibleByArgument {
-  /// Six digits tell apart a million sources nearly always, and are no address.
+  /// The minimum length of a key prefix. Six digits are nearly always unique, even among a million sources.
   private static let shortestPrefix = 6
 
   let text: String
 
   init(argument: String) { text = argument }
 
-  /// The source in question.
+  /// Returns the source.
   ///
-  /// - Throws: A ``Failure`` where there is none, or more than one.
+  /// - Throws: A ``Failure`` if no source matches, or more than one.
   func source(in inspector: CacheInspector) throws -> ListedSource {
     if let url = try? SourceURL(text), let source = try inspector.source(of: SourceKey(url: url.description)) {
       return source
@@ -24,7 +24,7 @@ struct SourceSelector: Hashable, Sendable, ExpressibleByArgument {
     return found[0]
   }
 
-  /// Nothing, or more than one thing, is called so.
+  /// The error for a reference that matches no source, or more than one.
   struct Failure: Error, CustomStringConvertible {
     let candidates: [SourceKey]
     let text: String
@@ -33,7 +33,7 @@ struct SourceSelector: Hashable, Sendable, ExpressibleByArgument {
       let text = CacheText.redacted(CacheText.field(text))
       if candidates.isEmpty { return "There is no source \(text) in the cache." }
       let keys = candidates.map { "  \($0)" }.joined(separator: "\n")
-      return "\(text) is the beginning of several keys:\n\(keys)"
+      return "\(text) matches several keys:\n\(keys)"
     }
   }
 }

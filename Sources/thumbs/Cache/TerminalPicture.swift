@@ -1,16 +1,16 @@
 import Foundation
 import ImageCache
 
-/// A terminal that can show pictures among its text.
+/// A terminal that can show images inline.
 enum TerminalPicture: Hashable, Sendable {
-  /// The graphics protocol of kitty, which takes PNG: https://sw.kovidgoyal.net/kitty/graphics-protocol/
+  /// The kitty graphics protocol, which accepts PNG: https://sw.kovidgoyal.net/kitty/graphics-protocol/
   case kitty
-  /// The inline images of iTerm2, which take any format: https://iterm2.com/documentation-images.html
+  /// The iTerm2 inline image protocol, which accepts any format: https://iterm2.com/documentation-images.html
   case iTerm2
 
-  /// What the environment says of the terminal; nil where pictures would be rubbish.
+  /// Detects the terminal from its environment variables; nil if it is not known to show images.
   init?(environment: [String: String]) {
-    // Between here and the terminal, tmux and screen keep such sequences for themselves.
+    // tmux and screen do not pass these sequences on to the terminal.
     if environment["TMUX"] != nil || environment["STY"] != nil { return nil }
     if environment["KITTY_WINDOW_ID"] != nil || environment["TERM"] == "xterm-kitty" {
       self = .kitty
@@ -21,18 +21,18 @@ enum TerminalPicture: Hashable, Sendable {
     }
   }
 
-  /// The terminal that standard output is; nil where it is none, or shows no pictures.
+  /// The terminal on standard output; nil if it is not a terminal or shows no images.
   static var standardOutput: TerminalPicture? {
     isatty(STDOUT_FILENO) == 0 ? nil : TerminalPicture(environment: ProcessInfo.processInfo.environment)
   }
 
-  /// Writes the picture to standard output, if it can be shown.
+  /// Writes the thumbnail to standard output, unless it cannot be encoded for the terminal.
   func draw(_ thumbnail: Thumbnail) {
     guard let sequence = sequence(for: thumbnail) else { return }
     print(sequence)
   }
 
-  /// What shows the picture where the cursor is.
+  /// Returns the escape sequence that shows the thumbnail at the cursor; nil if it cannot be encoded.
   func sequence(for thumbnail: Thumbnail) -> String? {
     switch self {
     case .iTerm2:
@@ -49,7 +49,7 @@ enum TerminalPicture: Hashable, Sendable {
     return (try? Renderer().render(thumbnail.bytes, specs: [spec]))?.thumbnails.first?.bytes
   }
 
-  /// Pieces of at most 4096 characters, of which all but the last announce another.
+  /// Returns the PNG in chunks of at most 4096 characters. `m=1` announces a further chunk.
   private static func kittySequence(_ png: [UInt8]) -> String {
     let body = Array(Data(png).base64EncodedString().utf8)
     let pieces = stride(from: 0, to: body.count, by: 4096).map { body[$0..<min($0 + 4096, body.count)] }

@@ -12,7 +12,8 @@ extension ByteSize {
     ("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000), ("B", 1), ("", 1),
   ]
 
-  /// The size that `text` says: `32MiB`, `2GiB`, `1.5GB`, `500k`, `4096`. Powers of 1024 have an `i`; case is free.
+  /// Parses `32MiB`, `2GiB`, `1.5GB`, `500k` or `4096`. Units with an `i` are powers of 1024, others powers of 1000.
+  /// Case does not matter.
   init(_ text: String) throws {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text[number.endIndex...].lowercased()
@@ -24,7 +25,7 @@ extension ByteSize {
 }
 
 extension ByteSize: CustomStringConvertible {
-  /// The size in the largest unit of 1024 that gives at least 1, with one place: `32 MiB`, `1.5 GiB`, `17 B`.
+  /// The size in the largest power of 1024 that it reaches, with at most one decimal: `32 MiB`, `1.5 GiB`, `17 B`.
   var description: String {
     for (name, factor) in Self.units.prefix(3) where count >= factor {
       let text = (Double(count) / Double(factor)).text(places: 1)
@@ -34,9 +35,10 @@ extension ByteSize: CustomStringConvertible {
   }
 }
 
-/// Numbers before a unit.
+/// Parses the number in front of a unit.
 enum UnitNumber {
-  /// `digits` times `factor`: a decimal number, with or without a fraction. Nil where that is none, or too large.
+  /// Returns `digits`, a decimal number with or without a fraction, times `factor`. Returns nil if `digits` is not a
+  /// number, or if the product overflows.
   static func integer(_ digits: Substring, times factor: Int) -> Int? {
     if let whole = Int(digits) {
       let (product, overflow) = whole.multipliedReportingOverflow(by: factor)

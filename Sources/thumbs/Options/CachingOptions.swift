@@ -2,61 +2,61 @@ import ArgumentParser
 import BatchFetch
 import ImageCache
 
-/// What is kept, and how pictures are rendered.
+/// The options of the cache and of rendering.
 struct CachingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Directory of the cache. (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs, else ~/.cache/thumbs)",
+      "Cache directory. (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs, else ~/.cache/thumbs)",
       valueName: "dir"),
     completion: .directory)
   var cacheDir: String?
 
   @Option(
     help: ArgumentHelp(
-      "What the cache may take on disk, such as 500MiB. (default: the limit stored in it, else 2GiB)",
+      "Maximum size of the disk cache, such as 500MiB. (default: the limit stored in the cache, else 2GiB)",
       valueName: "size"),
     transform: { try ByteSize($0) })
   var cacheSize: ByteSize?
 
-  @Flag(help: "Keep the files themselves too, in a fifth of the cache: a new size then needs no download.")
+  @Flag(help: "Also cache the downloaded images, in up to a fifth of the cache, so that a new size needs no download.")
   var keepOriginals = false
 
-  @Flag(help: "Keep nothing on disk, and use nothing that is there.")
+  @Flag(help: "Neither read nor write the disk cache.")
   var noCache = false
 
-  @Flag(help: "Ask the servers about everything, fresh or not.")
+  @Flag(help: "Revalidate every cached image, even if it is fresh.")
   var refresh = false
 
-  @Flag(help: "Use what the cache has, and ask no server.")
+  @Flag(help: "Use cached images only, fresh or stale; send no requests.")
   var offline = false
 
   @Option(
-    help: ArgumentHelp("Pictures rendered at once. (default: one a processor)", valueName: "n"),
+    help: ArgumentHelp("Maximum number of images to render at once. (default: number of processors)", valueName: "n"),
     transform: { try Count.positive($0) })
   var renderThreads: Int?
 
   @Option(
-    help: ArgumentHelp("The largest picture in pixels, such as 50M. (default: 100M)", valueName: "n"),
+    help: ArgumentHelp("Largest image to decode, in pixels, such as 50M. (default: 100M)", valueName: "n"),
     transform: { try PixelCount($0) })
   var maxPixels = PixelCount(count: 100_000_000)
 
-  /// Options that say opposite things exclude each other.
+  /// Rejects options that contradict each other.
   func validate() throws {
-    if refresh, offline { throw ValidationError("--refresh and --offline exclude each other; leave one out.") }
-    if noCache, offline { throw ValidationError("--offline needs the cache; leave --no-cache out.") }
+    if refresh, offline { throw ValidationError("--refresh and --offline cannot be used together.") }
+    if noCache, offline { throw ValidationError("--offline needs the cache; it cannot be used with --no-cache.") }
   }
 
-  /// How far the cache is believed.
+  /// The cache mode: offline, refresh, or normal by default.
   var mode: CacheMode {
     if offline { return .offline }
     return refresh ? .refresh : .normal
   }
 
-  /// What a run keeps in memory, in bytes, for rows that want the same again. They are rarely far apart, and the disk is
-  /// not much slower.
+  /// The size of the memory cache in bytes. It serves rows that repeat an earlier row. These are rarely far apart, and
+  /// the disk cache is not much slower.
   private static let memoryByteLimit = 4 << 20
 
-  /// Where the cache is, and how large.
+  /// The location and limits of the cache.
   var configuration: ThumbnailCache.Configuration {
     ThumbnailCache.Configuration(
       directory: noCache ? nil : cacheDir ?? CacheLocation.standard(), diskByteLimit: cacheSize?.count,

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// Numbers of the command line.
+/// Parses numbers in options.
 enum Count {
-  /// A whole number from 1 to 65535.
+  /// Parses a whole number from 1 to 65535.
   static func positive(_ text: String) throws -> Int { try number(text, in: 1...65535) }
 
-  /// A whole number from 0 to 65535.
+  /// Parses a whole number from 0 to 65535.
   static func natural(_ text: String) throws -> Int { try number(text, in: 0...65535) }
 
-  /// Seconds, more than 0 and at most a day; a fraction is fine.
+  /// Parses a number of seconds from 0.001 to 86400 (a day), with or without a fraction.
   static func seconds(_ text: String) throws -> Duration {
     guard let seconds = Double(text), seconds >= 0.001, seconds <= 86400 else {
       throw ValidationError("give a number of seconds from 0.001 to 86400")

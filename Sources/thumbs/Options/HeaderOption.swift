@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A header field for requests, as the command line says it: `Referer: https://example.com/`.
+/// A request header field as written on the command line: `Referer: https://example.com/`.
 struct HeaderOption: Hashable, Sendable {
   /// The field's name.
   var name: String
@@ -9,21 +9,22 @@ struct HeaderOption: Hashable, Sendable {
 }
 
 extension HeaderOption {
-  /// The field that `text` says. The name is a token (RFC 9110, section 5.6.2); the value has no control characters.
+  /// Parses `Name: value`. The name must be a token (RFC 9110, section 5.6.2); the value must not contain control
+  /// characters other than tabs.
   init(_ text: String) throws {
     guard let colon = text.firstIndex(of: ":") else { throw ValidationError("give a field such as 'Name: value'") }
     name = String(text[..<colon])
     value = try Self.value(String(text[text.index(after: colon)...]))
     guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenCharacter) else {
-      throw ValidationError("the name before the colon has letters, digits and - alone")
+      throw ValidationError("the name before the colon may contain only letters, digits and -")
     }
     guard !Self.isReserved(name.lowercased()) else {
-      throw ValidationError("\(name) is a field that thumbs sets itself; leave it out")
+      throw ValidationError("\(name) is set by thumbs itself and cannot be given")
     }
   }
 
-  /// Whether the field says where a request ends, what becomes of its connection, or under which conditions or in which
-  /// part an answer is wanted. Such a field of one row would harm the rows that use the same connection or download.
+  /// True for fields about message framing, the connection, conditions or ranges. If one row could set them, it would
+  /// break other rows that share its connection or download.
   private static func isReserved(_ name: String) -> Bool {
     reserved.contains(name) || name.hasPrefix("proxy-") || name.hasPrefix("if-")
   }
@@ -33,11 +34,11 @@ extension HeaderOption {
     "transfer-encoding", "upgrade",
   ]
 
-  /// The value of a field that `text` says (RFC 9110, section 5.5).
+  /// Parses a field value (RFC 9110, section 5.5): trims white space and rejects control characters other than tabs.
   static func value(_ text: String) throws -> String {
     let value = text.trimmingWhitespace()
     guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-      throw ValidationError("the value has no line ends or other control characters")
+      throw ValidationError("the value must not contain line breaks or other control characters")
     }
     return value
   }

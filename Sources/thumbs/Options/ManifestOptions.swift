@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// Which pictures are wanted.
+/// The manifests to read, and the names of their columns.
 struct ManifestOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Lists of pictures: plist, JSON, JSON lines, CSV, TSV or text; - is standard input. (default: apps.plist)",
+      "Manifests of image URLs: plist, JSON, JSON Lines, CSV, TSV or text; - is standard input. (default: apps.plist)",
       discussion: """
-        Each may be compressed with gzip. Next to address and name, a row may have its own size, headers, priority, \
-        urls (mirrors, tried in order) and depends (the name or address of a row above that goes first). Where a \
-        column of such a name holds something else, such as the size of a file, name another column or none.
+        Manifests may be compressed with gzip. Besides its URL and name, a row may set size, headers, priority, urls \
+        (mirrors, tried in order) and depends (the name or URL of an earlier row that must end first). If a column \
+        of that name holds something else, such as a file size, choose another column, or none.
         """,
       valueName: "manifest"),
     completion: .file())
@@ -16,39 +16,39 @@ struct ManifestOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("url-column"), .customLong("url-key")],
-    help: ArgumentHelp("Column with the address. (default: icon, url, image or src)", valueName: "key"))
+    help: ArgumentHelp("Column of the image URL. (default: the first of icon, url, image and src)", valueName: "key"))
   var urlKey: String?
 
   @Option(
     name: [.customLong("name-column"), .customLong("name-key")],
-    help: ArgumentHelp("Column with the picture's name. (default: name or title)", valueName: "key"))
+    help: ArgumentHelp("Column of the image name. (default: the first of name and title)", valueName: "key"))
   var nameKey: String?
 
   @Option(
     name: [.customLong("subtitle-column"), .customLong("subtitle-key")],
     help: ArgumentHelp(
-      "Column with a second line for the gallery. (default: subtitle or download)", valueName: "key"))
+      "Column of the gallery subtitle. (default: the first of subtitle and download)", valueName: "key"))
   var subtitleKey: String?
 
-  @Option(help: ArgumentHelp("Column with a row's own thumbnail sizes, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of per-row thumbnail sizes; none to ignore it.", valueName: "key"))
   var sizeColumn = RowOptions.Column.size.rawValue
 
-  @Option(help: ArgumentHelp("Column with a row's own header fields, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of per-row header fields; none to ignore it.", valueName: "key"))
   var headersColumn = RowOptions.Column.headers.rawValue
 
-  @Option(help: ArgumentHelp("Column with a row's priority, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of the row's priority; none to ignore it.", valueName: "key"))
   var priorityColumn = RowOptions.Column.priority.rawValue
 
-  @Option(help: ArgumentHelp("Column with a row's mirrors, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of mirror URLs; none to ignore it.", valueName: "key"))
   var urlsColumn = RowOptions.Column.urls.rawValue
 
-  @Option(help: ArgumentHelp("Column with the rows that a row waits for, or none.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of the earlier rows to wait for; none to ignore it.", valueName: "key"))
   var dependsColumn = RowOptions.Column.depends.rawValue
 
-  /// The manifest of a command line without one.
+  /// The manifest to read if the command line has none.
   static let defaultPath = "apps.plist"
 
-  /// The columns to read.
+  /// The names of the columns to read.
   var keys: ManifestKeys {
     var keys = ManifestKeys(urlKey: urlKey, nameKey: nameKey, subtitleKey: subtitleKey)
     keys.options = RowOptions.Column.allCases.map { OptionColumn(column: $0, name: name(of: $0)) }
@@ -56,7 +56,7 @@ struct ManifestOptions: ParsableArguments {
     return keys
   }
 
-  /// What stands for a column that is not read.
+  /// The value of a column option that ignores the column.
   private static let noColumn = "none"
 
   private func name(of column: RowOptions.Column) -> String {
@@ -69,13 +69,15 @@ struct ManifestOptions: ParsableArguments {
     }
   }
 
-  /// The manifests to read: those named, or `apps.plist` of the working directory where `fileExists` finds one.
-  /// Neither is a usage error, and so is a file that is not there but is called almost like a subcommand.
+  /// Returns the manifests to read: those on the command line, or else `apps.plist` in the working directory.
+  ///
+  /// - Throws: A `ValidationError` if there is neither, or if the first manifest does not exist and looks like a
+  ///   misspelled subcommand.
   func paths(fileExists: (String) -> Bool) throws -> [String] {
     guard let first = manifests.first else {
       guard fileExists(Self.defaultPath) else {
         throw ValidationError(
-          "There is no \(Self.defaultPath) here. Name a manifest, or - to read one from standard input.")
+          "There is no \(Self.defaultPath) in this directory. Name a manifest, or - to read one from standard input.")
       }
       return [Self.defaultPath]
     }
@@ -85,7 +87,7 @@ struct ManifestOptions: ParsableArguments {
     return manifests
   }
 
-  /// The subcommand that `word` nearly is: one letter wrong, two swapped, or two too many or too few.
+  /// Returns the subcommand that is at most two inserted or removed letters away from `word`, if any.
   private static func subcommand(like word: String) -> String? {
     let names = Thumbs.configuration.subcommands.compactMap { $0.configuration.commandName }
     return names.first { word.difference(from: $0).count <= 2 }

@@ -2,79 +2,84 @@ import ArgumentParser
 import BatchFetch
 import HTTPTypes
 
-/// How pictures are downloaded.
+/// The options of downloads.
 struct NetworkOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Transfers at once. (default: 16)", valueName: "n"), transform: { try Count.positive($0) })
+  @Option(
+    help: ArgumentHelp("Maximum number of transfers at once. (default: 16)", valueName: "n"),
+    transform: { try Count.positive($0) })
   var concurrency = 16
 
   @Option(
-    help: ArgumentHelp("Downloads at once from one host. (default: 6)", valueName: "n"),
+    help: ArgumentHelp("Maximum number of downloads at once per host. (default: 6)", valueName: "n"),
     transform: { try Count.positive($0) })
   var perHost = 6
 
   @Option(
-    help: ArgumentHelp("Attempts after a failed one that is worth retrying. (default: 3)", valueName: "n"),
+    help: ArgumentHelp("Maximum number of retries after transient failures. (default: 3)", valueName: "n"),
     transform: { try Count.natural($0) })
   var retries = 3
 
   @Option(
-    help: ArgumentHelp("Seconds for a connection to be made. (default: 5)", valueName: "seconds"),
+    help: ArgumentHelp("Maximum time to connect, in seconds. (default: 5)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var connectTimeout = Duration.seconds(5)
 
   @Option(
     help: ArgumentHelp(
-      "Seconds for one attempt as a whole, a quarter of them for its first byte. (default: 60)", valueName: "seconds"),
+      "Maximum time for one attempt, in seconds; a quarter of it for the first byte. (default: 60)",
+      valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var timeout = Duration.seconds(60)
 
   @Option(
-    help: ArgumentHelp("The largest download, such as 500k. (default: 32MiB)", valueName: "size"),
+    help: ArgumentHelp("Maximum size of a download, such as 500k. (default: 32MiB)", valueName: "size"),
     transform: { try ByteSize($0) })
   var maxBytes = ByteSize(count: 32 << 20)
 
   @Option(
-    help: ArgumentHelp("Redirects to follow. (default: 5)", valueName: "n"), transform: { try Count.natural($0) })
+    help: ArgumentHelp("Maximum number of redirects to follow. (default: 5)", valueName: "n"),
+    transform: { try Count.natural($0) })
   var maxRedirects = 5
 
-  @Flag(help: "Connect to addresses of the public Internet only.")
+  @Flag(help: "Connect to public IP addresses only.")
   var publicOnly = false
 
-  @Flag(help: "Read file: addresses too.")
+  @Flag(help: "Allow file: URLs.")
   var allowFile = false
 
   @Option(
     name: .customLong("header"),
     help: ArgumentHelp(
-      "A field for every request, such as 'Authorization: Bearer x'. Redirects to another host do not get it.",
+      "Header field to send with every request, such as 'Authorization: Bearer x'. Repeatable.",
       discussion: """
-        A Host field is sent as it is, over a connection to the host of the address. Fields about lengths, connections, \
-        ranges and conditions are refused.
+        Not sent after a redirect to another host. Host is sent as given, over a connection to the host of the URL. \
+        Fields that control message framing, connections, ranges or conditions are rejected.
         """,
       valueName: "name: value"),
     transform: { try HeaderOption($0) })
   var headers: [HeaderOption] = []
 
   @Option(
-    help: ArgumentHelp("What the requests say they come from. (default: thumbs/VERSION)", valueName: "text"),
+    help: ArgumentHelp("User-Agent header to send; none if empty. (default: thumbs/VERSION)", valueName: "text"),
     transform: { try HeaderOption.value($0) })
   var userAgent: String?
 
   @Option(
-    help: ArgumentHelp("The page that the pictures are said to be on.", valueName: "url"),
+    help: ArgumentHelp("Referer header to send.", valueName: "url"),
     transform: { try HeaderOption.value($0) })
   var referer: String?
 
   @Option(
     name: .customLong("insecure-host"),
-    help: ArgumentHelp("A host, or host:port, whose certificate is not checked. Repeatable.", valueName: "host"),
+    help: ArgumentHelp(
+      "Host, or host:port, to connect to without verifying its certificate. Repeatable.", valueName: "host"),
     transform: { try HostOption($0) })
   var insecureHosts: [HostOption] = []
 
-  @Flag(help: "Use the credentials in ~/.netrc for addresses that hold none.")
+  @Flag(help: "Read credentials from ~/.netrc for URLs without any.")
   var netrc = false
 
-  /// What the downloader is told.
+  /// The configuration of the downloader.
   var configuration: Downloader.Configuration {
     var configuration = Downloader.Configuration()
     configuration.concurrency = concurrency
@@ -91,9 +96,9 @@ struct NetworkOptions: ParsableArguments {
     return configuration
   }
 
-  /// What the transport is told.
+  /// Returns the configuration of the transport.
   ///
-  /// - Parameter home: the user's own directory.
+  /// - Parameter home: The user's home directory, for `.netrc`.
   func transportConfiguration(home: String) -> CurlTransport.Configuration {
     var configuration = CurlTransport.Configuration()
     configuration.insecureHosts = Set(insecureHosts.map(\.host))
@@ -102,10 +107,10 @@ struct NetworkOptions: ParsableArguments {
     return configuration
   }
 
-  /// Whether local files are read.
+  /// The permission to read local files.
   var fileAccess: ThumbnailPipeline.FileAccess { allowFile ? .allowed : .refused }
 
-  /// The fields of every request.
+  /// The `--header` fields, sent with every request.
   var headerFields: HTTPFields {
     var fields = HTTPFields()
     for header in headers {

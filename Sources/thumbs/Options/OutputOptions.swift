@@ -1,93 +1,96 @@
 import ArgumentParser
 
-/// Where results go, and what is said about them.
+/// The options of output files, the report, the summary and progress.
 struct OutputOptions: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
-      "Directory for the thumbnails; made where it is missing. (default: ./thumbs)", valueName: "dir"),
+      "Output directory, created if missing. (default: ./thumbs)", valueName: "dir"),
     completion: .directory)
   var directory: String?
 
   @Flag(
     help: ArgumentHelp(
-      "Replace files that thumbs did not make, too.",
+      "Also overwrite files that were not made by thumbs.",
       discussion: """
-        A file that the run reads is never replaced. With --allow-file, standard input is read to its end first.
+        A file that the run reads is never overwritten. With --allow-file, standard input is read to its end first.
         """))
   var overwrite = false
 
-  /// The rule for files of the output directory that are there already.
+  /// The rule for files that exist in the output directory.
   var replacement: OutputWriter.Replacement { overwrite ? .any : .own }
 
-  /// The directory where the command line names none.
+  /// The output directory if the command line has none.
   static let defaultDirectory = "./thumbs"
 
   @Option(
     name: .customLong("name"),
     help: ArgumentHelp(
-      "Pattern of the file names. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
+      "File name pattern. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
       discussion: "Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}.", valueName: "pattern"),
     transform: { try NameTemplate(argument: $0) })
   var namePattern: NameTemplate?
 
   @Option(
-    help: ArgumentHelp("Write one JSON line a row to this file; - is standard output.", valueName: "file"),
+    help: ArgumentHelp(
+      "Write a report to this file, one line of JSON per row; - is standard output.", valueName: "file"),
     completion: .file())
   var report: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write a page that shows all pictures, and what failed.",
-      discussion: "It refers to the thumbnails where they are below its directory; otherwise they are inside the page.",
+      "Write an HTML page with all thumbnails and failures.",
+      discussion: "Thumbnails below the directory of the page are linked; others are embedded.",
       valueName: "file.html"),
     completion: .file(extensions: ["html"]), transform: { try OutputOptions.pagePath($0) })
   var gallery: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write counts, hosts and bytes of the whole run to this file, as JSON; - is standard output.", valueName: "file"),
+      "Write a JSON summary of the run to this file; - is standard output.", valueName: "file"),
     completion: .file())
   var summary: String?
 
-  @Option(help: "How to show progress, on standard error.")
+  @Option(help: "Progress display on standard error.")
   var progress = ProgressMode.auto
 
-  @Flag(name: .shortAndLong, help: "Show neither progress nor summary; errors only.")
+  @Flag(name: .shortAndLong, help: "Print errors only, without progress and summary.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say what happens to every row.")
+  @Flag(name: .shortAndLong, help: "Print a line for every row.")
   var verbose = false
 
-  /// `-q` and `-v` exclude each other, and standard output has one use.
+  /// Rejects `-q` with `-v`, and two uses of standard output.
   func validate() throws {
-    if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; leave one out.") }
+    if quiet, verbose { throw ValidationError("--quiet and --verbose cannot be used together.") }
     if report == "-", summary == "-" {
-      throw ValidationError("--report and --summary cannot both go to standard output; give one a file.")
+      throw ValidationError("--report and --summary cannot both be standard output; give one of them a file.")
     }
   }
 
-  /// The pattern for files of `sizeCount` sizes. One that gives two sizes of a picture the same file is a usage error.
+  /// Returns the file name pattern for `sizeCount` sizes.
+  ///
+  /// - Throws: A `ValidationError` if the pattern gives two sizes of an image the same name.
   func template(sizeCount: Int) throws -> NameTemplate {
     guard let namePattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
     if sizeCount > 1, !namePattern.contains(.spec) {
       throw ValidationError(
-        "The pattern '\(namePattern)' of --name gives all sizes the same file; add {spec}, as in {stem}-{spec}.{ext}.")
+        "--name '\(namePattern)' gives all sizes of an image the same name; add {spec}, as in {stem}-{spec}.{ext}.")
     }
     return namePattern
   }
 
   private static func pagePath(_ text: String) throws -> String {
-    guard !text.isEmpty, text != "-" else { throw ValidationError("give the name of a file, such as thumbs.html") }
+    guard !text.isEmpty, text != "-" else { throw ValidationError("give a file name such as thumbs.html") }
     return text
   }
 
-  /// How progress is shown: not at all with `-q`.
+  /// The progress mode: `none` with `-q`.
   var progressMode: ProgressMode { quiet ? .none : progress }
 }
 
 extension NameTemplate {
-  /// The pattern that `argument` says.
+  /// Parses a pattern; an error in it becomes a `ValidationError`.
   init(argument: String) throws {
     do throws(NameTemplateError) {
       try self.init(argument)

@@ -7,7 +7,7 @@ struct PixelCount: Hashable, Sendable {
 }
 
 extension PixelCount {
-  /// The number that `text` says: `100M`, `2.5G`, `640k`, `1000000`; the units are powers of 1000 and case is free.
+  /// Parses `100M`, `2.5G`, `640k` or `1000000`. Units are powers of 1000; case does not matter.
   init(_ text: String) throws {
     let units = ["": 1, "k": 1000, "m": 1_000_000, "g": 1_000_000_000]
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -19,7 +19,7 @@ extension PixelCount {
 }
 
 extension PixelCount: CustomStringConvertible {
-  /// The number in the largest unit that divides it: `100M`.
+  /// The number in the largest unit that divides it evenly: `100M`.
   var description: String {
     for (unit, factor) in [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000)] where count % factor == 0 {
       return "\(count / factor)\(unit)"

@@ -1,23 +1,23 @@
 import ArgumentParser
 import ImageCache
 
-/// How thumbnails look.
+/// The options of the thumbnails' pixels and format.
 struct PixelOptions: ParsableArguments {
   @Option(
     name: .customLong("size"),
     help: ArgumentHelp(
-      "Box of a thumbnail: 256, 200x100, 64@2x. Repeat for several sizes. (default: 256)",
-      discussion: "Each side is 1 to 16384 pixels; @2x doubles both.", valueName: "size"),
+      "Thumbnail size, such as 256, 200x100 or 64@2x. Repeat for several sizes. (default: 256)",
+      discussion: "A side is 1 to 16384 pixels after scaling; @2x doubles both sides.", valueName: "size"),
     transform: { try SizeOption($0) })
   var sizes: [SizeOption] = []
 
-  @Option(help: "How a picture meets its box; cover cuts, pad fills, stretch distorts.")
+  @Option(help: "How the image fits the thumbnail size; cover crops, pad adds borders, stretch distorts.")
   var fit = ThumbnailSpec.Fit.inside
 
-  @Flag(help: "Let pictures smaller than the box grow to it.")
+  @Flag(help: "Enlarge images smaller than the thumbnail size.")
   var enlarge = false
 
-  @Option(help: "Format of the files; auto keeps the format of the source.")
+  @Option(help: "Output format; auto keeps the format of the source.")
   var format = ThumbnailSpec.Format.auto
 
   @Option(
@@ -27,20 +27,20 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Colour behind transparent pictures in JPEG, and of padding there. (default: ffffff)", valueName: "rrggbb"),
+      "Background color for transparency and padding in JPEG output. (default: ffffff)", valueName: "rrggbb"),
     transform: { try PixelOptions.color($0) })
   var background = ThumbnailSpec.Color.white
 
-  @Option(help: "How pixels are weighed when scaling; lanczos3 is the sharpest, box the plain mean.")
+  @Option(help: "Resampling filter; lanczos3 is the sharpest, box the plain average.")
   var filter = ThumbnailSpec.Filter.lanczos3
 
-  @Flag(help: "Scale in linear light: fine bright detail keeps its brightness; several times slower.")
+  @Flag(help: "Resize in linear light; keeps fine bright detail bright, but is several times slower.")
   var linear = false
 
   @Flag(help: "Write progressive JPEG.")
   var progressive = false
 
-  /// Refuses what would fail for every image.
+  /// Rejects specs that would fail for every image.
   func validate() throws {
     do throws(ImageError) {
       try Renderer().check(specs)
@@ -49,12 +49,12 @@ struct PixelOptions: ParsableArguments {
     }
   }
 
-  /// One spec a distinct size, in the order of the command line.
+  /// One spec per distinct size, in command-line order; 256x256 if no size was given.
   var specs: [ThumbnailSpec] {
     specs(of: sizes.isEmpty ? [SizeOption(box: PixelSize(width: 256, height: 256), scale: 1)] : sizes)
   }
 
-  /// One spec for each distinct one of `sizes`, in their order, with the other options of the command line.
+  /// Returns one spec per distinct size in `sizes`, in order, with the other options of the command line.
   func specs(of sizes: [SizeOption]) -> [ThumbnailSpec] {
     var specs: [ThumbnailSpec] = []
     for size in sizes {
@@ -80,7 +80,7 @@ struct PixelOptions: ParsableArguments {
 
   private static func color(_ text: String) throws -> ThumbnailSpec.Color {
     guard let color = ThumbnailSpec.Color(text) else {
-      throw ValidationError("give six hexadecimal digits, such as ffffff for white")
+      throw ValidationError("give six hexadecimal digits such as ffffff for white")
     }
     return color
   }

@@ -1,16 +1,16 @@
 import ArgumentParser
 import ImageCache
 
-/// The size of a thumbnail as the command line says it: `256`, `200x100`, `64@2x`, `200x100@2x`.
+/// The size of a thumbnail as written on the command line: `256`, `200x100`, `64@2x`, `200x100@2x`.
 struct SizeOption: Hashable, Sendable {
   /// The box in points.
   var box: PixelSize
-  /// Pixels for each point, 1 to 8.
+  /// Pixels per point, 1 to 8.
   var scale: Int
 }
 
 extension SizeOption {
-  /// The size that `text` says. Each side is 1 to 16384 pixels, after scaling.
+  /// Parses a size. Each side must be 1 to 16384 pixels after scaling.
   init(_ text: String) throws {
     let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let sides = parts[0].split(separator: "x", maxSplits: 1, omittingEmptySubsequences: false).map(Self.number)
@@ -19,9 +19,9 @@ extension SizeOption {
       throw ValidationError("give a size such as 256, 200x100, 64@2x or 200x100@2x")
     }
     let largest = ThumbnailSpec.largestSide
-    guard (1...8).contains(scale) else { throw ValidationError("the scale is 1 to 8, as in 64@2x") }
+    guard (1...8).contains(scale) else { throw ValidationError("the scale must be 1 to 8, as in 64@2x") }
     guard (1...largest / scale).contains(width), (1...largest / scale).contains(height) else {
-      throw ValidationError("each side is 1 to \(largest) pixels, after scaling")
+      throw ValidationError("each side must be 1 to \(largest) pixels after scaling")
     }
     self.box = PixelSize(width: width, height: height)
     self.scale = scale
@@ -29,7 +29,7 @@ extension SizeOption {
 
   private static func scale(_ text: Substring) -> Int? { text.hasSuffix("x") ? number(text.dropLast()) : nil }
 
-  /// Digits alone: no sign.
+  /// Parses ASCII digits only: unlike `Int.init`, rejects a sign.
   private static func number(_ text: Substring) -> Int? {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
   }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Whole transfers over file descriptors: interrupted and partial ones go on.
+/// Reads and writes that continue after interruptions and partial transfers.
 enum FileDescriptor {
-  /// Writes all of `bytes`; returns how many were written and the system's error number, 0 where it was all.
+  /// Writes all of `bytes`. Returns the number of bytes written and an `errno` value, 0 on success.
   static func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> (count: Int, code: Int32) {
     bytes.withUnsafeBytes { buffer in
       var count = 0
@@ -21,7 +21,7 @@ enum FileDescriptor {
     }
   }
 
-  /// Whether `descriptor` gives exactly `bytes` until its end.
+  /// Returns true if the rest of `descriptor`, up to its end, is exactly `bytes`.
   static func reads(_ bytes: [UInt8], from descriptor: Int32) -> Bool {
     var chunk = [UInt8](repeating: 0, count: min(bytes.count + 1, 64 << 10))
     return bytes.withUnsafeBytes { expected in
@@ -37,7 +37,7 @@ enum FileDescriptor {
     }
   }
 
-  /// The next `count` bytes of `descriptor`; nil where there are fewer, or they cannot be read.
+  /// Returns the next `count` bytes of `descriptor`; nil if there are fewer, or on a read error.
   static func contents(of descriptor: Int32, count: Int) -> [UInt8]? {
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
       while done < count {
@@ -50,9 +50,10 @@ enum FileDescriptor {
     return bytes.count == count ? bytes : nil
   }
 
-  /// An empty file without a name on the file system of `directory`: nothing is left behind however the process ends.
+  /// Creates an empty file without a name on the file system of `directory`. Nothing is left behind, however the
+  /// process ends.
   static func unnamedFile(in directory: String) throws(OutputError) -> Int32 {
-    // `mkstemp` puts letters of its own in the place of the last six.
+    // `mkstemp` replaces the six X.
     var template = Array("\(directory)/.thumbs-XXXXXX".utf8CString)
     let file = mkstemp(&template)
     guard file >= 0 else { throw OutputError(action: .create, path: directory, code: errno) }
@@ -61,7 +62,7 @@ enum FileDescriptor {
     return file
   }
 
-  /// Whether `chunk` begins with `bytes`, which are not more.
+  /// Returns true if `chunk` begins with `bytes`, which must not be longer.
   private static func isEqual(_ chunk: [UInt8], _ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
     let bytes = UnsafeRawBufferPointer(rebasing: bytes)
     return chunk.withUnsafeBytes { chunk in
@@ -70,7 +71,7 @@ enum FileDescriptor {
     }
   }
 
-  /// Another program may have made a shared terminal or pipe non-blocking.
+  /// Waits until `descriptor` accepts data: another program may have made a shared terminal or pipe non-blocking.
   private static func waitUntilWritable(_ descriptor: Int32) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     poll(&entry, 1, -1)

@@ -1,10 +1,10 @@
-/// Rules for the text of file names.
+/// Makes text safe for use in file names.
 enum FileNameText {
-  /// The most bytes of a file name, `NAME_MAX` of Linux.
+  /// The maximum length of a file name in bytes: `NAME_MAX` on Linux.
   static let longestName = 255
 
-  /// `text` with `_` for what makes trouble in a file name: separators, control characters, characters that change
-  /// the direction of writing, and those that other systems forbid.
+  /// Replaces separators, control characters, bidirectional controls and characters that other systems forbid in file
+  /// names with `_`.
   static func cleaned(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnfit) else { return text }
     var result = String.UnicodeScalarView()
@@ -12,14 +12,15 @@ enum FileNameText {
     return String(result)
   }
 
-  /// `value` of a field, cleaned, and never empty: leading dots become `_`, so that no value is taken for an extension.
+  /// Cleans the value of a field. Leading dots become `_`, so that no value is taken for an extension; an empty value
+  /// becomes `_`.
   static func cleaned(value: String) -> String {
     let text = cleaned(value)
     return text.isEmpty ? "_" : masked(text) { $0 == "." }
   }
 
-  /// `name` with `_` for a dot that would hide it and a dash that would make it an option, and before a name that is a
-  /// device elsewhere. An empty name becomes `_`.
+  /// Replaces leading dots, which hide a file, and leading dashes, which look like an option, with `_`, and puts `_`
+  /// before a name that Windows reserves for a device. An empty name becomes `_`.
   static func guarded(_ name: String) -> String {
     if name.isEmpty { return "_" }
     let stem = Substring(name.utf8.prefix { $0 != UInt8(ascii: ".") })
@@ -27,7 +28,8 @@ enum FileNameText {
     return masked(name) { $0 == "." || $0 == "-" }
   }
 
-  /// `text` with `_` for the scalars it begins with that are `unwanted`: those, not characters, are what systems see.
+  /// Replaces each leading scalar that is `unwanted` with `_`. Compares scalars, not characters, because that is what
+  /// systems see: a dot with a combining accent still hides a file.
   private static func masked(_ text: String, _ unwanted: (Unicode.Scalar) -> Bool) -> String {
     let rest = text.unicodeScalars.drop(while: unwanted)
     guard rest.startIndex > text.startIndex else { return text }
@@ -35,7 +37,7 @@ enum FileNameText {
     return String(repeating: "_", count: count) + String(rest)
   }
 
-  /// The longest beginning of `text` of at most `limit` bytes that splits no character.
+  /// Returns the longest prefix of `text` that has at most `limit` bytes and splits no character.
   static func truncated(_ text: String, to limit: Int) -> String {
     guard text.utf8.count > limit else { return text }
     var count = 0
@@ -44,7 +46,7 @@ enum FileNameText {
       return count <= limit
     }
     if !whole.isEmpty { return String(whole) }
-    // One character alone, of more combining marks than fit.
+    // The first character alone, with its combining marks, is too long.
     return String(text.unicodeScalars.prefix(limit / 4))
   }
 
@@ -52,15 +54,15 @@ enum FileNameText {
     switch scalar {
     case "/", "\\", ":", "*", "?", "\"", "<", ">", "|": true
     case "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}": true
-    // All of the category Cc, which Unicode keeps as it is for ever.
+    // Category Cc, which Unicode guarantees never to change.
     case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": true
     default: false
     }
   }
 
-  /// Names that Windows keeps for devices, with any extension.
+  /// The names that Windows reserves for devices, with any extension.
   private static let devices: Set<String> = Set(
     ["CON", "PRN", "AUX", "NUL"] + (1...9).flatMap { ["COM\($0)", "LPT\($0)"] })
-  /// Of their names: most others are told apart by that alone, without a copy in capitals.
+  /// The lengths of device names in bytes. Rules out most other names without uppercasing them.
   private static let deviceLengths = 3...4
 }

@@ -1,10 +1,10 @@
-/// The purpose of a file in a run. No thumbnail replaces such a file.
+/// The purpose of a file that a run reads or writes. Thumbnails never replace such a file.
 enum FileRole: Hashable, Sendable {
-  /// A list of what to fetch, by its path; `-` is standard input.
+  /// The manifest at this path; `-` is standard input.
   case manifest(String)
-  /// The report whose failures are retried, by its path.
+  /// The report to retry, at this path; `-` is standard input.
   case retriedReport(String)
-  /// A local image of some row.
+  /// A local image that a row names.
   case source
   /// The file of `--report`.
   case report

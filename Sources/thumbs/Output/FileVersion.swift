@@ -1,20 +1,21 @@
 import Glibc
 
-/// The state of a file: two equal ones mean that nobody replaced or changed it in between.
+/// The identity, size and modification time of a file. If two are equal, the file was neither replaced nor changed in
+/// between.
 struct FileVersion: Hashable, Sendable {
   private let identity: FileIdentity
   private let size: Int
   private let seconds: Int
   private let nanoseconds: Int
 
-  /// The state of the regular file that `descriptor` has open; nil for anything else.
+  /// The version of the regular file that `descriptor` has open; nil for anything else.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// The state of the regular file at `path`; nil where there is no such file.
+  /// The version of the regular file at `path`; nil if there is none.
   init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

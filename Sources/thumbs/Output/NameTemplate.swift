@@ -1,36 +1,36 @@
-/// The pattern of output file names: text with fields in braces, such as `{stem}-{spec}.{ext}`.
+/// A pattern for output file names: text with fields in braces, such as `{stem}-{spec}.{ext}`.
 struct NameTemplate: Hashable, Sendable {
-  /// What a field stands for.
+  /// A placeholder for a value of the row or of the thumbnail.
   enum Field: String, CaseIterable, Hashable, Sendable {
-    /// The row's name, or its stem where it has none.
+    /// The row's name, or the stem if it has no name.
     case name
-    /// The row's place among all rows, from 0.
+    /// The row's index among all rows, from 0.
     case index
-    /// The host of the address.
+    /// The host of the URL.
     case host
-    /// The last part of the address's path, without its extension.
+    /// The last component of the URL's path, without its extension.
     case stem
-    /// Eight hexadecimal digits that stand for the address.
+    /// The first eight hexadecimal digits of the source's hash.
     case hash
-    /// The thumbnail's real width in pixels.
+    /// The thumbnail's actual width in pixels.
     case width
-    /// The thumbnail's real height in pixels.
+    /// The thumbnail's actual height in pixels.
     case height
-    /// The size asked for, as in the report: `256x256`, `64x64@2x`.
+    /// The requested size, as in the report: `256x256`, `64x64@2x`.
     case spec
     /// `jpg` or `png`.
     case ext
   }
 
-  /// A part of the pattern.
+  /// One part of the pattern.
   enum Piece: Hashable, Sendable {
-    /// Text that stands for itself.
+    /// Literal text.
     case literal(String)
     /// The value of a field.
     case field(Field)
   }
 
-  /// The parts, in order. Between two literals there is a field.
+  /// The parts, in order. No two literals are adjacent.
   let pieces: [Piece]
 
   /// `{stem}.{ext}`: the default for one size.
@@ -39,13 +39,13 @@ struct NameTemplate: Hashable, Sendable {
   static let severalSizes = NameTemplate(
     pieces: [.field(.stem), .literal("-"), .field(.spec), .literal("."), .field(.ext)])
 
-  private init(pieces: [Piece]) {
+  init(pieces: [Piece]) {
     self.pieces = pieces
   }
 }
 
 extension NameTemplate.Field {
-  /// Whether the value is known only when the thumbnail is there.
+  /// True if the value is known only once the thumbnail exists.
   var isKnownLate: Bool {
     switch self {
     case .width, .height, .spec, .ext: true
@@ -55,12 +55,12 @@ extension NameTemplate.Field {
 }
 
 extension NameTemplate {
-  /// The most bytes of a name that may be the same for every row: literals, and the fields of the thumbnail.
+  /// The maximum number of bytes that do not come from the row: literals and the fields of the thumbnail.
   static let longestFixedPart = 150
-  /// The most bytes that a field of the thumbnail takes: `16384x16384@8x`.
+  /// The maximum length in bytes of a field of the thumbnail, such as `16384x16384@8x`.
   static let longestLateField = 16
 
-  /// The most bytes of a name that do not come from the row.
+  /// The number of bytes in a name that do not come from the row, at most.
   var fixedLength: Int {
     pieces.reduce(0) { sum, piece in
       switch piece {
@@ -70,24 +70,7 @@ extension NameTemplate {
     }
   }
 
-  /// The pattern in `text`.
-  init(_ text: String) throws(NameTemplateError) {
-    var pieces: [Piece] = []
-    var rest = text[...]
-    while let open = rest.firstIndex(of: "{") {
-      guard let close = rest[open...].firstIndex(of: "}") else { throw .unclosedBrace }
-      let name = String(rest[rest.index(after: open)..<close])
-      guard let field = Field(rawValue: name) else { throw .unknownField(name) }
-      if open > rest.startIndex { pieces.append(.literal(String(rest[..<open]))) }
-      pieces.append(.field(field))
-      rest = rest[rest.index(after: close)...]
-    }
-    if !rest.isEmpty { pieces.append(.literal(String(rest))) }
-    self.pieces = pieces
-    try check()
-  }
-
-  /// This pattern where it tells sizes apart, else with `-{spec}` before the extension.
+  /// This pattern if it contains `{spec}`, else with `-{spec}` added before the extension.
   var tellingSizesApart: NameTemplate {
     if contains(.spec) { return self }
     var pieces = pieces
@@ -99,7 +82,7 @@ extension NameTemplate {
     return NameTemplate(pieces: pieces)
   }
 
-  /// Whether no two rows can have the same name: it begins with their index, and no digit follows.
+  /// True if no two rows can have the same name: the pattern begins with `{index}`, and no digit follows.
   var isUniqueToRow: Bool {
     guard pieces.first == .field(.index) else { return false }
     guard pieces.count > 1 else { return true }
@@ -107,35 +90,12 @@ extension NameTemplate {
     return false
   }
 
-  /// Whether the pattern has `field`.
+  /// Returns true if the pattern contains `field`.
   func contains(_ field: Field) -> Bool { pieces.contains(.field(field)) }
-
-  private func check() throws(NameTemplateError) {
-    guard pieces.contains(where: { if case .field = $0 { true } else { false } }) else { throw .noField }
-    let literals = pieces.compactMap { if case .literal(let text) = $0 { text } else { nil } }
-    if literals.contains(where: { $0.contains("/") }) { throw .slash }
-    if fixedLength > Self.longestFixedPart { throw .tooLong }
-    try checkFieldsAreApart()
-  }
-
-  /// Between what is known of a row and what is known only of its thumbnail stands something that is no digit.
-  /// Only then two rows with different beginnings can never come to the same name: `a1` at 28 pixels and `a` at 128.
-  private func checkFieldsAreApart() throws(NameTemplateError) {
-    var last: Field?
-    for piece in pieces {
-      switch piece {
-      case .literal(let text):
-        if text.contains(where: { !$0.isNumber }) { last = nil }
-      case .field(let field):
-        if let last, last.isKnownLate != field.isKnownLate { throw .fieldsTouch(last, field) }
-        last = field
-      }
-    }
-  }
 }
 
 extension NameTemplate: CustomStringConvertible {
-  /// The pattern as it is written.
+  /// The source text of the pattern.
   var description: String {
     pieces.map { piece in
       switch piece {

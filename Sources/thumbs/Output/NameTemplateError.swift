@@ -1,30 +1,30 @@
-/// What is wrong with a pattern of file names.
+/// An error in a file name pattern.
 enum NameTemplateError: Error, Hashable, Sendable {
-  /// A brace opens a field and nothing closes it.
+  /// An opening brace without a closing one.
   case unclosedBrace
-  /// There is no such field.
+  /// A field that does not exist.
   case unknownField(String)
-  /// Every picture would get the same name.
+  /// A pattern without fields, which would give every image the same name.
   case noField
-  /// The pattern names a file, not a path.
+  /// A slash: the pattern must be a file name, not a path.
   case slash
-  /// Too little room is left for what comes from the row.
+  /// A pattern that leaves too little room for the values from the row.
   case tooLong
-  /// Two fields cannot be told apart in a finished name.
+  /// Two adjacent fields whose values cannot be told apart in a finished name.
   case fieldsTouch(NameTemplate.Field, NameTemplate.Field)
 }
 
 extension NameTemplateError: CustomStringConvertible {
-  /// What is wrong and what to do.
+  /// The fault and its remedy.
   var description: String {
     switch self {
     case .unclosedBrace: "a { is never closed"
     case .unknownField(let name): "there is no field {\(name)}; the fields are \(Self.fields)"
-    case .noField: "every picture would get the same name; use one of \(Self.fields)"
-    case .slash: "a name has no /; all files go into the output directory"
-    case .tooLong: "too long; leave out some of the text or the fields"
+    case .noField: "every image would get the same name; use one of \(Self.fields)"
+    case .slash: "a name cannot contain /; all files go into the output directory"
+    case .tooLong: "too long; remove some text or fields"
     case .fieldsTouch(let first, let second):
-      "between {\(first.rawValue)} and {\(second.rawValue)} there must be a character that is no digit, such as -"
+      "put a character other than a digit, such as -, between {\(first.rawValue)} and {\(second.rawValue)}"
     }
   }
 

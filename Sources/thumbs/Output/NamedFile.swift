@@ -1,17 +1,17 @@
 import Glibc
 
-/// A file that the user named for output. It is opened before the run, so that a bad path is known early, and keeps what it
-/// had until ``empty()``.
+/// An output file that the command line names. It is opened before the run, so that a bad path fails early, and keeps
+/// its contents until ``empty()``.
 final class NamedFile: Sendable {
   /// The path, or `standard output`.
   let name: String
   let descriptor: Int32
-  /// Nil for standard output.
+  /// The path; nil for standard output and for a descriptor that was open already.
   let path: String?
-  /// Whether the file was not there before.
+  /// True if ``init(path:)`` created the file.
   private let isNew: Bool
 
-  /// Opens the file at `path`, and makes it where it is missing; `-` is standard output.
+  /// Opens the file at `path`, creating it if missing; `-` is standard output.
   init(path: String) throws(OutputError) {
     guard path != "-" else {
       (name, descriptor, self.path, isNew) = ("standard output", dup(STDOUT_FILENO), nil, false)
@@ -24,7 +24,7 @@ final class NamedFile: Sendable {
     (name, descriptor, self.path) = (path, file, path)
   }
 
-  /// A file that is open already as `descriptor`, which is closed with the last reference to this.
+  /// Wraps the open `descriptor`, and closes it when the object is released.
   init(descriptor: Int32, name: String) {
     (self.name, self.descriptor, path, isNew) = (name, descriptor, nil, false)
   }
@@ -33,15 +33,15 @@ final class NamedFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// The file, where it is a regular one.
+  /// The identity of the file; nil if it is not a regular file.
   var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
-  /// Removes the file if it was not there before, because the run does not take place.
+  /// Removes the file if ``init(path:)`` created it. For a run that does not take place.
   func discard() {
     if isNew, let path { unlink(path) }
   }
 
-  /// Drops what the file had. Has no effect on standard output, a pipe or a device.
+  /// Truncates the file. Has no effect on standard output, a pipe or a device.
   func empty() {
     if path != nil { _ = ftruncate(descriptor, 0) }
   }

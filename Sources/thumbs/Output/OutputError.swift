@@ -5,25 +5,25 @@ import Glibc
 struct OutputError: Error, Hashable, Sendable {
   /// The step that failed.
   enum Action: String, Hashable, Sendable {
-    /// Making the directory, or a file in it.
+    /// Creating the directory, or a file in it.
     case create
-    /// Putting bytes into a file, or a file into its place.
+    /// Writing a file, or renaming it into place.
     case write
   }
 
   /// The reason of the failure.
   enum Cause: Hashable, Sendable {
-    /// The system refused it, with this error number.
+    /// A system call failed with this `errno` value.
     case system(Int32)
-    /// There is a file that `thumbs` did not make.
+    /// The file exists and was not made by `thumbs`.
     case notOwn
-    /// There is a file that the run uses for something else.
+    /// The file exists and has another purpose in this run.
     case reserved(FileRole)
-    /// There is a file that the run wrote for another source.
+    /// The run has written the file for another source.
     case taken
-    /// Another process changes the file, or has changed it since it was read.
+    /// Another process is updating the file, or has changed it since it was read.
     case changed
-    /// The file is compressed, and cannot be updated in its place.
+    /// The file is compressed and cannot be updated in place.
     case compressed
   }
 
@@ -34,27 +34,27 @@ struct OutputError: Error, Hashable, Sendable {
   /// The reason of the failure.
   var cause: Cause
 
-  /// An error from its parts.
+  /// Creates an error from its parts.
   init(_ action: Action, _ path: String, _ cause: Cause) {
     (self.action, self.path, self.cause) = (action, path, cause)
   }
 
-  /// An error that the system gave the number `code`.
+  /// Creates an error for a system call that failed with the `errno` value `code`.
   init(action: Action, path: String, code: Int32) { self.init(action, path, .system(code)) }
 
-  /// The system's error number; nil where it was not the system that refused.
+  /// The `errno` value; nil if no system call failed.
   var code: Int32? { if case .system(let code) = cause { code } else { nil } }
 
-  /// Whether every further file will fail too: the disk is full, read-only or broken. Then the command ends with 74.
+  /// True if every further file will fail too: the disk is full, read-only or broken. Ends the command with status 74.
   var isFatal: Bool { code.map([ENOSPC, EDQUOT, EROFS, EIO].contains) ?? false }
 
-  /// Whether the same write may succeed later: the fault is in the system, not in the file.
+  /// True if the same write may succeed later, because the fault is in the system and not in the file.
   private var isPassing: Bool { isFatal || code.map([EMFILE, ENFILE, ENOMEM, EAGAIN].contains) ?? false }
 
-  /// Whether nobody reads any more: the other end of a pipe was closed.
+  /// True if the reader of the pipe has closed it.
   var isBrokenPipe: Bool { code == EPIPE }
 
-  /// The code of a row that this error fails.
+  /// The failure code of a row that fails with this error.
   var failureCode: FailureCode {
     switch cause {
     case .system: isPassing ? .outputUnavailable : .outputFailed
@@ -69,11 +69,11 @@ extension OutputError: CustomStringConvertible {
   var description: String {
     switch cause {
     case .system(let code): "Cannot \(action.rawValue) \(path): \(String(cString: strerror(code)))."
-    case .notOwn: "\(path) exists, and thumbs did not make it; --overwrite replaces it."
-    case .reserved(let role): "\(path) is \(role) of this run, and is never replaced."
-    case .taken: "\(path) is the file of another source; use {index} or {hash} in --name."
-    case .changed: "\(path) was changed by another process, and is left as it is now."
-    case .compressed: "\(path) is compressed and cannot be updated; name another file for the new report."
+    case .notOwn: "\(path) exists and was not made by thumbs; --overwrite replaces it."
+    case .reserved(let role): "\(path) is \(role) of this run and is never replaced."
+    case .taken: "\(path) holds the thumbnail of another source; use {index} or {hash} in --name."
+    case .changed: "\(path) was changed by another process and is left unchanged."
+    case .compressed: "\(path) is compressed and cannot be updated; write the new report to another file with --report."
     }
   }
 }

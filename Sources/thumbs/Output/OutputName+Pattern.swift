@@ -1,9 +1,9 @@
-/// Why a text is no ``OutputName/pattern``.
+/// An error in an ``OutputName/pattern``.
 struct PatternFlaw: Error, Hashable, Sendable {}
 
 extension OutputName {
-  /// The names as one text: what is settled, and the fields of the thumbnail in braces, as in `a-{spec}.{ext}`. A brace
-  /// that opens no field is doubled.
+  /// The names as a string: settled text, and the thumbnail's fields in braces, as in `a-{spec}.{ext}`. A brace in the
+  /// text is doubled.
   var pattern: String {
     parts.map { part in
       switch part {
@@ -13,8 +13,10 @@ extension OutputName {
     }.joined()
   }
 
-  /// The names whose ``pattern`` is `text`. One that would lead out of the directory is refused, as is a field that is
-  /// known before the thumbnail.
+  /// Parses a ``pattern``.
+  ///
+  /// - Throws: A ``PatternFlaw`` if the names would lead out of the directory, or for a field that is known before the
+  ///   thumbnail.
   init(pattern text: String) throws(PatternFlaw) {
     var parts: [Part] = []
     var rest = text[...]

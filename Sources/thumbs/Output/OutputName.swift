@@ -1,29 +1,29 @@
 import ImageCache
 
-/// The file names of one row: settled except for what is known only of a finished thumbnail.
+/// The file names of one row, settled except for the fields that only a finished thumbnail has.
 struct OutputName: Hashable, Sendable {
-  /// A part of the names.
+  /// One part of the names.
   enum Part: Hashable, Sendable {
-    /// Text of the pattern.
+    /// Text from the pattern.
     case literal(String)
-    /// Text of the row.
+    /// Text from the row.
     case value(String)
     /// A field of the thumbnail.
     case field(NameTemplate.Field)
 
     fileprivate var isValue: Bool { if case .value = self { true } else { false } }
-    /// Of the fields of the thumbnail, the size asked for is known beforehand.
+    /// True for a field that only the finished thumbnail settles; the requested size is known beforehand.
     fileprivate var isSettledLate: Bool { if case .field(let field) = self { field != .spec } else { false } }
   }
 
-  /// Room that is kept for a suffix of 32 digits and for the guards of ``FileNameText``.
+  /// The bytes reserved for a suffix of 32 digits and for what ``FileNameText`` adds.
   private static let reserve = 40
 
   /// The parts, in order.
   var parts: [Part]
 
-  /// The names that `template` gives, with `values` for the fields known of the row. Values are shortened, the longest
-  /// first, so that no name is ever too long.
+  /// Creates the names that `template` describes, with `values` for the fields of the row. Shortens values, the longest
+  /// first, so that no name is too long.
   init(_ template: NameTemplate, values: (NameTemplate.Field) -> String) {
     parts = template.pieces.map { piece in
       switch piece {
@@ -34,7 +34,7 @@ struct OutputName: Hashable, Sendable {
     shortenValues(to: FileNameText.longestName - Self.reserve - template.fixedLength)
   }
 
-  /// The name of the file of `thumbnail`.
+  /// Returns the file name of `thumbnail`.
   func fileName(of thumbnail: Thumbnail) -> String {
     fileName { field in
       switch field {
@@ -46,7 +46,7 @@ struct OutputName: Hashable, Sendable {
     }
   }
 
-  /// The name of the file of a thumbnail that is not made yet: a field that only the picture settles stays in braces.
+  /// Returns the file name of a thumbnail before it exists. Fields that only the image settles stay in braces.
   func fileName(of spec: ThumbnailSpec) -> String {
     fileName { field in
       switch (field, spec.format) {
@@ -58,19 +58,19 @@ struct OutputName: Hashable, Sendable {
     }
   }
 
-  /// The text that no other source may have for its file of `spec`: the name in lower case, with a stand-in for everything
-  /// that only the thumbnail settles.
+  /// Returns the text that reserves the file for `spec`: the name in lower case, with `0` for each field that only the
+  /// thumbnail settles. No two sources may have the same claim.
   func claim(of spec: ThumbnailSpec) -> String {
     let name = fileName { $0 == .spec ? spec.label : "0" }.lowercased()
     return isAmbiguous ? String(name.filter { !Self.lateCharacters.contains($0) }) : name
   }
 
-  /// Whether the size in pixels is a part of the names. Such a name may turn out to be that of another row, which asks for
-  /// several sizes: `x-64x48-{spec}` and `x-{width}x{height}` do for a source called `x-64x48`.
+  /// True if the names contain the size in pixels. Such a name may turn out to equal that of another row, one with
+  /// several sizes: `x-64x48-{spec}` and `x-{width}x{height}` for example.
   var dependsOnPixels: Bool { parts.contains(.field(.width)) || parts.contains(.field(.height)) }
 
-  /// Whether text of the row stands both before and after what only the thumbnail settles. Then two rows may come to the
-  /// same name in different ways: `a-{width}-96-b` and `a-96-{width}-b` do where both are 96 pixels wide.
+  /// True if text from the row stands both before and after a field that only the thumbnail settles. Then two rows can
+  /// reach the same name in different ways: `a-{width}-96-b` and `a-96-{width}-b`, if both are 96 pixels wide.
   private var isAmbiguous: Bool {
     guard let first = parts.firstIndex(where: \.isSettledLate), let last = parts.lastIndex(where: \.isSettledLate)
     else {
@@ -80,10 +80,10 @@ struct OutputName: Hashable, Sendable {
       || parts[first...last].contains(where: \.isValue)
   }
 
-  /// The characters of widths, heights and extensions. Names that agree in all others may turn out to be the same.
+  /// The characters of widths, heights and extensions. Names that are equal without them may turn out to be the same.
   private static let lateCharacters = Set("0123456789" + ImageFormat.allCases.map(\.fileExtension).joined())
 
-  /// These names with `suffix` before the extension.
+  /// Returns these names with `suffix` before the extension.
   func adding(suffix: String) -> OutputName {
     var copy = self
     for index in parts.indices.reversed() {

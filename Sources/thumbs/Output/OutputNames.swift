@@ -1,32 +1,34 @@
 import ImageCache
 
-/// Gives every row the names of its files, so that two different sources never share one.
+/// Assigns file names to rows, so that two different sources never share a file.
 ///
-/// Of two sources with the same name, the first in the manifest keeps it; the later gets `-` and the first eight digits
-/// of its hash before the extension (more digits where even those are taken). Names are given in the order of the
-/// manifest and before anything is fetched, so the same manifest gives the same names in every run. The extension is
-/// not yet known then and does not tell two names apart: `a.jpg` and `a.png` of two sources count as the same name. So
-/// do names that differ only in case or in the way their letters are composed, which some file systems take for one.
+/// If two sources have the same name, the first in the manifest keeps it, and the later one gets `-` and the first
+/// eight digits of its hash before the extension, or more digits if that name is taken too. Names are assigned in
+/// manifest order, before anything is fetched, so the same manifest gives the same names in every run.
 ///
-/// Memory: 16 bytes a distinct file, and the dictionary's slack; none where the row's index makes names distinct.
+/// The extension is not known at that point, so `a.jpg` and `a.png` of two sources count as the same name. So do names
+/// that differ only in case or in Unicode normalization, which some file systems treat as equal.
+///
+/// Memory: 16 bytes per distinct file plus the dictionary's spare capacity; none if the row's index makes names unique.
 struct OutputNames: Sendable {
   private static let suffixLengths = [8, 16, 32]
 
   private let template: NameTemplate
   private let hash: @Sendable (String) -> String
-  /// The source of every name. Both are kept as 64-bit hashes: two names that share one cost a needless suffix.
+  /// The source of each claimed name, both as 64-bit hashes. A collision costs no more than a needless suffix.
   private var owners: [Int: Int] = [:]
 
-  /// Names by `template`. `hash` gives at least 32 hexadecimal digits for an address, the same in every run.
+  /// Creates names from `template`. `hash` must return at least 32 hexadecimal digits, the same for a source in every
+  /// run.
   init(_ template: NameTemplate, hash: @escaping @Sendable (String) -> String) {
     self.template = template
     self.hash = hash
   }
 
-  /// The names of the files of `row`, one for each of `specs`. Rows with the same address and the same name get the same
-  /// files, unless they ask for other sizes or send other header fields.
+  /// Returns the file names of `row`, and claims one file for each of `specs`. Rows with the same URL and name share
+  /// their files, unless their own sizes or header fields differ.
   mutating func claim(_ row: ManifestRow, specs: [ThumbnailSpec]) -> OutputName {
-    let identity = row.pictureIdentity
+    let identity = row.outputIdentity
     let name = name(of: row, identity: identity)
     if template.isUniqueToRow { return name }
     if own(name, specs, source: identity) { return name }
@@ -35,29 +37,29 @@ struct OutputNames: Sendable {
       let longer = name.adding(suffix: "-\(hash.prefix(length))")
       if own(longer, specs, source: identity) { return longer }
     }
-    // Other rows are named like this one with all of its hash.
+    // Even the name with the whole hash is taken, by a row that happens to be called that.
     var number = 2
     while !own(name.adding(suffix: "-\(hash)-\(number)"), specs, source: identity) { number += 1 }
     return name.adding(suffix: "-\(hash)-\(number)")
   }
 
   private func name(of row: ManifestRow, identity: String) -> OutputName {
-    let address = SourceAddress(row.url)
+    let parts = SourceAddress(row.url)
     return OutputName(row.options.sizes.count > 1 ? template.tellingSizesApart : template) { field in
       switch field {
-      case .name: row.name ?? address.stem
+      case .name: row.name ?? parts.stem
       case .index: String(row.index)
-      case .host: address.host
+      case .host: parts.host
       case .hash: String(hash(identity).prefix(8))
-      default: address.stem
+      default: parts.stem
       }
     }
   }
 
-  /// Takes the files of `name` for `source`, all of them or none: not where another source has one.
+  /// Claims the files of `name` for `source`. Claims nothing and returns false if another source has one of them.
   private mutating func own(_ name: OutputName, _ specs: [ThumbnailSpec], source: String) -> Bool {
     let source = source.byteHash
-    // Strings hash alike that are canonically equivalent: for names, that is what is wanted.
+    // Canonically equivalent strings have equal hashes, which is right for names.
     let claims = Set(specs.map { name.claim(of: $0).hashValue })
     guard claims.allSatisfy({ owners[$0] ?? source == source }) else { return false }
     for claim in claims { owners[claim] = source }
@@ -66,8 +68,8 @@ struct OutputNames: Sendable {
 }
 
 extension ManifestRow {
-  /// What decides which bytes are in the row's files: the address, and what the row says of sizes and header fields.
-  fileprivate var pictureIdentity: String {
+  /// Everything that decides the contents of the row's files: its URL, and its own sizes and header fields.
+  fileprivate var outputIdentity: String {
     if options.sizes.isEmpty, options.headers.isEmpty { return url }
     let parts = options.sizes.map(\.description) + options.headers.map { "\($0.name): \($0.value)" }
     return ([url] + parts).joined(separator: "\0")
@@ -75,8 +77,8 @@ extension ManifestRow {
 }
 
 extension String {
-  /// A hash of the bytes, which differs as soon as one of them does: that of a string takes `é` and `e` with an accent for
-  /// the same. Another one in every process.
+  /// A hash of the UTF-8 bytes, different in every process. Unlike `hashValue`, it tells apart canonically equivalent
+  /// strings such as `é` and `e` with a combining accent.
   var byteHash: Int {
     var hasher = Hasher()
     var text = self

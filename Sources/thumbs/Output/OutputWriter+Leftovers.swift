@@ -1,12 +1,12 @@
 import Glibc
 
 extension OutputWriter {
-  /// Removes the temporary files of runs that were killed. What cannot be removed stays: it is in nobody's way.
+  /// Removes the temporary files of runs that were killed. Files that cannot be removed do no harm and stay.
   ///
-  /// A file is left behind when its process is gone and nobody holds it open: a process on another machine, or in
-  /// another container, is not seen from here, but its lock is.
+  /// A file is a leftover if its process is gone and nobody holds a lock on it. A process on another machine or in
+  /// another container is invisible here, but its lock is not.
   func removeLeftovers() {
-    // A descriptor of its own: reading the entries moves its position.
+    // A separate open file: reading entries moves its position, which `dup` would share.
     let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard copy >= 0, let entries = fdopendir(copy) else { return }
     defer { closedir(entries) }
@@ -16,7 +16,8 @@ extension OutputWriter {
     }
   }
 
-  /// The name of `entry` where it begins as those of temporary files do. A directory may have a million others.
+  /// Returns the name of `entry` if it has the prefix of temporary files. Other names, of which a directory may have a
+  /// million, are not decoded.
   private static func temporaryName(_ entry: UnsafeMutablePointer<dirent>) -> String? {
     withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
       guard bytes.starts(with: TemporaryName.prefix.utf8) else { return nil }

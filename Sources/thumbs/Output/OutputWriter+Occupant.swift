@@ -2,25 +2,25 @@ import Glibc
 import ImageCache
 
 extension OutputWriter {
-  /// The thing in the place of a file that is to be written.
+  /// The thing at the path of a file to write.
   enum Occupant: Hashable {
     /// Nothing.
-    case nobody
+    case nothing
     /// A file with the expected bytes.
     case same
-    /// Another thumbnail that `thumbs` made.
+    /// Another thumbnail made by `thumbs`.
     case thumbnail
-    /// A file that the run uses for something else.
+    /// A file with another purpose in this run.
     case reserved(FileRole)
     /// A file of another program, a link or a pipe.
     case other
   }
 
-  /// Finds out about the place `name`. Neither follows a link to read it nor waits for a pipe.
+  /// Returns what is at `name`. Neither reads through a link nor waits for a pipe.
   func occupant(of name: String, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-      if errno == ENOENT { return .nobody }
+      if errno == ENOENT { return .nothing }
       throw failure(name)
     }
     switch status.st_mode & S_IFMT {
@@ -35,14 +35,14 @@ extension OutputWriter {
   ) throws(OutputError) -> Occupant {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     defer { if file >= 0 { close(file) } }
-    // Too many open files, say, are no reason to take the file for somebody else's.
+    // Running out of descriptors, for example, does not mean that the file is another program's.
     if file < 0, errno != EACCES { throw failure(name) }
     if file >= 0, status.st_size == bytes.count, FileDescriptor.reads(bytes, from: file) { return .same }
     if let role = FileIdentity(status).flatMap({ reserved.role(of: $0) }) { return .reserved(role) }
     return file >= 0 && isThumbnail(file, status) ? .thumbnail : .other
   }
 
-  /// The role of the file that a link leads to: without the link, the run would not find it any more.
+  /// Returns the role of the file that a link leads to. The run may reach that file only through the link.
   private func role(ofTarget name: String) -> FileRole? {
     var target = stat()
     guard fstatat(descriptor, name, &target, 0) == 0 else { return nil }
@@ -50,7 +50,7 @@ extension OutputWriter {
   }
 
   private func isThumbnail(_ file: Int32, _ status: stat) -> Bool {
-    // Most other files are told by their first bytes, and need not be read.
+    // The first bytes rule out most other files, which then need not be read.
     let length = min(Int(status.st_size), ThumbnailMark.prefixLength)
     guard lseek(file, 0, SEEK_SET) == 0, let prefix = FileDescriptor.contents(of: file, count: length),
       ThumbnailMark.mayFollow(prefix),

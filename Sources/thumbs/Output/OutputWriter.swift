@@ -1,37 +1,38 @@
 import Glibc
 import Synchronization
 
-/// Writes files into one directory so that a reader sees each of them whole or not at all.
+/// Writes files into one directory. A reader sees each file whole or not at all.
 ///
-/// A file is written beside its place and renamed into it. It is not synchronised to the disk: a thumbnail lost in a
-/// power failure is found to differ, and written again, by the next run.
+/// A file is written under a temporary name in the same directory, then renamed into place. It is not flushed with
+/// `fsync`: the next run detects a thumbnail that a power failure damaged, and writes it again.
 final class OutputWriter: Sendable {
-  /// What became of a file.
+  /// The result of writing a file.
   enum Outcome: Hashable, Sendable {
-    /// It is new, or has new content.
+    /// The file is new or has new contents.
     case written
-    /// It had the same bytes and was left alone, with its time.
+    /// The file had the same bytes already and was left alone, including its modification time.
     case unchanged
   }
 
-  /// The rule for files that are there already.
+  /// The rule for files that exist already.
   enum Replacement: Hashable, Sendable {
-    /// Only thumbnails, which ``ThumbnailMark`` recognizes, are replaced.
+    /// Replace only thumbnails, which ``ThumbnailMark`` recognizes.
     case own
-    /// All files are replaced, except for those that the run itself uses.
+    /// Replace any file except those that the run itself uses.
     case any
   }
 
-  /// The directory as it was given.
+  /// The path of the directory, as given by the caller.
   let directory: String
   let descriptor: Int32
   let replacement: Replacement
   let reserved: ReservedFiles
-  private let temporaries = Atomic<Int>(0)
-  /// The owner of each file that was written for one, both as hashes.
+  /// The number of temporary files created so far.
+  let temporaries = Atomic<Int>(0)
+  /// The owner of each file that was written for one; names and owners as hashes.
   private let owners = Mutex<[Int: Int]>([:])
 
-  /// Opens `directory`, making it and its parents where they are missing, and checks that files can be made in it.
+  /// Opens `directory`, creating it and its parents if missing, and checks that files can be created in it.
   init(
     directory: String, replacement: Replacement = .own, reserved: ReservedFiles = ReservedFiles()
   ) throws(OutputError) {
@@ -55,10 +56,10 @@ final class OutputWriter: Sendable {
     if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
-  /// Makes the file `name` hold `bytes`. `name` is one path component, as ``OutputNames`` gives it.
+  /// Writes `bytes` to the file `name`, a single path component as ``OutputNames`` assigns it.
   ///
-  /// A file that is there already is replaced only where ``replacement`` allows it, and never where it is reserved, or was
-  /// written for another `owner`. Without an owner, the name is known to be nobody else's.
+  /// An existing file is replaced only if ``replacement`` allows it, and never if it is reserved or was written for
+  /// another `owner`. Without an owner, the caller guarantees that nobody else uses the name.
   func write(_ bytes: [UInt8], as name: String, for owner: String? = nil) throws(OutputError) -> Outcome {
     if let owner { try take(name, for: owner) }
     while true {
@@ -67,13 +68,13 @@ final class OutputWriter: Sendable {
       case .same: return .unchanged
       case .reserved(let role): throw OutputError(.write, path(name), .reserved(role))
       case .other where replacement == .own: throw OutputError(.write, path(name), .notOwn)
-      case .nobody, .thumbnail, .other: break
+      case .nothing, .thumbnail, .other: break
       }
-      let isDone = try fill(name, onlyIfFree: target == .nobody) { file throws(OutputError) in
+      let isDone = try fill(name, onlyIfFree: target == .nothing) { file throws(OutputError) in
         let code = FileDescriptor.writeAll(bytes[...], to: file).code
         if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
       }
-      // Another process made the file after this thread had found none: its file is judged like any other.
+      // False if another process created the file after this thread found none. The next pass judges that file.
       if isDone { return .written }
     }
   }
@@ -85,69 +86,6 @@ final class OutputWriter: Sendable {
       return first
     }
     if first != owner.byteHash { throw OutputError(.write, path(name), .taken) }
-  }
-
-  /// Makes the file `name` hold what `body` writes to a descriptor; after an error it is as it was.
-  func replace(_ name: String, _ body: (Int32) throws(OutputError) -> Void) throws(OutputError) {
-    _ = try fill(name, onlyIfFree: false, body)
-  }
-
-  /// Writes a temporary file and renames it. False where `name` must be free and is not.
-  private func fill(
-    _ name: String, onlyIfFree: Bool, _ body: (Int32) throws(OutputError) -> Void
-  ) throws(OutputError) -> Bool {
-    let (file, temporary) = try createTemporary()
-    do throws(OutputError) {
-      try close(file, of: name, after: body)
-      if try rename(temporary, to: name, onlyIfFree: onlyIfFree) { return true }
-      unlinkat(descriptor, temporary, 0)
-      return false
-    } catch {
-      unlinkat(descriptor, temporary, 0)
-      throw error
-    }
-  }
-
-  private func rename(_ temporary: String, to name: String, onlyIfFree: Bool) throws(OutputError) -> Bool {
-    if onlyIfFree {
-      // A second name for a file is given only where that is free; a rename would replace what came meanwhile.
-      if linkat(descriptor, temporary, descriptor, name, 0) == 0 {
-        unlinkat(descriptor, temporary, 0)
-        return true
-      }
-      if errno == EEXIST { return false }
-      // Not every file system has second names: there, the look before must do.
-    }
-    guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw failure(name) }
-    return true
-  }
-
-  /// Fills and closes; what `close` reports (a full quota on a network file system) counts too.
-  private func close(
-    _ file: Int32, of name: String, after fill: (Int32) throws(OutputError) -> Void
-  ) throws(OutputError) {
-    do throws(OutputError) {
-      try fill(file)
-    } catch {
-      Glibc.close(file)
-      throw error
-    }
-    if Glibc.close(file) != 0 { throw failure(name) }
-  }
-
-  private func createTemporary() throws(OutputError) -> (descriptor: Int32, name: String) {
-    while true {
-      let number = temporaries.add(1, ordering: .relaxed).newValue
-      let name = "\(TemporaryName(process: getpid(), number: number))"
-      let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
-      if file >= 0 {
-        // Tells a run that looks for leftovers, and does not see this process, that the file is in use.
-        flock(file, LOCK_SH | LOCK_NB)
-        return (file, name)
-      }
-      // Left behind by a killed process that had the same number.
-      if errno != EEXIST { throw OutputError(action: .create, path: path(name), code: errno) }
-    }
   }
 
   func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A kind of file that `thumbs` writes in addition to thumbnails. Its beginning tells a file of an earlier run from any
-/// other file.
+/// A kind of file, other than a thumbnail, that `thumbs` writes. Files of earlier runs are recognized by their first
+/// bytes.
 enum OwnFile: Hashable, Sendable {
   case report, summary, gallery
 
-  /// The kind of file that has this role; nil for what is read.
+  /// The kind of file with this role; nil for files that are read.
   init?(_ role: FileRole) {
     switch role {
     case .report: self = .report
@@ -15,8 +15,8 @@ enum OwnFile: Hashable, Sendable {
     }
   }
 
-  /// Whether the file at `path` may be replaced: it is not there, is empty, is no regular file, or was written by
-  /// `thumbs` for the same purpose.
+  /// Returns true if the file at `path` may be replaced: it does not exist, is empty, is not a regular file, or was
+  /// written by `thumbs` for the same purpose.
   func mayReplace(_ path: String) -> Bool {
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return errno == ENOENT }
@@ -27,11 +27,12 @@ enum OwnFile: Hashable, Sendable {
     return count == 0 || count > 0 && recognizes(start[..<count])
   }
 
-  /// A report begins with the number of a row, or with its end; a page names the program that made it.
+  /// Returns true if a file of this kind may begin with `start`: a report with a row's index or the end of a partial
+  /// report, a gallery with a page that names its generator.
   private func recognizes(_ start: ArraySlice<UInt8>) -> Bool {
     switch self {
     case .report:
-      // Elasticsearch's bulk files begin with `{"index":{`.
+      // A digit must follow: Elasticsearch's bulk files begin with `{"index":{`.
       start.starts(with: "{\"index\":".utf8) && start.dropFirst(9).first.map { (0x30...0x39).contains($0) } ?? false
         || start.starts(with: "{\"complete\":false".utf8)
     case .summary: start.starts(with: "{\"version\":1,\"exit\":".utf8)

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The files that a run reads, and those that it was told by name to write. No thumbnail takes the place of one, not even
-/// with `--overwrite`.
+/// The files that a run reads, and the output files that the command line names. Thumbnails never replace them, not
+/// even with `--overwrite`.
 final class ReservedFiles: Sendable {
   private let roles = Mutex<[FileIdentity: FileRole]>([:])
 
-  /// Reserves the file, and keeps the first of several roles.
+  /// Reserves the file. If it has a role already, it keeps that role.
   func insert(_ file: FileIdentity, as role: FileRole) {
     roles.withLock { $0[file] = $0[file] ?? role }
   }
 
-  /// What the run uses the file for; nil where it does not use it.
+  /// Returns the role of the file; nil if it is not reserved.
   func role(of file: FileIdentity) -> FileRole? { roles.withLock { $0[file] } }
 }

@@ -1,11 +1,11 @@
-/// What file names, tallies and filters take from an address. A rough reading: whether the address is good is not decided here.
+/// The parts of a URL that file names, tallies and filters use. A lenient reading, which does not validate the URL.
 struct SourceAddress: Hashable, Sendable {
   private let authority: Substring
   private let path: Substring
 
   /// The parts of `url`.
   init(_ url: String) {
-    // Separators are ASCII: bytes are compared, never the characters that they may be part of.
+    // Compares bytes: a separator followed by a combining mark is part of another character.
     let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
     let rest = url[..<end]
     let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) ?? end
@@ -14,12 +14,12 @@ struct SourceAddress: Hashable, Sendable {
       return
     }
     let start = rest.utf8.index(colon, offsetBy: 3)
-    // A backslash belongs to the authority, as for libcurl: it may be a part of a password.
+    // A backslash belongs to the authority, as in libcurl: it may be part of a password.
     let slash = rest[start...].utf8.firstIndex(of: UInt8(ascii: "/")) ?? end
     (authority, path) = (rest[start..<slash], rest[slash...])
   }
 
-  /// The host, without user, password and port; empty where there is none.
+  /// The host, without user, password and port; empty if there is none.
   var host: String {
     let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
     let host = at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
@@ -27,7 +27,7 @@ struct SourceAddress: Hashable, Sendable {
     return host[..<(host.utf8.firstIndex(of: UInt8(ascii: ":")) ?? host.endIndex)].lowercased()
   }
 
-  /// The last part of the path without its extension, decoded; `image` where the path has none.
+  /// The last path component, decoded, without its extension; `image` if the path is empty.
   var stem: String {
     let slash = UInt8(ascii: "/")
     guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return "image" }
@@ -37,7 +37,7 @@ struct SourceAddress: Hashable, Sendable {
     return dot == last.startIndex ? last : String(last[..<dot])
   }
 
-  /// `text` with `%C3%A9` as `é`; as it is where that gives no text.
+  /// Percent-decodes `text`: `%C3%A9` becomes `é`. Returns `text` itself if the result is not UTF-8.
   private static func decoded(_ text: Substring) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []

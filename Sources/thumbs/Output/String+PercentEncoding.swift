@@ -1,6 +1,6 @@
 extension String {
-  /// The path as a part of an address: every byte but slashes and unreserved ones (RFC 3986, section 2.3) is encoded, so
-  /// that nothing in a name is taken for a scheme, a query or a fragment.
+  /// The path, percent-encoded for use in a URL. Encodes every byte except slashes and unreserved characters (RFC 3986,
+  /// section 2.3), so that no part of a name is taken for a scheme, a query or a fragment.
   var percentEncodedPath: String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []

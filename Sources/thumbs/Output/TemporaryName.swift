@@ -1,19 +1,19 @@
 import Glibc
 
-/// The name of a file that is being written: `.thumbs-PID-N.tmp`.
+/// The name of a temporary file that is being written: `.thumbs-PID-N.tmp`.
 struct TemporaryName: Hashable, Sendable {
   static let prefix = ".thumbs-"
 
   /// The process that writes the file.
   var process: pid_t
-  /// Its number among the files of that process.
+  /// The number of the file within that process.
   var number: Int
 }
 
 extension TemporaryName: LosslessStringConvertible {
   var description: String { "\(Self.prefix)\(process)-\(number).tmp" }
 
-  /// The parts of a name; nil for any other file.
+  /// Parses a name; nil if it is not that of a temporary file.
   init?(_ name: String) {
     guard name.hasPrefix(Self.prefix), name.hasSuffix(".tmp") else { return nil }
     let parts = name.dropFirst(Self.prefix.count).dropLast(4).split(separator: "-")
@@ -22,6 +22,6 @@ extension TemporaryName: LosslessStringConvertible {
     guard description == name else { return nil }
   }
 
-  /// Whether the process runs, also where it is another user's.
+  /// True if the process is running, even as another user.
   var isOwnerAlive: Bool { kill(process, 0) == 0 || errno != ESRCH }
 }

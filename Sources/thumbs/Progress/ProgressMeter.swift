@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Shows how a run gets on.
+/// Shows the progress of a run.
 ///
-/// Whoever finishes rows only counts them here. The writing is done by one timer, so that a stopped terminal holds up
-/// nobody but the progress itself.
+/// Threads that finish rows only update counts. One timer does all the writing, so a stopped terminal blocks nothing
+/// but the progress display.
 final class ProgressMeter: Sendable {
   private struct Counts {
     var state = ProgressState()
@@ -17,8 +17,13 @@ final class ProgressMeter: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
-  /// A meter in `mode` on `output`. The environment says what the terminal can do (`TERM`) and whether colours are
-  /// wanted (`NO_COLOR`). `elapsed` tells the time since the start of the run; by default, since now.
+  /// Creates a meter that shows nothing until ``start()``.
+  ///
+  /// - Parameters:
+  ///   - mode: The kind of progress; `auto` depends on the output.
+  ///   - output: The destination. Default standard error.
+  ///   - environment: The environment of the process, for `TERM` and `NO_COLOR`.
+  ///   - elapsed: Returns the time since the start of the run. Default since this call.
   init(
     _ mode: ProgressMode, output: ProgressOutput = .standardError, environment: [String: String] = [:],
     elapsed: (@Sendable () -> Duration)? = nil
@@ -30,30 +35,30 @@ final class ProgressMeter: Sendable {
     screen = Mutex(ProgressScreen(mode, style: ProgressStyle(environment: environment)))
   }
 
-  /// The number of all rows, once it is known.
+  /// Sets the total number of rows, once it is known.
   func setTotal(_ total: Int) {
     counts.withLock { $0.state.total = total }
   }
 
-  /// The row `index` begins to ask for `url`.
+  /// Records that the row `index` begins to fetch `url`.
   func begin(_ index: Int, url: String) {
     let time = elapsed()
     counts.withLock { $0.state.begin(index, url: url, at: time) }
   }
 
-  /// The row `index` came to an end; `bytes` were downloaded for it.
+  /// Records that the row `index` ended with `status` and downloaded `bytes`.
   func finish(_ index: Int, _ status: ReportLine.Status, bytes: Int) {
     counts.withLock { $0.state.finish(index, status, bytes: bytes) }
   }
 
-  /// Shows `text`, one or several lines, with the next tick. The live line stays below. Control characters, which may
-  /// come from a manifest or a server, do not reach the terminal.
+  /// Prints `text`, which may have several lines, above the live line at the next tick. Control characters, which may
+  /// come from a manifest or a server, are replaced.
   func note(_ text: String) {
     let shown = text.printableLines
     counts.withLock { $0.notes.append(shown) }
   }
 
-  /// Writes what it is time to write. ``start()`` calls it ten times a second.
+  /// Writes pending notes, and the progress if it is due. ``start()`` calls this ten times per second.
   func tick() {
     let time = elapsed()
     screen.withLock { screen in
@@ -62,7 +67,7 @@ final class ProgressMeter: Sendable {
     }
   }
 
-  /// Begins to tick, until ``end()``.
+  /// Starts the timer, which runs until ``end()``.
   func start() {
     timer.withLock { timer in
       let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.progress"))
@@ -73,7 +78,7 @@ final class ProgressMeter: Sendable {
     }
   }
 
-  /// Writes what is left and takes the live line away. Nothing is written afterwards.
+  /// Stops the timer, writes pending notes and removes the live line. Nothing is written after that.
   func end() {
     timer.withLock { timer in
       timer?.cancel()

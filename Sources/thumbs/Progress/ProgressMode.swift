@@ -1,25 +1,26 @@
-/// How a run shows that it gets on. Always on standard error.
+/// The kind of progress display, which goes to standard error.
 enum ProgressMode: String, CaseIterable, Hashable, Sendable {
   /// A bar on a terminal, plain lines elsewhere.
   case auto
   /// One live line.
   case bar
-  /// A line every ten seconds.
+  /// A plain line every ten seconds.
   case plain
-  /// A JSON object on a line, every second and at the end.
+  /// A line with a JSON object, every second and at the end.
   case json
   /// Nothing.
   case none
 }
 
 extension ProgressMode {
-  /// The mode that `auto` stands for. A terminal that calls itself `dumb` cannot clear a line.
+  /// Resolves `auto`: `bar` on a terminal, otherwise `plain`. A terminal whose `TERM` is `dumb` cannot clear a line and
+  /// counts as none.
   func resolved(isTerminal: Bool, terminalType: String?) -> ProgressMode {
     guard self == .auto else { return self }
     return isTerminal && terminalType != "dumb" ? .bar : .plain
   }
 
-  /// The time between two lines; nil for no lines.
+  /// The time between two updates; nil if there are none.
   var interval: Duration? {
     switch self {
     case .auto, .bar: .milliseconds(100)

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where progress is shown.
+/// A destination for progress.
 struct ProgressOutput: Sendable {
-  /// Whether it is a terminal.
+  /// True if the destination is a terminal.
   var isTerminal: Bool
-  /// The number of columns now; 80 where nobody knows.
+  /// Returns the current number of columns; 80 if unknown.
   var width: @Sendable () -> Int
-  /// Puts text out, at once.
+  /// Writes text immediately.
   var write: @Sendable (String) -> Void
 
   /// Standard error.
@@ -14,8 +14,8 @@ struct ProgressOutput: Sendable {
 }
 
 extension ProgressOutput {
-  /// An open file. What cannot be written there is lost: there is nobody left to tell. A window is asked for its size at
-  /// every drawing, so that no signal has to tell of a change.
+  /// Creates an output that writes to `descriptor` and ignores errors: there is nowhere to report them. It queries the
+  /// window size for each update, so it needs no handler for `SIGWINCH`.
   init(descriptor: Int32) {
     isTerminal = isatty(descriptor) == 1
     width = { Self.columns(of: descriptor) }

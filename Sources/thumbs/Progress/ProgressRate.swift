@@ -1,4 +1,4 @@
-/// How fast something grows, over the last ten seconds.
+/// The rate of items and bytes over the last ten seconds.
 struct ProgressRate: Hashable, Sendable {
   private struct Sample: Hashable {
     var time: Duration
@@ -9,20 +9,20 @@ struct ProgressRate: Hashable, Sendable {
   private static let window = Duration.seconds(10)
   private static let spacing = Duration.milliseconds(500)
 
-  /// At most one a `spacing`, and one from before the window.
+  /// At most one sample per `spacing`, plus one from before the window.
   private var samples = [Sample(time: .zero, items: 0, bytes: 0)]
 
-  /// Nothing happened yet.
+  /// Creates a rate without items or bytes.
   init() {}
 
-  /// Takes note of the totals at `time`, counted from the start.
+  /// Records the totals at `time`, measured from the start.
   mutating func note(items: Int, bytes: Int, at time: Duration) {
     guard let last = samples.last, time - last.time >= Self.spacing else { return }
     samples.append(Sample(time: time, items: items, bytes: bytes))
     while samples.count > 2, time - samples[1].time >= Self.window { samples.removeFirst() }
   }
 
-  /// Items and bytes a second up to these totals at `time`; zero at the very start.
+  /// Returns items and bytes per second, given the totals at `time`. Zero at the very start.
   func perSecond(items: Int, bytes: Int, at time: Duration) -> (items: Double, bytes: Double) {
     guard let first = samples.first, time > first.time else { return (0, 0) }
     let seconds = (time - first.time) / .seconds(1)

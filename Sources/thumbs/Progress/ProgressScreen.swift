@@ -1,9 +1,9 @@
-/// What is on the screen of a run's progress, and what must be written to change it. Times are counted from the start.
+/// The state of the progress display, and the text to write to update it. Times are measured from the start of the run.
 ///
-/// The cursor rests at the start of the live line. When the window becomes narrower, a terminal breaks the line into
-/// several and takes the cursor along to the first of them, so that emptying all below the cursor takes them away.
+/// The cursor rests at the start of the live line. If the window becomes narrower, a terminal wraps the line and moves
+/// the cursor with its first row, so clearing everything below the cursor removes all rows.
 struct ProgressScreen: Hashable, Sendable {
-  /// Empties everything from the cursor on (ED, ECMA-48, section 8.3.39).
+  /// Clears everything from the start of the line to the end of the screen (ED, ECMA-48, section 8.3.39).
   private static let clear = "\r\u{1B}[J"
 
   private let mode: ProgressMode
@@ -11,14 +11,14 @@ struct ProgressScreen: Hashable, Sendable {
   private var nextDraw: Duration?
   private var isLineShown = false
 
-  /// An empty screen for `mode`, which is not `auto`.
+  /// Creates an empty screen. `mode` must not be `auto`.
   init(_ mode: ProgressMode, style: ProgressStyle = .plain) {
     self.mode = mode
     self.style = style
     nextDraw = mode.interval
   }
 
-  /// What to write at `time`: `notes` at once, each on a line of its own; the progress, when it is time.
+  /// Returns the text to write at `time`: all `notes`, each on its own line, and the progress if it is due.
   mutating func draw(_ state: ProgressState, notes: [String] = [], width: Int, at time: Duration) -> String {
     let isDue = nextDraw.map { time >= $0 } ?? false
     guard isDue || !notes.isEmpty else { return "" }
@@ -26,7 +26,7 @@ struct ProgressScreen: Hashable, Sendable {
     if isDue { nextDraw = mode.interval.map { time + $0 } }
     switch mode {
     case .bar, .auto:
-      // First the new line, then what is left of the old one: the other way round, it would flicker.
+      // Writes the new line first and then clears the rest of the old one. Clearing first would flicker.
       text += state.line(width: width, at: time, style: style) + "\u{1B}[J\r"
       isLineShown = true
     case .plain where isDue: text += state.plainLine(at: time) + "\n"
@@ -36,7 +36,7 @@ struct ProgressScreen: Hashable, Sendable {
     return text
   }
 
-  /// What to write at the end: nothing of the live line stays.
+  /// Returns the text to write at the end. It removes the live line.
   mutating func end(_ state: ProgressState, notes: [String] = [], at time: Duration) -> String {
     nextDraw = nil
     let text = take(notes)

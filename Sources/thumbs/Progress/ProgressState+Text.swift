@@ -1,17 +1,17 @@
 extension ProgressState {
-  /// A piece of the line: ASCII, one column a character.
+  /// A part of the line. ASCII only, so each character takes one column.
   private struct Part {
     var text: String
     var tint: ProgressStyle.Tint?
   }
 
-  /// The live line, of fewer than `width` columns: a bar where there is room, and what matters most of the rest.
+  /// Returns the live line, shorter than `width` columns: a bar if there is room, the counts, and the details that fit.
   func line(width: Int, at time: Duration, style: ProgressStyle = .plain) -> String {
     let room = width - 1
     guard room > 0 else { return "" }
     var parts = [Part(text: String(count.prefix(room)))]
     var length = parts[0].text.count
-    // In the order of importance; the order on the line is the same.
+    // Details are sorted by importance, both for dropping them and on the line.
     for part in details(at: time) where length + 2 + part.text.count <= room {
       parts.append(part)
       length += 2 + part.text.count
@@ -21,14 +21,15 @@ extension ProgressState {
     return barWidth < 12 ? text : bar(width: barWidth) + " " + text
   }
 
-  /// The line for a log: `512/1000 items, 3 failed, ETA 0:12, 1.2 MiB/s`.
+  /// Returns the line for logs: `512/1000 items, 3 failed, ETA 0:12, 1.2 MiB/s`.
   func plainLine(at time: Duration) -> String {
     (["\(count) items"] + details(at: time).map(\.text)).joined(separator: ", ")
   }
 
-  /// The line for a program: `finished` and `total` rows (`total` once the manifest is read), `failed` ones among them,
-  /// `bytes` downloaded, `milliseconds` since the start, `itemsPerSecond` of the last ten seconds, `secondsLeft` where
-  /// that can be said, and under `slow` the `host` and `seconds` of the row that takes longest, after three seconds.
+  /// Returns the line for programs, a JSON object: `finished` and `total` rows (`total` once the manifest is read), the
+  /// `failed` rows among the finished, `bytes` downloaded, `milliseconds` since the start, `itemsPerSecond` over the
+  /// last ten seconds, `secondsLeft` if known, and in `slow` the `host` and `seconds` of the longest-running row, once
+  /// it has run for three seconds.
   func jsonLine(at time: Duration) -> String {
     var json = JSONText(capacity: 128)
     json.object { json in
@@ -64,7 +65,7 @@ extension ProgressState {
     return parts
   }
 
-  /// `[====>    ]`; without a total, there is nothing to fill.
+  /// Returns `[====>    ]`; `[---------]` if the total is unknown.
   private func bar(width: Int) -> String {
     let inner = width - 2
     guard let total, total > 0 else { return "[" + String(repeating: "-", count: inner) + "]" }
@@ -74,7 +75,7 @@ extension ProgressState {
     return "[" + String(repeating: "=", count: filled) + head + tail + "]"
   }
 
-  /// `0:12`, `1:02:03`.
+  /// Formats seconds as `0:12` or `1:02:03`.
   private static func clock(_ seconds: Int) -> String {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)

@@ -1,27 +1,27 @@
-/// How far a run is. Times are counted from its start.
+/// The progress of a run. Times are measured from its start.
 struct ProgressState: Hashable, Sendable {
-  /// Rows that came to an end, failed ones among them.
+  /// The number of rows that ended, including failed ones.
   private(set) var finished = 0
-  /// Rows that failed.
+  /// The number of rows that failed.
   private(set) var failed = 0
-  /// Bytes that were downloaded.
+  /// The number of bytes downloaded.
   private(set) var bytes = 0
-  /// All rows; nil while the manifest is still being read.
+  /// The number of all rows; nil while the manifest is still being read.
   var total: Int?
   private var rate = ProgressRate()
   private var running = RunningRows()
 
-  /// The start of a run over `total` rows.
+  /// Creates the state at the start of a run over `total` rows.
   init(total: Int? = nil) {
     self.total = total
   }
 
-  /// The row `index` begins to ask for `url`.
+  /// Records that the row `index` begins to fetch `url`.
   mutating func begin(_ index: Int, url: String, at time: Duration) {
     running.begin(index, url: url, at: time)
   }
 
-  /// The row `index` came to an end; `bytes` were downloaded for it.
+  /// Records that the row `index` ended with `status` and downloaded `bytes`.
   mutating func finish(_ index: Int, _ status: ReportLine.Status, bytes: Int) {
     running.end(index)
     finished += 1
@@ -29,20 +29,20 @@ struct ProgressState: Hashable, Sendable {
     self.bytes += bytes
   }
 
-  /// Takes note of the time, for the rate.
+  /// Adds a sample to the rate.
   mutating func tick(at time: Duration) {
     rate.note(items: finished, bytes: bytes, at: time)
   }
 
-  /// Rows and bytes a second, over the last ten seconds.
+  /// Returns rows and bytes per second over the last ten seconds.
   func perSecond(at time: Duration) -> (items: Double, bytes: Double) {
     rate.perSecond(items: finished, bytes: bytes, at: time)
   }
 
-  /// What the run waits for longest, after three seconds.
+  /// Returns the longest-running row, once it has run for three seconds.
   func slowest(at time: Duration) -> RunningRows.Slow? { running.slowest(at: time) }
 
-  /// Seconds until the end at the present rate; nil where that cannot be said.
+  /// Returns the seconds until the end at the current rate; nil if they cannot be estimated.
   func secondsLeft(at time: Duration) -> Int? {
     guard let total, total > finished else { return nil }
     let seconds = Double(total - finished) / perSecond(at: time).items

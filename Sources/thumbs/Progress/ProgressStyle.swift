@@ -1,23 +1,24 @@
-/// Colours of the live line (ECMA-48, section 8.3.117).
+/// The colors of the live line (SGR, ECMA-48, section 8.3.117).
 enum ProgressStyle: Hashable, Sendable {
-  /// None.
+  /// No colors.
   case plain
-  /// Failures red, what is slow yellow.
+  /// Failures in red, slow hosts in yellow.
   case colored
 
-  /// What colours stand for.
+  /// A color by its purpose, with its SGR parameter.
   enum Tint: Int, Hashable, Sendable {
     case bad = 31
     case slow = 33
   }
 
-  /// No colours with `NO_COLOR` of any value but the empty one (https://no-color.org), nor on a terminal called `dumb`.
+  /// Chooses `plain` if `NO_COLOR` is set and not empty (https://no-color.org), or if `TERM` is `dumb`; otherwise
+  /// `colored`.
   init(environment: [String: String]) {
     let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
     self = isRefused || environment["TERM"] == "dumb" ? .plain : .colored
   }
 
-  /// `text` in the colour of `tint`.
+  /// Returns `text` in the color of `tint`.
   func text(_ text: String, _ tint: Tint?) -> String {
     guard self == .colored, let tint else { return text }
     return "\u{1B}[\(tint.rawValue)m\(text)\u{1B}[m"

@@ -1,31 +1,31 @@
 import BatchFetch
 
-/// How the rows of each host went. Bounded: of hosts beyond a limit, only the number of their rows is known.
+/// Outcomes and download times per host. Bounded: rows of hosts beyond ``limit`` are only counted.
 struct HostTally: Hashable, Sendable {
-  /// How the rows of one host went.
+  /// The rows of one host.
   struct Host: Hashable, Sendable {
-    /// Rows that ended, cancelled ones excepted.
+    /// The number of rows that succeeded or failed; canceled rows do not count.
     var rows = 0
-    /// Those of them that failed.
+    /// The number of rows that failed.
     var failed = 0
-    /// Those for which the server was asked and answered well.
+    /// The number of rows that the server sent or revalidated successfully.
     var downloads = 0
-    /// The time of these downloads together.
+    /// The total time of these downloads.
     var time = Duration.zero
 
-    /// The mean time of a download; zero where there was none.
+    /// The mean time of a download; zero without downloads.
     var meanTime: Duration { downloads == 0 ? .zero : time / downloads }
   }
 
-  /// The most hosts that are told apart.
+  /// The maximum number of hosts listed separately.
   static let limit = 10_000
 
-  /// The hosts, by name.
+  /// The listed hosts by name.
   private(set) var hosts: [String: Host] = [:]
-  /// Rows of further hosts.
+  /// The number of rows of hosts beyond the limit.
   private(set) var unlistedRows = 0
 
-  /// Counts the row of `line`. One without a host, such as a file, or that was cancelled, does not count.
+  /// Counts the row of `line`, unless it was canceled or has no host, as a local file.
   mutating func count(_ line: ReportLine) {
     let host = SourceAddress(line.url ?? "").host
     guard !host.isEmpty, line.status != .cancelled else { return }
@@ -36,14 +36,14 @@ struct HostTally: Hashable, Sendable {
     hosts[host, default: Host()].count(line.outcome)
   }
 
-  /// The `count` hosts with the longest mean time of a download, the slowest first.
+  /// Returns the `count` hosts with the longest mean download time, slowest first.
   func slowest(_ count: Int) -> [(name: String, host: Host)] {
     hosts.filter { $0.value.downloads > 0 }
       .sorted { ($1.value.meanTime, $0.key) < ($0.value.meanTime, $1.key) }
       .prefix(count).map { ($0.key, $0.value) }
   }
 
-  /// The `count` hosts with the most failures, the worst first.
+  /// Returns the `count` hosts with the most failures, most first.
   func mostFailing(_ count: Int) -> [(name: String, host: Host)] {
     hosts.filter { $0.value.failed > 0 }
       .sorted { ($1.value.failed, $0.key) < ($0.value.failed, $1.key) }

@@ -1,27 +1,27 @@
-/// Compact JSON, written straight into bytes: RFC 8259, UTF-8. What a terminal might obey is escaped, too.
+/// A writer of compact JSON (RFC 8259) in UTF-8. Also escapes characters that a terminal might interpret.
 ///
-/// Values are written in the order of the calls; commas are put by the writer.
+/// Values are written in the order of the calls; commas are added automatically.
 struct JSONText: Hashable, Sendable {
-  /// The text so far.
+  /// The JSON written so far.
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  /// No text yet, and room for `capacity` bytes of it.
+  /// Creates an empty text with room for `capacity` bytes.
   init(capacity: Int = 512) {
     bytes.reserveCapacity(capacity)
   }
 
-  /// An object whose members `body` writes.
+  /// Writes an object whose members `body` writes.
   mutating func object(_ body: (inout JSONText) -> Void) {
     enclosed(by: "{", "}", body)
   }
 
-  /// An array whose elements `body` writes.
+  /// Writes an array whose elements `body` writes.
   mutating func array(_ body: (inout JSONText) -> Void) {
     enclosed(by: "[", "]", body)
   }
 
-  /// The key of the member whose value is written next.
+  /// Writes the key of the member whose value comes next.
   mutating func key(_ key: StaticString) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -30,45 +30,45 @@ struct JSONText: Hashable, Sendable {
     needsComma = false
   }
 
-  /// A string.
+  /// Writes a string.
   mutating func value(_ text: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
-    append(escaping: text)
+    bytes.append(escaping: text)
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// A number.
+  /// Writes a number.
   mutating func value(_ number: Int) {
     separate()
     bytes.append(contentsOf: String(number).utf8)
   }
 
-  /// A truth value.
-  mutating func value(_ truth: Bool) {
+  /// Writes a Boolean value.
+  mutating func value(_ flag: Bool) {
     separate()
-    bytes.append(contentsOf: (truth ? "true" : "false").utf8)
+    bytes.append(contentsOf: (flag ? "true" : "false").utf8)
   }
 
-  /// A string member.
+  /// Writes a member with a string value.
   mutating func member(_ key: StaticString, _ text: String) {
     self.key(key)
     value(text)
   }
 
-  /// A number member.
+  /// Writes a member with a number.
   mutating func member(_ key: StaticString, _ number: Int) {
     self.key(key)
     value(number)
   }
 
-  /// A truth member.
-  mutating func member(_ key: StaticString, _ truth: Bool) {
+  /// Writes a member with a Boolean value.
+  mutating func member(_ key: StaticString, _ flag: Bool) {
     self.key(key)
-    value(truth)
+    value(flag)
   }
 
-  /// A member that is an array of strings.
+  /// Writes a member with an array of strings.
   mutating func member(_ key: StaticString, _ texts: [String]) {
     self.key(key)
     array { text in
@@ -76,7 +76,7 @@ struct JSONText: Hashable, Sendable {
     }
   }
 
-  /// The end of a line.
+  /// Writes a line feed.
   mutating func endLine() {
     bytes.append(UInt8(ascii: "\n"))
     needsComma = false
@@ -94,50 +94,5 @@ struct JSONText: Hashable, Sendable {
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
-  }
-
-  /// Quotes, backslashes and control characters must be escaped (RFC 8259, section 7); of the rest, what a terminal
-  /// might obey is. Most strings have nothing of that and are copied in one piece.
-  private mutating func append(escaping text: String) {
-    guard text.utf8.contains(where: { $0 >= 0x7F }), text.unicodeScalars.contains(where: Self.isObeyed) else {
-      return append(escapingASCII: text)
-    }
-    for scalar in text.unicodeScalars {
-      if Self.isObeyed(scalar) {
-        bytes.append(contentsOf: scalar.jsonEscape.utf8)
-      } else {
-        append(escapingASCII: String(scalar))
-      }
-    }
-  }
-
-  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.isUnprintable }
-
-  private mutating func append(escapingASCII text: String) {
-    var text = text
-    text.withUTF8 { utf8 in
-      var rest = utf8[...]
-      while let next = rest.firstIndex(where: Self.mustBeEscaped) {
-        bytes.append(contentsOf: rest[..<next])
-        append(escaping: rest[next])
-        rest = rest[(next + 1)...]
-      }
-      bytes.append(contentsOf: rest)
-    }
-  }
-
-  private static func mustBeEscaped(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-  }
-
-  private mutating func append(escaping byte: UInt8) {
-    bytes.append(UInt8(ascii: "\\"))
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-    case 0x0A: bytes.append(UInt8(ascii: "n"))
-    default:
-      bytes.append(contentsOf: (byte < 0x10 ? "u000" : "u00").utf8)
-      bytes.append(contentsOf: String(byte, radix: 16).utf8)
-    }
   }
 }

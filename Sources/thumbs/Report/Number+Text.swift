@@ -1,5 +1,6 @@
 extension Double {
-  /// The number with `places` digits after the point: `12.3`. Needs no locale and none of Foundation.
+  /// Formats the number with `places` digits after the decimal point: `12.3`. Independent of the locale and of
+  /// Foundation.
   func text(places: Int) -> String {
     let factor = (0..<places).reduce(1.0) { value, _ in value * 10 }
     let scaled = (magnitude * factor).rounded()

@@ -1,46 +1,46 @@
 import BatchFetch
 
-/// Taking credentials out of text that is shown or kept.
+/// Removes credentials from text that is shown or stored.
 enum Redaction {
-  /// What stands for a user and a password.
+  /// The replacement for a user and a password.
   static let mark = "***"
 
-  /// `url` with `***` for user and password: `https://***@host/a.png`.
+  /// Replaces user and password in `url` with `***`: `https://***@host/a.png`.
   ///
-  /// What cannot be fetched may have a password anywhere before its last `@`, so that all of that is hidden: a password
-  /// with a slash in it is the usual reason why an address is none.
+  /// An invalid URL may have a password anywhere before its last `@`, so everything up to there is hidden. The usual
+  /// cause is a password that contains a slash.
   static func url(_ url: String) -> String {
     guard url.utf8.contains(at) else { return url }
     return hidesPath(of: url) ? hidingAll(url) : hidingUsers(url)
   }
 
-  /// Whether ``url(_:)`` hides more of `url` than what stands before the host.
+  /// Returns true if `url` is invalid, so that ``url(_:)`` hides everything before its last `@`, the path included.
   static func hidesPath(of url: String) -> Bool { url.utf8.contains(at) && (try? SourceURL(url)) == nil }
 
-  /// `message` with every address in it as ``url(_:)`` shows it; `addresses` are those that may be among them.
-  static func message(_ message: String, about addresses: [String] = []) -> String {
+  /// Redacts every URL in `message`. `urls` are those that it may contain, which also covers invalid ones.
+  static func message(_ message: String, about urls: [String] = []) -> String {
     guard message.utf8.contains(at) else { return message }
     var result = ""
-    var rest = addresses.reduce(message[...]) { $0.replacing($1, with: url($1)) }
+    var rest = urls.reduce(message[...]) { $0.replacing($1, with: url($1)) }
     while let separator = rest.firstRange(of: "://") {
       let start = rest[..<separator.lowerBound].lastIndex { !$0.isLetter }.map { rest.index(after: $0) }
-      let address = rest[(start ?? rest.startIndex)...].prefix { !" \t\n\"'<>".contains($0) }
-      result += rest[..<address.startIndex] + url(String(address))
-      rest = rest[max(address.endIndex, separator.upperBound)...]
+      let found = rest[(start ?? rest.startIndex)...].prefix { !" \t\n\"'<>".contains($0) }
+      result += rest[..<found.startIndex] + url(String(found))
+      rest = rest[max(found.endIndex, separator.upperBound)...]
     }
     return result + rest
   }
 
-  /// A name or another text of a row, without credentials. It may be an address itself: one of `addresses`, or another.
-  static func label(_ text: String, about addresses: [String] = []) -> String {
+  /// Redacts a name or another text of a row, which may itself be a URL: one of `urls`, or any other.
+  static func label(_ text: String, about urls: [String] = []) -> String {
     guard text.utf8.contains(at) else { return text }
-    let known = addresses.reduce(text) { $0.replacing($1, with: url($1)) }
+    let known = urls.reduce(text) { $0.replacing($1, with: url($1)) }
     return known.contains("://") ? url(known) : known
   }
 
   private static let at = UInt8(ascii: "@")
 
-  /// Everything between the scheme and the last `@` is hidden.
+  /// Hides everything between the scheme and the last `@`.
   private static func hidingAll(_ url: String) -> String {
     guard let last = url.utf8.lastIndex(of: at) else { return url }
     let scheme = url.prefix { $0.isASCII && $0.isLetter }
@@ -48,8 +48,8 @@ enum Redaction {
     return (isScheme ? scheme + "://" : "") + mark + url[last...]
   }
 
-  /// An authority stands behind every `://`, and ends where libcurl ends it (RFC 3986, section 3.2): a backslash is a
-  /// part of it.
+  /// Hides the user information in the authority after each `://`. The authority ends where libcurl ends it (RFC 3986,
+  /// section 3.2): a backslash is part of it.
   private static func hidingUsers(_ url: String) -> String {
     var result = ""
     var rest = url[...]

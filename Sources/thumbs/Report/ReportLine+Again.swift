@@ -1,21 +1,21 @@
 import ImageCache
 
 extension ReportLine {
-  /// What it takes to try a row again without its manifest: the member `again` of a line.
+  /// The data needed to retry a row without its manifest: the member `again` of a line.
   struct Again: Hashable, Sendable {
-    /// The output directory, as it was given.
+    /// The output directory, as given on the command line.
     var directory: String
-    /// The names of the files, as ``OutputName/pattern``.
+    /// The file names, as an ``OutputName/pattern``.
     var file: String
-    /// The thumbnails wanted, each as its fingerprint.
+    /// The fingerprints of the thumbnails to make.
     var specs: [String]
-    /// Further addresses, without credentials.
+    /// The mirror URLs, without credentials.
     var mirrors: [String]
-    /// The names of the header fields that the row itself gave. Their values may be secret, and are not kept.
+    /// The names of the row's own header fields. Their values may be secret and are not stored.
     var fields: [String]
 
-    /// What to keep of `row`, whose files go to `directory`; nil for one that names no picture, and for one whose address
-    /// holds a password where it should not: the names of its files may be made of that.
+    /// Creates the data for `row`, whose files go to `directory`. Nil for a row without an image, and for an invalid
+    /// URL that may contain a password, since file names are made from the URL.
     init?(_ row: PlannedRow, directory: String) {
       guard case .row(let manifestRow) = row.entry, let name = row.name else { return nil }
       guard !Redaction.hidesPath(of: manifestRow.url) else { return nil }
@@ -26,7 +26,7 @@ extension ReportLine {
       fields = row.ownFields
     }
 
-    /// Reads the member `again` of a line; nil where it does not name the files.
+    /// Reads the member `again` of a line; nil if it does not name the files.
     init?(json: [String: Any]) {
       guard let directory = json["output"] as? String, let file = json["file"] as? String else { return nil }
       self.directory = directory

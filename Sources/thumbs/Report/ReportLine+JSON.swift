@@ -2,7 +2,7 @@ import BatchFetch
 import ImageCache
 
 extension ReportLine {
-  /// The line as one compact JSON object and a line feed. What is not known is left out.
+  /// The line as one compact JSON object and a line feed. Unknown values are omitted.
   var json: [UInt8] {
     var text = JSONText()
     text.object { text in
@@ -85,7 +85,7 @@ extension ReportLine {
 }
 
 extension Duration {
-  /// The milliseconds, rounded to the nearest.
+  /// The duration in milliseconds, rounded to the nearest.
   var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     return Int(seconds) * 1000 + Int((attoseconds + 500_000_000_000_000) / 1_000_000_000_000_000)

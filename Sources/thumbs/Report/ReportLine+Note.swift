@@ -1,12 +1,12 @@
 import BatchFetch
 
 extension ReportLine {
-  /// The row in one line for a person: `ok network 2 files http://…`, `failed http_404 http://… The server answered 404.`
+  /// The line of `--verbose`: `ok network http://… -> a.jpg`, or the failure code, URL and message of a failed row.
   var note: String {
-    let address = url ?? "row \(index)"
+    let source = url ?? "row \(index)"
     switch outcome {
-    case .done(let set, let outputs): return "ok \(set.origin.rawValue) \(address) -> \(outputs.paths)".printable
-    case .failed(let failure): return "\(status.rawValue) \(failure.code) \(address) \(failure.message)".printable
+    case .done(let set, let outputs): return "ok \(set.origin.rawValue) \(source) -> \(outputs.paths)".printable
+    case .failed(let failure): return "\(status.rawValue) \(failure.code) \(source) \(failure.message)".printable
     }
   }
 }

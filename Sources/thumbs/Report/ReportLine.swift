@@ -1,24 +1,24 @@
 import BatchFetch
 import ImageCache
 
-/// What the report says about one row.
+/// One line of the report: a row and its outcome.
 struct ReportLine: Sendable {
-  /// One file that was written, or found unchanged.
+  /// One file that was written or found unchanged.
   struct Output: Hashable, Sendable {
-    /// The size asked for: `256x256`, `64x64@2x`.
+    /// The requested size: `256x256`, `64x64@2x`.
     var spec: String
-    /// The file, relative to the output directory.
+    /// The path relative to the output directory.
     var path: String
-    /// The real size in pixels.
+    /// The actual size in pixels.
     var size: PixelSize
-    /// The file's format.
+    /// The format of the file.
     var format: ImageFormat
-    /// The file's length in bytes.
+    /// The length of the file in bytes.
     var byteCount: Int
-    /// Whether it had to be written.
+    /// The result of writing the file.
     var outcome: OutputWriter.Outcome
 
-    /// The file at `path` that holds `thumbnail`.
+    /// Creates the entry for `thumbnail` in the file at `path`.
     init(_ thumbnail: Thumbnail, path: String, outcome: OutputWriter.Outcome = .written) {
       self.outcome = outcome
       spec = thumbnail.spec.label
@@ -29,38 +29,38 @@ struct ReportLine: Sendable {
     }
   }
 
-  /// How the row ended.
+  /// The outcome of a row.
   enum Outcome: Sendable {
-    /// Its thumbnails are in these files.
+    /// The row succeeded, and these files hold its thumbnails.
     case done(ThumbnailSet, [Output])
-    /// It has none.
+    /// The row failed or was canceled.
     case failed(FetchFailure)
   }
 
-  /// The `status` of the report.
+  /// The value of `status` in the report.
   enum Status: String, CaseIterable, Hashable, Sendable {
-    /// Every file is there.
+    /// Every file exists.
     case ok
-    /// Something went wrong.
+    /// The row failed.
     case failed
     /// The run ended before the row did.
     case cancelled
   }
 
-  /// The row's place among all rows, from 0.
+  /// The row's index among all rows, from 0.
   var index: Int
-  /// The row's line in its manifest, from 1; nil where its format has none.
+  /// The row's line in its manifest, from 1; nil for formats without lines.
   var line: Int?
-  /// The row's name without credentials: it may be an address.
+  /// The row's name without credentials, since it may be a URL.
   var name: String?
-  /// The row's address without credentials; nil for a bad row.
+  /// The row's URL without credentials; nil for a bad row that has none.
   var url: String?
-  /// How the row ended.
+  /// The outcome of the row.
   var outcome: Outcome
-  /// What it takes to try the row again; nil where it is done, or names no picture.
+  /// The data needed to retry the row; nil if it succeeded or has no image.
   var again: Again?
 
-  /// The line about `row`. A failure's message is cleared of credentials.
+  /// Creates the line for `row`, and removes credentials from a failure's message.
   init(_ row: ManifestRow, _ outcome: Outcome) {
     index = row.index
     line = row.line
@@ -73,7 +73,7 @@ struct ReportLine: Sendable {
     }
   }
 
-  /// The line about a row that names no picture.
+  /// Creates the line for a bad row.
   init(_ row: BadRow) {
     index = row.index
     line = row.line
@@ -82,7 +82,7 @@ struct ReportLine: Sendable {
     outcome = .failed(FetchFailure(.badRow, Redaction.message(row.reason)))
   }
 
-  /// The `status` of the report.
+  /// The value of `status` in the report.
   var status: Status {
     switch outcome {
     case .done: .ok

@@ -1,27 +1,27 @@
-/// A report that is being written.
+/// A destination for report lines.
 protocol ReportOutput: Sendable {
-  /// Drops what was there before. Called once, when nothing can keep the run from taking place.
+  /// Discards the old contents. Called once, when nothing can prevent the run any more.
   func begin()
-  /// Adds `line`, which is about the row that came at `position` of the batch, from 0. After an error, nothing more is
-  /// written and every call throws that error again.
+  /// Appends `line`, which describes the row at `position` in the batch, from 0. After an error, every call throws that
+  /// error again and writes nothing.
   func append(_ line: ReportLine, position: Int) throws(OutputError)
-  /// Ends the report, which holds every row of the run, or says that it does not.
+  /// Ends the report. If `coverage` is partial, the report then says so.
   func finish(_ coverage: Coverage) throws(OutputError)
 }
 
-/// The share of its rows that a run has read.
+/// The part of the rows that a run has read.
 enum Coverage: Hashable, Sendable {
   /// Every row is in the report.
   case complete
-  /// The run ended after so many rows, before it had read all of them.
+  /// The run ended after this many rows, before it had read all of them.
   case partial(rows: Int)
 }
 
 extension Coverage {
-  /// The last line of a partial report on a full disk.
+  /// The shortest last line of a partial report, for a full disk.
   static let shortestEnd = Array("{\"complete\":false}\n".utf8)
 
-  /// The last line of a report that does not hold every row; empty for one that does.
+  /// The last line of a partial report; empty for a complete one.
   var json: [UInt8] {
     guard case .partial(let rows) = self else { return [] }
     var text = JSONText(capacity: 128)

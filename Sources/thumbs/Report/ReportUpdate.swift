@@ -1,23 +1,23 @@
 import Glibc
 import Synchronization
 
-/// Updates the report that is retried: rows that were tried get new lines, and all others keep their old ones.
+/// Updates the report that is being retried: retried rows get new lines, all others keep their old ones.
 ///
-/// New lines are kept aside, and the whole report replaces the old one at the end. A run that is killed leaves the old
-/// report, which is valid and only lacks what the retry did.
+/// New lines go to a temporary file, and the complete report replaces the old one at the end. If the run is killed, the
+/// old report remains. It is valid and only lacks the results of the retry.
 final class ReportUpdate: ReportOutput {
   private let retried: RunInputs.Retried
   private let directory: OutputWriter
-  /// The report before, locked so that two retries never update it at once.
+  /// The old report, locked so that two retries never update it at once.
   private let old: NamedFile
   private let spool: NamedFile
   private let writer: ReportWriter
-  /// The numbers of old lines that have a new one.
+  /// The numbers of the old lines that have been replaced.
   private let replaced = Mutex<Set<Int>>([])
 
-  /// Prepares the update of a report that was read as `retried` says.
+  /// Opens and locks the report that was read as `retried`.
   ///
-  /// - Throws: an `OutputError` where the report is compressed, has changed since, or is being updated by another retry.
+  /// - Throws: An `OutputError` if the report is compressed, has changed since, or is being updated by another retry.
   init(_ retried: RunInputs.Retried) throws(OutputError) {
     let parts = retried.path.split(separator: "/", omittingEmptySubsequences: false)
     let file = open(retried.path, O_RDONLY | O_CLOEXEC)
@@ -33,17 +33,17 @@ final class ReportUpdate: ReportOutput {
     if Self.isCompressed(file) { throw OutputError(.write, retried.path, .compressed) }
   }
 
-  /// Leaves the old report as it is until the end.
+  /// Does nothing: the old report stays until the end.
   func begin() {}
 
   func append(_ line: ReportLine, position: Int) throws(OutputError) {
-    // An interrupted try tells nothing new: the old line says why the row is retried.
+    // A canceled retry gives no new result. The old line keeps the reason for the retry.
     if line.status == .cancelled { return }
     try writer.append(line, position: position)
     replaced.withLock { [number = retried.lineNumbers[position]] in _ = $0.insert(number) }
   }
 
-  /// Replaces the old report. The new one lacks rows exactly where the old one did.
+  /// Replaces the old report. The new one is partial exactly if the old one was, since a retry reads no manifest.
   func finish(_ coverage: Coverage) throws(OutputError) {
     guard FileVersion(path: retried.path) == retried.version else {
       throw OutputError(.write, retried.path, .changed)
@@ -60,8 +60,8 @@ final class ReportUpdate: ReportOutput {
     }
   }
 
-  /// Copies the lines without a new one, and returns their number. A line that was cut by a kill, and the one that says
-  /// that rows are missing, are no rows.
+  /// Copies the old lines that were not replaced, and returns their number. Skips lines that are not rows: an
+  /// incomplete last line, and the end of a partial report.
   private func carryOver(to file: Int32) throws(OutputError) -> Int {
     let replaced = replaced.withLock { $0 }
     var reader = try reading { () throws(ManifestError) in
@@ -78,7 +78,7 @@ final class ReportUpdate: ReportOutput {
     return count
   }
 
-  /// Runs `body`. The report was read before: what cannot be read now is lost to a fault of the disk.
+  /// Runs `body`. The report was readable before, so any failure to read it now counts as an I/O error.
   private func reading<Value>(_ body: () throws(ManifestError) -> Value) throws(OutputError) -> Value {
     do throws(ManifestError) {
       return try body()

@@ -1,22 +1,22 @@
 import Glibc
 import Synchronization
 
-/// Writes the report: JSON lines, in the order in which rows end.
+/// Writes the report as JSON Lines, in the order in which rows end.
 ///
-/// Every line is written at once and whole, so the report is valid after each of them and holds what was done even
-/// when the process is killed. On a full disk, a short end takes the place of the line that did not fit. A closed pipe
-/// is an error here only if the process ignores `SIGPIPE`, which the command does at its start.
+/// Each line is written immediately, so the report is valid after each row and complete up to that point even if the
+/// process is killed. If the disk is full, a short last line replaces the line that did not fit. A closed pipe is an
+/// error here only if the process ignores `SIGPIPE`.
 final class ReportWriter: ReportOutput {
   private struct State {
     var failure: OutputError?
-    /// The length of the last line.
+    /// The length of the last line in bytes.
     var lastLength = 0
   }
 
   private let file: NamedFile
   private let state = Mutex(State())
 
-  /// Writes to `file`.
+  /// Creates a writer to `file`.
   init(_ file: NamedFile) { self.file = file }
 
   func begin() { file.empty() }
@@ -29,7 +29,7 @@ final class ReportWriter: ReportOutput {
     }
   }
 
-  /// Does nothing after an error, which has ended the report already.
+  /// Writes the last line of a partial report. Does nothing after an error, which has ended the report already.
   func finish(_ coverage: Coverage) throws(OutputError) {
     try state.withLock { state throws(OutputError) in
       if state.failure == nil { try write(coverage.json, &state) }
@@ -48,8 +48,8 @@ final class ReportWriter: ReportOutput {
     throw failure
   }
 
-  /// Ends the report after `count` bytes of a line, all that did fit. Their place takes the shortest end of a partial
-  /// report; where even that does not fit, it takes the place of the last whole line. Has no effect on a pipe or a device.
+  /// Ends the report when only `count` bytes of a line could be written. Overwrites them with ``Coverage/shortestEnd``,
+  /// or if even that does not fit, the last whole line. Has no effect on a pipe or a device.
   private func end(afterPart count: Int, lastLength: Int) {
     let part = lseek(file.descriptor, 0, SEEK_CUR) - count
     guard part >= 0 else { return }

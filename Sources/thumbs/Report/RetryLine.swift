@@ -1,15 +1,15 @@
 import BatchFetch
 import ImageCache
 
-/// A line of a report, as far as a further try needs it.
+/// A line of a report, reduced to what a retry needs.
 struct RetryLine: Hashable, Sendable {
-  /// How its row ended.
+  /// The fate of its row.
   enum Fate: Hashable, Sendable {
-    /// It has its files.
+    /// The row has its files.
     case done
-    /// It failed, and would again.
+    /// The row failed permanently.
     case failed
-    /// It failed in a way that may pass, or was cancelled.
+    /// The row had a transient failure or was canceled.
     case retryable
   }
 
@@ -17,11 +17,11 @@ struct RetryLine: Hashable, Sendable {
   let line: Int?
   let name: String?
   let fate: Fate
-  /// What it takes to try the row again; nil where the line does not hold it.
+  /// The data needed to retry the row; nil if the line does not contain it.
   let again: ReportLine.Again?
   private let url: String?
 
-  /// The line that the JSON value `object` is.
+  /// Reads a line from the JSON value `object`.
   init(_ object: Any) throws(DocumentFlaw) {
     guard let object = object as? [String: Any], let index = object["index"] as? Int,
       let status = (object["status"] as? String).flatMap(ReportLine.Status.init(rawValue:))
@@ -34,38 +34,39 @@ struct RetryLine: Hashable, Sendable {
     switch status {
     case .ok: fate = .done
     case .cancelled: fate = .retryable
-    // A row that an earlier retry could not try has lost nothing: it is as good as cancelled.
+    // An earlier retry could not try this row, and kept its data. It counts as canceled.
     case .failed where object["code"] as? String == "\(FailureCode.badRow)" && again != nil: fate = .retryable
     case .failed: fate = object["retryable"] as? Bool == true ? .retryable : .failed
     }
   }
 
-  /// The row to fetch. Throws where the line does not hold all it takes: what is secret is in no report. `known` are
-  /// the header fields, in lower case, that every request gets.
+  /// Returns the row to fetch. `known` are the names, in lower case, of the header fields that every request gets.
+  ///
+  /// - Throws: A `RowFlaw` if the line lacks something, such as credentials, which are never stored in a report.
   func row(fields known: Set<String>) throws(RowFlaw) -> PlannedRow {
-    let unusable = RowFlaw(reason: "the line names no picture that could be tried again")
+    let unusable = RowFlaw(reason: "the line has no image to retry")
     guard let url else { throw unusable }
-    let addresses = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
-    guard let first = addresses.first else {
-      throw RowFlaw(reason: "the report does not hold the credentials of the address; fetch the manifest again")
+    let urls = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
+    guard let first = urls.first else {
+      throw RowFlaw(reason: "the report does not contain the credentials of the URL; fetch the manifest again")
     }
     guard let again else { throw unusable }
     if let field = again.fields.first(where: { !known.contains($0) }) {
-      throw RowFlaw(reason: "the report does not hold the header field \(field) of the row; give it with --header")
+      throw RowFlaw(reason: "the report does not contain the row's header field \(field); give it with --header")
     }
     var row = ManifestRow(index: index, line: line, name: name, url: first)
-    row.options.mirrors = Array(addresses.dropFirst())
+    row.options.mirrors = Array(urls.dropFirst())
     let specs = again.specs.compactMap(ThumbnailSpec.init(fingerprint:))
-    guard !specs.isEmpty, specs.count == again.specs.count else { throw RowFlaw(reason: "the specs make no sense") }
+    guard !specs.isEmpty, specs.count == again.specs.count else { throw RowFlaw(reason: "the specs are invalid") }
     do throws(PatternFlaw) {
       let name = try OutputName(pattern: again.file)
       return PlannedRow(entry: .row(row), name: name, specs: specs, ownFields: again.fields)
     } catch {
-      throw RowFlaw(reason: "the file name '\(again.file)' makes no sense")
+      throw RowFlaw(reason: "the file name '\(again.file)' is invalid")
     }
   }
 
-  /// The row as one that cannot be tried, for `reason`. It keeps everything that another try needs.
+  /// Returns the row as a bad row that cannot be retried for `reason`. It keeps the data that a later retry needs.
   func badRow(_ reason: String) -> PlannedRow {
     PlannedRow(entry: .bad(BadRow(index: index, line: line, name: name, url: url, reason: reason)), again: again)
   }

@@ -2,47 +2,51 @@ import BatchFetch
 import Glibc
 import ImageCache
 
-/// What a report says is to be tried again. Takes memory for these rows only.
+/// The rows of a report to retry. Keeps only these rows in memory.
 struct RetryReport: Sendable {
-  /// Which failures are tried again. Cancelled rows always are.
+  /// The failures to retry. Canceled rows are always retried.
   enum Choice: Hashable, Sendable {
-    /// Those that may pass.
+    /// Only transient failures.
     case retryable
-    /// All of them.
+    /// All failures.
     case allFailed
   }
 
-  /// The longest line of a report, in bytes: room for the longest line of a manifest, with every byte escaped.
+  /// The maximum length of a report line in bytes: room for the longest line of a manifest with every byte escaped.
   static let longestLine = 16 * LineReader.longestLine
 
-  /// The rows to try, in the order of the report.
+  /// The rows to retry, in the order of the report.
   private(set) var rows: [PlannedRow] = []
-  /// The numbers of their lines, from 1, in the same order.
+  /// The line numbers of ``rows``, from 1, in the same order.
   private(set) var lineNumbers: [Int] = []
-  /// The numbers of lines that are no rows: one that says that rows are missing, and one that was cut.
+  /// The numbers of the lines that are not rows: the end of a partial report, and an incomplete last line.
   private(set) var otherLines: Set<Int> = []
-  /// The file as it was read; nil for a pipe.
+  /// The version of the file that was read; nil for a pipe.
   private(set) var version: FileVersion?
-  /// Whether rows of its run are missing: the report says so, or ends within a line.
+  /// True if rows of the run are missing: the report says so, or ends in the middle of a line.
   private(set) var isPartial = false
-  /// The output directories of these rows, each once.
+  /// The distinct output directories of ``rows``.
   private(set) var directories: [String] = []
   private var doneCount = 0
   private var failedCount = 0
   private let choice: Choice
   private let fields: Set<String>
 
-  /// Reads the report at `path`, which may be compressed. `fields` are the header fields, in lower case, that every
-  /// request gets.
+  /// Reads the report at `path`, which may be compressed with gzip.
+  ///
+  /// - Parameters:
+  ///   - path: The path; `-` is standard input.
+  ///   - choice: The failures to retry.
+  ///   - fields: The names, in lower case, of the header fields that every request gets.
   init(path: String, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
-    // Taken first: a change while the report is read counts as one afterwards.
+    // Before reading: the version then also detects changes made while the report is read.
     let version = path == "-" ? FileVersion(descriptor: STDIN_FILENO) : FileVersion(path: path)
     try self.init(LineReader(.open(path).unpacked(), longestLine: Self.longestLine), choice: choice, fields: fields)
     self.version = version
   }
 
-  /// Reads a report. A line that is none of a report is an error: nothing is retried by halves. A last line without its
-  /// end is left out: its run was killed while it wrote it.
+  /// Reads a report. Any unrecognized line rejects the whole report, except for a last line without a line feed: the
+  /// run was killed while writing it, so it is skipped.
   init(_ reader: LineReader, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
     var reader = reader
     self.choice = choice
@@ -58,18 +62,18 @@ struct RetryReport: Sendable {
           otherLines.insert(line.number)
           break
         }
-        throw ManifestError(reader.name, at: .line(line.number), "not a line of a report: \(error.reason)")
+        throw ManifestError(reader.name, at: .line(line.number), "not a report line: \(error.reason)")
       }
     }
   }
 
-  /// What is tried and what is left alone, in a sentence or two for a person.
+  /// One or two sentences for people: the number of rows to retry, and of those left alone.
   var introduction: String {
     let tried = rows.isEmpty ? "Nothing to retry" : "Retrying \(Self.rows(rows.count))"
-    let failed = failedCount == 0 ? "" : ", \(failedCount) failed for good (--all-failed tries them)"
+    let failed = failedCount == 0 ? "" : ", \(failedCount) failed permanently (retry with --all-failed)"
     let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)."
     guard isPartial else { return text }
-    return text + " The report does not hold every row of its run: fetch the manifest again for the rest."
+    return text + " The report does not contain every row of its run: fetch the manifest again for the rest."
   }
 
   private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }

@@ -2,13 +2,13 @@ import ArgumentParser
 import BatchFetch
 
 extension Summary {
-  /// The most hosts in each list.
+  /// The maximum number of hosts in each list.
   private static let hostCount = 10
 
-  /// The summary of a run that came to `ending`, as one JSON object and a line feed, after `elapsed` and `downloaded`.
+  /// Returns the summary of a run as one JSON object and a line feed.
   ///
-  /// Members, all of them always there; times are milliseconds, lengths are bytes, and lists begin with what there is
-  /// most of:
+  /// All members are always present. Times are in milliseconds, lengths in bytes, and lists are sorted in descending
+  /// order:
   ///
   ///     {"version": 1, "exit": 75, "complete": true, "elapsed": 1250,
   ///      "items": {"total": 7, "ok": 2, "failed": 4, "cancelled": 1},
@@ -20,10 +20,10 @@ extension Summary {
   ///       "slowest": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}],
   ///       "failing": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}]}}
   ///
-  /// `exit` is the status of the process; `complete` says whether every row of the manifests is counted; `saved` are the
-  /// lengths of the pictures that the cache had; `mean` is that of the downloads; `unlistedItems` are of hosts beyond the
-  /// first ``HostTally/limit``.
-  /// `version` changes when a member changes its meaning or goes away, not when one is added.
+  /// `exit` is the exit status of the process. `complete` is true if every row of the manifests is counted. `saved` is
+  /// the total length of the images that came from the cache. `mean` is the mean time of the downloads. `unlistedItems`
+  /// counts the rows of hosts beyond the first ``HostTally/limit``. `version` changes when a member changes its meaning
+  /// or is removed, not when one is added.
   func json(_ ending: RunEnding, _ coverage: Coverage, after elapsed: Duration, downloaded: ByteSize) -> [UInt8] {
     var text = JSONText()
     text.object { text in
@@ -75,7 +75,7 @@ extension Summary {
 }
 
 extension JSONText {
-  /// A member that is an object of numbers.
+  /// Writes a member whose value is an object of numbers.
   fileprivate mutating func members(_ key: StaticString, _ numbers: [(StaticString, Int)]) {
     self.key(key)
     object { text in
@@ -83,7 +83,7 @@ extension JSONText {
     }
   }
 
-  /// A member that is an array of objects.
+  /// Writes a member whose value is an array of objects.
   fileprivate mutating func objects<Element>(
     _ key: StaticString, _ elements: [Element], _ body: (Element, inout JSONText) -> Void
   ) {

@@ -1,7 +1,7 @@
 import BatchFetch
 
 extension Summary {
-  /// The summary for a person, after `elapsed` and `downloaded`: one to seven lines, without the last line feed.
+  /// Returns the summary for people: one to eight lines, without a line feed at the end.
   func text(_ coverage: Coverage = .complete, after elapsed: Duration, downloaded: ByteSize) -> String {
     var lines = [
       "\(total) \(total == 1 ? "item" : "items"): \(counts) in \(elapsed.secondsText) s; \(downloaded) downloaded"
@@ -13,7 +13,7 @@ extension Summary {
     }
     if exitCode == 75 { lines.append("  (* worth retrying)") }
     if savedBytes > 0 { lines.append("  saved by the cache: \(ByteSize(count: savedBytes))") }
-    // About a single host, the lines above say it all.
+    // With a single host, these lines would repeat the ones above.
     if hosts.hosts.count > 1 { lines += hostLines }
     return lines.map(\.printable).joined(separator: "\n")
   }
@@ -30,13 +30,13 @@ extension Summary {
       + (failing.isEmpty ? [] : ["  most failures: " + failing.joined(separator: ", ")])
   }
 
-  /// `5 http_404, 3 tls`: the most frequent first.
+  /// Returns `5 http_404, 3 tls`, most frequent first.
   private static func list(_ counts: [(name: String, count: Int)]) -> String {
     counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
   }
 }
 
 extension Duration {
-  /// The seconds with one digit after the point.
+  /// The seconds with one digit after the decimal point.
   fileprivate var secondsText: String { (self / .seconds(1)).text(places: 1) }
 }

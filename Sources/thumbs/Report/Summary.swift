@@ -1,23 +1,23 @@
 import BatchFetch
 
-/// How a run went: what became of its rows.
+/// The totals of a run.
 struct Summary: Hashable, Sendable {
-  /// Rows that have their files, by where these came from.
+  /// The number of rows that have their files, by origin.
   private(set) var done: [ThumbnailSet.Origin: Int] = [:]
-  /// Rows that failed, by cause.
+  /// The number of rows that failed, by failure code.
   private(set) var failed: [FailureCode: Int] = [:]
-  /// Rows that were given up.
+  /// The number of rows that were canceled.
   private(set) var cancelled = 0
-  /// Files that were written.
+  /// The number of files written.
   private(set) var writtenFiles = 0
-  /// Files that were found as they should be.
+  /// The number of files that had the right contents already.
   private(set) var unchangedFiles = 0
-  /// Bytes of the pictures that the cache had, so that no server had to send them.
+  /// The total length in bytes of the images that came from the cache and were not downloaded.
   private(set) var savedBytes = 0
-  /// The rows by host.
+  /// The rows per host.
   private(set) var hosts = HostTally()
 
-  /// No rows yet.
+  /// Creates an empty summary.
   init() {}
 
   /// Counts the row of `line`.
@@ -36,15 +36,15 @@ struct Summary: Hashable, Sendable {
 }
 
 extension Summary {
-  /// Rows that have their files.
+  /// The number of rows that have their files.
   var doneCount: Int { done.values.reduce(0, +) }
-  /// Rows that failed.
+  /// The number of rows that failed.
   var failedCount: Int { failed.values.reduce(0, +) }
-  /// All rows.
+  /// The number of all rows.
   var total: Int { doneCount + failedCount + cancelled }
 
-  /// The status that a run ends with when it was not stopped from outside: 0 where no row failed; 75 (`EX_TEMPFAIL`)
-  /// where at least one failure is worth retrying, also beside others that are not; 1 otherwise.
+  /// The exit status of a run that was not interrupted: 0 if no row failed, 75 (`EX_TEMPFAIL`) if at least one failure
+  /// is worth retrying, and 1 otherwise.
   var exitCode: Int32 {
     if failed.keys.contains(where: \.isRetryable) { return 75 }
     return failed.isEmpty ? 0 : 1
@@ -52,7 +52,7 @@ extension Summary {
 }
 
 extension ThumbnailSet.Origin {
-  /// Whether the body was not sent by anybody now.
+  /// True if the image came from the cache.
   fileprivate var isCache: Bool {
     switch self {
     case .revalidated, .disk, .memory, .stale: true

@@ -1,8 +1,8 @@
-/// The file of a summary. It is written after the run, and keeps until then what it had.
+/// The file of `--summary`. It is written after the run, and keeps its old contents until then.
 struct SummaryFile: Sendable {
   let file: NamedFile
 
-  /// Makes `bytes` the whole file; standard output takes them behind what it has.
+  /// Replaces the contents of the file with `bytes`, or appends them to standard output.
   func write(_ bytes: [UInt8]) throws(OutputError) {
     file.empty()
     let code = FileDescriptor.writeAll(bytes[...], to: file.descriptor).code

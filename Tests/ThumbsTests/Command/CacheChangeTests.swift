@@ -56,11 +56,11 @@ import Testing
     let fresh = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--explain").output
 
     #expect(fresh.contains("of 3600 s (max-age)"))
-    #expect(fresh.contains("a request now would serve what is here, without asking the server"))
+    #expect(fresh.contains("a request now would be served from the cache, without contacting the server"))
 
     let gone = try await fixture.cacheCommand("show", fixture.server.url("/gone.png"), "--explain").output
     #expect(gone.contains("of 600 s (missing)"))
-    #expect(gone.contains("a request now would fail with http_404, without asking the server"))
+    #expect(gone.contains("a request now would fail with http_404, without contacting the server"))
     #expect(!fresh.contains("\u{1b}"))
   }
 

@@ -120,7 +120,7 @@ import Testing
 
     let retry = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache, "--summary", "sum2.json")
     #expect(retry.ending == .exit(0))
-    #expect(retry.errors.contains("does not hold every row"))
+    #expect(retry.errors.contains("does not contain every row"))
     #expect(try fixture.object("sum2.json")["complete"] as? Bool == false)
 
     let whole = try await fixture.fetch(list, "--summary", "sum.json")

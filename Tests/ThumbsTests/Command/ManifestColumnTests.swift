@@ -58,7 +58,7 @@ import Testing
 
     let result = try await fixture.fetch("--header", "\(name): 60", "list.jsonl")
     #expect(result.ending == .exit(64))
-    #expect(result.errors.contains("\(name) is a field that thumbs sets itself"))
+    #expect(result.errors.contains("\(name) is set by thumbs itself"))
   }
 
   @Test func `An unrelated column with the name of an option column can be ignored or renamed`() async throws {
@@ -73,7 +73,8 @@ import Testing
 
     let message = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
     #expect(
-      message.contains("size: each side is 1 to 16384 pixels, after scaling (--size-column none ignores the column)"))
+      message.contains(
+        "size: each side must be 1 to 16384 pixels after scaling (--size-column none ignores the column)"))
 
     let none = ["size", "priority", "headers", "depends", "urls"].flatMap { ["--\($0)-column", "none"] }
     let ignored = try await fixture.start(fixture.fetchArguments(["list.csv", "--size", "16"] + none)).result()

@@ -47,7 +47,7 @@ import Testing
     #expect(nothing.ending == .exit(0))
     #expect(
       nothing.errors.hasPrefix(
-        "thumbs: Nothing to retry: 1 row is done, 1 failed for good (--all-failed tries them).\n"))
+        "thumbs: Nothing to retry: 1 row is done, 1 failed permanently (retry with --all-failed).\n"))
 
     let all = try await fixture.run(
       "retry", "--all-failed", "report.jsonl", "--no-cache", "--report", "report.jsonl", "-o", "elsewhere")
@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["retry", "none.jsonl"], 65, "there is no such file"), (["retry", "list.txt"], 65, "not a line of a report"),
+    (["retry", "none.jsonl"], 65, "there is no such file"), (["retry", "list.txt"], 65, "not a report line"),
     (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "omit --name"),
   ])
   func `A retry rejects an unreadable report and the --name option`(

@@ -51,11 +51,11 @@ extension ManifestEntry {
     (#""size":"big""#, "size: give a size such as 256, 200x100, 64@2x or 200x100@2x"),
     (#""size":{}"#, "size: give a string, or an array of strings"),
     (#""headers":{"A":[]}"#, "headers: the value of A is not a string"),
-    (#""headers":"A b: c""#, "headers: the name before the colon has letters, digits and - alone"),
-    (#""headers":{"A":"b\r\nC: d"}"#, "headers: the value has no line ends or other control characters"),
+    (#""headers":"A b: c""#, "headers: the name before the colon may contain only letters, digits and -"),
+    (#""headers":{"A":"b\r\nC: d"}"#, "headers: the value must not contain line breaks or other control characters"),
     (#""priority":"soon""#, "priority: give low, normal or high"),
-    (#""headers":{"Content-Length":60}"#, "headers: Content-Length is a field that thumbs sets itself; leave it out"),
-    (#""headers":"If-Match: *""#, "headers: If-Match is a field that thumbs sets itself; leave it out"),
+    (#""headers":{"Content-Length":60}"#, "headers: Content-Length is set by thumbs itself and cannot be given"),
+    (#""headers":"If-Match: *""#, "headers: If-Match is set by thumbs itself and cannot be given"),
   ])
   func `An invalid column makes a bad row whose reason names the column`(member: String, reason: String) throws {
     let entries = try entries("{\"url\":\"http://a/1\",\(member)}\n\"http://a/2\"\n", .jsonLines)

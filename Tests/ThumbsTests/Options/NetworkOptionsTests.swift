@@ -6,8 +6,9 @@ import Testing
 @testable import thumbs
 
 @Suite struct NetworkOptionsTests {
-  @Test func `Without options, the library's defaults hold`() throws {
+  @Test func `Without options, the defaults of the library apply`() throws {
     let options = try NetworkOptions.parse([])
+
     let (ours, defaults) = (options.configuration, Downloader.Configuration())
     #expect(ours.concurrency == defaults.concurrency && ours.perHost == defaults.perHost)
     #expect(ours.retry == defaults.retry && ours.limits == defaults.limits)
@@ -16,12 +17,13 @@ import Testing
     #expect(transport.insecureHosts.isEmpty && transport.netrc == nil && transport.maxConnections == 128)
   }
 
-  @Test func `Every option has its effect`() throws {
+  @Test func `Every option about requests and hosts has its effect`() throws {
     let options = try NetworkOptions.parse([
       "--user-agent", "robot/1", "--referer", " https://site.example/ ", "--insecure-host", "Bücher.example",
       "--insecure-host", "h:8443", "--insecure-host", "[::1]", "--netrc", "--concurrency", "100",
       "--header", "X-A: 1", "--header", "X-A: 2", "--public-only",
     ])
+
     let fields = options.configuration.headerFields
     #expect(fields[.userAgent] == "robot/1" && fields[.referer] == "https://site.example/" && fields[.accept] != nil)
     #expect(options.headerFields[values: .init("X-A")!] == ["1", "2"])
@@ -31,11 +33,12 @@ import Testing
     #expect(transport.netrc == "/home/me/.netrc" && transport.maxConnections == 200)
   }
 
-  @Test func `Every limit has its effect`() throws {
+  @Test func `Every option about limits has its effect`() throws {
     let configuration = try NetworkOptions.parse([
       "--concurrency", "9", "--per-host", "5", "--retries", "7", "--connect-timeout", "11", "--timeout", "13",
       "--max-bytes", "17k", "--max-redirects", "19", "--allow-file",
     ])
+
     let (downloads, limits) = (configuration.configuration, configuration.configuration.limits)
     #expect(downloads.concurrency == 9 && downloads.perHost == 5 && downloads.retry.limit == 7)
     #expect(limits.connect == .seconds(11) && limits.total == .seconds(13))
@@ -43,20 +46,23 @@ import Testing
     #expect(configuration.fileAccess == .allowed)
   }
 
-  @Test func `An empty user agent is none`() throws {
+  @Test func `An empty user agent removes the header field`() throws {
     #expect(try NetworkOptions.parse(["--user-agent", ""]).configuration.headerFields[.userAgent] == nil)
   }
 
   @Test(arguments: [
-    ("--user-agent", "a\nb", "no line ends"), ("--referer", "a\r\nX: y", "no line ends"),
+    ("--user-agent", "a\nb", "line breaks"), ("--referer", "a\r\nX: y", "line breaks"),
     ("--insecure-host", "", "give a host"), ("--insecure-host", "https://h/", "give a host"),
     ("--insecure-host", "user@h", "give a host"), ("--insecure-host", "a b", "give a host"),
     ("--timeout", "0", "number of seconds"), ("--concurrency", "0", "whole number from 1"),
     ("--header", "A b: c", "letters, digits"),
-    ("--header", "none", "'Name: value'"), ("--header", "TE: trailers", "TE is a field that thumbs sets itself"),
+    ("--header", "none", "'Name: value'"), ("--header", "TE: trailers", "TE is set by thumbs itself"),
   ])
-  func `What makes no sense is a usage error that says why`(option: String, value: String, reason: String) {
+  func `An invalid value is a usage error that names the option and the reason`(
+    option: String, value: String, reason: String
+  ) {
     let message = usageError { _ = try NetworkOptions.parse([option, value]) }
+
     #expect(message?.contains("for '\(option)") == true && message?.contains(reason) == true, "\(message ?? "")")
   }
 }

@@ -12,7 +12,7 @@ private struct Command: ParsableCommand {
 
 private func parse(_ arguments: String...) throws -> Command { try Command.parse(arguments) }
 
-/// The message and the exit code for arguments that are wrong.
+/// Returns the message and the exit code for invalid arguments; nil if they are valid.
 private func failure(of arguments: [String]) -> (message: String, code: Int32)? {
   do {
     _ = try Command.parse(arguments)
@@ -23,8 +23,9 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
 }
 
 @Suite struct OptionsTests {
-  @Test func `defaults are those of the documentation`() throws {
+  @Test func `The defaults match the documentation`() throws {
     let command = try parse("list.txt")
+
     #expect(command.manifests.manifests == ["list.txt"])
     #expect(command.pixels.specs == [ThumbnailSpec(width: 256)])
     #expect(command.output.directory == nil)
@@ -34,11 +35,12 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
     #expect(command.output.report == nil)
   }
 
-  @Test func `every option has its effect`() throws {
+  @Test func `Every option about thumbnails and output has its effect`() throws {
     let command = try parse(
       "a", "-", "-o", "out", "--size", "64@2x", "--size", "200x100", "--size", "64@2x", "--fit", "pad", "--enlarge",
       "--format", "png", "--quality", "90", "--background", "#00ff7f", "--name", "{index}-{spec}.{ext}", "--url-key",
       "photo", "--name-key", "who", "--report", "-", "--progress", "json", "-v")
+
     #expect(command.manifests.manifests == ["a", "-"])
     #expect(command.manifests.keys == ManifestKeys(urlKey: "photo", nameKey: "who"))
     let color = ThumbnailSpec.Color(red: 0, green: 255, blue: 127)
@@ -49,20 +51,26 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
         ThumbnailSpec(
           width: 200, height: 100, fit: .pad, enlargement: .allowed, format: .png, quality: 90, background: color),
       ])
-    let look = try parse("a", "--filter", "mitchell", "--linear", "--progressive").pixels.specs
-    #expect(look == [ThumbnailSpec(width: 256, filter: .mitchell, light: .linear, scans: .progressive)])
     #expect(command.output.directory == "out")
     #expect(try command.output.template(sizeCount: 2).description == "{index}-{spec}.{ext}")
     #expect(command.output.report == "-" && command.output.progressMode == .json && command.output.verbose)
+  }
+
+  @Test func `The options for filter, light and scans have their effect`() throws {
+    let specs = try parse("a", "--filter", "mitchell", "--linear", "--progressive").pixels.specs
+
+    #expect(specs == [ThumbnailSpec(width: 256, filter: .mitchell, light: .linear, scans: .progressive)])
+  }
+
+  @Test func `The option -q overrides --progress`() throws {
     #expect(try parse("a", "-q", "--progress", "bar").output.progressMode == .none)
   }
 
   @Test(
-    "A wrong value is named with its option and the remedy, and is a usage error",
     arguments: [
-      (["--size", "0"], "The value '0' is invalid for '--size <size>': each side is 1 to 16384 pixels"),
+      (["--size", "0"], "The value '0' is invalid for '--size <size>': each side must be 1 to 16384 pixels"),
       (["--size", "big"], "The value 'big' is invalid for '--size <size>': give a size such as 256"),
-      (["--size", "9000@2x"], "each side is 1 to 16384 pixels, after scaling"),
+      (["--size", "9000@2x"], "each side must be 1 to 16384 pixels after scaling"),
       (["--size", "16384", "--fit", "pad"], "16384x16384 exceeds the limit of 67108864 pixels"),
       (["--quality", "101"], "The value '101' is invalid for '--quality <number>': give a number from 1 to 100"),
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
@@ -71,87 +79,31 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--filter", "sinc"], "Please provide one of 'lanczos3', 'mitchell', 'cubic' or 'box'"),
       (["--progress", "loud"], "'--progress <progress>'"),
       (["--name", "{nmae}.{ext}"], "'--name <pattern>': there is no field {nmae}; the fields are {name} {index}"),
-      (["-q", "-v"], "--quiet and --verbose exclude each other"),
+      (["-q", "-v"], "--quiet and --verbose cannot be used together"),
     ])
-  func wrong(arguments: [String], expected: String) throws {
+  func `A wrong value is a usage error that names the option, the value and the remedy`(
+    arguments: [String], expected: String
+  ) throws {
     let outcome = try #require(failure(of: arguments))
+
     #expect(outcome.message.contains(expected))
     #expect(outcome.code == 64)
   }
 
-  @Test func `a pattern without the size is refused for several sizes`() throws {
+  @Test func `A name pattern without the size is rejected for several sizes`() throws {
     let output = try parse("--name", "{stem}.{ext}").output
+
     #expect(try output.template(sizeCount: 1) == .oneSize)
     let error = #expect(throws: ValidationError.self) { try output.template(sizeCount: 2) }
     #expect(error?.message.contains("add {spec}") == true)
   }
 
-  @Test func `without a manifest it is the one beside, or a usage error that names standard input`() throws {
+  @Test func `Without a manifest, it is apps.plist, or a usage error that mentions standard input`() throws {
     let options = try parse().manifests
+
     #expect(try options.paths { $0 == "apps.plist" } == ["apps.plist"])
     let error = #expect(throws: ValidationError.self) { try options.paths { _ in false } }
     #expect(error?.message.contains("- to read one from standard input") == true)
     #expect(try parse("x").manifests.paths { _ in false } == ["x"])
-  }
-
-  @Test(
-    "Sizes",
-    arguments: [
-      ("256", 256, 256, 1), ("200x100", 200, 100, 1), ("64@2x", 64, 64, 2), ("200x100@3x", 200, 100, 3),
-      ("16384", 16384, 16384, 1), ("1x16384", 1, 16384, 1), ("2048@8x", 2048, 2048, 8),
-    ])
-  func size(text: String, width: Int, height: Int, scale: Int) throws {
-    let size = try SizeOption(text)
-    #expect(size == SizeOption(box: PixelSize(width: width, height: height), scale: scale))
-    #expect(size.description == text)
-  }
-
-  @Test(
-    arguments: [
-      "", "x", "64x", "x64", "64@", "64@x", "64@2", "-64", "+64", "64@0x", "64@9x", "64x64x64", "64 ", "16385",
-      "8193@2x",
-      "0x4", "１２", "99999999999999999999",
-    ])
-  func `what is no size is refused`(text: String) {
-    #expect(throws: ValidationError.self) { try SizeOption(text) }
-  }
-
-  @Test(
-    "Bytes",
-    arguments: [
-      ("32MiB", 32 << 20), ("2GiB", 2 << 30), ("500k", 500_000), ("1.5kib", 1536), ("4096", 4096), ("0", 0),
-      ("10B", 10), ("2G", 2_000_000_000),
-    ])
-  func bytes(text: String, count: Int) throws {
-    #expect(try ByteSize(text).count == count)
-  }
-
-  @Test(arguments: ["", "k", "-1", "1x", "1.5.5k", ".5k", "5.k", "1e3", "9999999999GiB", "0x10", "1 k"])
-  func `what is no number of bytes is refused`(text: String) {
-    #expect(throws: ValidationError.self) { try ByteSize(text) }
-  }
-
-  @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (2 << 30, "2 GiB")])
-  func `bytes are shown in units of 1024`(count: Int, text: String) {
-    #expect(ByteSize(count: count).description == text)
-  }
-
-  @Test(arguments: [("100M", 100_000_000), ("640k", 640_000), ("2.5g", 2_500_000_000), ("17", 17)])
-  func pixels(text: String, count: Int) throws {
-    #expect(try PixelCount(text).count == count)
-    #expect(try PixelCount(PixelCount(count: count).description).count == count)
-  }
-
-  @Test(arguments: ["0", "", "M", "-5", "5T"])
-  func `what is no number of pixels is refused`(text: String) {
-    #expect(throws: ValidationError.self) { try PixelCount(text) }
-  }
-
-  @Test func `a header field is a name and a value`() throws {
-    #expect(try HeaderOption("Referer: http://a/:b ") == HeaderOption(name: "Referer", value: "http://a/:b"))
-    #expect(try HeaderOption("X-Empty:") == HeaderOption(name: "X-Empty", value: ""))
-    for text in ["no colon", ": value", "a b: c", "é: x", "a: b\r\nc: d", "a: \u{0}"] {
-      #expect(throws: ValidationError.self) { try HeaderOption(text) }
-    }
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 @testable import thumbs
 
-/// The message of the usage error that `body` throws; nil where it throws none.
+/// Returns the message of the usage error that `body` throws; nil if it throws no error.
 func usageError(_ body: () throws -> Void) -> String? {
   do {
     try body()

@@ -13,22 +13,25 @@ import Testing
     return status
   }
 
-  @Test func `missing directories are made, and nothing but the files is left in them`() throws {
+  @Test func `Missing directories are created, and contain nothing but the files written`() throws {
     let root = try TemporaryDirectory()
     let writer = try OutputWriter(directory: root.path("a/b/c/"))
+
     #expect(try writer.write([1, 2, 3], as: "x.png") == .written)
     #expect(try FileManager.default.contentsOfDirectory(atPath: root.path("a/b/c")) == ["x.png"])
     #expect(try status(root.path("a/b/c/x.png")).st_mode & 0o777 & ~0o644 == 0)
   }
 
-  @Test func `an unchanged file is the same file afterwards; a changed one is replaced`() throws {
+  @Test func `An unchanged file is left alone, and a changed one is replaced`() throws {
     let root = try TemporaryDirectory()
     let writer = try OutputWriter(directory: root.path, replacement: .any)
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
     _ = try writer.write(bytes, as: "x.png")
     let before = try status(root.path("x.png"))
+
     #expect(try writer.write(bytes, as: "x.png") == .unchanged)
     #expect(try status(root.path("x.png")).st_ino == before.st_ino)
+
     var other = bytes
     other[199_999] ^= 1
     #expect(try writer.write(other, as: "x.png") == .written)
@@ -36,10 +39,11 @@ import Testing
     #expect(try root.files() == ["x.png"])
   }
 
-  @Test func `a file of somebody else is kept; one that is the same is no trouble`() throws {
+  @Test func `A file of another program is kept, and is not an error if it has the same bytes`() throws {
     let root = try TemporaryDirectory()
     let writer = try OutputWriter(directory: root.path)
     _ = try root.write([9], as: "x.png")
+
     #expect(try writer.write([9], as: "x.png") == .unchanged)
     let error = #expect(throws: OutputError.self) { try writer.write([8], as: "x.png") }
     #expect(error?.cause == .notOwn && error?.failureCode == .outputExists)
@@ -47,10 +51,11 @@ import Testing
     #expect(try root.files() == ["x.png"])
   }
 
-  @Test func `a link is never followed, and replaced only where that is wanted`() throws {
+  @Test func `A link is never followed, and replaced only if any file may be replaced`() throws {
     let root = try TemporaryDirectory()
     let target = try root.write([9], as: "target")
     try #require(symlink(target, root.path("x.png")) == 0)
+
     #expect(throws: OutputError.self) { try OutputWriter(directory: root.path).write([9], as: "x.png") }
     #expect(try OutputWriter(directory: root.path, replacement: .any).write([8], as: "x.png") == .written)
     #expect(try status(root.path("x.png")).st_mode & S_IFMT == S_IFREG)
@@ -58,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [OutputWriter.Replacement.own, .any])
-  func `a reserved file, and a link that leads to one, are kept in any case`(replacement: OutputWriter.Replacement)
+  func `A reserved file and a link to one are always kept`(replacement: OutputWriter.Replacement)
     throws
   {
     let root = try TemporaryDirectory()
@@ -67,6 +72,7 @@ import Testing
     let reserved = ReservedFiles()
     reserved.insert(try #require(FileIdentity(path: path)), as: .source)
     let writer = try OutputWriter(directory: root.path, replacement: replacement, reserved: reserved)
+
     for name in ["x.png", "link.png"] {
       let error = #expect(throws: OutputError.self) { try writer.write([8], as: name) }
       #expect(error?.cause == .reserved(.source) && error?.failureCode == .outputConflict)
@@ -74,18 +80,20 @@ import Testing
     #expect(try Array(Data(contentsOf: URL(fileURLWithPath: path))) == [9])
   }
 
-  @Test func `a file belongs to its first owner for the rest of the run`() throws {
+  @Test func `A file belongs to its first owner for the rest of the run`() throws {
     let root = try TemporaryDirectory()
     let writer = try OutputWriter(directory: root.path, replacement: .any)
+
     #expect(try writer.write([1], as: "x.png", for: "\u{E9}") == .written)
     let error = #expect(throws: OutputError.self) { try writer.write([2], as: "x.png", for: "e\u{301}") }
     #expect(error?.cause == .taken)
     #expect(try writer.write([3], as: "x.png", for: "\u{E9}") == .written)
   }
 
-  @Test func `a directory that cannot be is an error before the run`() throws {
+  @Test func `A directory that cannot be created is an error`() throws {
     let root = try TemporaryDirectory()
     let file = try root.write("x", as: "file")
+
     for path in [file, file + "/below", "/proc/nowhere/thumbs", ""] {
       let error = #expect(throws: OutputError.self) { try OutputWriter(directory: path) }
       #expect(error?.action == .create)
@@ -93,10 +101,11 @@ import Testing
     }
   }
 
-  @Test func `what cannot be put into its place is an error that names it, and leaves no temporary file`() throws {
+  @Test func `A file that cannot be renamed into place is an error and leaves no temporary file`() throws {
     let root = try TemporaryDirectory()
     let writer = try OutputWriter(directory: root.path)
     try FileManager.default.createDirectory(atPath: root.path("taken"), withIntermediateDirectories: true)
+
     let error = #expect(throws: OutputError.self) { try writer.write([1], as: "taken") }
     #expect(error?.description == "Cannot write \(root.path("taken")): Is a directory.")
     #expect(error?.isFatal == false)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import thumbs
 
-/// A meter that draws on a pseudo-terminal, and what is to be seen there.
+/// A meter that draws on a pseudo-terminal, and a model of the screen.
 private final class Window {
   let meter: ProgressMeter
   private(set) var model: ScreenModel
-  /// All that was written.
+  /// Everything written so far.
   private(set) var text = ""
   private let reading: Int32
   private let writing: Int32
@@ -34,17 +34,17 @@ private final class Window {
     close(writing)
   }
 
-  /// Lets `seconds` go by and draws.
+  /// Advances the time by `seconds` and draws.
   func tick(after seconds: Int = 1) {
     time.now.withLock { $0 += .seconds(seconds) }
     meter.tick()
     look()
   }
 
-  /// What is in the window after `call`.
+  /// Runs `call`, and updates the model with everything written so far.
   func look(after call: () -> Void = {}) {
     call()
-    // A sign that nothing else writes: all before it has come when it has.
+    // A marker that nothing else writes: once it has arrived, so has everything before it.
     _ = FileDescriptor.writeAll([0x05], to: writing)
     var bytes: [UInt8] = []
     while bytes.last != 0x05 {
@@ -65,16 +65,17 @@ private final class Window {
   }
 }
 
-@Suite("The live line on a terminal") struct ProgressTerminalTests {
-  @Test(
-    "It is one line at every width, also when the window changes, and gone at the end",
-    arguments: [20, 80, 200], ScreenModel.Narrowing.allCases)
-  func resizing(columns: Int, narrowing: ScreenModel.Narrowing) throws {
+@Suite struct ProgressTerminalTests {
+  @Test(arguments: [20, 80, 200], ScreenModel.Narrowing.allCases)
+  func `The live line takes one row at every width of the window, and is gone at the end`(
+    columns: Int, narrowing: ScreenModel.Narrowing
+  ) throws {
     let window = try Window(columns: columns, narrowing: narrowing)
     window.meter.setTotal(100)
     for row in 0..<50 { window.meter.finish(row, row < 3 ? .failed : .ok, bytes: 1 << 20) }
     window.meter.begin(50, url: "https://slow.example/a.png")
     window.meter.note("a note")
+
     for width in [columns, 30, 7, 100, 12, 250, 80] {
       window.resize(to: width)
       window.tick(after: 4)
@@ -84,7 +85,9 @@ private final class Window {
       #expect(rows.last?.contains("50/10".prefix(width - 1)) == true)
       if width >= 80 { #expect(rows.last?.contains("slow.example slow: ") == true) }
     }
+
     window.look { window.meter.end() }
+
     #expect(window.model.rows == ["a note"])
     #expect(window.model.unknown == [])
   }
@@ -92,28 +95,34 @@ private final class Window {
   @Test(arguments: [
     (["TERM": "xterm"], true), (["TERM": "xterm", "NO_COLOR": "1"], false), (["TERM": "xterm", "NO_COLOR": ""], true),
   ])
-  func `Colours are left out for NO_COLOR`(environment: [String: String], isColored: Bool) throws {
+  func `With NO_COLOR, the live line has no colors`(environment: [String: String], isColored: Bool) throws {
     let window = try Window(columns: 80, narrowing: .wraps, environment: environment)
     window.meter.finish(0, .failed, bytes: 0)
+
     window.tick()
+
     #expect(window.text.contains("1 failed"))
     #expect(window.text.contains("\u{1B}[31m") == isColored)
     #expect(window.model.rows.count == 1)
   }
 
-  @Test func `A terminal that calls itself dumb gets plain lines`() throws {
+  @Test func `With TERM=dumb, progress is plain lines`() throws {
     let window = try Window(columns: 80, narrowing: .cuts, environment: ["TERM": "dumb"])
     window.meter.setTotal(2)
     window.meter.finish(0, .failed, bytes: 0)
+
     window.tick(after: 10)
+
     #expect(window.text == "1/2 items, 1 failed, ETA 0:10\r\n")
   }
 
-  @Test func `Nothing that a manifest holds is obeyed by the terminal`() throws {
+  @Test func `Escape sequences from a manifest do not reach the terminal`() throws {
     let window = try Window(columns: 200, narrowing: .wraps)
     window.meter.begin(0, url: "http://a\u{1B}[2Jé漢.example/")
     window.meter.note("http://a/\u{1B}]0;title\u{7}\r\u{9B}2J\nnext")
+
     window.tick(after: 5)
+
     #expect(window.model.unknown == [])
     #expect(window.model.rows.count == 3)
     #expect(window.model.rows.last?.contains("a?[2j??.example slow: 0:05") == true)

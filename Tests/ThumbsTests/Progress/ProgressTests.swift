@@ -12,13 +12,13 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
 
 @Suite struct ProgressTests {
   @Test(
-    "The line fits, and what matters most stays",
     arguments: [
       (80, "[=========>         ] 50/100  3 failed  ETA 0:10  1 MiB/s"), (36, "50/100  3 failed  ETA 0:10  1 MiB/s"),
       (30, "50/100  3 failed  ETA 0:10"), (17, "50/100  3 failed"), (7, "50/100"), (4, "50/"), (1, ""), (0, ""),
     ])
-  func line(width: Int, expected: String) {
+  func `The live line fits the window, and drops the least important details first`(width: Int, expected: String) {
     let line = state(finished: 50, failed: 3, total: 100, bytes: 10 << 20).line(width: width, at: .seconds(10))
+
     #expect(line.count < max(width, 1))
     if width == 80 {
       #expect(line.hasPrefix("[") && line.hasSuffix("] 50/100  3 failed  ETA 0:10  1 MiB/s"))
@@ -28,42 +28,49 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     }
   }
 
-  @Test func `without a total there is neither an end nor a filled bar`() {
+  @Test func `Without a total, the live line has no ETA and an empty bar`() {
     let line = state(finished: 50, total: nil).line(width: 40, at: .seconds(10))
     #expect(line.hasSuffix("] 50") && !line.contains("=") && !line.contains("ETA"))
     #expect(state(finished: 0, total: 0).line(width: 40, at: .zero).hasSuffix("] 0/0"))
   }
 
-  @Test func `the rate is that of the last ten seconds`() {
+  @Test func `The rate covers the last ten seconds`() {
     var state = ProgressState(total: 10_000)
     for second in 1...100 {
       for _ in 0..<(second <= 50 ? 10 : 20) { state.finish(0, .ok, bytes: 1024) }
       state.tick(at: .seconds(second))
     }
+
     #expect(abs(state.perSecond(at: .seconds(100)).items - 20) < 0.01)
     #expect(state.secondsLeft(at: .seconds(100)) == 425)
     #expect(state.plainLine(at: .seconds(100)) == "1500/10000 items, ETA 7:05, 20 KiB/s")
   }
 
-  @Test func `the row that has gone on longest is named, once that is long`() {
+  @Test func `The host of the longest-running row is shown once the row has run for three seconds`() {
     var state = ProgressState(total: 3)
     for (row, host) in ["a", "b", "c"].enumerated() { state.begin(row, url: "http://\(host)/", at: .seconds(row)) }
+
     #expect(state.slowest(at: .milliseconds(2999)) == nil)
     #expect(state.slowest(at: .seconds(3)) == RunningRows.Slow(host: "a", seconds: 3))
+
     state.finish(0, .ok, bytes: 0)
+
     #expect(state.slowest(at: .seconds(5)) == RunningRows.Slow(host: "b", seconds: 4))
     #expect(state.plainLine(at: .seconds(70)) == "1/3 items, ETA 2:20, b slow: 1:09")
+
     state.finish(1, .ok, bytes: 0)
     state.finish(2, .ok, bytes: 0)
+
     #expect(state.slowest(at: .seconds(100)) == nil)
   }
 
-  @Test func `the line for programs is one JSON object`() throws {
+  @Test func `The line for programs is one JSON object`() throws {
     let line = state(finished: 50, failed: 3, total: 100, bytes: 7).jsonLine(at: .seconds(10))
     #expect(
       line
         == #"{"finished":50,"total":100,"failed":3,"bytes":7,"milliseconds":10000,"itemsPerSecond":5,"secondsLeft":10}"#
     )
+
     var slow = state(finished: 0, total: 1)
     slow.begin(0, url: "http://me:secret@a.example:80/b?c", at: .seconds(2))
     for line in [line, slow.jsonLine(at: .seconds(9))] {
@@ -73,12 +80,13 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
   }
 
   @Test(
-    "The mode follows the terminal",
     arguments: [
       (ProgressMode.auto, true, "xterm", .bar), (.auto, false, "xterm", .plain), (.auto, true, "dumb", .plain),
       (.bar, false, "xterm", .bar), (.none, true, "xterm", .none), (.json, true, "xterm", .json),
     ] as [(ProgressMode, Bool, String, ProgressMode)])
-  func mode(mode: ProgressMode, isTerminal: Bool, type: String, expected: ProgressMode) {
+  func `The automatic mode depends on the terminal, and other modes do not`(
+    mode: ProgressMode, isTerminal: Bool, type: String, expected: ProgressMode
+  ) {
     #expect(mode.resolved(isTerminal: isTerminal, terminalType: type) == expected)
   }
 }
@@ -86,7 +94,7 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
 @Suite struct ProgressScreenTests {
   private let some = state(finished: 1, total: 2)
 
-  @Test func `the bar is drawn ten times a second at most, and cleared at the end`() {
+  @Test func `The bar is drawn at most ten times per second, and cleared at the end`() {
     var screen = ProgressScreen(.bar)
     #expect(screen.draw(some, width: 20, at: .milliseconds(99)) == "")
     let first = screen.draw(some, width: 20, at: .milliseconds(100))
@@ -97,26 +105,29 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     #expect(screen.draw(some, width: 20, at: .seconds(9)) == "")
   }
 
-  @Test func `a note takes the place of the line, and the line comes back below`() {
+  @Test func `A note replaces the live line, which is drawn again below it`() {
     var screen = ProgressScreen(.bar)
     _ = screen.draw(some, width: 20, at: .milliseconds(100))
+
     let text = screen.draw(some, notes: ["hello"], width: 20, at: .milliseconds(101))
+
     #expect(text.hasPrefix("\r\u{1B}[Jhello\n"))
     #expect(text.hasSuffix("1/2  ETA 0:01\u{1B}[J\r"))
   }
 
-  @Test func `plain and JSON progress have no control characters, and their own pace`() {
+  @Test func `Plain and JSON progress are whole lines at their own intervals`() {
     var plain = ProgressScreen(.plain)
     #expect(plain.draw(some, width: 80, at: .seconds(9)) == "")
     #expect(plain.draw(some, notes: ["hello"], width: 80, at: .seconds(9)) == "hello\n")
     #expect(plain.draw(some, width: 80, at: .seconds(10)) == "1/2 items, ETA 0:10\n")
     #expect(plain.end(some, at: .seconds(11)) == "")
+
     var json = ProgressScreen(.json)
     #expect(json.draw(some, width: 80, at: .seconds(1)).hasPrefix("{\"finished\":1"))
     #expect(json.end(some, at: .seconds(2)).hasSuffix("}\n"))
   }
 
-  @Test func `the meter writes with its ticks alone, and nothing after the end`() {
+  @Test func `The meter writes only at ticks and at the end, and nothing after that`() {
     let written = Mutex<[String]>([])
     let time = Mutex(Duration.zero)
     let output = ProgressOutput(
@@ -124,17 +135,21 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     let meter = ProgressMeter(.auto, output: output, elapsed: { time.withLock { $0 } })
     meter.setTotal(2)
     meter.finish(0, .ok, bytes: 10)
+
     meter.tick()
+
     #expect(written.withLock { $0 }.isEmpty)
+
     time.withLock { $0 = .milliseconds(100) }
     meter.tick()
     meter.end()
     meter.tick()
+
     #expect(written.withLock { $0 }.count == 2)
     #expect(written.withLock { $0 }.last == "\r\u{1B}[J")
   }
 
-  @Test func `without progress, notes still come through`() {
+  @Test func `Without progress, notes are still printed`() {
     var screen = ProgressScreen(.none)
     #expect(screen.draw(some, width: 20, at: .seconds(100)) == "")
     #expect(screen.draw(some, notes: ["a", "b"], width: 20, at: .seconds(100)) == "a\nb\n")

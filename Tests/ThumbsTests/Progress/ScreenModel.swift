@@ -1,20 +1,20 @@
-/// What a person would see: a window that obeys the few codes that the progress uses.
+/// A model of a terminal window that interprets the few escape sequences that the progress display uses.
 struct ScreenModel {
-  /// What a terminal does with lines that no longer fit.
+  /// The treatment of lines that no longer fit.
   enum Narrowing: CaseIterable {
-    /// Breaks them into several (VTE, kitty, iTerm2, tmux).
+    /// Wraps them (VTE, kitty, iTerm2, tmux).
     case wraps
-    /// Cuts them off (xterm, the console of Linux).
+    /// Truncates them (xterm, the Linux console).
     case cuts
   }
 
   private let narrowing: Narrowing
   private var width: Int
-  /// Each may be broken into several rows.
+  /// The lines, each of which may take several rows.
   private var lines: [[Character]] = [[]]
   private var line = 0
   private var column = 0
-  /// Codes that it does not know.
+  /// The escape sequences that the model does not know.
   private(set) var unknown: [String] = []
 
   init(width: Int, narrowing: Narrowing) {
@@ -33,7 +33,7 @@ struct ScreenModel {
     return rows
   }
 
-  /// Gives the window `width` columns.
+  /// Changes the width of the window to `width` columns.
   mutating func resize(to width: Int) {
     self.width = width
     guard narrowing == .cuts else { return }
@@ -41,7 +41,7 @@ struct ScreenModel {
     column = min(column, width - 1)
   }
 
-  /// Shows `text`.
+  /// Interprets `text` as a terminal does.
   mutating func show(_ text: String) {
     var rest = Substring(text)
     while let scalar = rest.unicodeScalars.first {

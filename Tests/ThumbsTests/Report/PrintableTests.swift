@@ -2,7 +2,7 @@ import Testing
 
 @testable import thumbs
 
-/// What a terminal might obey, or be led astray by.
+/// The characters that a terminal may interpret, or that reorder the text around them.
 let hostile: [Unicode.Scalar] =
   (0...0x1F).map { Unicode.Scalar(UInt8($0)) } + (0x7F...0x9F).map { Unicode.Scalar(UInt8($0)) }
   + [0x061C, 0x200E, 0x200F, 0x2028, 0x2029].compactMap { Unicode.Scalar($0 as UInt32) }
@@ -11,8 +11,11 @@ let hostile: [Unicode.Scalar] =
 
 @Suite struct PrintableTests {
   @Test(arguments: hostile)
-  func `What a terminal might obey is not shown`(scalar: Unicode.Scalar) throws {
+  func `A character that a terminal may interpret is replaced in text and escaped in JSON`(scalar: Unicode.Scalar)
+    throws
+  {
     let text = "a\(scalar)é"
+
     #expect(text.printable == "aé" || text.printable == "a é" || text.printable == "a\u{FFFD}é")
     #expect(text.printable.unicodeScalars.count == 3)
     #expect(!text.printableLines.unicodeScalars.contains { $0.isUnprintable && $0 != "\n" })
@@ -26,7 +29,7 @@ let hostile: [Unicode.Scalar] =
   }
 
   @Test(arguments: ["", "plain ~", "é漢😀", "e\u{301}\u{200D}", "\u{FEFF}"])
-  func `Everything else is`(text: String) {
+  func `Text without control characters is shown unchanged`(text: String) {
     #expect(text.printable == text && text.printableLines == text && text.printableJSON == text)
   }
 }

@@ -30,9 +30,11 @@ extension RetryReport {
 }
 
 @Suite struct RetryReportTests {
-  @Test func `a row comes back with its place, address, names, sizes and mirrors`() throws {
+  @Test func `A row keeps its place, URL, names, sizes and mirrors`() throws {
     let line = try failed(.http(503)) { $0.options.mirrors = ["http://b/a.png"] }
+
     let report = try report([line])
+
     let row = try #require(report.rows.first)
     guard case .row(let manifestRow) = row.entry else { throw CancellationError() }
     #expect(report.directories == ["out"])
@@ -43,11 +45,11 @@ extension RetryReport {
     let thumbnail = Thumbnail(
       spec: row.specs[0], size: PixelSize(width: 1, height: 1), format: .png, bytes: [])
     #expect(row.name?.fileName(of: thumbnail) == "A {x}-64x32@2x.png")
-    // A second failure can be retried in the same way.
+    // If the retry fails too, it can be retried in the same way.
     #expect(ReportLine.Again(row, directory: "out") == line.again)
   }
 
-  @Test func `what may pass and what was cancelled is chosen; all that failed on demand`() throws {
+  @Test func `Transient failures and canceled rows are retried, and all failures on demand`() throws {
     let codes: [FailureCode] = [.http(404), .timeoutTotal, .cancelled, .tls, .http(503)]
     let done = ReportLine(
       ManifestRow(index: 0, url: "u"),
@@ -57,87 +59,95 @@ extension RetryReport {
           sourceBytes: 1, attempts: 0, timings: Timings(), warnings: []), []))
     let lines = try [done] + codes.map { try failed($0, url: "http://a/\($0)") }
     let urls = codes.map { "http://a/\($0)" }
+
     #expect(try report(lines).rows.map(\.entry.url) == [urls[1], urls[2], urls[4]])
     #expect(
       try report(lines).introduction
-        == "Retrying 3 rows: 1 row is done, 2 failed for good (--all-failed tries them).")
+        == "Retrying 3 rows: 1 row is done, 2 failed permanently (retry with --all-failed).")
     #expect(try report(lines, .allFailed).rows.map(\.entry.url) == urls)
   }
 
-  @Test func `a last line that was cut is left out; a line in the middle is an error`() throws {
+  @Test func `An incomplete last line is skipped, and an incomplete line before it is an error`() throws {
     let lines = try [failed(.http(503), url: "http://a/1"), failed(.http(503), url: "http://a/2")].flatMap(\.json)
+
     let cut = try RetryReport(LineReader(.bytes(Array(lines.dropLast(9)), name: "r")), choice: .retryable)
     #expect(cut.rows.map(\.entry.url) == ["http://a/1"])
     #expect(cut.isPartial)
+
     let damaged = Array(lines.dropLast(9)) + [UInt8(ascii: "\n")]
     #expect(throws: ManifestError.self) { try RetryReport(LineReader(.bytes(damaged, name: "r")), choice: .retryable) }
   }
 
-  @Test func `the end of a report that lacks rows is no row, and is said`() throws {
+  @Test func `The last line of a partial report is not a row, and the introduction mentions it`() throws {
     let bytes = try failed(.http(503)).json + Coverage.partial(rows: 1).json
+
     let partial = try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: .retryable)
+
     #expect(partial.isPartial && partial.rows.count == 1 && partial.lineNumbers == [1])
-    #expect(partial.introduction.contains("does not hold every row"))
+    #expect(partial.introduction.contains("does not contain every row"))
     #expect(try !report([failed(.http(503))]).isPartial)
   }
 
-  @Test func `a row that cannot be tried keeps all that another try needs`() throws {
+  @Test func `A row that cannot be retried keeps the data that a later retry needs`() throws {
     let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
     let row = try #require(try report([field]).rows.first)
     guard case .bad(let bad) = row.entry else { throw CancellationError() }
     var line = ReportLine(bad)
     line.again = row.again
+
     #expect(line.url == "http://a/a.png" && line.again == field.again)
-    // Later, with the field.
+    // A later retry with the header field succeeds.
     #expect(try report([line], fields: ["x-key"]).rows.map(\.entry.url) == ["http://a/a.png"])
   }
 
-  @Test func `what the report does not hold is said, and not fetched without`() throws {
+  @Test func `A row whose secrets are not in the report is a bad row that names them`() throws {
     let secret = try failed(.http(503), url: "http://me:secret@a/a.png")
     #expect(
       try report([secret]).reasons
-        == ["r, line 1: the report does not hold the credentials of the address; fetch the manifest again."])
+        == ["r, line 1: the report does not contain the credentials of the URL; fetch the manifest again."])
+
     let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
     #expect(!String(decoding: field.json, as: UTF8.self).contains("secret"))
     #expect(
       try report([field]).reasons
-        == ["r, line 1: the report does not hold the header field x-key of the row; give it with --header."])
+        == ["r, line 1: the report does not contain the row's header field x-key; give it with --header."])
     #expect(try report([field], fields: ["x-key"]).reasons == [nil])
+
     let bad = ReportLine(BadRow(index: 1, line: 2, name: nil, reason: "No."))
     #expect(
       try report([bad], .allFailed).reasons
-        == ["r, line 1: the line names no picture that could be tried again."])
+        == ["r, line 1: the line has no image to retry."])
   }
 
   @Test(arguments: [
-    ("../x.{ext}", #"r, line 1: the file name '../x.{ext}' makes no sense."#),
-    ("a.{stem}", "r, line 1: the file name 'a.{stem}' makes no sense."),
-    ("a.{ext", "r, line 1: the file name 'a.{ext' makes no sense."),
+    ("../x.{ext}", #"r, line 1: the file name '../x.{ext}' is invalid."#),
+    ("a.{stem}", "r, line 1: the file name 'a.{stem}' is invalid."),
+    ("a.{ext", "r, line 1: the file name 'a.{ext' is invalid."),
   ])
-  func `a forged name does not lead out of the directory`(file: String, reason: String) throws {
+  func `A forged file name cannot lead out of the directory`(file: String, reason: String) throws {
     var line = try failed(.http(503))
     line.again?.file = file
     #expect(try report([line]).reasons == [reason])
   }
 
   @Test(arguments: ["v1-0x1@1", "v1-64x64@9", "junk"])
-  func `a forged spec is a bad row`(spec: String) throws {
+  func `A forged spec makes a bad row`(spec: String) throws {
     var line = try failed(.http(503))
     line.again?.specs = [spec + "-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline"]
-    #expect(try report([line]).reasons == ["r, line 1: the specs make no sense."])
+    #expect(try report([line]).reasons == ["r, line 1: the specs are invalid."])
   }
 
-  @Test func `what is no report is refused at its line`() throws {
+  @Test func `A file that is not a report is rejected at its first unrecognized line`() throws {
     let good = String(decoding: try failed(.http(503)).json, as: UTF8.self)
     for (text, number) in [("http://a/a.png\n", 1), ("http://a/a.png", 1), (good + "[]\n", 2)] {
       let reason = message { _ = try RetryReport(LineReader(text: text), choice: .retryable) }
-      #expect(reason?.hasPrefix("list, line \(number): not a line of a report: ") == true)
+      #expect(reason?.hasPrefix("list, line \(number): not a report line: ") == true)
     }
   }
 }
 
 @Suite struct FingerprintTests {
-  @Test func `a spec comes back from its fingerprint, of any version`() {
+  @Test func `A spec is restored from its fingerprint, of any version`() {
     let spec = ThumbnailSpec(
       width: 200, height: 100, scale: 2, fit: .stretch, enlargement: .allowed, format: .jpeg, quality: 7,
       background: .init(red: 1, green: 2, blue: 3), filter: .box, light: .linear, scans: .progressive)

@@ -1,0 +1,95 @@
+import Testing
+
+@testable import BatchFetch
+@testable import thumbs
+
+@Suite struct SummaryTests {
+  private func summary(_ codes: [FailureCode], done: Int = 0) -> Summary {
+    var summary = Summary()
+    let row = ManifestRow(index: 0, line: nil, name: nil, url: "u")
+    for code in codes { summary.count(ReportLine(row, .failed(FetchFailure(code, "")))) }
+    for _ in 0..<done { summary.count(ReportLine.sample(.sample())) }
+    return summary
+  }
+
+  @Test(
+    arguments: [
+      ([], 0), ([.cancelled], 0), ([.http(404)], 1), ([.timeoutTotal], 75), ([.http(404), .http(503), .badURL], 75),
+    ] as [([FailureCode], Int32)])
+  func `The exit code is 75 if a failure is worth retrying, and 1 for other failures`(
+    codes: [FailureCode], expected: Int32
+  ) {
+    #expect(summary(codes, done: 1).exitCode == expected)
+  }
+
+  @Test func `The text counts origins and failure codes, most frequent first`() {
+    let text = summary([.http(404), .tls, .http(404), .stalled, .cancelled], done: 2).text(
+      after: .milliseconds(1250), downloaded: ByteSize(count: 288_666))
+
+    #expect(
+      text == """
+        7 items: 2 ok, 4 failed, 1 cancelled in 1.3 s; 281.9 KiB downloaded
+          ok: 2 network
+          failed: 2 http_404, 1 stalled*, 1 tls
+          (* worth retrying)
+        """)
+  }
+
+  private func row(_ host: String, _ outcome: ReportLine.Outcome) -> ReportLine {
+    ReportLine(ManifestRow(index: 0, line: nil, name: nil, url: "http://\(host)/a.png"), outcome)
+  }
+
+  /// A summary with a slow host, a failing host and an image from the cache.
+  private var mixed: Summary {
+    var summary = Summary()
+    var slow = ThumbnailSet.sample()
+    slow.timings.download = .milliseconds(300)
+    summary.count(row("slow", .done(slow, [])))
+    slow.timings.download = .milliseconds(500)
+    summary.count(row("slow", .done(slow, [])))
+    var kept = ReportLine.Output(ThumbnailSet.sample().thumbnails[0], path: "a.jpg")
+    kept.outcome = .unchanged
+    summary.count(row("bad", .done(.sample(origin: .disk), [kept])))
+    summary.count(row("bad", .failed(FetchFailure(.http(503), ""))))
+    summary.count(row("bad", .failed(.cancelled)))
+    return summary
+  }
+
+  @Test func `With several hosts, the text lists slow and failing ones, and the bytes saved by the cache`() {
+    #expect(
+      mixed.text(after: .seconds(2), downloaded: ByteSize(count: 0)) == """
+        5 items: 3 ok, 1 failed, 1 cancelled in 2.0 s; 0 B downloaded
+          ok: 2 network, 1 disk
+          failed: 1 http_503*
+          (* worth retrying)
+          saved by the cache: 140.9 KiB
+          slowest hosts: slow 0.4 s
+          most failures: bad 1 of 2
+        """)
+  }
+
+  @Test func `The JSON summary has the documented members in the documented order`() {
+    let hosts = (
+      slow: #"{"host":"slow","downloads":2,"mean":400,"items":2,"failed":0}"#,
+      bad: #"{"host":"bad","downloads":0,"mean":0,"items":2,"failed":1}"#
+    )
+    let expected =
+      #"{"version":1,"exit":75,"complete":true,"elapsed":2000,"items":{"total":5,"ok":3,"failed":1,"cancelled":1},"#
+      + #""files":{"written":0,"unchanged":1},"bytes":{"downloaded":7,"saved":144308},"#
+      + #""origins":[{"origin":"network","items":2},{"origin":"disk","items":1}],"#
+      + #""failures":[{"code":"http_503","items":1,"retryable":true}],"#
+      + #""hosts":{"count":2,"unlistedItems":0,"slowest":[\#(hosts.slow)],"failing":[\#(hosts.bad)]}}"# + "\n"
+    let json = mixed.json(.finished(mixed), .complete, after: .seconds(2), downloaded: ByteSize(count: 7))
+
+    #expect(String(decoding: json, as: UTF8.self) == expected)
+  }
+
+  @Test func `Hosts beyond the limit are counted but not listed`() {
+    var tally = HostTally()
+    for number in 0..<(HostTally.limit + 5) { tally.count(row("h\(number)", .failed(FetchFailure(.tls, "")))) }
+    tally.count(row("h0", .failed(FetchFailure(.tls, ""))))
+
+    #expect(tally.hosts.count == HostTally.limit && tally.unlistedRows == 5)
+    #expect(tally.mostFailing(1).map(\.name) == ["h0"])
+  }
+}
