@@ -1,17 +1,17 @@
-/// One caller's hold on work that others may share: a download, or a request for thumbnails.
+/// One caller's share in work that other callers may have joined: a download, or a request for thumbnails.
 public struct FetchToken: Sendable {
   private let onCancel: @Sendable () -> Void
-  private let onPriority: @Sendable (ThumbnailRequest.Priority) -> Void
+  private let onPriority: @Sendable (Priority) -> Void
 
-  init(cancel: @escaping @Sendable () -> Void, setPriority: @escaping @Sendable (ThumbnailRequest.Priority) -> Void) {
+  init(cancel: @escaping @Sendable () -> Void, setPriority: @escaping @Sendable (Priority) -> Void) {
     onCancel = cancel
     onPriority = setPriority
   }
 
-  /// Gives up this caller's wish: its completion gets `cancelled`, and no success once this has returned, unless it is
-  /// being called already. The last caller to leave cancels the work itself.
+  /// Cancels for this caller: its completion receives `cancelled`, never a success after this method returns, unless
+  /// the completion is already being called. The work itself is canceled when its last caller cancels.
   public func cancel() { onCancel() }
 
-  /// Changes how urgent it is for this caller. Among several callers the most urgent one counts.
-  public func setPriority(_ priority: ThumbnailRequest.Priority) { onPriority(priority) }
+  /// Changes the priority for this caller. The work runs with the highest priority among its callers.
+  public func setPriority(_ priority: Priority) { onPriority(priority) }
 }

@@ -1,7 +1,9 @@
 internal import Synchronization
 
-/// Something that happens once, and that requests can wait for: the end of another request, say. Let go, it counts as
-/// reached: nobody could reach it any more, and every request is told its outcome.
+/// An event that happens once and that requests can wait for, such as the end of another request.
+///
+/// A milestone without any reference left counts as reached: nothing could reach it anymore, and every waiting request
+/// must get an outcome.
 public final class Milestone: Sendable {
   private struct State {
     var isReached = false
@@ -10,12 +12,12 @@ public final class Milestone: Sendable {
 
   private let state = Mutex(State())
 
-  /// One that is still ahead.
+  /// Creates a milestone that is not reached yet.
   public init() {}
 
   deinit { reach() }
 
-  /// It has happened. Further calls do nothing.
+  /// Marks the milestone as reached. Further calls have no effect.
   public func reach() {
     let waiting = state.withLock { state in
       state.isReached = true
@@ -25,7 +27,7 @@ public final class Milestone: Sendable {
     for body in waiting { body() }
   }
 
-  /// Calls `body` once: now where it has happened, else from the call of ``reach()``.
+  /// Calls `body` exactly once: now if the milestone is reached, otherwise within the call of ``reach()``.
   func whenReached(_ body: @escaping @Sendable () -> Void) {
     let isReached = state.withLock { state in
       if !state.isReached { state.waiting.append(body) }
