@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// Swift cannot call C functions with variable arguments. Each function below calls one such function of libcurl with
-// arguments of one fixed type, and nothing else.
+// Swift cannot call variadic C functions. Each function below only calls one variadic function of libcurl with
+// arguments of a fixed type, unless its comment says otherwise.
 
 static inline CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
@@ -22,7 +22,7 @@ static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct cu
   return curl_easy_setopt(handle, option, value);
 }
 
-/// Lets a transfer end while a name is resolved for it, without waiting for the name server (libcurl 7.87).
+/// Lets a transfer end during a name lookup without waiting for the lookup (libcurl 7.87 and later).
 static inline void ccurl_set_quick_exit(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700
   curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
@@ -53,7 +53,7 @@ static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
   return value;
 }
 
-/// The context pointer that was set as CURLOPT_PRIVATE.
+/// Returns the context pointer that was set as CURLOPT_PRIVATE.
 static inline void *ccurl_get_private(CURL *handle) {
   char *value = NULL;
   curl_easy_getinfo(handle, CURLINFO_PRIVATE, &value);
@@ -64,11 +64,11 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, l
   return curl_multi_setopt(multi, option, value);
 }
 
-/// The result of a finished transfer; it stands in a union that Swift sees without names.
+/// Returns the result of a finished transfer, a member of a union that Swift imports without names.
 static inline CURLcode ccurl_message_result(const CURLMsg *message) { return message->data.result; }
 
-/// Copies the IP address that libcurl is about to connect to, in network order, and returns its length: 4, 16, or 0 for
-/// another family. The socket structures belong to no module of their own, so that Swift cannot name their fields.
+/// Copies the IP address to which libcurl is about to connect, in network order, and returns its length: 4, 16, or 0
+/// for another family. It is written in C because no module exports the socket structures to Swift.
 static inline int ccurl_peer_address(const struct curl_sockaddr *peer, unsigned char bytes[16]) {
   if (peer->family == AF_INET) {
     memcpy(bytes, &((const struct sockaddr_in *)(const void *)&peer->addr)->sin_addr, 4);
@@ -81,6 +81,7 @@ static inline int ccurl_peer_address(const struct curl_sockaddr *peer, unsigned 
   return 0;
 }
 
+/// Opens a socket that child processes do not inherit.
 static inline curl_socket_t ccurl_open_socket(const struct curl_sockaddr *peer) {
   return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }
