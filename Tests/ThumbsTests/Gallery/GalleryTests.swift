@@ -9,7 +9,7 @@ import Testing
 /// The line of a row that failed.
 private func failedLine(
   _ index: Int = 0, name: String? = "Lost", url: String = "http://a.example/b.png", code: FailureCode = .http(404),
-  message: String = "The server answered 404."
+  message: String = "The server responded with status 404."
 ) -> ReportLine {
   ReportLine(ManifestRow(index: index, name: name, url: url), .failed(FetchFailure(code, message)))
 }
