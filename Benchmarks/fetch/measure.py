@@ -96,8 +96,8 @@ def compare(root, urls):
         "bare loop": lambda: bench("bare", WIDTH, FILES, urls),
         "ours": lambda: bench("ours", WIDTH, FILES, urls),
         "curl": lambda: fetched_by(
-            ["curl", "-s", "--parallel", "--parallel-immediate", "--parallel-max", str(WIDTH), "-K", f"{root}/curl.txt"],
-            root),
+            ["curl", "-s", "--parallel", "--parallel-immediate", "--parallel-max", str(WIDTH),
+             "-K", f"{root}/curl.txt"], root),
         "aria2c": lambda: fetched_by(
             ["aria2c", "-q", "-i", f"{root}/aria2.txt", "-d", f"{root}/out", "-j", str(WIDTH), "-x", "1",
              "--file-allocation=none", "--allow-overwrite=true"], root),
@@ -130,7 +130,8 @@ def report(best):
 
 def report_latency(root):
     port = start_slow_server((root / "www/0.bin").read_bytes())
-    seconds = bench("ours", SLOW_WIDTH, FILES, [f"http://127.0.0.1:{port}/{index}" for index in range(FILES)])["seconds"]
+    urls = [f"http://127.0.0.1:{port}/{index}" for index in range(FILES)]
+    seconds = bench("ours", SLOW_WIDTH, FILES, urls)["seconds"]
     ideal = math.ceil(FILES / SLOW_WIDTH) * LATENCY
     print(f"\n{FILES} responses after {LATENCY * 1000:.0f} ms each, {SLOW_WIDTH} at once")
     show(f"{seconds:.2f} s, ideal {ideal:.2f} s", f"{seconds / ideal:.3f}", "<= 1.15", seconds / ideal <= 1.15)
@@ -140,7 +141,8 @@ def report_soak(urls):
     command = [BINARY, "soak", str(WIDTH), str(SOAK), *urls]
     done = subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, text=True)
     samples = [tuple(map(int, line.split())) for line in done.stderr.splitlines()]
-    print(f"\n{SOAK} requests in {json.loads(done.stdout)['seconds']:.1f} s; memory in use after every tenth of them, MiB")
+    seconds = json.loads(done.stdout)["seconds"]
+    print(f"\n{SOAK} requests in {seconds:.1f} s; memory in use after every tenth of them, MiB")
     print("  " + " ".join(f"{size / 2**20:.1f}" for _, size in samples))
     growth = samples[-1][1] / samples[1][1]
     show("last sample, second = 1", f"{growth:.3f}", "<= 1.05", growth <= 1.05)

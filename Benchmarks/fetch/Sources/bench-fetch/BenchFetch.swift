@@ -3,8 +3,8 @@ import BatchFetch
 import Foundation
 import Synchronization
 
-/// `bench-fetch bare|transport|ours|soak WIDTH COUNT URL...` downloads the URLs in turn, COUNT times in all and WIDTH at
-/// once. It prints one JSON object: wall and CPU seconds of the downloads alone, the number of successful downloads,
+/// `bench-fetch bare|transport|ours|soak WIDTH COUNT URL...` downloads the URLs in turn, COUNT times in all and WIDTH
+/// at once. It prints one JSON object: wall and CPU seconds of the downloads alone, the number of successful downloads,
 /// their bytes, and the peak memory.
 ///
 /// `bare` is a plain loop over libcurl, `transport` our event loop without the downloader, and `ours` the downloader.
