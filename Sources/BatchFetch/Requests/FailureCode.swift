@@ -52,7 +52,7 @@ public enum FailureCode: Hashable, Sendable {
   case outputConflict
   /// The image is not in the cache, and the cache mode is offline.
   case offlineMiss
-  /// The caller canceled.
+  /// The caller canceled the request.
   case cancelled
 }
 

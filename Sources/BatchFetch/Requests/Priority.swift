@@ -1,11 +1,11 @@
 /// The urgency of a request compared with others that wait. If several callers share the work, the highest priority
 /// counts.
 public enum Priority: Int, Comparable, CaseIterable, Sendable {
-  /// Starts when nothing more urgent waits, such as prefetching.
+  /// For work such as prefetching, which starts when nothing more urgent waits.
   case low
   /// The default.
   case normal
-  /// Starts before everything else, such as an image whose place on screen is still empty.
+  /// For images that are missing on screen, which start before everything else.
   case high
 
   /// Returns true if `a` is less urgent than `b`.

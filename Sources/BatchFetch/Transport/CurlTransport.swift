@@ -3,8 +3,9 @@ internal import Foundation
 /// An HTTP transport on libcurl. One event loop on one thread runs any number of transfers, keeps connections open for
 /// reuse, and multiplexes transfers over HTTP/2 if an https server supports it.
 ///
-/// The transport follows redirects itself and checks each hop like the first request. Other hosts get neither
-/// credentials nor the caller's own header fields, and a redirect from https to http fails.
+/// The transport follows redirects itself and checks each hop like the first request. Other hosts get neither the
+/// credentials of the request nor its header fields, except for harmless ones such as `Accept`. A redirect from https
+/// to http fails.
 ///
 /// With a proxy, the proxy connects to an address that this machine does not see. The address policy therefore checks
 /// the target before the proxy gets the request: an IP address in the URL always, and with
