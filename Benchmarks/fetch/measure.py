@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """measure.py BINARY: times four programs on the same 2,000 files, and ours on a slow server and over 100,000 requests.
 
-All in one run and in turn, the best of five each. Wall times of ours and of the bare loop are those of the downloads
-alone; beside curl and aria2c, which cannot tell, they are those of the whole process.
+The programs take turns in one run, and the best of five rounds counts. Ours and the bare loop are compared by the wall
+time of the downloads alone; curl and aria2c, which do not report that, by the wall time of the whole process.
 """
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.lower(
 
 
 def make_files(root):
-    """2,000 files of 10 to 20 KiB, the same on every run."""
+    """Writes 2,000 files of 10 to 20 KiB, the same on every run."""
     source = random.Random(1)
     (root / "www").mkdir()
     for index in range(FILES):
@@ -37,14 +37,14 @@ def make_files(root):
 
 
 def start_slow_server(body):
-    """Answers every request with `body`, after the latency. Returns its port."""
-    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    """Starts a server that responds to every request with `body` after the latency. Returns its port."""
+    response = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
     async def serve(reader, writer):
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while await reader.readuntil(b"\r\n\r\n"):
                 await asyncio.sleep(LATENCY)
-                writer.write(answer)
+                writer.write(response)
 
     async def listen():
         server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1000)
@@ -59,7 +59,7 @@ def start_slow_server(body):
 
 
 def measured(command):
-    """Wall and CPU seconds of a whole process, and what it printed."""
+    """Runs a process and returns its wall and CPU seconds and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
     done = subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -71,7 +71,7 @@ def measured(command):
 def bench(mode, width, count, urls):
     process, output = measured([BINARY, mode, str(width), str(count), *urls])
     inside = json.loads(output)
-    assert inside["good"] == count, f"only {inside['good']} of {count} came"
+    assert inside["good"] == count, f"only {inside['good']} of {count} downloads succeeded"
     return inside | process
 
 
@@ -86,7 +86,7 @@ def fetched_by(command, root):
     for path in (root / "out").iterdir():
         path.unlink()
     result, _ = measured(command)
-    assert sum(1 for _ in (root / "out").iterdir()) == FILES, f"{command[0]} left files out"
+    assert sum(1 for _ in (root / "out").iterdir()) == FILES, f"{command[0]} did not write all files"
     return result
 
 
@@ -96,8 +96,8 @@ def compare(root, urls):
         "bare loop": lambda: bench("bare", WIDTH, FILES, urls),
         "ours": lambda: bench("ours", WIDTH, FILES, urls),
         "curl": lambda: fetched_by(
-            ["curl", "-s", "--parallel", "--parallel-immediate", "--parallel-max", str(WIDTH), "-K", f"{root}/curl.txt"],
-            root),
+            ["curl", "-s", "--parallel", "--parallel-immediate", "--parallel-max", str(WIDTH),
+             "-K", f"{root}/curl.txt"], root),
         "aria2c": lambda: fetched_by(
             ["aria2c", "-q", "-i", f"{root}/aria2.txt", "-d", f"{root}/out", "-j", str(WIDTH), "-x", "1",
              "--file-allocation=none", "--allow-overwrite=true"], root),
@@ -130,9 +130,10 @@ def report(best):
 
 def report_latency(root):
     port = start_slow_server((root / "www/0.bin").read_bytes())
-    seconds = bench("ours", SLOW_WIDTH, FILES, [f"http://127.0.0.1:{port}/{index}" for index in range(FILES)])["seconds"]
+    urls = [f"http://127.0.0.1:{port}/{index}" for index in range(FILES)]
+    seconds = bench("ours", SLOW_WIDTH, FILES, urls)["seconds"]
     ideal = math.ceil(FILES / SLOW_WIDTH) * LATENCY
-    print(f"\n{FILES} answers after {LATENCY * 1000:.0f} ms each, {SLOW_WIDTH} at once")
+    print(f"\n{FILES} responses after {LATENCY * 1000:.0f} ms each, {SLOW_WIDTH} at once")
     show(f"{seconds:.2f} s, ideal {ideal:.2f} s", f"{seconds / ideal:.3f}", "<= 1.15", seconds / ideal <= 1.15)
 
 
@@ -140,7 +141,8 @@ def report_soak(urls):
     command = [BINARY, "soak", str(WIDTH), str(SOAK), *urls]
     done = subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, text=True)
     samples = [tuple(map(int, line.split())) for line in done.stderr.splitlines()]
-    print(f"\n{SOAK} requests in {json.loads(done.stdout)['seconds']:.1f} s; memory in use after every tenth part, MiB")
+    seconds = json.loads(done.stdout)["seconds"]
+    print(f"\n{SOAK} requests in {seconds:.1f} s; memory in use after every tenth of them, MiB")
     print("  " + " ".join(f"{size / 2**20:.1f}" for _, size in samples))
     growth = samples[-1][1] / samples[1][1]
     show("last sample, second = 1", f"{growth:.3f}", "<= 1.05", growth <= 1.05)

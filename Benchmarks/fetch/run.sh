@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures the downloads beside a bare libcurl loop, curl --parallel and aria2c, on loopback nginx.
+# Compares the downloads with a bare libcurl loop, curl --parallel and aria2c, on loopback nginx.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 swift build -c release --package-path "$here" --product bench-fetch

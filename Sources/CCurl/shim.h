@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// Swift cannot call variadic C functions. Each function below calls one variadic function of libcurl with fixed
-// argument types.
+// Swift cannot call variadic C functions. Each function below only calls one variadic function of libcurl with
+// arguments of a fixed type, unless its comment says otherwise.
 
 static inline CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
@@ -22,7 +22,7 @@ static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct cu
   return curl_easy_setopt(handle, option, value);
 }
 
-/// Allows a transfer to end while its host name is being resolved, without waiting for the resolver (libcurl 7.87).
+/// Lets a transfer end during a name lookup without waiting for the lookup (libcurl 7.87 and later).
 static inline void ccurl_set_quick_exit(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700
   curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
@@ -64,11 +64,11 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, l
   return curl_multi_setopt(multi, option, value);
 }
 
-/// Returns the result of a finished transfer, which is in an anonymous union that Swift does not import by name.
+/// Returns the result of a finished transfer, a member of a union that Swift imports without names.
 static inline CURLcode ccurl_message_result(const CURLMsg *message) { return message->data.result; }
 
-/// Copies the IP address that libcurl is about to connect to, in network byte order, and returns its length: 4, 16, or
-/// 0 for other address families. Swift cannot do this, because the socket structures belong to no module it can import.
+/// Copies the IP address to which libcurl is about to connect, in network order, and returns its length: 4, 16, or 0
+/// for another family. It is written in C because no module exports the socket structures to Swift.
 static inline int ccurl_peer_address(const struct curl_sockaddr *peer, unsigned char bytes[16]) {
   if (peer->family == AF_INET) {
     memcpy(bytes, &((const struct sockaddr_in *)(const void *)&peer->addr)->sin_addr, 4);
@@ -81,6 +81,7 @@ static inline int ccurl_peer_address(const struct curl_sockaddr *peer, unsigned 
   return 0;
 }
 
+/// Opens a socket that child processes do not inherit.
 static inline curl_socket_t ccurl_open_socket(const struct curl_sockaddr *peer) {
   return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }

@@ -1,7 +1,7 @@
 @testable import BatchFetch
 
 extension Downloader.Configuration {
-  /// The defaults, without deadlines that a busy machine could miss: tests own time.
+  /// The defaults with timeouts that are too long to expire on a busy machine.
   static var patient: Downloader.Configuration {
     var configuration = Downloader.Configuration()
     configuration.limits.connect = .seconds(600)
@@ -13,7 +13,7 @@ extension Downloader.Configuration {
 }
 
 extension CurlTransport.Configuration {
-  /// The defaults, whatever proxies the environment has.
+  /// The defaults without the proxies of the environment.
   static var direct: CurlTransport.Configuration {
     var configuration = CurlTransport.Configuration()
     configuration.proxies = .none

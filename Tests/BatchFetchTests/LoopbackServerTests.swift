@@ -4,9 +4,9 @@ import Testing
 @testable import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct LoopbackServerTests {
-  /// Thread A runs the `deinit` of a server while its connections end on threads B. The descriptors that B closes are taken
-  /// by the threads C at once, which find out whether A shuts one of them down.
-  @Test func `A server that goes shuts down no descriptor of others`() async throws {
+  /// Thread A runs the `deinit` of a server while threads B end its connections. Threads C open sockets, which reuse
+  /// the descriptors that B closes, and check that A does not shut down any of them.
+  @Test func `A deallocated server shuts down only its own descriptors`() async throws {
     let (isOver, broken) = (Gate(), Counter())
     let others = DispatchGroup()
     for _ in 0..<2 {
@@ -16,6 +16,7 @@ import Testing
         others.leave()
       }.start()
     }
+
     for _ in 0..<1000 {
       var server: LoopbackServer? = try LoopbackServer { _ in .http() }
       let port = try #require(server?.port)
@@ -26,10 +27,11 @@ import Testing
     }
     isOver.open()
     await withCheckedContinuation { done in others.notify(queue: .global()) { done.resume() } }
+
     #expect(broken.value == 0)
   }
 
-  /// Opens two connected sockets and returns false if somebody shut one down before a byte went through.
+  /// Opens two connected sockets and returns false if another thread shuts one down before a byte arrives.
   private static func isPairWhole() -> Bool {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return true }

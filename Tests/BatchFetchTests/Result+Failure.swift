@@ -6,7 +6,7 @@ extension Result {
 }
 
 extension Result {
-  /// What `body` comes to.
+  /// Creates the result of running `body`.
   init(of body: () async throws(Failure) -> Success) async {
     do throws(Failure) {
       self = .success(try await body())

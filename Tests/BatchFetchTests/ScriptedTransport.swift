@@ -5,27 +5,27 @@ import TestSupport
 
 @testable import BatchFetch
 
-/// A transport without sockets: each request is answered by the steps a test gives.
+/// A transport without sockets that responds to each request with the steps of a test.
 final class ScriptedTransport: Transport {
   enum Step: Sendable {
     case head(Int, HTTPFields)
     case bytes([UInt8])
     case fail(FailureCode)
     case end
-    /// Nothing, until the test calls ``ScriptedExchange/resume()``.
+    /// Waits until the test calls ``ScriptedExchange/resume()``.
     case hold
   }
 
   typealias Script = @Sendable (_ request: TransferRequest, _ number: Int) -> [Step]
 
-  /// All exchanges, in the order they began.
+  /// All exchanges, in the order in which they started.
   let exchanges = Recorder<ScriptedExchange>()
-  /// How many were on their way at the same time.
+  /// The number of concurrent exchanges.
   let load = LoadMeter()
   private let script: Script
   private let count = Counter()
 
-  /// - Parameter script: answers a request; `number` is 1 for the first one.
+  /// - Parameter script: returns the steps for a request; `number` is 1 for the first one.
   init(_ script: @escaping Script) { self.script = script }
 
   /// The requests so far.
@@ -48,9 +48,9 @@ final class ScriptedExchange: Transfer {
 
   let request: TransferRequest
   private let load: LoadMeter
-  /// What is left to do; nil when the exchange is over. Nobody is kept alive by an exchange that is.
+  /// The remaining steps; nil after the end, so that an ended exchange does not keep its receiver alive.
   private let script: Mutex<Script?>
-  /// A receiver is told everything from one thread at a time.
+  /// The queue that delivers all events, because a receiver expects one event at a time.
   private let queue = DispatchQueue(label: "scripted-exchange")
 
   init(
@@ -62,7 +62,7 @@ final class ScriptedExchange: Transfer {
     load.enter()
   }
 
-  /// Goes on with the steps, up to the next hold.
+  /// Plays the steps up to the next `hold`.
   func resume() { queue.async { self.play() } }
 
   func cancel() { queue.async { self.end(.cancelled) } }
@@ -78,7 +78,7 @@ final class ScriptedExchange: Transfer {
           try bytes.withUnsafeBytes { bytes in
             Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
           }.get()
-        case .fail(let code): end(FetchFailure(code, "As the script says."))
+        case .fail(let code): end(FetchFailure(code, "The script fails here."))
         case .end: end(nil)
         case .hold: return
         }
@@ -102,7 +102,7 @@ extension ScriptedExchange.Script {
 }
 
 extension [ScriptedTransport.Step] {
-  /// A whole answer.
+  /// Returns the steps of a complete response.
   static func answer(_ body: [UInt8], status: Int = 200, fields: HTTPFields = [:]) -> Self {
     [.head(status, fields), .bytes(body), .end]
   }

@@ -101,7 +101,7 @@ class GalleryTest(unittest.TestCase):
         self.assertGreater(min(widths), 0)
         failed = self.browser.run("[...document.querySelectorAll('#cards .failed')].map(c => c.innerText)")
         self.assertEqual(len(failed), 1)
-        for text in ("Lost & Found", "http_404", "The server answered 404."):
+        for text in ("Lost & Found", "http_404", "The server responded with status 404."):
             self.assertIn(text, failed[0])
         names = self.browser.run("links.map(l => l.querySelector('b').textContent)")
         self.assertEqual((names[0], names[-1]), ("Fjord Weather", "Lost & Found"), "not the order of the manifest")

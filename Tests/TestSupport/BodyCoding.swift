@@ -1,28 +1,28 @@
 import CDeflate
 
-/// Bodies in the content codings of HTTP, made on the spot.
+/// Encoders for the content codings and transfer codings of HTTP.
 public enum BodyCoding {
-  /// RFC 1952.
+  /// Encodes with `gzip` (RFC 1952).
   public static func gzip(_ bytes: [UInt8]) -> [UInt8] { compressed(bytes, by: libdeflate_gzip_compress) }
 
-  /// `deflate` of RFC 9110: RFC 1950.
+  /// Encodes with `deflate` as RFC 9110 defines it: the zlib format (RFC 1950).
   public static func zlib(_ bytes: [UInt8]) -> [UInt8] { compressed(bytes, by: libdeflate_zlib_compress) }
 
-  /// `deflate` as some servers mistake it: RFC 1951 alone.
+  /// Encodes with `deflate` as some servers misread it: without the zlib wrapper (RFC 1951).
   public static func rawDeflate(_ bytes: [UInt8]) -> [UInt8] { compressed(bytes, by: libdeflate_deflate_compress) }
 
-  /// RFC 7932: one uncompressed meta-block, so at most 64 KiB, and an empty last one.
+  /// Encodes with `br` (RFC 7932): one uncompressed meta-block, so at most 64 KiB, and an empty last one.
   public static func brotli(_ bytes: [UInt8]) -> [UInt8] {
     littleEndian(UInt32(bytes.count - 1) << 4 | 1 << 20, count: 3) + bytes + [0x03]
   }
 
-  /// RFC 8878: a frame of one raw block, so at most 128 KiB.
+  /// Encodes with `zstd` (RFC 8878): a frame of one raw block, so at most 128 KiB.
   public static func zstd(_ bytes: [UInt8]) -> [UInt8] {
     [0x28, 0xB5, 0x2F, 0xFD, 0xA0] + littleEndian(UInt32(bytes.count), count: 4)
       + littleEndian(UInt32(bytes.count) << 3 | 1, count: 3) + bytes
   }
 
-  /// RFC 9112, 7.1: one chunk for every `size` bytes; `rest` is what follows the last one.
+  /// Encodes with `chunked` (RFC 9112, section 7.1): one chunk per `size` bytes, then `rest`.
   public static func chunked(_ bytes: [UInt8], size: Int, rest: String = "0\r\n\r\n") -> [UInt8] {
     stride(from: 0, to: bytes.count, by: size).flatMap { start in
       let chunk = bytes[start...].prefix(size)

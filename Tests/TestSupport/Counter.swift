@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts calls from any thread.
+/// A thread-safe counter of calls.
 public final class Counter: Sendable {
   private let count = Atomic(0)
 
@@ -8,7 +8,7 @@ public final class Counter: Sendable {
 
   public var value: Int { count.load(ordering: .acquiring) }
 
-  /// 1 for the first call, 2 for the second.
+  /// Counts one call and returns its number, starting with 1.
   @discardableResult
   public func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
 }

@@ -1,5 +1,5 @@
-/// Returns when the condition holds: for what follows an event on its own time, such as memory being freed. The time
-/// limit of the suite bounds it.
+/// Returns when the condition holds. Use it for effects without an event to wait for, such as the release of memory.
+/// The time limit of the suite bounds the wait.
 public func eventually(_ condition: () -> Bool, isolation: isolated (any Actor)? = #isolation) async {
   while !condition() { await Task.yield() }
 }

@@ -1,24 +1,25 @@
 import Foundation
 
-/// Holds threads back until a test lets them go. Once open, it stays open.
+/// A gate that blocks threads until a test opens it. Once open, it stays open.
 public final class Gate: Sendable {
   private let group = DispatchGroup()
 
   public init() { group.enter() }
 
-  /// One that holds back nobody.
+  /// A gate that is already open.
   public static var opened: Gate {
     let gate = Gate()
     gate.open()
     return gate
   }
 
-  /// Lets everyone through, now and later. To be called once.
+  /// Opens the gate for all waiting and future threads. Call it only once.
   public func open() { group.leave() }
 
-  /// Whether it lets everyone through.
+  /// True once the gate is open.
   public var isOpen: Bool { group.wait(timeout: .now()) == .success }
 
-  /// Blocks the calling thread, which must be a server's or a queue's own.
+  /// Blocks the calling thread until the gate opens. Call it on threads of servers and dispatch queues, never in a
+  /// task.
   public func wait() { group.wait() }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Knows how many were inside at the same time.
+/// A thread-safe meter of concurrent work and its peak.
 public final class LoadMeter: Sendable {
   private let load = Mutex((now: 0, peak: 0))
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test advances it.
+/// A clock that only moves when a test advances it.
 public final class ManualClock: Clock {
   public struct Instant: InstantProtocol {
     var offset: Duration
@@ -24,7 +24,7 @@ public final class ManualClock: Clock {
   public var now: Instant { state.withLock { $0.now } }
   public var minimumResolution: Duration { .zero }
 
-  /// What `Clock` asks for. Waits for ``advance(by:)``, never for the machine's clock.
+  /// Suspends until ``advance(by:)`` reaches `deadline`, independently of the system clock.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let id = state.withLock { state in
       state.lastID += 1
@@ -47,7 +47,7 @@ public final class ManualClock: Clock {
     }
   }
 
-  /// Moves the time on, and wakes whose time has come.
+  /// Advances the time and wakes the sleepers whose deadline has passed.
   public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)
@@ -58,7 +58,7 @@ public final class ManualClock: Clock {
     for continuation in due { continuation.resume() }
   }
 
-  /// Returns when at least `count` sleep.
+  /// Returns when at least `count` sleepers are waiting.
   public func waitForSleepers(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in
@@ -70,7 +70,7 @@ public final class ManualClock: Clock {
     }
   }
 
-  /// How long the next sleeper still sleeps; nil when nobody does.
+  /// The time until the earliest deadline of a sleeper; nil without sleepers.
   public var nextDeadline: Duration? {
     state.withLock { state in state.sleepers.values.map { state.now.duration(to: $0.deadline) }.min() }
   }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// How much memory this process has had at once.
+/// The peak memory use of this process.
 public enum MemoryPeak {
-  /// Bytes of resident memory at the highest so far.
+  /// Returns the peak of resident memory so far, in bytes.
   public static func ofProcess() -> Int {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    // Kibibytes on Linux (getrusage(2)).
+    // Linux reports kibibytes (getrusage(2)).
     return usage.ru_maxrss * 1024
   }
 }

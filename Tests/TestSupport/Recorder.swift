@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Collects what callbacks report, and lets a test wait for a number of reports.
+/// A thread-safe list of values from callbacks, which lets a test wait for a number of values.
 public final class Recorder<Value: Sendable>: Sendable {
   private struct State {
     var values: [Value] = []
@@ -23,7 +23,7 @@ public final class Recorder<Value: Sendable>: Sendable {
     for waiter in ready { waiter.continuation.resume() }
   }
 
-  /// The values, as soon as there are `count`.
+  /// Waits for at least `count` values and returns all of them.
   public func values(count: Int) async -> [Value] {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in

@@ -1,10 +1,10 @@
 import CImage
 
-/// Real picture files of any size, made on the spot and the same on every run.
+/// Real image files of any size, generated and identical on every run.
 ///
-/// The pixels are smooth waves of colour whose phase is `seed`: other seeds give other bytes.
+/// The pixels are smooth waves of color with the phase `seed`, so each seed gives different bytes.
 public enum SampleImage {
-  /// A colour JPEG of quality 85.
+  /// Returns a color JPEG of quality 85.
   public static func jpeg(width: Int, height: Int, seed: Int = 0) -> [UInt8] {
     encoded(width: width, height: height, channels: 3, seed: seed) { bitmap, file, capacity, written, messages in
       let options = CImageJPEGEncoding(quality: 85, chromaStep: 2, scans: .baseline)
@@ -12,21 +12,21 @@ public enum SampleImage {
     }
   }
 
-  /// A PNG with an alpha channel that fades from left to right.
+  /// Returns a PNG with an alpha channel that fades from left to right.
   public static func png(width: Int, height: Int, seed: Int = 0) -> [UInt8] {
     encoded(width: width, height: height, channels: 4, seed: seed) { bitmap, file, capacity, written, messages in
       cimage_png_encode(bitmap, file, capacity, written, messages)
     }
   }
 
-  /// A PNG of less than 100 bytes that claims to have `width` by `height` pixels, and has none of them.
+  /// Returns a PNG of less than 100 bytes whose header declares `width` by `height` pixels, but which contains none.
   public static func pngHeader(width: Int, height: Int) -> [UInt8] {
     let size = [width, height].flatMap { bigEndian(UInt32($0)) }
     return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
       + pngChunk("IHDR", size + [8, 2, 0, 0, 0]) + pngChunk("IDAT", [0x78, 0x9C]) + pngChunk("IEND", [])
   }
 
-  /// One PNG chunk: length, type, data and CRC (PNG Specification, section 5.3).
+  /// Returns one PNG chunk: length, type, data and CRC (PNG Specification, section 5.3).
   public static func pngChunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
     let body = Array(type.utf8) + data
     return bigEndian(UInt32(data.count)) + body + bigEndian(crc32(body))
@@ -46,7 +46,7 @@ public enum SampleImage {
       return [UInt8](unsafeUninitializedCapacity: cimage_encoded_bound(bitmap)) { file, count in
         guard let first = file.baseAddress else { return }
         let status = encode(bitmap, first, file.count, &count, &messages)
-        precondition(status == .OK, "a sample picture could not be encoded")
+        precondition(status == .OK, "A sample image could not be encoded.")
       }
     }
   }
@@ -65,7 +65,7 @@ public enum SampleImage {
     return samples
   }
 
-  /// A triangle wave: up from 0 to 255 and down again.
+  /// Returns a triangle wave: up from 0 to 255 and down again.
   private static func wave(_ position: Int) -> UInt8 {
     let phase = position & 511
     return UInt8(phase < 256 ? phase : 511 - phase)
@@ -75,7 +75,7 @@ public enum SampleImage {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 
-  /// The CRC of PNG Specification, annex D.
+  /// Returns the CRC of `bytes` (PNG Specification, annex D).
   private static func crc32(_ bytes: [UInt8]) -> UInt32 {
     ~bytes.reduce(UInt32.max) { crc, byte in
       (0..<8).reduce(crc ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of one test, removed with the last reference.
+/// A temporary directory, removed with the last reference to it.
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
@@ -13,7 +13,7 @@ public final class TemporaryDirectory: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// The path of `name` inside.
+  /// Returns the path of the file `name` in the directory.
   public func path(_ name: String) -> String { path + "/" + name }
 
   /// Writes the file `name` and returns its path.
@@ -26,7 +26,7 @@ public final class TemporaryDirectory: Sendable {
     return path(name)
   }
 
-  /// The names of all files inside, hidden ones too.
+  /// Returns the names of all files in the directory, including hidden ones.
   public func files() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).sorted()
   }

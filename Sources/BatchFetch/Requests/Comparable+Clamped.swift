@@ -1,9 +1,9 @@
 extension Comparable {
-  /// The value, or the nearest end of `range`.
+  /// Returns the value, or the nearest bound of `range` if the value is outside.
   func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
 }
 
 extension ClosedRange<Duration> {
-  /// How long anything may be waited for: what libcurl can count in milliseconds, and a little less.
+  /// Valid timeouts and delays: zero to 20 days, whose milliseconds fit in 32 bits for libcurl.
   static var waiting: ClosedRange<Duration> { .zero ... .seconds(20 * 86_400) }
 }

@@ -1,24 +1,26 @@
 internal import CCurl
 internal import Glibc
 
-/// The parts of an address as libcurl reads it.
+/// The parts of a URL as libcurl parses them.
 struct CurlURL {
-  /// Host in lower case, with the port where that is not the scheme's own.
+  /// The host in lower case, with the port unless that is the default of the scheme.
   let authority: String
-  /// Whether the host was written in other letters than those of ASCII.
+  /// True if the host contains non-ASCII letters.
   let isInternational: Bool
   /// `user` or `user:password`, still percent-encoded.
   let credentials: String?
-  /// From the first slash; `/` where the address has none.
+  /// The path with its leading slash; `/` if the URL has none.
   let path: String
-  /// What follows the question mark.
+  /// The part after the question mark; nil if there is none.
   let query: String?
 
-  /// The parts of `text`, where that is relative completed by `base`; `shown` is what a message may quote.
+  /// Parses `text`, resolved against `base` if it is relative. Messages quote `shown`.
+  ///
+  /// - Throws: `bad_url` if libcurl rejects the text, or if the host cannot be a host name.
   init(_ text: String, relativeTo base: String? = nil, shown: String) throws(FetchFailure) {
-    // For C, the address would end there.
+    // A C string would end at the zero byte.
     guard !text.utf8.contains(0) else {
-      throw FetchFailure(.badURL, "The address holds a zero byte: \(shown.quotedForMessage)")
+      throw FetchFailure(.badURL, "The URL contains a zero byte: \(shown.quotedForMessage)")
     }
     guard let handle = curl_url() else { throw FetchFailure(.badURL, "Out of memory.") }
     defer { curl_url_cleanup(handle) }
@@ -40,7 +42,7 @@ struct CurlURL {
     }
   }
 
-  /// The host in ASCII; empty for a file.
+  /// Returns the host in ASCII; empty for a file.
   private static func host(of handle: OpaquePointer, shown: String) throws(FetchFailure) -> String {
     var value: UnsafeMutablePointer<CChar>?
     let result = withUTF8 { curl_url_get(handle, CURLUPART_HOST, &value, UInt32(CURLU_PUNYCODE)) }
@@ -51,14 +53,15 @@ struct CurlURL {
     }
     let host = String(cString: value).lowercased()
     guard host.hasPrefix("[") || isName(host) else {
-      throw FetchFailure(.badURL, "No host can be called so: \(shown.quotedForMessage)")
+      throw FetchFailure(.badURL, "The host name is invalid: \(shown.quotedForMessage)")
     }
     return host
   }
 
-  /// Whether `host` is a name as hosts have them (RFC 1123, 2.1), with the underscores that some of them have too.
+  /// Returns true if `host` has the syntax of a host name (RFC 1123, section 2.1). Underscores are accepted too,
+  /// because some hosts use them.
   private static func isName(_ host: String) -> Bool {
-    // A dot is needed between two names, allowed behind the last, and nowhere else.
+    // A dot must follow a label: dots separate labels, and one may end the name.
     var isAfterName = false
     for byte in host.utf8 {
       let isDot = byte == UInt8(ascii: ".")
@@ -68,15 +71,16 @@ struct CurlURL {
     return !host.isEmpty
   }
 
-  /// libcurl reads names in the character set of the thread's locale. Changes that for the call, on this thread only.
+  /// Runs `body` with a UTF-8 locale on this thread, because libcurl decodes host names in the thread's locale.
   private static func withUTF8<T>(_ body: () -> T) -> T {
     let previous = uselocale(utf8)
     defer { uselocale(previous) }
     return body()
   }
 
-  /// Made once and never freed. Nil where the system has no such locale; then the thread's own stays. Unsafe only to the
-  /// compiler, which sees a pointer: a locale is never changed, and any number of threads may use one (POSIX, `uselocale`).
+  /// A UTF-8 locale, created once and never freed; nil if the system has none, and then the thread keeps its own
+  /// locale. `nonisolated(unsafe)` is correct: a locale is immutable, and any number of threads may use it (POSIX,
+  /// `uselocale`).
   private nonisolated(unsafe) static let utf8 = newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
 
   private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32 = 0) -> String? {

@@ -1,58 +1,58 @@
 public import ImageCache
 
-/// The cause of a failure, one code a cause, stable across versions.
+/// The cause of a failure. Each cause has one code, which is stable across versions.
 public enum FailureCode: Hashable, Sendable {
-  /// The address is not one.
+  /// The URL is invalid.
   case badURL
-  /// The manifest's row is not one, or a header field of the request cannot be sent.
+  /// The row of the manifest is invalid, or a header field of the request cannot be sent.
   case badRow
-  /// Neither http nor https (nor an allowed file).
+  /// The scheme is neither http nor https, and the URL is not a file that may be read.
   case blockedScheme
-  /// The server's address is not to be connected to.
+  /// The policy forbids connections to the host's IP address.
   case blockedAddress
-  /// There is no such host.
+  /// The host does not exist.
   case dnsNotFound
-  /// The name service did not answer.
+  /// The name lookup failed temporarily or took too long.
   case dnsTemporary
-  /// No connection was made: refused or unreachable.
+  /// No connection could be made: refused, or the host is unreachable.
   case connectFailed
-  /// The secure connection failed: certificate, name or protocol.
+  /// The TLS handshake failed: certificate, host name or protocol.
   case tls
-  /// No connection within the connect deadline.
+  /// No connection was made within the connect timeout.
   case timeoutConnect
-  /// Nothing came back within the first-byte deadline.
+  /// No response started within the first-byte timeout.
   case timeoutFirstByte
-  /// The download was not done within its total deadline.
+  /// The attempt did not finish within the total timeout.
   case timeoutTotal
-  /// Data trickled below the lowest speed for too long.
+  /// The speed stayed below the minimum for too long.
   case stalled
-  /// The connection broke while data was coming.
+  /// The connection broke before the response was complete, or the response is not valid HTTP.
   case connectionLost
-  /// A local file is missing, is none, or may not be read.
+  /// A local file is missing, is not a regular file, or cannot be read.
   case fileUnreadable
-  /// The server answered with this status.
+  /// The server responded with this status.
   case http(Int)
-  /// More redirects than allowed.
+  /// The server redirected more often than allowed.
   case tooManyRedirects
-  /// A content coding that is not understood, or is damaged.
+  /// The content coding is unknown, or the coded body is damaged.
   case badEncoding
   /// The body is larger than allowed.
   case tooLargeBytes
-  /// An answer without a body.
+  /// The response has no body.
   case emptyBody
-  /// The bytes did not become thumbnails.
+  /// The image cannot be decoded or rendered.
   case image(ImageError.Code)
-  /// The thumbnail could not be written.
+  /// The output file could not be written.
   case outputFailed
-  /// The thumbnail could not be written for now: the disk is full, or too many files are open.
+  /// The output file could not be written for a temporary reason: a full disk, or too many open files.
   case outputUnavailable
-  /// There is another file in its place, which `thumbs` did not make.
+  /// A file that `thumbs` did not make has the name of the output file.
   case outputExists
-  /// In its place there is a file that the run reads, or writes for something else.
+  /// The output file would replace a file that the run reads, or writes for another purpose.
   case outputConflict
-  /// Offline, and not in the cache.
+  /// The image is not in the cache, and the cache mode is offline.
   case offlineMiss
-  /// Cancelled by the caller.
+  /// The caller canceled the request.
   case cancelled
 }
 
@@ -73,13 +73,13 @@ extension FailureCode: LosslessStringConvertible {
   private static let nameByCode = Dictionary(uniqueKeysWithValues: names)
   private static let codeByName = Dictionary(uniqueKeysWithValues: names.map { ($1, $0) })
 
-  /// The code of a report: `bad_url`, `http_404`, `truncated`.
+  /// The code as reports spell it, such as `bad_url`, `http_404` or `truncated`.
   public var description: String {
     if case .http(let status) = self { return "http_\(status)" }
     return Self.nameByCode[self] ?? "unknown"
   }
 
-  /// The cause that a report's code names; nil for a code of no meaning here.
+  /// Creates the code from its spelling in a report; nil for an unknown code.
   public init?(_ description: String) {
     if let code = Self.codeByName[description] {
       self = code
@@ -92,7 +92,7 @@ extension FailureCode: LosslessStringConvertible {
 }
 
 extension FailureCode {
-  /// Whether the same request may well succeed later, without anything being changed.
+  /// True if the same request may succeed later without any change.
   public var isRetryable: Bool {
     switch self {
     case .dnsTemporary, .connectFailed, .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled,

@@ -1,22 +1,22 @@
 public import HTTPTypes
 
-/// Why a request came to nothing.
+/// The reason why a request failed.
 public struct FetchFailure: Error, Hashable, Sendable {
   /// The cause.
   public var code: FailureCode
-  /// One sentence for a person. Never holds credentials of an address.
+  /// One sentence for people. It never contains the credentials of a URL.
   public var message: String
-  /// The head of the last answer of a server; nil where none came.
+  /// The head of the last response; nil if there was none.
   public var response: HTTPResponse? {
     get { head?.response }
     set { head = newValue.map { TransferHead(response: $0) } }
   }
-  /// The same head with the redirects that led to it.
+  /// The head of the last response together with the redirects that led to it.
   var head: TransferHead?
-  /// How often the download was tried: 0 where nothing was asked of a server.
+  /// The number of download attempts; 0 if no request was sent.
   public var attempts: Int
 
-  /// A failure of `code`, explained by `message`.
+  /// Creates a failure with the cause `code`, explained by `message`.
   public init(_ code: FailureCode, _ message: String, httpStatus: Int? = nil, attempts: Int = 0) {
     self.code = code
     self.message = message
@@ -24,11 +24,11 @@ public struct FetchFailure: Error, Hashable, Sendable {
     self.attempts = attempts
   }
 
-  /// The last HTTP status the server gave; nil where none came.
+  /// The last HTTP status received; nil if there was no response.
   public var httpStatus: Int? { response?.status.code }
 
-  /// The caller gave up.
-  public static let cancelled = FetchFailure(.cancelled, "Cancelled.")
+  /// The failure of a request that its caller canceled.
+  public static let cancelled = FetchFailure(.cancelled, "The request was canceled.")
 }
 
 extension FetchFailure: CustomStringConvertible {

@@ -1,14 +1,14 @@
-/// Whether local files are sources. They must not be where a list of addresses comes from somebody else.
+/// The permission to read local files as sources. Refuse it for lists of URLs from someone you do not trust.
 public enum FileAccess: Hashable, Sendable {
-  /// `blocked_scheme`.
+  /// Local files fail with `blocked_scheme`.
   case refused
-  /// Read as they are.
+  /// Local files are read.
   case allowed
 
-  /// Throws `blocked_scheme` where `source` is a local file and none may be read.
+  /// Throws `blocked_scheme` if `source` is a local file and reading files is refused.
   public func check(_ source: SourceURL) throws(FetchFailure) {
     guard source.scheme != .file || self == .allowed else {
-      throw FetchFailure(.blockedScheme, "Local files are not read.")
+      throw FetchFailure(.blockedScheme, "Reading local files is not allowed.")
     }
   }
 }

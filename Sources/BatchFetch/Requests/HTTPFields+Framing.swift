@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
 extension HTTPFields {
-  /// Fields that say where a message ends or what becomes of its connection. That is the transport's to say: one that is
-  /// wrong makes the server take the next request for a part of this one.
+  /// Fields that frame a message or control its connection. Only the transport may set them: with a wrong value, a
+  /// server would take the next request on the connection for a part of this one.
   ///
   /// RFC 9110, sections 7.6.1, 7.8, 10.1.1 and 10.1.4; RFC 9112, section 6; RFC 9113, section 8.2.2.
   private static let framing: Set<String> = [
@@ -10,10 +10,10 @@ extension HTTPFields {
     "upgrade",
   ]
 
-  /// Throws `bad_row` where a field is among them, or is for a proxy alone.
+  /// Throws `bad_row` if one of the fields concerns framing or the connection, or is meant for a proxy.
   func checkFraming() throws(FetchFailure) {
     for field in self where Self.isFraming(field.name.canonicalName) {
-      throw FetchFailure(.badRow, "The header field \(field.name) is the transport's to set; leave it out.")
+      throw FetchFailure(.badRow, "The header field \(field.name) is set by the transport; remove it.")
     }
   }
 

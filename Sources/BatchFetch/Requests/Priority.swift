@@ -1,12 +1,11 @@
-/// The urgency of a request or a download among those that wait.
-///
-/// If several callers share one piece of work, the highest of their priorities counts.
+/// The urgency of a request compared with others that wait. If several callers share the work, the highest priority
+/// counts.
 public enum Priority: Int, Comparable, CaseIterable, Sendable {
-  /// For prefetching: served when nothing else waits.
+  /// For work such as prefetching, which starts when nothing more urgent waits.
   case low
   /// The default.
   case normal
-  /// For an image that a user is looking for right now.
+  /// For images that are missing on screen, which start before everything else.
   case high
 
   /// Returns true if `a` is less urgent than `b`.

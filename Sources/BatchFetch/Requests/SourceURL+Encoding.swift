@@ -1,30 +1,32 @@
 extension SourceURL {
-  /// Schemes that stand before a plain colon, and would pass for `host:port` otherwise.
+  /// Schemes that need no `//` after the colon. Without this list, `data:…` would look like `host:port`.
   private static let opaqueSchemes: Set<String> = ["data", "javascript", "blob", "about", "mailto", "file", "ftp"]
 
-  /// The scheme, or the reason why there is none to use.
+  /// Returns the scheme of `text`.
+  ///
+  /// - Throws: `bad_url` if there is no scheme, `blocked_scheme` if it is not supported.
   static func scheme(of text: String) throws(FetchFailure) -> Scheme {
     let bytes = text.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), text[..<colon].isSchemeName else {
-      throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
+      throw FetchFailure(.badURL, "The URL is not absolute: \(text.quotedForMessage)")
     }
     let name = text[..<colon].lowercased()
     let hasAuthority = bytes[colon...].starts(with: "://".utf8)
     if hasAuthority, let scheme = Scheme(rawValue: name) { return scheme }
     if hasAuthority || opaqueSchemes.contains(name) {
-      throw FetchFailure(.blockedScheme, "Addresses of the scheme \"\(name)\" are not fetched.")
+      throw FetchFailure(.blockedScheme, "The URL scheme \"\(name)\" is not supported.")
     }
-    throw FetchFailure(.badURL, "Not an absolute address: \(text.quotedForMessage)")
+    throw FetchFailure(.badURL, "The URL is not absolute: \(text.quotedForMessage)")
   }
 
-  /// RFC 3986, 2.2 and 2.3: which bytes may stand in an address as they are.
+  /// The bytes that a URL may contain without encoding, by value (RFC 3986, sections 2.2 and 2.3).
   private static let isLegal: [Bool] = {
     let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
     return (0...UInt8.max).map { $0.isASCIIAlphanumeric || legal.contains($0) }
   }()
 
-  /// `text` with every byte that may not stand in an address percent-encoded; `%` stays where it encodes something.
-  /// The authority is left alone: its letters are libcurl's to turn into ASCII (UTS 46).
+  /// Returns `text` with every illegal byte percent-encoded. A `%` before two hexadecimal digits stays. The authority
+  /// is left unchanged, because libcurl converts international names to ASCII (UTS 46).
   static func encodingIllegalBytes(of text: String) -> String {
     let bytes = text.utf8
     let end = authority(of: text)?.endIndex ?? bytes.startIndex
@@ -43,7 +45,7 @@ extension SourceURL {
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// What stands between `//` and the path (RFC 3986, 3.2); nil for a reference without it.
+  /// Returns the part between `//` and the path (RFC 3986, section 3.2); nil for a reference without authority.
   private static func authority(of text: String) -> Substring? {
     let bytes = text.utf8
     guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else {
@@ -61,7 +63,7 @@ extension SourceURL {
 }
 
 extension Substring {
-  /// RFC 3986, 3.1.
+  /// True if the text has the syntax of a scheme (RFC 3986, section 3.1).
   fileprivate var isSchemeName: Bool {
     guard let first = utf8.first, first.isASCIILetter else { return false }
     return utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
@@ -77,8 +79,8 @@ extension UInt8 {
 }
 
 extension String {
-  /// Quoted, and cut where it is too long to be read in a message. Whatever may hold a password is not shown.
+  /// The text in quotation marks, cut to 200 characters. A text that may contain a password is left out.
   var quotedForMessage: String {
-    contains("@") ? "(not shown: it may hold a password)" : "\"\(prefix(200))\""
+    contains("@") ? "(not shown: it may contain a password)" : "\"\(prefix(200))\""
   }
 }

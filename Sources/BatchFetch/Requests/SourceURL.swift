@@ -1,35 +1,38 @@
-/// An address that can be fetched, in canonical form: scheme and host in lower case, international names in ASCII,
-/// no default port, no dot segments, no fragment, and percent-encoded exactly where RFC 3986 asks for it.
+/// A URL that can be fetched, in canonical form: scheme and host in lower case, international names in ASCII, no
+/// default port, no dot segments, no fragment, and percent-encoded exactly where RFC 3986 requires it.
 ///
-/// libcurl parses it here and connects with it later, so that the host which was checked is the host which is asked.
+/// libcurl parses the URL here and connects with the result later, so the host that is checked is the host that gets
+/// the request.
 public struct SourceURL: Hashable, Sendable {
-  /// How the address is reached.
+  /// The protocol of a URL.
   public enum Scheme: String, Hashable, Sendable {
-    /// Hypertext, in the clear.
+    /// HTTP without encryption.
     case http
-    /// Hypertext over TLS.
+    /// HTTP over TLS.
     case https
-    /// A file of this machine.
+    /// A file on this machine.
     case file
   }
 
-  /// How the address is reached.
+  /// The protocol of the URL.
   public let scheme: Scheme
-  /// The host, with its port where that is not the scheme's own: what shares a limit and a pause. Empty for files.
+  /// The host, with its port unless that is the default of the scheme. The limits and delays per host apply to this
+  /// value. Empty for files.
   public let host: String
-  /// The canonical address without credentials, for caches, reports and people.
+  /// The canonical URL without credentials, for caches, reports and people.
   public let description: String
-  /// `user` or `user:password`, percent-encoded; nil where the address holds none.
+  /// `user` or `user:password`, percent-encoded; nil if the URL has no credentials.
   public internal(set) var credentials: String?
 
-  /// The canonical form of `text`, which may hold spaces and any letters.
+  /// Creates the canonical form of `text`, which may contain spaces and non-ASCII letters.
   ///
-  /// - Throws: `bad_url` for what is not an absolute address, `blocked_scheme` for any scheme but http, https and file.
+  /// - Throws: `bad_url` if `text` is not an absolute URL, `blocked_scheme` for schemes other than http, https and
+  ///   file.
   public init(_ text: String) throws(FetchFailure) {
     try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text))
   }
 
-  /// What the reference `text` of an answer from `base` means (RFC 3986, 5.2): an address, or a part of one.
+  /// Resolves the reference `text`, an absolute or a relative one, against `base` (RFC 3986, section 5.2).
   init(_ text: String, relativeTo base: SourceURL) throws(FetchFailure) {
     if text.prefix(while: { !"/?#".contains($0) }).contains(":") {
       try self.init(text)
@@ -42,7 +45,7 @@ public struct SourceURL: Hashable, Sendable {
   private init(_ scheme: Scheme, _ read: CurlURL) throws(FetchFailure) {
     var parts = read
     if parts.isInternational {
-      // In ASCII, a name may turn out to be a number that stands for an address: that is read anew.
+      // The ASCII form of a name may be a numeric IP address, which only a second pass normalizes.
       let ascii = Self.text(scheme, parts)
       parts = try CurlURL(ascii, shown: ascii)
     }
@@ -58,38 +61,39 @@ public struct SourceURL: Hashable, Sendable {
       : "\(scheme.rawValue)://\(parts.authority)\(parts.path)\(parts.query.map { "?\($0)" } ?? "")"
   }
 
-  /// The host without its port and final dot, and an IPv6 address without its brackets.
+  /// The host without port, final dot, or the brackets of an IPv6 address.
   var hostName: String {
     guard !host.hasPrefix("[") else { return String(host.dropFirst().prefix { $0 != "]" }) }
     let name = writtenName
     return String(name.hasSuffix(".") ? name.dropLast() : name)
   }
 
-  /// The name with its final dot, which keeps a resolver from completing it.
+  /// The host without port, but with its final dot, which keeps a resolver from appending search domains.
   private var writtenName: Substring { host.prefix { $0 != ":" } }
 
-  /// Whether the name is written with a final dot.
+  /// True if the host name ends with a dot.
   var hasFinalDot: Bool { writtenName.hasSuffix(".") }
 
-  /// The port that is connected to.
+  /// The port to connect to.
   var port: Int {
     let rest = host.hasPrefix("[") ? host.drop { $0 != "]" } : host[...]
     return rest.split(separator: ":").dropFirst().first.flatMap { Int($0) } ?? (scheme == .https ? 443 : 80)
   }
 
-  /// The host's name where a name server may have to be asked for its addresses; nil where they are known.
+  /// The host name to resolve; nil if no lookup is needed, as for an IP address or `localhost`.
   var nameToLookUp: String? {
     guard scheme != .file, !host.hasPrefix("["), !isLoopbackName, IPAddress(hostName) == nil else { return nil }
     return String(writtenName)
   }
 
-  /// Whether the host is `localhost` or below it: no name server is asked for those (RFC 6761, 6.3).
+  /// True if the host is `localhost` or a subdomain of it, which name servers are never asked for (RFC 6761, section
+  /// 6.3).
   var isLoopbackName: Bool {
     let name = hostName
     return name == "localhost" || name.hasSuffix(".localhost")
   }
 
-  /// The address as it is asked for: with its credentials.
+  /// The URL with its credentials, as libcurl needs it for the request.
   var requestString: String {
     guard let credentials else { return description }
     return "\(scheme.rawValue)://\(credentials)@" + description.dropFirst(scheme.rawValue.count + 3)
@@ -99,12 +103,12 @@ public struct SourceURL: Hashable, Sendable {
 extension SourceURL: CustomStringConvertible {}
 
 extension SourceURL {
-  /// Scheme and host are parts of the canonical form.
+  /// Compares the canonical form, which includes scheme and host, and the credentials.
   public static func == (a: SourceURL, b: SourceURL) -> Bool {
     a.description == b.description && a.credentials == b.credentials
   }
 
-  /// By the canonical form and the credentials.
+  /// Hashes the canonical form and the credentials.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(description)
     hasher.combine(credentials)

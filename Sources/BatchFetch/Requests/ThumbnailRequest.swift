@@ -1,30 +1,40 @@
 public import HTTPTypes
 public import ImageCache
 
-/// One picture that somebody wants, in one or several sizes.
+/// A request for the thumbnails of one image, in one or several sizes.
+///
+/// ```swift
+/// var request = ThumbnailRequest(
+///   url: "https://example.com/photo.jpg",
+///   specs: [ThumbnailSpec(width: 64), ThumbnailSpec(width: 320, height: 180, fit: .cover)])
+/// request.mirrors = ["https://mirror.example.com/photo.jpg"]
+/// request.headerFields[.referer] = "https://example.com/"
+/// request.priority = .high
+/// ```
 public struct ThumbnailRequest: Sendable {
-  /// The former place of ``BatchFetch/Priority``.
+  /// The urgency of a request. Kept for source compatibility.
   public typealias Priority = BatchFetch.Priority
 
-  /// Where the picture is, as the caller wrote it. A bad address fails this request with `bad_url`, and no other.
+  /// The URL of the image, as the caller wrote it. An invalid URL fails only this request, with `bad_url`.
   public var url: String
-  /// Other addresses of the same picture, tried in order as long as the outcome is a failure. Default none.
+  /// Other URLs of the same image, tried in order until one succeeds. Default: none.
   public var mirrors: [String] = []
-  /// What must have happened before this request begins. Until then it takes nobody's place. Default nothing.
+  /// Milestones that must be reached before the request starts. Until then it occupies no place in a queue. Default:
+  /// none.
   public var after: [Milestone] = []
-  /// The thumbnails to make, in order. One download and one decode serve them all.
+  /// The thumbnails to make, in order. One download and one decode serve all of them.
   public var specs: [ThumbnailSpec]
-  /// Additional header fields. Requests that differ in them never share a download. A request with a field about the
-  /// message's length or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and their like) fails with
+  /// Additional header fields. Requests with different fields never share a download. A field that concerns message
+  /// framing or the connection, such as `Content-Length`, `Transfer-Encoding` or `Connection`, fails the request with
   /// `bad_row`.
   public var headerFields: HTTPFields
-  /// Default ``Priority/normal``.
+  /// The urgency of the request. Default ``Priority/normal``.
   public var priority: Priority
-  /// Answers that this process got since this moment are good enough, fresh or not. A batch sets it to its start, so
-  /// that it asks for each source once. Default nil: only freshness counts.
+  /// Responses that this process received at or after this instant count as fresh. A batch sets it to its own start, so
+  /// that it requests each source only once. Default nil: the freshness of the response decides.
   public var since: ContinuousClock.Instant?
 
-  /// A request for one picture in the sizes of `specs`.
+  /// Creates a request for one image in the sizes of `specs`.
   public init(
     url: String, specs: [ThumbnailSpec], headerFields: HTTPFields = [:], priority: Priority = .normal
   ) {
@@ -34,7 +44,7 @@ public struct ThumbnailRequest: Sendable {
     self.priority = priority
   }
 
-  /// A request for one picture that fits in a square box of `size` pixels.
+  /// Creates a request for one thumbnail that fits in a square of `size` pixels.
   public init(url: String, size: Int) {
     self.init(url: url, specs: [ThumbnailSpec(width: size)])
   }

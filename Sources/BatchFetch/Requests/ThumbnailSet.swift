@@ -1,39 +1,39 @@
 public import ImageCache
 
-/// What a request came to: its thumbnails, and how they were had.
+/// The result of a successful request: its thumbnails and where they came from.
 public struct ThumbnailSet: Sendable {
-  /// Where the thumbnails came from. The raw values are the `origin` of a report.
+  /// The place that served the thumbnails. The raw values are the values of `origin` in a report.
   public enum Origin: String, CaseIterable, Hashable, Sendable {
-    /// Downloaded and rendered now.
+    /// Downloaded and rendered for this request.
     case network
-    /// In the cache; the server said that it is still right (304).
+    /// Served from the cache after the server confirmed the entry (status 304).
     case revalidated
     /// Fresh in the disk cache.
     case disk
     /// Fresh in the memory cache.
     case memory
-    /// In the cache past its freshness, served because the server could not be asked.
+    /// Stale in the cache, and served because the server was not available or the cache mode is offline.
     case stale
     /// Read from a local file.
     case file
   }
 
-  /// Where the thumbnails came from.
+  /// The place that served the thumbnails.
   public var origin: Origin
-  /// One thumbnail a spec, in the order of the request.
+  /// One thumbnail per spec, in the order of the request.
   public var thumbnails: [Thumbnail]
-  /// The source picture: size after orientation, and format.
+  /// The source image: its size after orientation, and its format.
   public var source: SourceImage
-  /// Length of the source's file in bytes.
+  /// The length of the source in bytes.
   public var sourceBytes: Int
-  /// The last HTTP status the server gave for this request; nil where no server was asked.
+  /// The last HTTP status received for this request; nil if no request was sent.
   public var httpStatus: Int?
-  /// The address after redirects, without credentials; nil where it is the one asked for.
+  /// The URL after redirects, without credentials; nil if it is the requested URL.
   public var finalURL: String?
-  /// How often the download was tried: 0 where nothing was asked of a server.
+  /// The number of download attempts; 0 if no request was sent.
   public var attempts: Int
-  /// Where the time went.
+  /// The time spent in each stage.
   public var timings: Timings
-  /// What was odd in the file and did no harm.
+  /// Harmless irregularities of the source file, one sentence each.
   public var warnings: [String]
 }

@@ -1,13 +1,13 @@
-/// Where the time of one request went.
+/// The time that one request spent in each stage.
 public struct Timings: Hashable, Sendable {
-  /// From the request to the first byte asked of a server, or to the answer of a cache.
+  /// From the request to the first attempt, or to the cache hit.
   public var queued: Duration
-  /// From the first attempt to the last byte, with the pauses between attempts.
+  /// From the first attempt to the last byte, including the delays between attempts.
   public var download: Duration
   /// Decoding, resizing and encoding.
   public var render: Duration
 
-  /// Timings from their parts, each zero by default.
+  /// Creates timings from their parts, each zero by default.
   public init(queued: Duration = .zero, download: Duration = .zero, render: Duration = .zero) {
     self.queued = queued
     self.download = download

@@ -1,24 +1,24 @@
-/// Which network addresses may be connected to. Judged on the address itself, when the socket is opened: neither a
-/// redirect nor a name that resolves anew gets around it.
+/// The rule for the IP addresses to which connections are allowed. It is checked against the address itself when the
+/// socket is opened, so neither a redirect nor a name that resolves differently the next time can bypass it.
 public enum AddressPolicy: Hashable, Sendable {
-  /// All but link-local addresses and those where clouds keep their machines' credentials.
+  /// All addresses except link-local ones and the metadata services of cloud providers, which hand out credentials.
   case noLinkLocal
-  /// Only addresses of the public Internet.
+  /// Only addresses on the public Internet.
   case publicOnly
 
-  /// Why `address` may not be connected to; nil where it may.
+  /// Returns the reason why connections to `address` are refused; nil if they are allowed.
   func refusal(of address: IPAddress) -> String? {
     let readings = address.readings
     for reading in readings {
-      if let range = Self.first(of: Self.alwaysRefused, holding: reading) { return range.reason }
+      if let range = Self.first(of: Self.alwaysRefused, containing: reading) { return range.reason }
     }
     guard self == .publicOnly, let reading = readings.first else { return nil }
-    return Self.first(of: Self.notPublic, holding: reading)?.reason
+    return Self.first(of: Self.notPublic, containing: reading)?.reason
   }
 
   private typealias Range = (prefix: IPAddress, length: Int, reason: String)
 
-  private static func first(of ranges: [Range], holding address: IPAddress) -> Range? {
+  private static func first(of ranges: [Range], containing address: IPAddress) -> Range? {
     ranges.first { address.hasPrefix($0.prefix, length: $0.length) }
   }
 
@@ -28,7 +28,7 @@ public enum AddressPolicy: Hashable, Sendable {
 
   private static let alwaysRefused = ranges([
     ("169.254.0.0", 16, "link-local"), ("fe80::", 10, "link-local"),
-    // Amazon (also of its containers), Google, Scaleway; Alibaba, Oracle, Azure.
+    // Amazon (including its containers), Google, Scaleway, Alibaba, Oracle, Azure.
     ("fd00:ec2::", 32, "a metadata service"), ("fd20:ce::254", 128, "a metadata service"),
     ("fd00:42::42", 128, "a metadata service"), ("100.100.100.200", 32, "a metadata service"),
     ("192.0.0.192", 32, "a metadata service"), ("168.63.129.16", 32, "a metadata service"),

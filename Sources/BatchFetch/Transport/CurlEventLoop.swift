@@ -2,7 +2,8 @@ internal import CCurl
 internal import Foundation
 internal import Synchronization
 
-/// The thread that owns libcurl's multi handle and every exchange on it. Others only leave commands, and wake it.
+/// The event loop that owns libcurl's multi handle and all transfers on it. It runs on one thread; other threads post
+/// commands and wake it up.
 final class CurlEventLoop: Sendable {
   typealias TransferID = UInt64
 
@@ -15,19 +16,19 @@ final class CurlEventLoop: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// Whether the loop waits for the network, and would not look here.
+    /// True while the loop waits for the network and needs a wake-up to see a command.
     var isLoopWaiting = false
   }
 
-  /// Unsafe only to the compiler, which sees a pointer: libcurl documents `curl_multi_wakeup` as the one call that any
-  /// thread may make, and the others are made by `run`.
+  /// `nonisolated(unsafe)` is correct: other threads only call `curl_multi_wakeup`, which libcurl documents as
+  /// thread-safe. All other calls happen in `run`, or before and after it.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
   private let names: NameService
   private let inbox = Mutex(Inbox())
   private let lastID = Atomic<TransferID>(0)
 
-  /// libcurl sets up its global state once a process.
+  /// True after libcurl has initialized its global state, which happens once per process.
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   init(_ configuration: CurlTransport.Configuration, names: NameService) {
@@ -43,34 +44,34 @@ final class CurlEventLoop: Sendable {
 
   func makeID() -> TransferID { lastID.add(1, ordering: .relaxed).newValue }
 
-  /// Leaves a command for the loop. Callable from any thread.
+  /// Posts a command to the loop, from any thread.
   func post(_ command: Command) {
     let isLoopWaiting = inbox.withLock { inbox in
       inbox.commands.append(command)
       defer { inbox.isLoopWaiting = false }
       return inbox.isLoopWaiting
     }
-    // A wake-up costs more than everything else here: a loop that is at work needs none.
+    // A wake-up costs more than everything else here, and a busy loop does not need it.
     if isLoopWaiting { curl_multi_wakeup(multi) }
   }
 
-  /// Runs until a `stop`. Everything that touches libcurl happens here, on one thread.
+  /// Runs transfers until a `stop` command. All work with libcurl's handles happens here, on one thread.
   func run() {
     var transfers = CurlTransferTable(multi: multi, configuration: configuration) { [names, weak self] transfer, host in
       let id = transfer.id
       names.resolve(host, within: transfer.limits.connect) { [weak self] in self?.post(.resolved(id, $0)) }
     }
-    while obey(takeCommands(), on: &transfers) {
+    while execute(takeCommands(), on: &transfers) {
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
-      transfers.goOnFinished()
+      transfers.advanceFinished()
       let wait = transfers.expire(at: .now)
       if beginWait() { curl_multi_poll(multi, nil, 0, Int32(clamping: wait.milliseconds), nil) }
     }
     transfers.endAll(FetchFailure.cancelled)
   }
 
-  /// False where commands have come already. From here on, whoever leaves one wakes the loop.
+  /// Returns true if the loop may wait, and from then on `post` wakes it up. Returns false if commands are pending.
   private func beginWait() -> Bool {
     inbox.withLock { inbox in
       inbox.isLoopWaiting = inbox.commands.isEmpty
@@ -86,13 +87,13 @@ final class CurlEventLoop: Sendable {
     }
   }
 
-  /// False after a `stop`.
-  private func obey(_ commands: [Command], on transfers: inout CurlTransferTable) -> Bool {
+  /// Returns false after a `stop` command.
+  private func execute(_ commands: [Command], on transfers: inout CurlTransferTable) -> Bool {
     for command in commands {
       switch command {
       case .start(let id, let request, let receiver): transfers.start(id, request, receiver)
       case .cancel(let id): transfers.end(id, .cancelled)
-      case .resolved(let id, let resolution): transfers.goOn(id, resolution)
+      case .resolved(let id, let resolution): transfers.advance(id, after: resolution)
       case .stop: return false
       }
     }
@@ -101,6 +102,6 @@ final class CurlEventLoop: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded down.
+  /// The duration in whole milliseconds, rounded down.
   var milliseconds: Int { Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000) }
 }

@@ -1,24 +1,24 @@
 internal import CCurl
 internal import HTTPTypes
 
-/// One exchange on the event loop's thread, over all its redirects: what libcurl tells of it, passed on to its
-/// receiver.
+/// One transfer with all its redirects, on the event loop's thread. Passes what libcurl receives to the receiver.
 final class CurlTransfer {
-  /// What has to be done for the exchange next.
+  /// The next action of the event loop for a transfer.
   enum Step {
-    /// Libcurl makes the exchange that the handle is set up for.
+    /// Perform the HTTP exchange that the handle is set up for.
     case exchange
-    /// The name service is asked about this host.
+    /// Resolve the name of this host.
     case resolve(String)
-    /// The exchange is over: nil when the whole answer came.
+    /// End the transfer: with nil if the response is complete, otherwise with the failure.
     case end(FetchFailure?)
   }
 
   private enum Phase {
-    /// The target's name is looked up.
+    /// Resolving the host name, to connect.
     case resolving
-    /// The target's name is judged before a proxy is asked for it.
-    case judging
+    /// Resolving the host name, to check its addresses before a proxy gets the request.
+    case checking
+    /// Performing the HTTP exchange.
     case exchanging
   }
 
@@ -27,13 +27,13 @@ final class CurlTransfer {
   let limits: TransferLimits
   let configuration: CurlTransport.Configuration
   private(set) var trail: RedirectTrail
-  /// What libcurl writes its own words about a failure into.
+  /// The buffer for libcurl's error text.
   let errorText: UnsafeMutablePointer<CChar>
-  /// The request's header lines; libcurl reads them as long as the exchange lasts.
+  /// The header lines of the request. libcurl reads them until the exchange ends.
   var headerLines: UnsafeMutablePointer<curl_slist>?
-  /// The host's addresses, in libcurl's words; it reads them as long as the exchange lasts.
+  /// The addresses of the host in the format of `CURLOPT_RESOLVE`. libcurl reads them until the exchange ends.
   var addressLines: UnsafeMutablePointer<curl_slist>?
-  /// Why an address was not connected to. Another address of the host may have served.
+  /// The failure of the last address that the policy refused. Another address of the host may still have worked.
   var refusedAddress: FetchFailure?
 
   private let receiver: any TransferReceiver
@@ -42,9 +42,9 @@ final class CurlTransfer {
   private var phase = Phase.exchanging
   private var head = HeadParser()
   private var isHeadDelivered = false
-  /// Why this side gave the exchange up, which libcurl's result does not say.
-  private var givenUp: FetchFailure?
-  /// Bytes of bodies that nobody wants.
+  /// The reason why a callback aborted the exchange, which libcurl's result does not show.
+  private var abortReason: FetchFailure?
+  /// The number of bytes read from unwanted bodies.
   private var unwantedBytes = 0
 
   init(
@@ -71,19 +71,19 @@ final class CurlTransfer {
     errorText.deallocate()
   }
 
-  /// The exchange that uses `handle`.
+  /// Returns the transfer that uses `handle`.
   static func of(_ handle: UnsafeMutableRawPointer) -> CurlTransfer? {
     ccurl_get_private(handle).map { of(context: $0) }
   }
 
-  /// The exchange behind a callback's context. The table keeps it alive while libcurl may call.
+  /// Returns the transfer behind the context of a callback. The table keeps it alive while libcurl may call back.
   static func of(context: UnsafeMutableRawPointer) -> CurlTransfer {
     Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
   }
 
-  // MARK: The steps
+  // MARK: Steps
 
-  /// The first step to the current hop.
+  /// Returns the first step for the current hop.
   func begin() -> Step {
     firstByteDeadline = .now + limits.firstByte
     guard let proxy = configuration.proxies.proxy(for: trail.hop) else {
@@ -97,11 +97,11 @@ final class CurlTransfer {
       return refusal(of: address).map { .end($0) } ?? exchange(over: proxy)
     }
     guard limits.addresses == .publicOnly else { return exchange(over: proxy) }
-    phase = .judging
+    phase = .checking
     return .resolve(host)
   }
 
-  /// What follows from an answer of the name service.
+  /// Returns the step after a name lookup.
   func step(after resolution: HostResolution) -> Step {
     if case .resolving = phase {
       guard case .addresses(let addresses) = resolution, !addresses.isEmpty else {
@@ -109,21 +109,21 @@ final class CurlTransfer {
       }
       return exchange(at: addresses)
     }
-    // A name that only the proxy knows cannot be judged here.
+    // A name that only the proxy can resolve cannot be checked here.
     guard case .addresses(let addresses) = resolution, let failure = addresses.lazy.compactMap(refusal).first else {
       return exchange(over: configuration.proxies.proxy(for: trail.hop))
     }
     return .end(failure)
   }
 
-  /// What follows from libcurl's being done.
+  /// Returns the step after libcurl has finished the exchange.
   func step(after result: CURLcode) -> Step {
-    if let givenUp { return .end(givenUp) }
-    // Of an answer that says nothing but its status, the rest may be missing.
+    if let abortReason { return .end(abortReason) }
+    // An unwanted body may be incomplete, because only the head of its response matters.
     guard result == CURLE_OK || (head.isComplete && isUnwanted) else {
       return .end(failure(for: result))
     }
-    guard head.isComplete else { return .end(headless) }
+    guard head.isComplete else { return .end(incompleteHead) }
     do throws(FetchFailure) {
       if let location = RedirectTrail.location(in: head.response) {
         try trail.follow(location, in: head.response)
@@ -136,12 +136,12 @@ final class CurlTransfer {
     }
   }
 
-  /// Tells the end. Nothing is told after it.
+  /// Reports the end to the receiver, as the last event.
   func finish(with failure: FetchFailure?) { receiver.receiveEnd(failure) }
 
-  /// - Parameter addresses: those of the host, where its name was looked up.
+  /// - Parameter addresses: the addresses of the host if its name was resolved.
   private func exchange(over proxy: String? = nil, at addresses: [IPAddress] = []) -> Step {
-    guard !isTimeOver else { return .end(tooLong) }
+    guard !isTimeOver else { return .end(totalTimeout) }
     phase = .exchanging
     head = HeadParser()
     refusedAddress = nil
@@ -149,41 +149,43 @@ final class CurlTransfer {
     return .exchange
   }
 
-  // MARK: The deadline that libcurl does not know
+  // MARK: The first-byte timeout, which libcurl does not have
 
-  /// When the next answer is due; nil while one is coming.
+  /// The instant at which the response must have started; nil once it has.
   var deadline: ContinuousClock.Instant? {
     if case .exchanging = phase, !head.isEmpty { return nil }
     return min(firstByteDeadline, end)
   }
 
-  /// The failure of an answer that did not come.
+  /// The failure of a transfer whose ``deadline`` has passed.
   var overdue: FetchFailure {
     if case .resolving = phase, let failure = HostResolution.temporary.failure(of: trail.hop.hostName) {
       return failure
     }
-    guard firstByteDeadline < end else { return tooLong }
-    return FetchFailure(.timeoutFirstByte, "\(trail.hop.host) did not answer within \(limits.firstByte).")
+    guard firstByteDeadline < end else { return totalTimeout }
+    return FetchFailure(.timeoutFirstByte, "\(trail.hop.host) did not respond within \(limits.firstByte).")
   }
 
-  /// Whether something of an answer came.
+  /// True once the first line of a response has arrived.
   var hasBegun: Bool { !head.isEmpty }
 
-  /// Whether the whole attempt took too long, over all its hops.
+  /// True once the total timeout, which covers all hops, has passed.
   var isTimeOver: Bool { ContinuousClock.now >= end }
 
-  private var tooLong: FetchFailure { FetchFailure(.timeoutTotal, "No answer within \(limits.total).") }
+  private var totalTimeout: FetchFailure {
+    FetchFailure(.timeoutTotal, "The response was not complete within \(limits.total).")
+  }
 
-  // MARK: What libcurl calls
+  // MARK: Callbacks from libcurl
 
-  /// A line of a head. False gives the exchange up.
-  func hear(headLine: UnsafeRawBufferPointer) -> Bool {
+  /// Receives one line of a head. Returns false to abort the exchange.
+  func receive(headLine: UnsafeRawBufferPointer) -> Bool {
     if head.isEmpty { watchSpeed() }
     return accept { () throws(FetchFailure) in try head.add(line: headLine) }
   }
 
-  /// Bytes of a body. False gives the exchange up.
-  func hear(bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Receives bytes of a body. Returns false to abort the exchange.
+  func receive(bytes: UnsafeRawBufferPointer) -> Bool {
     guard !isUnwanted else {
       unwantedBytes += bytes.count
       return unwantedBytes <= TransferLimits.maxUnwantedBytes
@@ -194,10 +196,10 @@ final class CurlTransfer {
     }
   }
 
-  /// Why `address` must not be talked to; nil where it may.
+  /// Returns the failure if the policy refuses `address`; nil if it allows it.
   func refusal(of address: IPAddress) -> FetchFailure? {
     limits.addresses.refusal(of: address).map { reason in
-      FetchFailure(.blockedAddress, "\(trail.hop.host) is at \(address), which is \(reason).")
+      FetchFailure(.blockedAddress, "\(trail.hop.host) has the blocked address \(address) (\(reason)).")
     }
   }
 
@@ -206,12 +208,12 @@ final class CurlTransfer {
       try body()
       return true
     } catch {
-      givenUp = error
+      abortReason = error
       return false
     }
   }
 
-  /// Whether the body is no picture: a redirect's, an error page, or a part that nobody asked for.
+  /// True if the body is discarded: that of a redirect, an error page, or a part although no range was requested.
   private var isUnwanted: Bool {
     switch head.response.status {
     case .ok, .nonAuthoritativeInformation: false
@@ -220,13 +222,14 @@ final class CurlTransfer {
     }
   }
 
-  /// Only the body, or the end, tells that a head was the last one: a 1xx has a head too.
+  /// Delivers the head to the receiver, once. Called at the first byte of the body or at the end: a head before that
+  /// may belong to an interim response (1xx).
   private func deliverHead() throws(FetchFailure) {
     guard !isHeadDelivered else { return }
     isHeadDelivered = true
     var response = head.response
     if trail.headerFields[.range] == nil, response.holdsWholeRange { response.status = .ok }
-    // A 200 that a proxy has changed something of (RFC 9110, section 15.3.4).
+    // A 203 is a 200 that a proxy has modified (RFC 9110, section 15.3.4).
     if response.status == .nonAuthoritativeInformation { response.status = .ok }
     let isCacheable = trail.hops.allSatisfy { configuration.trusts($0, as: trail.hops[0]) }
     try receiver.receive(

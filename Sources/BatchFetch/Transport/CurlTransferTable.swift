@@ -1,15 +1,15 @@
 internal import CCurl
 
-/// The exchanges of one event loop. Lives on the loop's thread, and nowhere else.
+/// The transfers of one event loop, used only on its thread.
 struct CurlTransferTable {
   typealias Resolve = (CurlTransfer, _ host: String) -> Void
 
   private let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
-  /// Asks the name service; the answer comes by ``goOn(_:_:)``.
+  /// Starts a name lookup, whose result arrives through ``advance(_:after:)``.
   private let resolve: Resolve
   private var transfers: [CurlEventLoop.TransferID: CurlTransfer] = [:]
-  /// Handles to use again: a new one costs more than a small exchange.
+  /// Handles to reuse. Creating one costs more than a small transfer.
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private static let idleLimit = 64
 
@@ -23,7 +23,7 @@ struct CurlTransferTable {
 
   mutating func start(_ id: CurlEventLoop.TransferID, _ request: TransferRequest, _ receiver: any TransferReceiver) {
     guard multi != nil, let handle = idleHandles.popLast() ?? curl_easy_init() else {
-      return receiver.receiveEnd(FetchFailure(.connectFailed, "libcurl could not be set up."))
+      return receiver.receiveEnd(FetchFailure(.connectFailed, "libcurl could not be initialized."))
     }
     let transfer = CurlTransfer(
       id: id, handle: handle, request: request, receiver: receiver, configuration: configuration)
@@ -31,8 +31,8 @@ struct CurlTransferTable {
     perform(transfer.begin(), for: transfer)
   }
 
-  /// Goes on with what libcurl is done with.
-  mutating func goOnFinished() {
+  /// Performs the next step of each transfer whose exchange libcurl has finished.
+  mutating func advanceFinished() {
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
@@ -43,8 +43,8 @@ struct CurlTransferTable {
     }
   }
 
-  /// Goes on with an answer of the name service. Nothing happens where the exchange is over already.
-  mutating func goOn(_ id: CurlEventLoop.TransferID, _ resolution: HostResolution) {
+  /// Performs the next step of a transfer after its name lookup. Does nothing if the transfer has ended.
+  mutating func advance(_ id: CurlEventLoop.TransferID, after resolution: HostResolution) {
     guard let transfer = transfers[id] else { return }
     perform(transfer.step(after: resolution), for: transfer)
   }
@@ -60,10 +60,10 @@ struct CurlTransferTable {
     }
   }
 
-  /// Ends one exchange, also before its time. Nothing happens where it is over already.
+  /// Ends one transfer, finished or not. Does nothing if it has ended already.
   mutating func end(_ id: CurlEventLoop.TransferID, _ failure: FetchFailure?) {
     guard let transfer = transfers.removeValue(forKey: id) else { return }
-    // Taking an unfinished handle off closes its connection: half an answer cannot be followed by another.
+    // Removing an unfinished handle closes its connection, which cannot be reused within a response.
     curl_multi_remove_handle(multi, transfer.handle)
     recycle(transfer.handle)
     transfer.finish(with: failure)
@@ -75,7 +75,7 @@ struct CurlTransferTable {
     idleHandles.removeAll()
   }
 
-  /// Ends the exchanges whose answer is overdue; the result is how long nothing needs to be looked at.
+  /// Ends the transfers whose deadline has passed. Returns the time until the next deadline, at most a minute.
   mutating func expire(at now: ContinuousClock.Instant) -> Duration {
     var wait = Duration.seconds(60)
     for (id, transfer) in transfers {

@@ -1,38 +1,43 @@
 internal import Foundation
 
 extension CurlTransport {
-  /// Whom the transport trusts, and what it keeps.
+  /// The settings of a transport: certificates, credentials, proxies and connections.
   public struct Configuration: Sendable {
-    /// Hosts whose certificates are not checked, written as ``SourceURL/host`` is; without a port, every port of the
-    /// host. Holds for redirects to them too, and for no other host. Default: none.
+    /// Hosts whose certificates are not verified, in the form of ``SourceURL/host``. An entry without a port applies to
+    /// every port of the host. Redirects to these hosts are included. Default: none.
     public var insecureHosts: Set<String> = []
-    /// A file of certificates (PEM) that are trusted in place of the system's. Default nil: the system's.
+    /// The path of a PEM file with certificate authorities to trust instead of the system's. Default nil: the system's.
     public var certificateAuthorities: String?
-    /// A file in the format of `.netrc` with credentials by host, for addresses that hold none. A redirect to another
-    /// host gets none of them. Default nil: no file is read.
+    /// The path of a `.netrc` file with credentials per host, for URLs without credentials. Redirects to other hosts
+    /// get none of them. Default nil: no file is read.
     public var netrc: String?
-    /// Which proxies are used. Default: those of the process's environment.
+    /// The proxies. Default: the proxies that the environment of the process names.
     public var proxies = ProxySettings(environment: ProcessInfo.processInfo.environment)
-    /// Connections that are kept, those in use included; beyond, the oldest idle one is closed. Should not be less
-    /// than the transfers at once. 1...1,000,000; what is outside counts as the nearest end. Default 128. How many lead to one host is the caller's to limit: those that libcurl
-    /// held back would use up their deadlines.
+    /// The maximum number of open connections, including those in use; above it, the oldest idle one is closed. Should
+    /// be at least the number of concurrent transfers. Default 128, range 1 to 1,000,000; a value outside counts as the
+    /// nearest bound.
+    ///
+    /// There is no limit per host here, because transfers that libcurl holds back would use up their timeouts. The
+    /// caller limits them.
     public var maxConnections = 128
 
-    /// The defaults.
+    /// Creates a configuration with the defaults.
     public init() {}
 
-    /// Whether the certificate of `source` is not checked.
+    /// Returns true if the certificate of `source` is not verified.
     func isInsecure(_ source: SourceURL) -> Bool { insecureHost(of: source) != nil }
 
-    /// The one of ``insecureHosts`` that is about `source`, the one without a port before another; nil for none.
+    /// Returns the entry of ``insecureHosts`` that applies to `source`, preferably one without a port; nil if there is
+    /// no such entry.
     func insecureHost(of source: SourceURL) -> String? {
       guard !insecureHosts.isEmpty else { return nil }
       let withoutPort = source.host.hasPrefix("[") ? "[\(source.hostName)]" : source.hostName
       return [withoutPort, source.host].first { insecureHosts.contains($0) }
     }
 
-    /// Whether `hop` is verified as `source` is, which a redirect led from: both are, or one entry of ``insecureHosts`` is
-    /// about both. Nothing is verified without TLS, whatever the entries say.
+    /// Returns true if a redirect from `source` to `hop` does not lower the trust in the response: the certificate of
+    /// `hop` is verified, or the same entry of ``insecureHosts`` applies to both. Without TLS there is nothing to
+    /// verify.
     func trusts(_ hop: SourceURL, as source: SourceURL) -> Bool {
       guard hop.scheme == .https, let host = insecureHost(of: hop) else { return true }
       return host == insecureHost(of: source)

@@ -1,28 +1,30 @@
 internal import Foundation
 
-/// HTTP by libcurl: one thread with one event loop, any number of exchanges, connections kept and shared, HTTP/2 with
-/// many exchanges on one connection where a server of https offers it.
+/// An HTTP transport on libcurl. One event loop on one thread runs any number of transfers, keeps connections open for
+/// reuse, and multiplexes transfers over HTTP/2 if an https server supports it.
 ///
-/// Redirects are followed here, not by libcurl: each hop is judged like a first one. Another host gets no credentials
-/// and none of the caller's own header fields, and nothing leads from https back to http.
+/// The transport follows redirects itself and checks each hop like the first request. Other hosts get neither the
+/// credentials of the request nor its header fields, except for harmless ones such as `Accept`. A redirect from https
+/// to http fails.
 ///
-/// Behind a proxy it is the proxy that connects, to an address this machine does not see. The address policy then
-/// judges the target before the request is handed over: an address in the URL always, and with
-/// ``AddressPolicy/publicOnly`` what its name resolves to here. A name that only the proxy can resolve is not judged.
+/// With a proxy, the proxy connects to an address that this machine does not see. The address policy therefore checks
+/// the target before the proxy gets the request: an IP address in the URL always, and with
+/// ``AddressPolicy/publicOnly`` the addresses that the name resolves to on this machine. A name that only the proxy can
+/// resolve is not checked.
 public final class CurlTransport: Transport {
   private let loop: CurlEventLoop
   private let names: NameService
   private let configuration: Configuration
   private let netrc: NetrcFile?
 
-  /// A transport with a thread of its own, which ends when the transport is let go.
+  /// Creates a transport with its own thread, which ends with the last reference to the transport.
   public convenience init(_ configuration: Configuration = Configuration()) {
     self.init(configuration, resolve: HostResolution.system)
   }
 
   /// - Parameters:
-  ///   - resolve: the name service; may block, and is called on a thread where that does no harm.
-  ///   - now: the clock by which addresses expire.
+  ///   - resolve: resolves a host name. It may block, and is called on threads that are made for that.
+  ///   - now: the clock for the expiry of addresses.
   init(
     _ configuration: Configuration, resolve: @escaping @Sendable (String) -> HostResolution,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -40,11 +42,12 @@ public final class CurlTransport: Transport {
 
   deinit { loop.post(.stop) }
 
-  /// The entry of ``Configuration/insecureHosts`` about the host, and a hash of what ``Configuration/netrc`` says of it.
+  /// Returns the entry of ``Configuration/insecureHosts`` for the host and a hash of its entries in the
+  /// ``Configuration/netrc`` file.
   ///
-  /// The file is read once, when the transport is made: one that changes later changes no key of this transport. A
-  /// redirect to another host gets no credentials of the file, and one to a host whose certificate is not checked, which
-  /// this does not tell, gives an answer that is not cacheable.
+  /// The file is read once, when the transport is created, so later changes do not change the keys of this transport.
+  /// Redirects need no part in the variant: other hosts get no credentials from the file, and a redirect to a host with
+  /// an unverified certificate makes the response uncacheable.
   public func variant(of source: SourceURL) -> String {
     guard source.scheme != .file else { return "" }
     let insecure = configuration.insecureHost(of: source).map { "insecure \($0)" }
@@ -52,10 +55,10 @@ public final class CurlTransport: Transport {
     return [insecure, credentials].compactMap { $0 }.joined(separator: ", ")
   }
 
-  /// Looks the name of the host up, unless it is known. A host behind a proxy is the proxy's to find.
+  /// Resolves the host name, unless its addresses are known or a proxy resolves it.
   ///
-  /// - Parameter completion: called with `dns_not_found` or `dns_temporary` where there is no address, the latter also
-  ///   when that takes longer than ``TransferLimits/connect``.
+  /// - Parameter completion: called with `dns_not_found` or `dns_temporary` if there is no address. A lookup that takes
+  ///   longer than ``TransferLimits/connect`` is `dns_temporary`.
   public func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
@@ -65,7 +68,7 @@ public final class CurlTransport: Transport {
     names.resolve(host, within: limits.inRange.connect) { completion($0.failure(of: host)) }
   }
 
-  /// Hands the exchange to the event loop.
+  /// Posts the transfer to the event loop.
   public func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
     let handle = CurlTransferHandle(loop: loop)
     loop.post(.start(handle.id, request, receiver))
@@ -73,7 +76,7 @@ public final class CurlTransport: Transport {
   }
 }
 
-/// What a caller holds of an exchange: its number, and the loop that knows it.
+/// A caller's handle for a transfer: its number, and the event loop that runs it.
 private struct CurlTransferHandle: Transfer {
   let loop: CurlEventLoop
   let id: CurlEventLoop.TransferID

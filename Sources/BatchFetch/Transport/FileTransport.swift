@@ -2,12 +2,12 @@ internal import Foundation
 internal import HTTPTypes
 internal import Synchronization
 
-/// Answers for local files as a server would.
+/// A transport that reads local files and delivers them like responses of a server.
 public struct FileTransport: Transport {
-  /// Reading blocks. There are never more reads than transfers at once, which the downloader limits.
+  /// A queue for blocking reads. The downloader limits the number of concurrent transfers, and so of reads.
   private let queue = DispatchQueue(label: "thumbs.files", attributes: .concurrent)
 
-  /// A transport for addresses of the scheme `file`.
+  /// Creates a transport for URLs with the scheme `file`.
   public init() {}
 
   /// Reads the file in the background.
@@ -42,10 +42,10 @@ private final class FileReading: Transfer {
 
   private func read() throws(FetchFailure) {
     guard let file = openRegularFile() else {
-      throw FetchFailure(.fileUnreadable, "\(request.source) is missing, is no regular file, or may not be read.")
+      throw FetchFailure(.fileUnreadable, "\(request.source) is missing, is not a regular file, or cannot be read.")
     }
     defer { try? file.close() }
-    // A file is its own best copy: it is not stored.
+    // The cache would only duplicate a local file.
     let response = HTTPResponse(status: .ok, headerFields: [.cacheControl: "no-store"])
     try receiver.receive(head: TransferHead(response: response))
     while let data = try chunk(of: file) {
@@ -55,7 +55,7 @@ private final class FileReading: Transfer {
     }
   }
 
-  /// Nil at the end of the file.
+  /// Returns the next chunk; nil at the end of the file.
   private func chunk(of file: FileHandle) throws(FetchFailure) -> Data? {
     if isCancelled.load(ordering: .relaxed) { throw .cancelled }
     do {
@@ -65,7 +65,7 @@ private final class FileReading: Transfer {
     }
   }
 
-  /// A pipe or a device could keep its reader waiting for ever.
+  /// Opens the file; nil unless it is a regular file. A pipe or a device could block its reader forever.
   private func openRegularFile() -> FileHandle? {
     guard let path = String(request.source.description.dropFirst("file://".count)).removingPercentEncoding else {
       return nil

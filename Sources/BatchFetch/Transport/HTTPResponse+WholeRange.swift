@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
 extension HTTPResponse {
-  /// Whether this is a 206 with all there is: what some servers give to those who asked for no range. Such an answer is
-  /// as good as a 200 (RFC 9110, 14.4 and 15.3.7).
+  /// True for a 206 that contains the complete body, which some servers send although no range was requested. Such a
+  /// response is equivalent to a 200 (RFC 9110, sections 14.4 and 15.3.7).
   var holdsWholeRange: Bool {
     guard status == .partialContent, let range = headerFields[.contentRange] else { return false }
     let numbers = range.split { !$0.isNumber }.compactMap { Int($0) }

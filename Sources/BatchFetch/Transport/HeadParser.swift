@@ -1,32 +1,32 @@
 internal import HTTPTypes
 
-/// Collects the lines of an answer's head. A new status line starts over: after a redirect, or after a 1xx.
+/// Parses the head of a response line by line. A new status line, as after an interim response (1xx), starts over.
 struct HeadParser {
-  /// Whether nothing came yet.
+  /// True until the first line is added.
   private(set) var isEmpty = true
-  /// Whether the final head is whole, up to its empty line. One of a 1xx is not final.
+  /// True once the final head is complete, up to its empty line. The head of an interim response (1xx) is not final.
   private(set) var isComplete = false
-  /// The head as far as it came.
+  /// The head as received so far.
   private(set) var response = HTTPResponse(status: .init(code: 500))
   private var length = 0
 
-  /// More than any honest server sends, also where it sends one head after the other.
+  /// The maximum length of all heads of one exchange, in bytes. No honest server sends that much.
   private static let maxLength = 256 << 10
 
-  /// Adds one line, with or without its line end.
+  /// Adds one line, with or without its line terminator.
   ///
-  /// - Throws: `too_large_bytes` for a head that does not end, `connection_lost` for one that contradicts itself.
+  /// - Throws: `too_large_bytes` if the head is too long, `connection_lost` if it declares conflicting lengths.
   mutating func add(line: some Collection<UInt8>) throws(FetchFailure) {
     isEmpty = false
     length += line.count
     guard length <= Self.maxLength else {
-      throw FetchFailure(.tooLargeBytes, "The head of the answer is larger than \(Self.maxLength) bytes.")
+      throw FetchFailure(.tooLargeBytes, "The response header is larger than \(Self.maxLength) bytes.")
     }
     if line.starts(with: "HTTP/".utf8) {
       response = HTTPResponse(status: Self.status(in: line))
       isComplete = false
     } else if isComplete {
-      // The trailers of a chunked body come like lines of a head, and are none.
+      // libcurl delivers the trailers of a chunked body like header lines. They are ignored.
     } else if line.allSatisfy(\.isWhitespace) {
       isComplete = response.status.kind != .informational
       try checkLength()
@@ -35,21 +35,22 @@ struct HeadParser {
     }
   }
 
-  /// Of several lengths that differ, none can be believed (RFC 9112, 6.3): a body cut by the smaller one looks whole.
+  /// Throws if several `Content-Length` values differ (RFC 9112, section 6.3): a body cut at the smaller one would look
+  /// complete.
   private func checkLength() throws(FetchFailure) {
     let fields = response.headerFields
     guard fields[.transferEncoding] == nil, Set(fields[values: .contentLength]).count > 1 else { return }
-    throw FetchFailure(.connectionLost, "The answer declares several lengths that differ.")
+    throw FetchFailure(.connectionLost, "The response has conflicting Content-Length fields.")
   }
 
-  /// `HTTP/1.1 404 Not Found`: the number is what counts (RFC 9112, 4).
+  /// Returns the status of a line such as `HTTP/1.1 404 Not Found`. Only the number matters (RFC 9112, section 4).
   private static func status(in line: some Collection<UInt8>) -> HTTPResponse.Status {
     let digits = line.drop { !$0.isWhitespace }.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }
     let code = Int(String(decoding: digits, as: UTF8.self)) ?? 0
     return HTTPResponse.Status(code: (100...999).contains(code) ? code : 999)
   }
 
-  /// `Name: value`; nil for what is not a field.
+  /// Parses `Name: value`; nil if the line is not a header field.
   private static func field(in line: some Collection<UInt8>) -> HTTPField? {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
       let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
@@ -62,19 +63,20 @@ struct HeadParser {
       if byte >= 0x80 { isASCII = false }
     }
     let text = value.prefix(length)
-    // What is no UTF-8 keeps its bytes; nearly all values are ASCII, and a string is made of them much faster.
+    // A value keeps its bytes even if they are not UTF-8. Nearly all values are ASCII, for which a string is much
+    // faster.
     return isASCII
       ? HTTPField(name: name, value: String(decoding: text, as: UTF8.self)) : HTTPField(name: name, value: text)
   }
 }
 
 extension UInt8 {
-  /// A blank, or part of a line end.
+  /// True for a space, a tab, or part of a line terminator.
   fileprivate var isWhitespace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 }
 
 extension StringProtocol {
-  /// Without white space at both ends.
+  /// The text without white space at both ends.
   var trimmed: String {
     guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace }) else {
       return ""

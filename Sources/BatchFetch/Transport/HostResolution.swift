@@ -1,19 +1,19 @@
 internal import CCurl
 internal import Glibc
 
-/// What the name service says about a host.
+/// The result of a name lookup.
 enum HostResolution: Hashable, Sendable {
-  /// The host is here.
+  /// The IP addresses of the host.
   case addresses([IPAddress])
-  /// There is no such host.
+  /// The host does not exist.
   case notFound
-  /// The name service is in trouble; it may know later.
+  /// The name service failed, and may succeed later.
   case temporary
 
-  /// Asks the system. Blocks for as long as the name service takes.
+  /// Resolves `host` with the system's resolver. Blocks until the name servers respond or time out.
   @Sendable static func system(_ host: String) -> HostResolution {
     var list: UnsafeMutablePointer<addrinfo>?
-    // Without a type of socket, each address would come once for every type.
+    // Without a socket type, the list would contain each address once per type.
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     let status = getaddrinfo(host, nil, &hints, &list)
@@ -22,16 +22,16 @@ enum HostResolution: Hashable, Sendable {
     return .addresses(sequence(first: list, next: { $0?.pointee.ai_next }).compactMap { $0?.ipAddress })
   }
 
-  /// Why `host` cannot be connected to; nil where it has addresses.
+  /// Returns the failure for `host`; nil if it has addresses.
   func failure(of host: String) -> FetchFailure? {
     switch self {
     case .addresses(let addresses) where !addresses.isEmpty: nil
-    case .addresses, .temporary: FetchFailure(.dnsTemporary, "The name service did not answer for \(host).")
-    case .notFound: FetchFailure(.dnsNotFound, "There is no host \(host).")
+    case .addresses, .temporary: FetchFailure(.dnsTemporary, "The name lookup for \(host) failed temporarily.")
+    case .notFound: FetchFailure(.dnsNotFound, "The host \(host) does not exist.")
     }
   }
 
-  /// The meaning of a status of `getaddrinfo` other than success.
+  /// Creates the result for an error status of `getaddrinfo`.
   init(status: Int32) {
     switch status {
     case EAI_AGAIN, EAI_MEMORY, EAI_SYSTEM: self = .temporary

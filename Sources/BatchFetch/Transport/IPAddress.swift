@@ -2,10 +2,10 @@ internal import Glibc
 
 /// An IPv4 or IPv6 address.
 struct IPAddress: Hashable, Sendable {
-  /// Four or sixteen bytes, in network order.
+  /// The address as four or sixteen bytes in network order.
   let bytes: [UInt8]
 
-  /// An address from its text form, as `inet_pton` reads it.
+  /// Parses the text form of an address with `inet_pton`; nil if it is not one.
   init?(_ text: String) {
     var storage = [UInt8](repeating: 0, count: 16)
     if inet_pton(AF_INET, text, &storage) == 1 {
@@ -17,37 +17,39 @@ struct IPAddress: Hashable, Sendable {
     }
   }
 
-  /// An address from its bytes in network order; nil unless there are four or sixteen.
+  /// Creates an address from its bytes in network order; nil unless there are four or sixteen.
   init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.bytes = Array(bytes)
   }
 
-  /// The addresses of `localhost`, in the order in which they are tried.
+  /// The addresses of `localhost`, in connection order.
   static let loopback = [IPAddress("::1"), IPAddress("127.0.0.1")].compactMap { $0 }
 
-  /// What the address may be delivered to: itself, or the IPv4 addresses that it may stand for, the likeliest first.
+  /// The possible destinations of the address: itself, or the IPv4 addresses that may be embedded in it, most likely
+  /// first.
   var readings: [IPAddress] {
     guard bytes.count == 16, !isUnspecifiedOrLoopback else { return [self] }
     guard let embedding = Self.embeddings.first(where: { hasPrefix($0.prefix, length: $0.length) }) else {
       return [self]
     }
-    return embedding.places.compactMap { place in IPAddress(bytes: place.map { bytes[$0] }) }
+    return embedding.offsets.compactMap { offsets in IPAddress(bytes: offsets.map { bytes[$0] }) }
   }
 
   private var isUnspecifiedOrLoopback: Bool { bytes.dropLast().allSatisfy { $0 == 0 } && (bytes.last ?? 0) <= 1 }
 
-  private typealias Embedding = (prefix: IPAddress, length: Int, places: [[Int]])
+  private typealias Embedding = (prefix: IPAddress, length: Int, offsets: [[Int]])
 
-  /// IPv4-mapped and IPv4-compatible (RFC 4291, 2.5.5), NAT64 (RFC 6052, 2.2), 6to4 (RFC 3056). A network chooses how
-  /// long its part of the local NAT64 prefix is (RFC 8215), and with that the place of the IPv4 address.
+  /// Prefixes with an embedded IPv4 address: IPv4-mapped and IPv4-compatible (RFC 4291, section 2.5.5), NAT64 (RFC
+  /// 6052, section 2.2), 6to4 (RFC 3056). The local NAT64 prefix (RFC 8215) has a length that each network chooses, so
+  /// the IPv4 address may be at several offsets.
   private static let embeddings: [Embedding] = [
     ("::ffff:0:0", 96, [[12, 13, 14, 15]]), ("::", 96, [[12, 13, 14, 15]]), ("64:ff9b::", 96, [[12, 13, 14, 15]]),
     ("64:ff9b:1::", 48, [[12, 13, 14, 15], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]]),
     ("2002::", 16, [[2, 3, 4, 5]]),
-  ].compactMap { text, length, places in IPAddress(text).map { ($0, length, places) } }
+  ].compactMap { text, length, offsets in IPAddress(text).map { ($0, length, offsets) } }
 
-  /// Whether the first `length` bits are those of `prefix`.
+  /// Returns true if the first `length` bits equal those of `prefix`.
   func hasPrefix(_ prefix: IPAddress, length: Int) -> Bool {
     guard prefix.bytes.count == bytes.count else { return false }
     let whole = length / 8

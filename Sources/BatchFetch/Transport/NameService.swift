@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// Looks up the names of hosts, each once at a time, on threads of its own.
+/// Resolves host names on its own threads, with at most one lookup per host at a time.
 ///
-/// A look-up blocks its thread for as long as the system's name servers take: half a minute where they are dead. So it is
-/// made neither on the event loop nor on a dispatch queue, whose few threads others need, and nobody waits for it longer
-/// than they said.
+/// A lookup blocks its thread until the name servers respond: half a minute if they are dead. It therefore runs neither
+/// on the event loop nor on a dispatch queue, whose few threads others need, and each caller waits only up to its own
+/// limit.
 final class NameService: Sendable {
   typealias Completion = @Sendable (HostResolution) -> Void
 
@@ -14,8 +14,8 @@ final class NameService: Sendable {
     let completion: Completion
   }
 
-  /// Threads that may wait for name servers at once. More than there are transfers usually: those that nobody waits for
-  /// any more are among them until the system gives up.
+  /// The maximum number of lookup threads. It exceeds the usual number of transfers, because abandoned lookups keep
+  /// their threads until the system gives up.
   private static let width = 256
 
   private let resolve: @Sendable (String) -> HostResolution
@@ -25,8 +25,8 @@ final class NameService: Sendable {
   private let now: @Sendable () -> ContinuousClock.Instant
 
   /// - Parameters:
-  ///   - resolve: asks the system; may block.
-  ///   - now: the clock by which addresses expire.
+  ///   - resolve: resolves a host name; may block.
+  ///   - now: the clock for the expiry of addresses.
   init(
     resolve: @escaping @Sendable (String) -> HostResolution,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -41,14 +41,14 @@ final class NameService: Sendable {
     }
   }
 
-  /// Callers who wait for a look-up.
+  /// The number of callers waiting for a lookup.
   var waiterCount: Int { table.withLock { $0.waiterCount } }
 
-  /// Calls `completion` exactly once: at once where the addresses are known, else on another thread; with
-  /// ``HostResolution/temporary`` when the look-up has run for longer than `limit`.
+  /// Calls `completion` exactly once: before this method returns if the addresses are known, otherwise on another
+  /// thread. The result is ``HostResolution/temporary`` if the lookup runs for longer than `limit`.
   func resolve(_ host: String, within limit: Duration, _ completion: @escaping Completion) {
     let caller = Caller(limit: limit, completion: completion)
-    switch table.withLock({ $0.ask(host, caller, now: now()) }) {
+    switch table.withLock({ $0.resolve(host, caller, now: now()) }) {
     case .known(let addresses): completion(.addresses(addresses))
     case .waits(_, .new): lookUps.async { [self] in lookUp(host) }
     case .waits(_, .queued): break
@@ -59,7 +59,7 @@ final class NameService: Sendable {
   private func lookUp(_ host: String) {
     for (ticket, caller) in table.withLock({ $0.begin(host) }) { expire(ticket, after: caller.limit) }
     let resolution = resolve(host)
-    for caller in table.withLock({ $0.settle(host, resolution, now: now()) }) { caller.completion(resolution) }
+    for caller in table.withLock({ $0.finish(host, resolution, now: now()) }) { caller.completion(resolution) }
   }
 
   private func expire(_ ticket: NameTable<Caller>.Ticket, after limit: Duration) {

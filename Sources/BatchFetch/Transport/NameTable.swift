@@ -1,20 +1,21 @@
-/// The addresses of hosts that are known, and the callers who wait for those that are being looked up. A plain value:
-/// its owner guards it with a lock, and makes the look-ups.
+/// The known addresses of hosts, and the callers waiting for lookups. A plain value: its owner guards it with a lock
+/// and performs the lookups.
 struct NameTable<Waiter> {
-  /// Names one waiter of one look-up.
+  /// The identity of one waiter for one lookup.
   struct Ticket: Hashable {
     let host: String
     fileprivate let number: Int
   }
 
-  /// What a question comes to at once.
+  /// The immediate result of a query.
   enum Reply {
     /// The addresses are known.
     case known([IPAddress])
-    /// The caller waits for a look-up: for one that has to be made now, that waits for a thread, or that runs.
+    /// The caller waits for a lookup in the given state.
     case waits(Ticket, LookUp)
   }
 
+  /// The state of a lookup: to be started by the caller, waiting for a thread, or running.
   enum LookUp {
     case new, queued, running
   }
@@ -28,17 +29,17 @@ struct NameTable<Waiter> {
   private var pending: [String: Pending] = [:]
   private var lastNumber = 0
 
-  /// The time for which addresses are used again. The system does not tell the time to live of a record; this is what
-  /// libcurl assumes (CURLOPT_DNS_CACHE_TIMEOUT).
+  /// The time for which addresses are reused. `getaddrinfo` does not report the time to live of a record; libcurl
+  /// assumes the same minute (`CURLOPT_DNS_CACHE_TIMEOUT`).
   static var lifetime: Duration { .seconds(60) }
-  /// Hosts that are kept; beyond, those whose time is over go, and all of them where that is not enough.
+  /// The maximum number of known hosts. At the limit, expired entries are removed, and if that is not enough, all.
   static var capacity: Int { 4096 }
 
-  /// Callers who wait.
+  /// The number of waiting callers.
   var waiterCount: Int { pending.values.reduce(0) { $0 + $1.waiters.count } }
 
-  /// Asks for `host`. A caller whose look-up is on its way joins it.
-  mutating func ask(_ host: String, _ waiter: Waiter, now: ContinuousClock.Instant) -> Reply {
+  /// Returns the addresses of `host` if they are known; otherwise lets the caller join its lookup, or start one.
+  mutating func resolve(_ host: String, _ waiter: Waiter, now: ContinuousClock.Instant) -> Reply {
     if let entry = known[host], entry.expiry > now { return .known(entry.addresses) }
     lastNumber += 1
     let lookUp: LookUp = pending[host].map { $0.isRunning ? .running : .queued } ?? .new
@@ -46,20 +47,20 @@ struct NameTable<Waiter> {
     return .waits(Ticket(host: host, number: lastNumber), lookUp)
   }
 
-  /// The look-up of `host` has a thread now. The result is who waits for it so far.
+  /// Marks the lookup of `host` as running and returns its waiters so far.
   mutating func begin(_ host: String) -> [(ticket: Ticket, waiter: Waiter)] {
     pending[host]?.isRunning = true
     return pending[host]?.waiters.map { (Ticket(host: host, number: $0.key), $0.value) } ?? []
   }
 
-  /// Takes out a caller who waits no longer; nil where the look-up has ended. The look-up itself goes on: a system's
-  /// question cannot be taken back, and whoever asks again joins it.
+  /// Removes and returns a waiter; nil if the lookup has ended. The lookup itself continues, because `getaddrinfo`
+  /// cannot be interrupted, and later callers join it.
   mutating func leave(_ ticket: Ticket) -> Waiter? {
     pending[ticket.host]?.waiters.removeValue(forKey: ticket.number)
   }
 
-  /// The look-up of `host` has ended. The result is who waited for it. Only addresses are remembered: a failure may pass.
-  mutating func settle(_ host: String, _ resolution: HostResolution, now: ContinuousClock.Instant) -> [Waiter] {
+  /// Ends the lookup of `host` and returns its waiters. Only addresses are kept, because a failure may be temporary.
+  mutating func finish(_ host: String, _ resolution: HostResolution, now: ContinuousClock.Instant) -> [Waiter] {
     if case .addresses(let addresses) = resolution, !addresses.isEmpty {
       if known.count >= Self.capacity { known = known.filter { $0.value.expiry > now } }
       if known.count >= Self.capacity { known = [:] }

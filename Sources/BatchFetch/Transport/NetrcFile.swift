@@ -1,14 +1,15 @@
 internal import Foundation
 internal import ImageCache
 
-/// What a file in the format of `.netrc` says of hosts, as far as cache keys need it: who reads the credentials for a
-/// request is libcurl. In doubt a host counts as named: that costs a download, and the opposite could hand private bytes
-/// to those who may not have them.
+/// The hosts of a `.netrc` file, as far as cache keys need them; libcurl itself reads the credentials for requests.
+///
+/// In doubt, a host counts as listed. A wrong match costs one download; a missed one could serve private bytes to a
+/// caller without the credentials.
 struct NetrcFile {
-  /// What follows each `machine` with its name in lower case, and each `default` with an empty one.
+  /// The words after each `machine`, with its name in lower case, and after each `default`, with an empty name.
   private var entries: [(host: String, words: [String])] = []
 
-  /// Nil for a file that cannot be read, which adds credentials to nothing.
+  /// Reads the file at `path`; nil if it cannot be read, and then no request gets credentials.
   init?(at path: String) {
     guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
     self.init(String(decoding: bytes, as: UTF8.self))
@@ -31,13 +32,14 @@ struct NetrcFile {
     }
   }
 
-  /// A hash of everything that the file says of `host`; nil where it does not name it.
+  /// Returns a hash of all entries for `host`; nil if there are none.
   func digest(for host: String) -> String? {
     let words = entries.filter { $0.host == host.lowercased() || $0.host.isEmpty }.flatMap { [$0.host] + $0.words }
     return words.isEmpty ? nil : BodyDigest(of: Array(words.joined(separator: "\0").utf8)).description
   }
 
-  /// The words between blanks. One in quotation marks may hold blanks, and marks after a backslash.
+  /// Returns the words between white space. A word in quotation marks may contain white space, and quotation marks
+  /// after a backslash.
   private static func words(of text: String) -> [String] {
     var (words, word): ([String], String?) = ([], nil)
     var (isQuoted, isEscaped) = (false, false)

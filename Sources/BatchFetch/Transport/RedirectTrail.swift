@@ -1,13 +1,13 @@
 internal import HTTPTypes
 
-/// The way of one exchange from redirect to redirect. A plain value: it judges every hop, and touches no network.
+/// The redirects of one transfer. A plain value that checks every hop without using the network.
 struct RedirectTrail {
   private let request: TransferRequest
-  /// What is asked now.
+  /// The URL of the current request.
   private(set) var hop: SourceURL
-  /// What was asked so far, what is asked now included.
+  /// The URLs of all requests so far, including the current one.
   private(set) var hops: [SourceURL]
-  /// The redirects that were followed, in order.
+  /// The redirect responses that were followed, in order.
   private(set) var redirects: [HTTPResponse] = []
 
   init(_ request: TransferRequest) {
@@ -16,16 +16,16 @@ struct RedirectTrail {
     hops = [request.source]
   }
 
-  /// The address that is asked now, without credentials; nil while it is the one of the request.
+  /// The current URL without credentials; nil if it is the requested one.
   var finalURL: String? { hop.description == request.source.description ? nil : hop.description }
 
-  /// Whether it is still the host that the caller named. Only that one is trusted with credentials. The same host by
-  /// https is: that is what redirects from http are for.
-  var isAtHome: Bool { hop.host == request.source.host }
+  /// True if the current host is the host of the request, which alone gets credentials. The scheme may differ, because
+  /// redirects from http to https on the same host are common.
+  var isAtOriginalHost: Bool { hop.host == request.source.host }
 
-  /// The header fields for the hop. Another host gets none of the caller's own: any of them may be a secret.
+  /// The header fields for the current hop. Another host gets only harmless fields, since any other may be a secret.
   var headerFields: HTTPFields {
-    guard !isAtHome else { return request.headerFields }
+    guard !isAtOriginalHost else { return request.headerFields }
     return HTTPFields(request.headerFields.filter { Self.harmless.contains($0.name) })
   }
 
@@ -33,25 +33,26 @@ struct RedirectTrail {
     .userAgent, .accept, .acceptLanguage, .referer, .range, .ifRange, .ifNoneMatch, .ifModifiedSince,
   ]
 
-  /// Where `response` redirects to, as it says; nil for an answer that is final.
+  /// Returns the `Location` of a redirect, as the server wrote it; nil if `response` is final.
   static func location(in response: HTTPResponse) -> String? {
     guard [301, 302, 303, 307, 308].contains(response.status.code) else { return nil }
     return response.headerFields[.location].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Goes on to `location`, as `response` says.
+  /// Follows the redirect `response` to `location`.
   ///
-  /// - Throws: `too_many_redirects`, `bad_url`, or `blocked_scheme` for anything but http and https, and for http
-  ///   after https.
+  /// - Throws: `too_many_redirects`, `bad_url`, or `blocked_scheme` for a scheme other than http and https and for a
+  ///   redirect from https to http.
   mutating func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) {
     guard redirects.count < request.limits.maxRedirects else {
-      throw FetchFailure(.tooManyRedirects, "More than \(request.limits.maxRedirects) redirects.")
+      throw FetchFailure(
+        .tooManyRedirects, "The request exceeded the redirect limit of \(request.limits.maxRedirects).")
     }
     var next = try SourceURL(location, relativeTo: hop)
     switch next.scheme {
-    case .file: throw FetchFailure(.blockedScheme, "A redirect to a local file is not followed.")
+    case .file: throw FetchFailure(.blockedScheme, "Redirects to local files are not followed.")
     case .http where hop.scheme == .https:
-      throw FetchFailure(.blockedScheme, "A redirect from https to http is not followed.")
+      throw FetchFailure(.blockedScheme, "Redirects from https to http are not followed.")
     case .http, .https: break
     }
     if next.credentials == nil, next.host == request.source.host { next.credentials = request.source.credentials }

@@ -1,20 +1,20 @@
 public import HTTPTypes
 
-/// The head of an answer.
+/// The head of a response, with the redirects that led to it.
 public struct TransferHead: Hashable, Sendable {
-  /// Status and header fields.
+  /// The status and the header fields.
   public var response: HTTPResponse
-  /// The address that answered, after redirects, without credentials; nil where it is the one asked for.
+  /// The URL after redirects, without credentials; nil if it is the requested one.
   public var finalURL: String?
-  /// The redirects that were followed, in order. A cache needs them: the answer is as fresh as the least fresh of all
-  /// (RFC 9111). Default: none.
+  /// The redirect responses that were followed, in order. Caches need them, because a response is only as fresh as the
+  /// least fresh of its redirects (RFC 9111). Default: none.
   public var redirects: [HTTPResponse]
-  /// Whether a cache may keep the answer for others who ask the same of a transport whose ``Transport/variant(of:)`` says
-  /// the same. False where a redirect led to a host for which this transport has other rules, such as an unchecked
+  /// True if a cache may serve the response to requests with the same key, which includes ``Transport/variant(of:)``.
+  /// False if a redirect led to a host that this transport treats differently, for example without verifying its
   /// certificate. Default true.
   public var isCacheable: Bool
 
-  /// A head from its parts.
+  /// Creates a head from its parts.
   public init(
     response: HTTPResponse, finalURL: String? = nil, redirects: [HTTPResponse] = [], isCacheable: Bool = true
   ) {
@@ -24,7 +24,8 @@ public struct TransferHead: Hashable, Sendable {
     self.isCacheable = isCacheable
   }
 
-  /// The body's length as the server declares it; nil where it does not, or where the body is coded.
+  /// The length of the body in bytes, as the server declares it; nil without a declaration, or if the body has a
+  /// content coding.
   public var declaredLength: Int? {
     guard response.headerFields[.contentEncoding] == nil else { return nil }
     return response.headerFields[.contentLength].flatMap { Int($0) }

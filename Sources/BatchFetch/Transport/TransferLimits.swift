@@ -1,31 +1,31 @@
-/// How long and how far one attempt may go. Every duration is from zero to 20 days, every number from zero; what is
-/// outside counts as the nearest end.
+/// The limits of one attempt. Durations range from zero to 20 days, and numbers start at zero. A value outside counts
+/// as the nearest bound.
 public struct TransferLimits: Hashable, Sendable {
-  /// Name look-up; and, from then on, connection and TLS handshake. Default 5 s each.
+  /// The maximum time for the name lookup, and again for connecting with its TLS handshake. Default 5 s.
   public var connect: Duration = .seconds(5)
-  /// From the start to the first byte of the answer, anew with each redirect. Default 15 s.
+  /// The maximum time from the start, or from a redirect, to the first byte of the response. Default 15 s.
   public var firstByte: Duration = .seconds(15)
-  /// The whole attempt. Default 60 s.
+  /// The maximum time for the whole attempt. Default 60 s.
   public var total: Duration = .seconds(60)
-  /// The slowest acceptable speed in bytes a second, over ``stallInterval``. Default 1024.
+  /// The minimum speed in bytes per second, averaged over ``stallInterval``. Default 1024.
   public var lowestSpeed: Int = 1024
-  /// How long the speed may stay below ``lowestSpeed``. Whole seconds, default 10 s.
+  /// The time for which the speed may stay below ``lowestSpeed``, in whole seconds. Default 10 s.
   public var stallInterval: Duration = .seconds(10)
-  /// The longest body in bytes, after content codings are undone. Default 32 MiB.
+  /// The maximum length of the body in bytes, after content codings are decoded. Default 32 MiB.
   public var maxBytes: Int = 32 << 20
-  /// Redirects to follow. Default 5.
+  /// The maximum number of redirects to follow. Default 5.
   public var maxRedirects: Int = 5
-  /// Which addresses may be connected to, on every hop. Default: all but link-local and metadata addresses.
+  /// The rule for IP addresses, checked on every hop. Default: all except link-local and metadata addresses.
   public var addresses: AddressPolicy = .noLinkLocal
 
-  /// Bytes to read of a body that nobody wants. Reading the rest of a small answer keeps its connection; a larger one
-  /// costs more than a new connection.
+  /// The maximum number of bytes to read from an unwanted body, such as an error page. Reading a short one to its end
+  /// keeps the connection open for reuse; a longer one costs more than a new connection.
   static let maxUnwantedBytes = 64 << 10
 
-  /// The defaults.
+  /// Creates the default limits.
   public init() {}
 
-  /// The same with every value in its range. What libcurl is given beyond it would be no limit at all.
+  /// The limits with every value clamped to its range. libcurl would take some values outside as no limit at all.
   var inRange: TransferLimits {
     var limits = self
     for duration in [\TransferLimits.connect, \.firstByte, \.total, \.stallInterval] {

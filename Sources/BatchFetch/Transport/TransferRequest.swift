@@ -1,15 +1,15 @@
 public import HTTPTypes
 
-/// One exchange with a server.
+/// A request for one transfer.
 public struct TransferRequest: Sendable {
-  /// What to ask for.
+  /// The URL to fetch.
   public var source: SourceURL
-  /// The request's header fields.
+  /// The header fields of the request.
   public var headerFields: HTTPFields
-  /// How long and how far the exchange may go.
+  /// The limits of the transfer.
   public var limits: TransferLimits
 
-  /// A request for `source`.
+  /// Creates a request for `source`.
   public init(source: SourceURL, headerFields: HTTPFields = [:], limits: TransferLimits = TransferLimits()) {
     self.source = source
     self.headerFields = headerFields

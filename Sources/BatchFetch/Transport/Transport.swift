@@ -1,34 +1,35 @@
-/// Moves one request to its server and the answer back. Knows nothing of retries, caches or pictures.
+/// A way to send one request and receive its response, without retries, caches or knowledge of images.
 ///
-/// ``CurlTransport`` is the real one, ``FileTransport`` reads local files.
+/// ``CurlTransport`` speaks HTTP, and ``FileTransport`` reads local files.
 public protocol Transport: Sendable {
-  /// What of the transport's own configuration changes the bytes that `source` has, as one line: a part of the key that
-  /// they are cached under. A host whose certificate is not checked and credentials that the transport adds belong here.
-  /// Equal texts must mean equal bytes, in every process; no secret may be in it but as a hash. Called for each request,
-  /// also for those that memory answers. Default: empty, for a transport whose configuration changes nothing.
+  /// Returns one line that identifies every part of the transport's configuration that may change the bytes of
+  /// `source`: for example that certificates are not verified, or the credentials that the transport adds. It becomes
+  /// part of the cache key.
   ///
-  /// It says nothing of the hosts that redirects lead to: a transport that treats one of those in another way marks the
-  /// answer with ``TransferHead/isCacheable``.
+  /// Equal texts must mean equal bytes in every process. Secrets may appear only as a hash. Called for each request,
+  /// including memory hits, so it must be fast. The text does not cover the hosts that redirects lead to: a transport
+  /// that treats one of them differently clears ``TransferHead/isCacheable`` instead. Default: empty, for a transport
+  /// whose configuration never changes the bytes.
   func variant(of source: SourceURL) -> String
 
-  /// Gets ready for exchanges with the host of `source`. A downloader calls this before each attempt, which then waits
-  /// without a place among the transfers at once: a host that cannot be found takes no place of one that can. Default:
-  /// there is nothing to do.
+  /// Prepares transfers with the host of `source`, for example by resolving its name. A downloader calls this before
+  /// each attempt, while the attempt does not yet count as a concurrent transfer, so that hosts that cannot be resolved
+  /// do not slow down others. Default: does nothing.
   ///
-  /// - Parameter completion: called exactly once, from any thread, also before this returns; with a failure where an
-  ///   exchange would only find out the same. It must not block.
+  /// - Parameter completion: called exactly once, on any thread, possibly before this method returns; with a failure if
+  ///   a transfer could only fail the same way. It must not block.
   func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void)
 
-  /// Starts an exchange. Returns at once; everything that happens is told to `receiver`.
+  /// Starts a transfer and returns immediately. All events go to `receiver`.
   func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer
 }
 
 extension Transport {
-  /// Empty: nothing of the configuration changes any bytes.
+  /// Returns an empty text: the configuration never changes the bytes.
   public func variant(of source: SourceURL) -> String { "" }
 
-  /// Does nothing.
+  /// Calls `completion` without any preparation.
   public func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
@@ -36,25 +37,25 @@ extension Transport {
   }
 }
 
-/// An exchange that is on its way.
+/// A transfer that has started.
 public protocol Transfer: Sendable {
-  /// Ends the exchange and closes its connection. The receiver still gets its one end, with `cancelled` unless the
-  /// exchange was already over. May be called at any time, from any thread, any number of times.
+  /// Cancels the transfer and closes its connection. The receiver still gets its one end, with `cancelled` unless the
+  /// transfer was already over. May be called at any time, from any thread, any number of times.
   func cancel()
 }
 
-/// Is told what happens to an exchange: at most one head, then bytes, then exactly one end, all from one thread, which
-/// other exchanges share: nothing here may block.
+/// The receiver of a transfer's events: at most one head, then bytes, then exactly one end. The events come one at a
+/// time, on a thread shared by other transfers, so no method may block.
 public protocol TransferReceiver: AnyObject, Sendable {
-  /// The final answer's head, after redirects.
-  /// - Throws: what the exchange shall be given up for.
+  /// Receives the head of the final response, after redirects.
+  /// - Throws: the failure with which to abort the transfer.
   func receive(head: TransferHead) throws(FetchFailure)
 
-  /// Some bytes of the body of a 200 or 206, content codings already undone. Valid during the call only. Bodies of
-  /// other answers are not passed on.
-  /// - Throws: what the exchange shall be given up for.
+  /// Receives some bytes of the body of a 200 or 206, with content codings already decoded. The buffer is valid only
+  /// during the call. Bodies of other responses are not delivered.
+  /// - Throws: the failure with which to abort the transfer.
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure)
 
-  /// The exchange is over: nil when the whole body came, else why not.
+  /// Receives the end of the transfer: nil if the body is complete, otherwise the failure.
   func receiveEnd(_ failure: FetchFailure?)
 }

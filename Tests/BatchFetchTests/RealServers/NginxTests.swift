@@ -7,25 +7,29 @@ import Testing
 @testable import BatchFetch
 
 @Suite("nginx", .timeLimit(.minutes(10)), .needs(.http)) struct NginxTests {
-  @Test func `Pictures arrive as they are, over few connections`() async throws {
+  @Test func `Many images arrive unchanged over few connections`() async throws {
     let urls = try (0..<200).map { try RealServers.url(.http, "/fjord.jpg?\($0)") }
-    let downloads = try await RealServers.downloader(width: 8).downloadAll(urls)
     let file = try RealServers.file("fjord.jpg")
+
+    let downloads = try await RealServers.downloader(width: 8).downloadAll(urls)
+
     #expect(downloads.count == 200 && downloads.allSatisfy { $0.body == file })
-    #expect(Set(downloads.map { $0.said("X-Connection") }).count <= 8)
-    #expect(downloads.allSatisfy { $0.said("X-Protocol") == "HTTP/1.1" })
+    #expect(Set(downloads.map { $0.field("X-Connection") }).count <= 8)
+    #expect(downloads.allSatisfy { $0.field("X-Protocol") == "HTTP/1.1" })
   }
 
-  @Test func `A coded file is decoded`() async throws {
+  @Test func `A gzip-coded file is decoded`() async throws {
     let download = try await RealServers.downloader().download(RealServers.url(.http, "/coded/fjord.jpg"))
+
     #expect(download.response.headerFields[.contentEncoding] == "gzip")
     #expect(try download.body == RealServers.file("fjord.jpg"))
   }
 
-  @Test func `A request that claims a body takes nothing from the next one on its connection`() async throws {
+  @Test func `A request with a Content-Length field does not damage the next one on its connection`() async throws {
     let downloader = try RealServers.downloader(width: 1)
     let urls = try (0..<6).map { try RealServers.url(.http, "/fjord.jpg?\($0)") }
     var failures = 0
+
     for (index, url) in urls.enumerated() {
       var request = DownloadRequest(source: try SourceURL(url))
       if index % 2 == 1 { request.headerFields[.contentLength] = "60" }
@@ -36,55 +40,64 @@ import Testing
         failures += 1
       }
     }
+
     #expect(failures == 3)
   }
 
-  @Test func `A range is a 206`() async throws {
+  @Test func `A range request gets a 206`() async throws {
     var request = DownloadRequest(source: try SourceURL(RealServers.url(.http, "/fjord.jpg")))
     request.headerFields[.range] = "bytes=10-19"
+
     let download = try await RealServers.downloader().download(request)
+
     #expect(download.response.status == .partialContent)
     #expect(download.response.headerFields[.contentRange]?.hasPrefix("bytes 10-19/") == true)
   }
 
-  @Test func `What it confirms by its ETag is served from the cache`() async throws {
+  @Test func `An entry that nginx confirms by its ETag is served from the cache`() async throws {
     let fixture = try PipelineFixture { _ in .http(500) }
     let request = ThumbnailRequest(url: try RealServers.url(.http, "/fjord.jpg"), size: 32)
     let first = fixture.pipeline()
     let original = try await first.thumbnails(for: request)
     first.flush()
+
     let second = try await fixture.pipeline(mode: .refresh).thumbnails(for: request)
+
     #expect(original.origin == .network && second.origin == .revalidated && second.httpStatus == 304)
     #expect(second.thumbnails == original.thumbnails)
   }
 
-  @Test func `A redirect is followed on the same connection`() async throws {
+  @Test func `A redirect by nginx is followed`() async throws {
     let download = try await RealServers.downloader().download(RealServers.url(.http, "/moved"))
+
     #expect(try download.finalURL == RealServers.url(.http, "/fjord.jpg"))
     #expect(try download.body == RealServers.file("fjord.jpg"))
   }
 
-  @Test func `A missing file is a 404 with its page left out`() async throws {
+  @Test func `A missing file is a 404 without the body of its error page`() async throws {
     let download = try await RealServers.downloader().download(RealServers.url(.http, "/missing"))
+
     #expect(download.response.status == .notFound && download.body.isEmpty)
   }
 }
 
 @Suite("nginx over TLS", .timeLimit(.minutes(10)), .needs(.http2)) struct NginxSecureTests {
-  @Test func `HTTP/2 carries many pictures at once over one connection`() async throws {
+  @Test func `HTTP/2 carries many concurrent images over one connection`() async throws {
     let urls = try (0..<100).map { try RealServers.url(.http2, "/fjord.jpg?\($0)") }
-    let downloads = try await RealServers.downloader(width: 32).downloadAll(urls)
     let file = try RealServers.file("fjord.jpg")
-    #expect(downloads.allSatisfy { $0.body == file && $0.said("X-Protocol") == "HTTP/2.0" })
-    #expect(Set(downloads.map { $0.said("X-Connection") }).count == 1)
+
+    let downloads = try await RealServers.downloader(width: 32).downloadAll(urls)
+
+    #expect(downloads.allSatisfy { $0.body == file && $0.field("X-Protocol") == "HTTP/2.0" })
+    #expect(Set(downloads.map { $0.field("X-Connection") }).count == 1)
   }
 
-  @Test func `Cancelling one of them leaves the others their connection`() async throws {
+  @Test func `Canceling one HTTP/2 download keeps the connection open for others`() async throws {
     let downloader = try RealServers.downloader()
-    let connection = try await downloader.download(RealServers.url(.http2, "/fjord.jpg")).said("X-Connection")
+    let connection = try await downloader.download(RealServers.url(.http2, "/fjord.jpg")).field("X-Connection")
     let token = Mutex<DownloadToken?>(nil)
     var request = DownloadRequest(source: try SourceURL(RealServers.url(.http2, "/slow/fjord.jpg")))
-    // In the midst of it, on the thread that receives: a test that is resumed late would find it finished.
+    // Cancels during the transfer, on the receiving thread: the test's own task could resume after the transfer's end.
     request.inspection = { _ throws(FetchFailure) in
       token.withLock { $0 }?.cancel()
       return true
@@ -92,49 +105,59 @@ import Testing
     let results = Recorder<Result<Download, FetchFailure>>()
     token.withLock { [request] in $0 = downloader.download(request) { results.record($0) } }
     #expect(await results.values(count: 1).map(\.failure) == [.cancelled])
+
     let after = try await downloader.download(RealServers.url(.http2, "/moved"))
-    #expect(after.said("X-Connection") == connection && after.attempts == 1)
+
+    #expect(after.field("X-Connection") == connection && after.attempts == 1)
   }
 
-  @Test func `Without HTTP/2, a secure server is asked over as many connections as allowed`() async throws {
+  @Test func `Without HTTP/2, an https server gets no more connections than allowed`() async throws {
     let urls = try (0..<50).map { try RealServers.url(.https, "/fjord.jpg?\($0)") }
+
     let downloads = try await RealServers.downloader(width: 4).downloadAll(urls)
-    #expect(downloads.allSatisfy { $0.said("X-Protocol") == "HTTP/1.1" })
-    #expect(Set(downloads.map { $0.said("X-Connection") }).count <= 4)
+
+    #expect(downloads.allSatisfy { $0.field("X-Protocol") == "HTTP/1.1" })
+    #expect(Set(downloads.map { $0.field("X-Connection") }).count <= 4)
   }
 
   @Test(arguments: [RealServers.Name.expired, .wrongHost, .selfSigned, .oldTLS])
-  func `A bad certificate or protocol is refused for good, unless the host is excepted`(name: RealServers.Name)
+  func `A bad certificate or TLS version fails for good, unless the host is an insecure one`(name: RealServers.Name)
     async throws
   {
     let url = try RealServers.url(name, "/fjord.jpg")
-    let patient = try Downloader(.prompt, transport: RealServers.transport())
-    let failure = await #expect(throws: FetchFailure.self) { try await patient.download(url) }
+
+    let strict = try Downloader(.prompt, transport: RealServers.transport())
+    let failure = await #expect(throws: FetchFailure.self) { try await strict.download(url) }
     #expect(failure?.code == .tls && failure?.attempts == 1 && failure?.message.isEmpty == false)
+
     guard name != .oldTLS else { return }
-    let excepted = try RealServers.downloader { $0.insecureHosts = ["localhost"] }
-    #expect(try await excepted.download(url).response.status == .ok)
+    let insecure = try RealServers.downloader { $0.insecureHosts = ["localhost"] }
+    #expect(try await insecure.download(url).response.status == .ok)
   }
 
-  @Test func `An authority that nobody named is not trusted`() async throws {
+  @Test func `An unknown certificate authority is not trusted`() async throws {
     let downloader = try RealServers.downloader { $0.certificateAuthorities = nil }
     let url = try RealServers.url(.https, "/fjord.jpg")
+
     let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(url) }
+
     #expect(failure?.code == .tls)
   }
 
-  @Test func `An exception holds for its own host and port, on redirects too`() async throws {
+  @Test func `An insecure host with a port covers only that host and port, on redirects too`() async throws {
     let (from, to) = (try SourceURL(RealServers.url(.expired)), try SourceURL(RealServers.url(.selfSigned)))
     let url = try RealServers.url(.expired, "/elsewhere")
+
     let one = try RealServers.downloader { $0.insecureHosts = [from.host] }
     let failure = await #expect(throws: FetchFailure.self) { try await one.download(url) }
     #expect(failure?.code == .tls)
+
     let both = try RealServers.downloader { $0.insecureHosts = [from.host, to.host] }
     #expect(try await both.download(url).response.status == .ok)
   }
 
   @Test(arguments: [(RealServers.Name.selfSigned, "/fjord.jpg"), (.https, "/elsewhere")])
-  func `What was not verified is not in the cache of those who verify, reached by a redirect or not`(
+  func `A response from an unverified host is never served to a pipeline that verifies`(
     name: RealServers.Name, path: String
   ) async throws {
     let fixture = try PipelineFixture { _ in .http(500) }
@@ -148,17 +171,21 @@ import Testing
       defer { pipeline.flush() }
       return try await pipeline.thumbnails(for: request).origin
     }
-    let excepted = try SourceURL(RealServers.url(.selfSigned)).host
-    #expect(try await origin([excepted], .normal) == .network)
+    let insecure = try SourceURL(RealServers.url(.selfSigned)).host
+    #expect(try await origin([insecure], .normal) == .network)
+
     let failure = await #expect(throws: FetchFailure.self) { try await origin([], .offline) }
     #expect(failure?.code == .offlineMiss)
-    let again = try? await origin([excepted], .offline)
+
+    let again = try? await origin([insecure], .offline)
     #expect((again != nil) == (name == .selfSigned))
   }
 
-  @Test func `A redirect from https to http is refused`() async throws {
+  @Test func `A redirect by nginx from https to http is refused`() async throws {
     let url = try RealServers.url(.https, "/plain")
+
     let failure = await #expect(throws: FetchFailure.self) { try await RealServers.downloader().download(url) }
+
     #expect(failure?.code == .blockedScheme && failure?.code.isRetryable == false)
   }
 }
@@ -171,21 +198,25 @@ import Testing
     }
   }
 
-  @Test func `Pictures come through it`() async throws {
+  @Test func `A proxy forwards images over http`() async throws {
     let urls = try (0..<50).map { try RealServers.url(.http, "/fjord.jpg?\($0)") }
-    let downloads = try await downloader().downloadAll(urls)
     let file = try RealServers.file("fjord.jpg")
-    #expect(downloads.allSatisfy { $0.body == file && $0.said("X-Via")?.contains("tinyproxy") == true })
+
+    let downloads = try await downloader().downloadAll(urls)
+
+    #expect(downloads.allSatisfy { $0.body == file && $0.field("X-Via")?.contains("tinyproxy") == true })
   }
 
-  @Test func `It cannot look into what is secure`() async throws {
+  @Test func `A proxy tunnels https without access to the content`() async throws {
     let download = try await downloader().download(RealServers.url(.http2, "/fjord.jpg"))
-    #expect(try download.body == RealServers.file("fjord.jpg") && download.said("X-Via") == nil)
-    #expect(download.said("X-Protocol") == "HTTP/2.0")
+
+    #expect(try download.body == RealServers.file("fjord.jpg") && download.field("X-Via") == nil)
+    #expect(download.field("X-Protocol") == "HTTP/2.0")
   }
 
-  @Test func `It is not asked for what is excepted`() async throws {
+  @Test func `A host in NO_PROXY gets the request directly`() async throws {
     let download = try await downloader(exceptions: "127.0.0.1").download(RealServers.url(.http, "/fjord.jpg"))
-    #expect(download.said("X-Via") == nil)
+
+    #expect(download.field("X-Via") == nil)
   }
 }

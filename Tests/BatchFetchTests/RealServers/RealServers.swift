@@ -4,9 +4,9 @@ import Testing
 
 @testable import BatchFetch
 
-/// The servers that Tests/Servers/run.py starts, as the environment names them.
+/// The servers that Tests/Servers/run.py starts. Environment variables contain their URLs.
 enum RealServers {
-  /// Each is the variable `THUMBS_TEST_<NAME>`.
+  /// A server or file, in the variable `THUMBS_TEST_<NAME>`.
   enum Name: String, Sendable {
     case http = "HTTP"
     case https = "HTTPS"
@@ -16,7 +16,7 @@ enum RealServers {
     case selfSigned = "SELF_SIGNED"
     case oldTLS = "OLD_TLS"
     case proxy = "PROXY"
-    /// The file with the certificate of the authority that the good servers have theirs from.
+    /// The file with the certificate of the authority that signed the certificates of the good servers.
     case authority = "CA"
     /// The directory that nginx serves.
     case files = "FILES"
@@ -26,7 +26,7 @@ enum RealServers {
 
   static func url(_ name: Name, _ path: String = "") throws -> String { try #require(value(name)) + path }
 
-  /// The bytes of a file as nginx has them.
+  /// Returns the bytes of a file that nginx serves.
   static func file(_ name: String) throws -> [UInt8] {
     try Array(Data(contentsOf: URL(filePath: url(.files, "/\(name)"))))
   }
@@ -35,7 +35,7 @@ enum RealServers {
     ProcessInfo.processInfo.environment["THUMBS_TEST_\(name.rawValue)"]
   }
 
-  /// A transport that trusts the servers' authority.
+  /// Returns a transport that trusts the certificate authority of the servers.
   static func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration.direct
     configuration.certificateAuthorities = try url(.authority)
@@ -43,7 +43,7 @@ enum RealServers {
     return CurlTransport(configuration)
   }
 
-  /// A downloader over such a transport, without retries.
+  /// Returns a downloader without retries that trusts the certificate authority of the servers.
   static func downloader(
     width: Int = 16, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
   ) throws -> Downloader {
@@ -56,9 +56,9 @@ enum RealServers {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Without the server, the test is skipped, and says how it is had.
+  /// Skips the test unless the server runs.
   static func needs(_ name: RealServers.Name) -> Self {
-    .enabled(if: RealServers.has(name), "\"make test\" starts the servers that this needs.")
+    .enabled(if: RealServers.has(name), "\"make test\" starts the servers that this test needs.")
   }
 }
 
@@ -68,7 +68,7 @@ extension Downloader {
     try await download(DownloadRequest(source: SourceURL(url)))
   }
 
-  /// Downloads all of `urls` at once.
+  /// Downloads all of `urls` concurrently.
   func downloadAll(_ urls: [String]) async throws -> [Download] {
     try await withThrowingTaskGroup { group in
       for url in urls { group.addTask { try await self.download(url) } }
@@ -78,6 +78,6 @@ extension Downloader {
 }
 
 extension Download {
-  /// What nginx says of the request it answered.
-  func said(_ name: String) -> String? { response.headerFields[.init(name)!] }
+  /// Returns the value of a response field, some of which report what nginx received.
+  func field(_ name: String) -> String? { response.headerFields[.init(name)!] }
 }

@@ -10,22 +10,22 @@ import Testing
     "too_many_redirects", "bad_encoding", "too_large_bytes", "too_many_pixels", "empty_body", "truncated",
     "not_an_image", "unsupported_format", "decode_error", "decode_limit", "output_failed", "offline_miss", "cancelled",
   ])
-  func `Every code of the report can be read back`(name: String) throws {
+  func `Every code of a report can be parsed`(name: String) throws {
     #expect(try #require(FailureCode(name)).description == name)
   }
 
   @Test(arguments: ["", "http_", "http_99", "http_abc", "unknown"])
-  func `What is no code is none`(name: String) {
+  func `Text that is not a code is rejected`(name: String) {
     #expect(FailureCode(name) == nil)
   }
 
   @Test(arguments: ["http_408", "http_425", "http_429", "http_503", "stalled", "truncated", "dns_temporary"])
-  func `Passing troubles are worth retrying`(name: String) {
+  func `Temporary failures are retryable`(name: String) {
     #expect(FailureCode(name)?.isRetryable == true)
   }
 
   @Test(arguments: ["http_404", "http_403", "tls", "bad_url", "not_an_image", "dns_not_found", "output_failed"])
-  func `Lasting ones are not`(name: String) {
+  func `Permanent failures are not retryable`(name: String) {
     #expect(FailureCode(name)?.isRetryable == false)
   }
 }

@@ -47,25 +47,28 @@ import Testing
     ("http://h/%F0%9F%90%9F.png", "http://h/%F0%9F%90%9F.png"),
     ("file:///tmp/a b.png", "file:///tmp/a%20b.png"),
   ])
-  func `An address has one canonical form`(text: String, expected: String) throws {
+  func `A URL has one canonical form`(text: String, expected: String) throws {
     let url = try SourceURL(text)
+
     #expect(url.description == expected)
     #expect(try SourceURL(url.description) == url)
   }
 
-  @Test func `Credentials are kept for the request and shown nowhere`() throws {
+  @Test func `Credentials are kept for the request, but not in the description`() throws {
     let url = try SourceURL("http://user:pass%40word@h/a")
+
     #expect(url.description == "http://h/a")
     #expect(url.requestString == "http://user:pass%40word@h/a")
   }
 
   @Test(arguments: ["http://user:secret@h:99999/", "http://user:secret@/", "user:secret@h/a"])
-  func `The message about a bad address shows no password`(text: String) {
+  func `The message about an invalid URL contains no password`(text: String) {
     let failure = #expect(throws: FetchFailure.self) { try SourceURL(text) }
+
     #expect(failure?.message.contains("secret") == false)
   }
 
-  @Test func `What stands before an at sign is not the host`() throws {
+  @Test func `The part before an at sign is not the host`() throws {
     #expect(try SourceURL("http://ok.example@evil.example/").host == "evil.example")
   }
 
@@ -75,8 +78,9 @@ import Testing
     "http://a\u{0}b/x", "http://bü cher.example/", "http://a%20b/",
     "http://a\\b/", "http://a,b/",
   ])
-  func `What can be no host is refused`(text: String) {
+  func `An invalid host is rejected`(text: String) {
     let failure = #expect(throws: FetchFailure.self) { try SourceURL(text) }
+
     #expect(failure?.code == .badURL)
   }
 
@@ -84,7 +88,7 @@ import Testing
     ("http://h/a", "h"), ("http://h:81/a", "h"), ("http://h./a", "h"), ("http://[::1]:81/", "::1"),
     ("http://127.1/", "127.0.0.1"),
   ])
-  func `A host has a name without its port`(text: String, name: String) throws {
+  func `The host name has no port, final dot or brackets`(text: String, name: String) throws {
     #expect(try SourceURL(text).hostName == name)
   }
 }

@@ -13,7 +13,7 @@ import Testing
     "64:ff9b:1:a9:fe:a9fe:0:0", "64:ff9b:1:0:a9:fea9:fe00:0",
     "::ffff:169.254.169.254", "::169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1",
   ])
-  func `Link-local and metadata addresses are refused in every disguise`(address: String) throws {
+  func `Link-local and metadata addresses are refused in every notation`(address: String) throws {
     #expect(try isRefused(address, by: .noLinkLocal))
     #expect(try isRefused(address, by: .publicOnly))
   }
@@ -23,7 +23,7 @@ import Testing
     "255.255.255.255", "::1", "::", "fc00::1", "fdff::1", "ff02::1", "2001:db8::1", "::ffff:10.0.0.1",
     "64:ff9b::7f00:1", "2001:0:1::1", "198.18.0.1", "203.0.113.9",
   ])
-  func `What is not public is refused only where that is asked for`(address: String) throws {
+  func `Addresses that are not public are refused only by the public-only policy`(address: String) throws {
     #expect(try !isRefused(address, by: .noLinkLocal))
     #expect(try isRefused(address, by: .publicOnly))
   }
@@ -31,17 +31,17 @@ import Testing
   @Test(arguments: [
     "1.1.1.1", "172.32.0.1", "192.169.0.1", "100.128.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b:1::101:101",
   ])
-  func `Public addresses are never refused`(address: String) throws {
+  func `Public addresses are allowed by the public-only policy`(address: String) throws {
     #expect(try !isRefused(address, by: .publicOnly))
   }
 
   @Test(arguments: ["", "1.2.3", "1.2.3.4.5", "::g", "localhost"])
-  func `What is no address is none`(text: String) {
+  func `Text that is not an IP address is rejected`(text: String) {
     #expect(IPAddress(text) == nil)
   }
 
   @Test(arguments: ["1.2.3.4", "::1", "2001:db8::8:800:200c:417a"])
-  func `An address reads as it is written`(text: String) throws {
+  func `The description of an IP address is its canonical text`(text: String) throws {
     #expect(try #require(IPAddress(text)).description == text)
   }
 }

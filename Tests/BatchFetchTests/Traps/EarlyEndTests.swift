@@ -3,15 +3,16 @@ import Testing
 
 @testable import BatchFetch
 
-/// The server sends no more than the first 64 KiB of a megabyte and then waits for ever: only who gives up early ends.
-@Suite("Hopeless downloads end early", .timeLimit(.minutes(10))) struct EarlyEndTests {
+/// The server sends only the first 64 KiB of a megabyte and then waits forever, so a download ends only if the client
+/// rejects it early.
+@Suite("Early rejection", .timeLimit(.minutes(10))) struct EarlyEndTests {
   struct Start: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let code: String
     let bytes: [UInt8]
   }
 
-  /// A JPEG whose frame header says 60,000 by 60,000 pixels, behind `count` bytes of comments.
+  /// Returns a JPEG whose frame header declares 60,000 by 60,000 pixels, after `count` bytes of comments.
   private static func jpeg(commentBytes count: Int) -> [UInt8] {
     var bytes: [UInt8] = [0xFF, 0xD8]
     var left = count
@@ -30,14 +31,15 @@ import Testing
       bytes: SampleImage.pngHeader(width: 60_000, height: 60_000)),
     Start(testDescription: "a JPEG with too many pixels", code: "too_many_pixels", bytes: jpeg(commentBytes: 0)),
     Start(
-      testDescription: "the same after 60,000 bytes of comments", code: "too_many_pixels",
+      testDescription: "a JPEG with too many pixels after 60,000 bytes of comments", code: "too_many_pixels",
       bytes: jpeg(commentBytes: 60_000)),
-    Start(testDescription: "a page", code: "not_an_image", bytes: Array("<!doctype html><title>Gone</title>".utf8)),
+    Start(testDescription: "a web page", code: "not_an_image", bytes: Array("<!doctype html><title>Gone</title>".utf8)),
     Start(testDescription: "a GIF", code: "unsupported_format", bytes: Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0]),
     Start(testDescription: "zeros", code: "not_an_image", bytes: []),
   ]
 
-  @Test(arguments: starts) func `Within the first 64 KiB`(start: Start) async throws {
+  @Test(arguments: starts)
+  func `A body that cannot become a thumbnail is rejected within its first 64 KiB`(start: Start) async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { _ in
       let bytes = start.bytes + Array(repeating: 0, count: (64 << 10) - start.bytes.count)
@@ -45,21 +47,24 @@ import Testing
         .send(ServerReply.head(200, ["Content-Length": "\(1 << 20)"]) + bytes), .wait(gate),
       ])
     }
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
     }
+
     #expect(failure?.code.description == start.code && failure?.attempts == 1)
-    // The server writes to a connection that nobody reads any more.
+    // The server continues and must find the connection closed.
     gate.open()
     await fixture.server.waitForClosedConnections(1)
   }
 
-  @Test func `A picture whose header comes late is waited for`() async throws {
-    var picture = SampleImage.jpeg(width: 40, height: 30)
+  @Test func `An image with a late frame header is accepted`() async throws {
+    var image = SampleImage.jpeg(width: 40, height: 30)
     let comment = [0xFF, 0xFE, 0xF0, 0x00] + Array(repeating: UInt8(32), count: 0xF000 - 2)
-    for _ in 0..<5 { picture.insert(contentsOf: comment, at: 2) }
-    let bytes = picture
+    for _ in 0..<5 { image.insert(contentsOf: comment, at: 2) }
+    let bytes = image
     let fixture = try PipelineFixture { _ in .http(200, [:], bytes) }
+
     #expect(try await fixture.pipeline().thumbnails(for: fixture.request("/a")).sourceBytes == bytes.count)
   }
 }

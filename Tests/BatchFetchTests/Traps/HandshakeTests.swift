@@ -3,7 +3,7 @@ import Testing
 
 @testable import BatchFetch
 
-/// What happens to a secure connection before it is one. Bad certificates are those of nginx.
+/// Failures during the TLS handshake. NginxSecureTests covers bad certificates.
 @Suite("TLS handshakes", .timeLimit(.minutes(5))) struct HandshakeTests {
   struct Server: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -15,23 +15,23 @@ import Testing
   }
 
   static let broken = [
-    Server(testDescription: "ends after the client's hello", steps: [.receive, .close]),
+    Server(testDescription: "closes after the client's hello", steps: [.receive, .close]),
     Server(testDescription: "resets after the client's hello", steps: [.receive, .reset]),
-    Server(testDescription: "ends on arrival", steps: [.close]),
+    Server(testDescription: "closes on arrival", steps: [.close]),
     Server(
-      testDescription: "ends within a record", steps: [.receive, .send([22, 3, 3, 0, 100, 2, 0, 0]), .close]),
+      testDescription: "closes within a record", steps: [.receive, .send([22, 3, 3, 0, 100, 2, 0, 0]), .close]),
     Server(
       testDescription: "resets within a record", steps: [.receive, .send([22, 3, 3, 0, 100, 2, 0, 0]), .reset]),
-    Server(testDescription: "says that it closes", steps: [.receive, alert(level: 1, 0), .close]),
+    Server(testDescription: "sends a close_notify alert", steps: [.receive, alert(level: 1, 0), .close]),
   ]
 
   static let wrong = [
     Server(testDescription: "speaks SSH", steps: [.receive, "SSH-2.0-OpenSSH_9.2\r\n".step, .close]),
     Server(
       testDescription: "speaks HTTP", steps: [.receive, "HTTP/1.1 400 Bad Request\r\n\r\n".step, .close]),
-    Server(testDescription: "speaks of its own accord", steps: ["220 mail.test ESMTP\r\n".step, .receive, .close]),
-    Server(testDescription: "finds no common protocol", steps: [.receive, alert(level: 2, 40), .close]),
-    Server(testDescription: "finds something wrong with itself", steps: [.receive, alert(level: 2, 80), .close]),
+    Server(testDescription: "speaks SMTP before the hello", steps: ["220 mail.test ESMTP\r\n".step, .receive, .close]),
+    Server(testDescription: "sends a handshake_failure alert", steps: [.receive, alert(level: 2, 40), .close]),
+    Server(testDescription: "sends an internal_error alert", steps: [.receive, alert(level: 2, 80), .close]),
   ]
 
   private func failure(of server: Server) async throws -> FetchFailure {
@@ -44,13 +44,17 @@ import Testing
       await #expect(throws: FetchFailure.self) { try await downloader.download(.init(source: source)) })
   }
 
-  @Test(arguments: broken) func `One that breaks is a lost connection, and tried again`(server: Server) async throws {
+  @Test(arguments: broken)
+  func `A handshake whose connection breaks is a lost connection and is retried`(server: Server) async throws {
     let failure = try await failure(of: server)
+
     #expect(failure.code == .connectionLost && failure.attempts == 3, "\(failure.message)")
   }
 
-  @Test(arguments: wrong) func `One that is refused, or is none, fails for good`(server: Server) async throws {
+  @Test(arguments: wrong)
+  func `A handshake that the server refuses or does not support fails for good`(server: Server) async throws {
     let failure = try await failure(of: server)
+
     #expect(failure.code == .tls && failure.attempts == 1, "\(failure.message)")
   }
 
@@ -68,7 +72,7 @@ import Testing
     ("TLS connect error: error:0A00018E:SSL routines::ca md too weak", false),
     ("gnutls_handshake() failed: A TLS fatal alert has been received.", false), ("SSL connect error", false),
   ])
-  func `The words of other versions are understood`(text: String, isBroken: Bool) {
+  func `The error texts of other library versions are classified`(text: String, isBroken: Bool) {
     #expect(CurlTransfer.isBroken(handshake: text) == isBroken)
   }
 }

@@ -6,20 +6,20 @@ import Testing
 @Suite("Proxies", .timeLimit(.minutes(10))) struct ProxyTests {
   private func settings(_ environment: [String: String]) -> ProxySettings { ProxySettings(environment: environment) }
 
-  typealias Words = (url: String, environment: [String: String], proxy: String?)
+  typealias Variables = (url: String, environment: [String: String], proxy: String?)
 
-  static let words: [Words] = [
+  static let variables: [Variables] = [
     ("http://h/", ["http_proxy": "p:1"], "p:1"), ("https://h/", ["https_proxy": "p:1"], "p:1"),
     ("https://h/", ["HTTPS_PROXY": "p:1"], "p:1"), ("http://h/", ["all_proxy": "p:1"], "p:1"),
     ("https://h/", ["ALL_PROXY": "p:1"], "p:1"), ("http://h/", ["http_proxy": "p:1", "all_proxy": "q:2"], "p:1"),
     ("http://h/", [:], nil), ("http://h/", ["https_proxy": "p:1"], nil), ("https://h/", ["http_proxy": "p:1"], nil),
     ("http://h/", ["http_proxy": ""], nil),
-    // Set by a web server from a client's field.
+    // A CGI server sets HTTP_PROXY from the Proxy field of a client.
     ("http://h/", ["HTTP_PROXY": "p:1"], nil),
   ]
 
-  @Test(arguments: words) func `The environment's words`(words: Words) throws {
-    #expect(settings(words.environment).proxy(for: try SourceURL(words.url)) == words.proxy)
+  @Test(arguments: variables) func `The environment determines the proxy`(variables: Variables) throws {
+    #expect(settings(variables.environment).proxy(for: try SourceURL(variables.url)) == variables.proxy)
   }
 
   @Test(arguments: [
@@ -30,14 +30,14 @@ import Testing
     ("::1", "[::1]", false), ("[::1]", "[::1]:80", false), ("fd00::/8", "[fd12::1]", false), ("0.1", "127.0.0.1", true),
     ("10.0.0.0/40", "10.0.0.1", true), ("", "h", true), ("*.example", "h.example", true),
   ])
-  func `The hosts of NO_PROXY are asked directly`(exceptions: String, host: String, isProxied: Bool) throws {
+  func `NO_PROXY exempts its hosts from the proxy`(exceptions: String, host: String, isProxied: Bool) throws {
     for name in ["no_proxy", "NO_PROXY"] {
       let proxy = settings(["http_proxy": "p", name: exceptions]).proxy(for: try SourceURL("http://\(host)/"))
       #expect((proxy != nil) == isProxied)
     }
   }
 
-  /// A downloader behind `proxy`, which answers everything itself.
+  /// Returns a downloader behind `proxy`, a server that responds to all requests itself.
   private func downloader(
     _ proxy: LoopbackServer, exceptions: String = "", addresses: AddressPolicy = .noLinkLocal,
     resolve: @escaping @Sendable (String) -> HostResolution = { _ in .notFound }
@@ -50,18 +50,21 @@ import Testing
     return Downloader(configuration, transport: CurlTransport(transport, resolve: resolve))
   }
 
-  @Test func `A proxy is asked by the whole address, for a name that only it knows`() async throws {
+  @Test func `A proxy gets the absolute URL, even of a host that only the proxy can resolve`() async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
     let source = try SourceURL("http://icons.example/a?b")
+
     #expect(try await downloader(proxy).download(.init(source: source)).body == [7])
     #expect(proxy.requests.map(\.target) == ["http://icons.example/a?b"])
   }
 
-  @Test func `What NO_PROXY names is asked directly, also after a redirect`() async throws {
+  @Test func `A redirect to a host in NO_PROXY is followed without the proxy`() async throws {
     let server = try LoopbackServer { _ in .http(200, [:], [1]) }
     let proxy = try LoopbackServer { _ in .http(302, ["Location": server.url("/b")]) }
     let source = try SourceURL("http://icons.example/a")
+
     let download = try await downloader(proxy, exceptions: "127.0.0.0/8").download(.init(source: source))
+
     #expect(download.finalURL == server.url("/b"))
     #expect(proxy.requests.count == 1 && server.requests.map(\.target) == ["/b"])
   }
@@ -70,28 +73,32 @@ import Testing
     "http://10.0.0.1/", "http://127.1/", "http://0x7f.1/", "http://[::1]/", "http://127.0.0.1./", "http://１２７.1/",
     "https://192.168.1.1/", "http://169.254.169.254/",
   ])
-  func `Public only, an address is judged before the proxy hears of it`(url: String) async throws {
+  func `The public-only policy refuses an address before the proxy gets the request`(url: String) async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
     let source = try SourceURL(url)
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await downloader(proxy, addresses: .publicOnly).download(.init(source: source))
     }
+
     #expect(failure?.code == .blockedAddress && failure?.code.isRetryable == false)
     #expect(proxy.connectionCount == 0)
   }
 
   @Test(arguments: ["http://169.254.169.254/", "http://[::ffff:169.254.169.254]/", "http://[fe80::1]/"])
-  func `Link-local addresses never reach a proxy`(url: String) async throws {
+  func `Link-local addresses are refused before the proxy gets the request`(url: String) async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
     let source = try SourceURL(url)
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await downloader(proxy).download(.init(source: source))
     }
+
     #expect(failure?.code == .blockedAddress)
     #expect(proxy.connectionCount == 0)
   }
 
-  @Test func `Public only, a name is judged by what it resolves to`() async throws {
+  @Test func `The public-only policy checks the addresses of a name before a proxy gets the request`() async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
     let (inside, outside) = (try #require(IPAddress("10.1.2.3")), try #require(IPAddress("93.184.215.14")))
     let strict = downloader(proxy, addresses: .publicOnly) { host in
@@ -101,31 +108,37 @@ import Testing
       default: .notFound
       }
     }
+
     let bad = try SourceURL("http://inside.example/")
     let failure = await #expect(throws: FetchFailure.self) { try await strict.download(.init(source: bad)) }
     #expect(failure?.code == .blockedAddress && proxy.requests.isEmpty)
+
     for host in ["outside.example", "unknown.example"] {
       let good = try SourceURL("http://\(host)/")
       #expect(try await strict.download(.init(source: good)).body == [7])
     }
   }
 
-  @Test func `Public only, a redirect inside is refused behind a proxy too`() async throws {
+  @Test func `The public-only policy refuses a redirect to a private address behind a proxy`() async throws {
     let proxy = try LoopbackServer { _ in .http(302, ["Location": "http://10.0.0.1/b"]) }
     let source = try SourceURL("http://93.184.215.14/a")
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await downloader(proxy, addresses: .publicOnly).download(.init(source: source))
     }
+
     #expect(failure?.code == .blockedAddress)
     #expect(proxy.requests.count == 1)
   }
 
-  @Test func `A proxy that refuses a tunnel is a connection that failed`() async throws {
+  @Test func `A proxy that refuses a tunnel is a failed connection`() async throws {
     let proxy = try LoopbackServer { _ in .http(403) }
     let source = try SourceURL("https://icons.example/a")
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await downloader(proxy).download(.init(source: source))
     }
+
     #expect(failure?.code == .connectFailed)
     #expect(proxy.requests.map(\.method) == ["CONNECT"])
   }

@@ -11,9 +11,11 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `Every kind is followed, and the place of the picture is told`(status: Int) async throws {
+  func `Every kind of redirect is followed, and the final URL is reported`(status: Int) async throws {
     let fixture = try PipelineFixture { $0.target == "/new" ? .picture() : Self.redirect("/new", status) }
+
     let set = try await fixture.pipeline().thumbnails(for: fixture.request("/old"))
+
     #expect(set.finalURL == fixture.server.url("/new") && set.httpStatus == 200 && set.attempts == 1)
     #expect(fixture.server.requests.map(\.target) == ["/old", "/new"])
     #expect(fixture.server.connectionCount == 1)
@@ -24,16 +26,20 @@ import Testing
     ("/with space", "/with%20space"), ("/ä", "/%C3%A4"), ("/100%", "/100%25"), ("/%41", "/%41"),
     ("/go?to=http://h/x y", "/go?to=http://h/x%20y"), ("/a|b", "/a%7Cb"), ("./c/./d", "/dir/c/d"),
   ])
-  func `A relative Location is completed and encoded`(location: String, target: String) async throws {
+  func `A relative Location is resolved and encoded`(location: String, target: String) async throws {
     let fixture = try PipelineFixture { $0.target == "/dir/a?q=1" ? Self.redirect(location) : .picture() }
+
     _ = try await fixture.pipeline().thumbnails(for: fixture.request("/dir/a?q=1"))
+
     #expect(fixture.server.requests.last?.target == target)
   }
 
-  @Test func `An address without its scheme is completed too`() async throws {
+  @Test func `A Location without a scheme is resolved`() async throws {
     let other = try LoopbackServer { _ in .picture() }
     let fixture = try PipelineFixture { _ in Self.redirect("//127.0.0.1:\(other.port)/b c") }
+
     let set = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+
     #expect(set.finalURL == other.url("/b%20c"))
   }
 
@@ -45,68 +51,79 @@ import Testing
     ("http://[::ffff:a9fe:a9fe]/", "blocked_address"), ("http://2852039166/", "blocked_address"),
     ("http://[fe80::1%25lo]/", "blocked_address"),
   ])
-  func `A redirect to what is not fetched fails for good, and its target is not asked`(
+  func `A redirect to a forbidden target fails for good, without a request to the target`(
     location: String, code: String
   ) async throws {
     let fixture = try PipelineFixture { $0.target == "/good" ? .picture() : Self.redirect(location) }
     let pipeline = fixture.pipeline()
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await pipeline.thumbnails(for: fixture.request("/a"))
     }
+
     #expect(failure?.code.description == code && failure?.code.isRetryable == false)
     #expect(try await pipeline.thumbnails(for: fixture.request("/good")).thumbnails.count == 1)
   }
 
   @Test(arguments: [("/a", "a loop of one"), ("/b", "a loop of two")])
-  func `A loop ends at the limit`(target: String, name: String) async throws {
+  func `A redirect loop ends at the redirect limit`(target: String, name: String) async throws {
     let fixture = try PipelineFixture { Self.redirect($0.target == "/a" ? target : "/a") }
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
     }
+
     #expect(failure?.code == .tooManyRedirects && failure?.code.isRetryable == false)
     #expect(fixture.server.requests.count == 6)
   }
 
-  @Test func `As many redirects as allowed are followed, and not one more`() async throws {
+  @Test func `Exactly as many redirects as allowed are followed`() async throws {
     let fixture = try PipelineFixture { request in
       let left = Int(request.target.dropFirst()) ?? 0
       return left == 0 ? .picture() : Self.redirect("/\(left - 1)")
     }
     let pipeline = fixture.pipeline(change: { $0.downloads.limits.maxRedirects = 2 })
+
     #expect(try await pipeline.thumbnails(for: fixture.request("/2")).finalURL == fixture.server.url("/0"))
     let failure = await #expect(throws: FetchFailure.self) { try await pipeline.thumbnails(for: fixture.request("/3")) }
     #expect(failure?.code == .tooManyRedirects)
   }
 
   @Test(arguments: ["", "Location: \r\n"])
-  func `A redirect that leads nowhere is its status`(field: String) async throws {
+  func `A redirect without a Location fails with its status`(field: String) async throws {
     let fixture = try PipelineFixture { _ in .raw("HTTP/1.1 302 Found\r\n\(field)Content-Length: 0\r\n\r\n") }
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
     }
+
     #expect(failure?.code == .http(302))
   }
 
-  @Test func `A redirect with a body that never ends is followed all the same`() async throws {
+  @Test func `A redirect with an endless body is followed`() async throws {
     let fixture = try PipelineFixture { request in
       guard request.target == "/a" else { return .picture() }
       return ServerReply([
         .send(ServerReply.head(302, ["Location": "/b"])), .sendForever(Array(repeating: 32, count: 4096)),
       ])
     }
+
     let set = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
+
     #expect(set.finalURL == fixture.server.url("/b"))
   }
 
   @Test(arguments: [(301, true), (302, false), (303, false), (307, false), (308, true)])
-  func `The address before the redirect is the one that is cached, as long as the redirect is fresh`(
+  func `A redirected source is served from the cache only while its redirect is fresh`(
     status: Int, isFresh: Bool
   ) async throws {
     let fixture = try PipelineFixture { $0.target == "/new" ? .picture() : Self.redirect("/new", status) }
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: fixture.request("/old"))
     first.flush()
+
     let second = try await fixture.pipeline().thumbnails(for: fixture.request("/old"))
+
     #expect(second.origin == (isFresh ? .disk : .network))
     #expect(fixture.server.requests.map(\.target) == ["/old", "/new"] + (isFresh ? [] : ["/old", "/new"]))
   }

@@ -3,23 +3,23 @@ import Testing
 
 @testable import BatchFetch
 
-/// One thing that a server does, and what must come of it.
+/// One behavior of a server, and the failure code that it must cause.
 struct Trap: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The stable code; empty where the picture must come all the same.
+  /// The failure code; empty if the image must arrive anyway.
   var code = ""
-  /// What the server does on every new connection.
+  /// The steps of the server on every new connection, before the first request.
   var greeting: [ServerReply.Step] = []
   var reply = ServerReply.http()
   var testDescription: String { code.isEmpty ? name : "\(name): \(code)" }
 }
 
 extension Trap {
-  static let picture = SampleImage.jpeg(width: 200, height: 150)
-  static let half = Array(picture[..<(picture.count / 2)])
+  static let image = SampleImage.jpeg(width: 200, height: 150)
+  static let half = Array(image[..<(image.count / 2)])
 
-  /// The picture, with these words for a head.
-  static func ok(_ name: String, _ head: String, _ body: [UInt8] = picture) -> Trap {
+  /// A reply with `head` and the image, which must arrive.
+  static func ok(_ name: String, _ head: String, _ body: [UInt8] = image) -> Trap {
     Trap(name: name, reply: .raw(head, body))
   }
 
@@ -34,4 +34,11 @@ extension Trap {
 
 extension String {
   var step: ServerReply.Step { .send(Array(utf8)) }
+}
+
+/// A receiver that ignores all events.
+final class IgnoringReceiver: TransferReceiver {
+  func receive(head: TransferHead) {}
+  func receive(bytes: UnsafeRawBufferPointer) {}
+  func receiveEnd(_ failure: FetchFailure?) {}
 }

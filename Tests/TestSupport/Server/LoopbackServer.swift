@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A scripted HTTP/1.1 server on a free loopback port. It answers every request with the steps a test gives, byte by
-/// byte, and keeps a log of what it received.
+/// A scripted HTTP/1.1 server on a loopback port. It responds to each request with the steps of a test, byte for byte,
+/// and logs what it receives.
 public final class LoopbackServer: Sendable {
   public typealias Handler = @Sendable (ServerRequest) -> ServerReply
 
@@ -15,11 +15,11 @@ public final class LoopbackServer: Sendable {
   private let closings = Recorder<UInt64>()
   private let connections = ConnectionTable()
 
-  /// Starts to listen at once.
+  /// Creates a server that is already listening.
   ///
   /// - Parameters:
-  ///   - port: 0 for any free one.
-  ///   - greeting: what is done on every new connection before its first request is read.
+  ///   - port: the port; 0 for any free one.
+  ///   - greeting: the steps on every new connection before its first request is read.
   public init(port: UInt16 = 0, greeting: [ServerReply.Step] = [], _ handler: @escaping Handler) throws {
     (listener, self.port) = try LoopbackSocket.listen(on: .v4, port: port)
     self.greeting = greeting
@@ -35,22 +35,22 @@ public final class LoopbackServer: Sendable {
 
   deinit { stop() }
 
-  /// The address of a path, such as `/icon.png`.
+  /// Returns the URL of a path such as `/icon.png`.
   public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-  /// The number of connections that were made so far.
+  /// The number of connections accepted so far.
   public var connectionCount: Int { connections.count }
 
-  /// Everything that was asked so far, in order of arrival.
+  /// The requests so far, in order of arrival.
   public var requests: [ServerRequest] { log.values }
 
   /// Returns when `count` requests have arrived.
   public func waitForRequests(_ count: Int) async { _ = await log.values(count: count) }
 
-  /// Returns when `count` connections were made.
+  /// Returns when `count` connections have been accepted.
   public func waitForConnections(_ count: Int) async { _ = await arrivals.values(count: count) }
 
-  /// Returns when `count` connections are closed.
+  /// Returns when `count` connections have been closed.
   public func waitForClosedConnections(_ count: Int) async { _ = await closings.values(count: count) }
 
   /// Closes the port and every connection.
@@ -78,9 +78,11 @@ public final class LoopbackServer: Sendable {
   }
 }
 
-/// The open connections of a server. An object of its own: while thread A runs the server's `deinit`, thread B, which
-/// ends a connection, finds its weak reference to the server nil, and still has to take the connection out before it
-/// closes it. Else A would shut down a descriptor that is somebody else's by then.
+/// The open connections of a server.
+///
+/// This is a separate object because of a race: while thread A runs the server's `deinit`, thread B, whose weak
+/// reference to the server is nil by then, ends a connection. B must still remove the connection before closing it.
+/// Otherwise another thread could open a file that reuses the descriptor, and A would shut that one down.
 private final class ConnectionTable: Sendable {
   private struct State {
     var connections: [UInt64: Int32] = [:]
@@ -90,10 +92,10 @@ private final class ConnectionTable: Sendable {
 
   private let state = Mutex(State())
 
-  /// The number of connections that were made so far.
+  /// The number of connections accepted so far.
   var count: Int { state.withLock { Int($0.lastID) } }
 
-  /// Returns the number of the connection, from 1.
+  /// Adds a connection and returns its number, starting with 1.
   func add(_ connection: Int32) -> UInt64 {
     state.withLock { state in
       state.lastID += 1
@@ -103,10 +105,10 @@ private final class ConnectionTable: Sendable {
     }
   }
 
-  /// Forgets a connection that is about to be closed.
+  /// Removes a connection, which must not be closed before.
   func remove(_ id: UInt64) { state.withLock { $0.connections[id] = nil } }
 
-  /// Shuts down the listener and every connection, now and later. Further calls do nothing.
+  /// Shuts down the listener and every present and future connection. Further calls have no effect.
   func shutDown(with listener: Int32) {
     state.withLock { state in
       guard !state.isShutDown else { return }

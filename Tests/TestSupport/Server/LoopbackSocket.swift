@@ -1,6 +1,6 @@
 import Glibc
 
-/// The few socket calls that the server needs.
+/// The socket calls that the server needs.
 enum LoopbackSocket {
   struct Failure: Error {
     let errno: Int32
@@ -10,7 +10,8 @@ enum LoopbackSocket {
     case v4, v6
   }
 
-  /// Listens on `port` of the loopback address, or on a free one; `backlog` connections wait to be accepted.
+  /// Listens on `port` of the loopback address, or on a free port for 0. `backlog` limits the queue of connections that
+  /// are not accepted yet.
   static func listen(on family: Family, port: UInt16 = 0, backlog: Int32 = 1024) throws -> (Int32, port: UInt16) {
     let socket = try make(family)
     var on: Int32 = 1
@@ -22,7 +23,7 @@ enum LoopbackSocket {
     return (socket, try Self.port(of: socket, family))
   }
 
-  /// Begins to connect to `port`, without waiting for it.
+  /// Starts to connect to `port` without waiting for the connection.
   static func connect(to port: UInt16, on family: Family) throws -> Int32 {
     let socket = try make(family)
     _ = fcntl(socket, F_SETFL, O_NONBLOCK)
@@ -68,7 +69,7 @@ enum LoopbackSocket {
   }
 
   private static func port(of socket: Int32, _ family: Family) throws -> UInt16 {
-    // Both families keep the port at the same place.
+    // Both families store the port at the same offset.
     var address = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let result = withUnsafeMutablePointer(to: &address) { pointer in
@@ -78,7 +79,7 @@ enum LoopbackSocket {
     return UInt16(bigEndian: address.sin6_port)
   }
 
-  /// The next connection; nil after the listener was shut down.
+  /// Waits for the next connection; nil after the listener was shut down.
   static func accept(_ listener: Int32) -> Int32? {
     while true {
       let connection = Glibc.accept(listener, nil, nil)
@@ -99,7 +100,7 @@ enum LoopbackSocket {
     recv(connection, &buffer, buffer.count, 0)
   }
 
-  /// False when the client is gone.
+  /// Sends all bytes. Returns false if the client closed the connection.
   static func send(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
@@ -112,13 +113,13 @@ enum LoopbackSocket {
     return true
   }
 
-  /// Closing with a zero linger time sends a reset in place of a proper end.
+  /// Makes the next `close` send a reset instead of an orderly end, by a linger time of zero.
   static func reset(_ connection: Int32) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
   }
 
-  /// Says that nothing more will be sent, and goes on to read until the other side is done.
+  /// Ends this side of the connection and reads until the client ends the other side.
   static func halfClose(_ connection: Int32) {
     shutdown(connection, Int32(SHUT_WR))
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -1,25 +1,25 @@
 import Foundation
 
-/// What the server does to answer one request, step by step.
+/// The steps with which the server responds to one request.
 public struct ServerReply: Sendable {
   public enum Step: Sendable {
-    /// These bytes, as they are.
+    /// Sends the bytes unchanged.
     case send([UInt8])
-    /// These bytes again and again, until the client is gone.
+    /// Sends the bytes repeatedly until the client closes the connection.
     case sendForever([UInt8])
-    /// The same, counted each time they were sent.
+    /// Sends the bytes repeatedly until the client closes the connection, and counts each time.
     case sendCounting([UInt8], Counter)
-    /// Waits until the client sends something, whatever that is.
+    /// Waits until the client sends any bytes.
     case receive
-    /// A byte, a pause, and so on: `count` times, or until the client is gone.
+    /// Sends single bytes with a pause after each, `count` times or until the client closes the connection.
     case drip(Duration, count: Int = .max)
-    /// Nothing, until the gate opens.
+    /// Waits until the gate opens.
     case wait(Gate)
-    /// A proper end of the connection.
+    /// Closes the connection in an orderly way.
     case close
-    /// The end of this side only: the client may still speak.
+    /// Closes the server's side of the connection; the client may still send.
     case halfClose
-    /// An end without good-bye.
+    /// Resets the connection.
     case reset
   }
 
@@ -27,26 +27,26 @@ public struct ServerReply: Sendable {
 
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// A whole answer with the right Content-Length.
+  /// Returns a complete response with the correct Content-Length.
   public static func http(_ status: Int = 200, _ fields: [String: String] = [:], _ body: [UInt8] = []) -> ServerReply {
     ServerReply([.send(head(status, fields.merging(["Content-Length": "\(body.count)"]) { own, _ in own }) + body)])
   }
 
-  /// These words as they are, then the proper end of the connection.
+  /// Returns a reply that sends `text` and `body` unchanged and then closes the connection.
   public static func raw(_ text: String, _ body: [UInt8] = []) -> ServerReply {
     ServerReply([.send(Array(text.utf8) + body), .close])
   }
 
-  /// The same reply, after the gate opens.
+  /// Returns the same reply, delayed until the gate opens.
   public func after(_ gate: Gate) -> ServerReply { ServerReply([.wait(gate)] + steps) }
 
-  /// The bytes of an answer's head.
+  /// Returns the bytes of a response head.
   public static func head(_ status: Int, _ fields: [String: String]) -> [UInt8] {
     let lines = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }
     return Array("HTTP/1.1 \(status) X\r\n\(lines.joined())\r\n".utf8)
   }
 
-  /// False when the connection is over.
+  /// Performs the steps. Returns false if the connection has ended.
   func play(on connection: Int32) -> Bool {
     for step in steps {
       switch step {
@@ -64,8 +64,8 @@ public struct ServerReply: Sendable {
       case .drip(let pause, let count):
         for _ in 0..<count {
           guard LoopbackSocket.send(connection, [UInt8(ascii: "\n")]) else { return false }
-          // The server's own thread. libcurl measures speed by the machine's clock, so what is slow takes real time; no
-          // test waits for a pause, only for what the client makes of it.
+          // This blocks only the server's own thread. libcurl measures speed with the system clock, so a slow response
+          // takes real time. Tests wait for the reaction of the client, never for a pause.
           Thread.sleep(forTimeInterval: pause / .seconds(1))
         }
       case .wait(let gate): gate.wait()

@@ -1,16 +1,16 @@
 /// A request as the server received it.
 public struct ServerRequest: Sendable {
-  /// `GET`.
+  /// The method, such as `GET`.
   public var method: String
-  /// What stood behind the method: `/icon.png?size=2`.
+  /// The request target, such as `/icon.png?size=2`.
   public var target: String
-  /// The header fields, names in lower case.
+  /// The header fields, with names in lower case.
   public var fields: [String: String]
-  /// The number of the connection it came by, counted from 1.
+  /// The number of the connection, starting with 1.
   public var connection: UInt64
 }
 
-/// Reads one request after the other from a connection.
+/// A reader of consecutive requests from one connection.
 struct RequestReader {
   private let connection: Int32
   private let id: UInt64
@@ -22,7 +22,7 @@ struct RequestReader {
     self.id = id
   }
 
-  /// Nil when the client closed the connection.
+  /// Returns the next request; nil when the client closes the connection.
   mutating func next() -> ServerRequest? {
     let end = Array("\r\n\r\n".utf8)
     while true {

@@ -3,10 +3,12 @@ import BatchFetch
 import Foundation
 import Synchronization
 
-/// `bench-fetch bare|transport|ours|soak WIDTH COUNT URL...`: downloads COUNT times one of the URLs in turn, WIDTH at
-/// once, and prints one JSON object: wall and CPU seconds of the downloads alone, how many came, their bytes, and the
-/// peak memory. `transport` is our event loop without the downloader; `soak` is `ours`, and prints the memory in use
-/// after every tenth part to standard error.
+/// `bench-fetch bare|transport|ours|soak WIDTH COUNT URL...` downloads the URLs in turn, COUNT times in all and WIDTH
+/// at once. It prints one JSON object: wall and CPU seconds of the downloads alone, the number of successful downloads,
+/// their bytes, and the peak memory.
+///
+/// `bare` is a plain loop over libcurl, `transport` our event loop without the downloader, and `ours` the downloader.
+/// `soak` is `ours`, and also prints the memory in use after every tenth of the downloads to standard error.
 @main
 enum BenchFetch {
   static func main() {
@@ -36,7 +38,7 @@ enum BenchFetch {
     return (good, bytes)
   }
 
-  /// Through the downloader, with everything it keeps book of. A window bounds what waits.
+  /// Downloads with the downloader. A semaphore bounds the number of waiting downloads.
   private static func ours(_ urls: [String], width: Int, sample: Int?) -> (Int, Int) {
     var configuration = Downloader.Configuration()
     configuration.concurrency = width
@@ -67,7 +69,7 @@ enum BenchFetch {
     return sums.withLock { ($0.good, $0.bytes) }
   }
 
-  /// The memory in use now, from `/proc/self/statm`: the second number counts pages.
+  /// Prints the memory in use, from `/proc/self/statm`, whose second number counts pages.
   private static func report(_ done: Int) {
     let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
     let pages = fields.count > 1 ? Int(fields[1]) ?? 0 : 0

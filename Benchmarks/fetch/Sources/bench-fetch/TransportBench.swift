@@ -2,7 +2,7 @@ import BatchFetch
 import Foundation
 import Synchronization
 
-/// The event loop alone: every answer is collected, and nothing else is kept of it.
+/// A benchmark of the event loop alone. It collects each response and only counts it.
 final class TransportBench: Sendable {
   private let transport = CurlTransport()
   private let window: DispatchSemaphore
