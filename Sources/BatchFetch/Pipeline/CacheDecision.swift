@@ -26,8 +26,8 @@ enum CacheDecision {
       return
     }
     let isFresh = Self.isFresh(entry.source, mode: mode, since: since, now: now)
-    if let setback = entry.setback, mode != .offline, Self.isFresh(setback, mode: mode, since: since, now: now),
-      let failure = Self.failure(of: setback)
+    if let laterFailure = entry.laterFailure, mode != .offline, Self.isFresh(laterFailure, mode: mode, since: since, now: now),
+      let failure = Self.failure(of: laterFailure)
     {
       self = .fail(failure)
     } else if let image = CachedImage(entry), specs.allSatisfy({ image.thumbnails[$0] != nil }) {
@@ -78,7 +78,7 @@ struct CachedImage: Sendable {
 
   /// Returns nil for the entry of a failure.
   init?(_ entry: CacheEntry) {
-    guard case .picture(let image, _, let bytes) = entry.source.content else { return nil }
+    guard case .image(let image, _, let bytes) = entry.source.content else { return nil }
     self.source = entry.source
     self.image = image
     self.bytes = bytes

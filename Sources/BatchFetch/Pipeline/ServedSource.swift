@@ -27,7 +27,7 @@ struct ServedSource: Sendable {
 
   /// Serves from an original that the cache has kept, without a request.
   init(_ rendering: Renderer.Rendering, keptFrom source: StoredSource, timings: Timings) {
-    let bytes = if case .picture(_, _, let bytes) = source.content { bytes } else { 0 }
+    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
     common = ThumbnailSet(
       origin: .disk, thumbnails: [], source: rendering.source, sourceBytes: bytes, httpStatus: nil,
       finalURL: source.finalURL, attempts: 0, timings: timings, warnings: rendering.warnings)

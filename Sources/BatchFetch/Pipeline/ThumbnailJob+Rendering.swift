@@ -82,6 +82,6 @@ extension ThumbnailJob {
       policy: .ofAny(
         response: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
         requestedAt: download.requestedAt, respondedAt: download.respondedAt),
-      content: .picture(image, digest: digest, bytes: download.body.count), obtained: .now)
+      content: .image(image, digest: digest, bytes: download.body.count), obtained: .now)
   }
 }

@@ -58,7 +58,7 @@ final class ThumbnailJob: Sendable {
   /// Renders the missing sizes from the original, if the cache has kept it. The original is read when there is room for
   /// it in memory.
   private func complete(_ source: StoredSource, priority: Priority) {
-    let bytes = if case .picture(_, _, let bytes) = source.content { bytes } else { 0 }
+    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
     context.budget.hold(bytes, whenThereIsRoom: priority) { [self] in
       context.lookUps.async { [self] in completeNow(source, holding: bytes) }
     }
@@ -111,11 +111,10 @@ final class ThumbnailJob: Sendable {
 
   private func revalidated(_ image: CachedImage, _ download: Download) {
     var image = image
-    image.source.policy = image.source.policy.renewed(
-      by: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
+    image.source.policy = image.source.policy.revalidated(by: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
       requestedAt: download.requestedAt, respondedAt: download.respondedAt)
     image.source.obtained = .now
-    context.cache.renew(image.source, for: key)
+    context.cache.update(image.source, for: key)
     serve(image, .revalidated, download)
   }
 }

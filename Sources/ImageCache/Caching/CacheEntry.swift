@@ -14,15 +14,15 @@ public struct CacheEntry: Sendable {
   final class Content: Sendable {
     let source: StoredSource
     let thumbnails: [ThumbnailSpec: Thumbnail]
-    /// See ``CacheEntry/setback``.
-    let setback: StoredSource?
+    /// See ``CacheEntry/laterFailure``.
+    let laterFailure: StoredSource?
     /// The spec of the only thumbnail, which is the usual case. Saves a lookup in the dictionary.
     let onlySpec: ThumbnailSpec?
 
-    init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], setback: StoredSource? = nil) {
+    init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], laterFailure: StoredSource? = nil) {
       self.source = source
       self.thumbnails = thumbnails
-      self.setback = setback
+      self.laterFailure = laterFailure
       onlySpec = thumbnails.count == 1 ? thumbnails.first?.key : nil
     }
   }
@@ -35,7 +35,7 @@ public struct CacheEntry: Sendable {
   public var source: StoredSource { content.source }
   /// A failure that this process met after the image was stored and that did not replace the image; nil if there is
   /// none. While its policy is fresh, a new request is known to fail.
-  public var setback: StoredSource? { content.setback }
+  public var laterFailure: StoredSource? { content.laterFailure }
   /// The requested thumbnails that were found, by spec.
   public var thumbnails: [ThumbnailSpec: Thumbnail] { content.thumbnails }
 
@@ -52,10 +52,10 @@ public struct CacheEntry: Sendable {
 
 extension CacheEntry.Content {
   /// The bytes kept alive: the encoded thumbnails plus a flat estimate for everything else.
-  var cost: Int { thumbnails.values.reduce(setback == nil ? 1024 : 2048) { $0 + $1.bytes.capacity + 256 } }
+  var cost: Int { thumbnails.values.reduce(laterFailure == nil ? 1024 : 2048) { $0 + $1.bytes.capacity + 256 } }
 
   /// Returns a copy with a failure that does not replace the image.
-  func with(setback: StoredSource) -> CacheEntry.Content { CacheEntry.Content(source, thumbnails, setback: setback) }
+  func with(laterFailure: StoredSource) -> CacheEntry.Content { CacheEntry.Content(source, thumbnails, laterFailure: laterFailure) }
 
   /// Returns true if no other tier can add anything: every thumbnail is present, or the source is a failure and has
   /// none.
@@ -71,6 +71,6 @@ extension CacheEntry.Content {
     let isExact = thumbnails.count <= specs.count && thumbnails.keys.allSatisfy { specs.contains($0) }
     if isExact { return self }
     let wanted = Set(specs)
-    return CacheEntry.Content(source, thumbnails.filter { wanted.contains($0.key) }, setback: setback)
+    return CacheEntry.Content(source, thumbnails.filter { wanted.contains($0.key) }, laterFailure: laterFailure)
   }
 }

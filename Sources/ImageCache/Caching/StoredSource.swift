@@ -3,7 +3,7 @@ public struct StoredSource: Hashable, Sendable {
   /// The outcome of decoding or fetching a source.
   public enum Content: Hashable, Sendable {
     /// An image, with its header, the digest of the whole file and the file's size in bytes.
-    case picture(SourceImage, digest: BodyDigest, bytes: Int)
+    case image(SourceImage, digest: BodyDigest, bytes: Int)
     /// A failure, with the code and message of a report. Valid while the policy is fresh, and only for the
     /// ``Renderer/version`` that stored it. Has the digest of the whole file if the bytes alone are the reason; the
     /// same bytes from any other URL are then known to fail too.
@@ -54,13 +54,13 @@ public struct StoredSource: Hashable, Sendable {
 
   /// Returns true if this source replaces `other` in the cache.
   func replaces(_ other: StoredSource) -> Bool {
-    guard case .picture = other.content, url == other.url else { return true }
+    guard case .image = other.content, url == other.url else { return true }
     return replacesImages
   }
 
   /// Returns true if thumbnails stored with `other` are valid for this source too, because both have the same bytes.
   func sharesThumbnails(with other: StoredSource) -> Bool {
-    guard case .picture(_, let digest, _) = content, case .picture(_, let otherDigest, _) = other.content else {
+    guard case .image(_, let digest, _) = content, case .image(_, let otherDigest, _) = other.content else {
       return false
     }
     return url == other.url && digest == otherDigest

@@ -25,7 +25,7 @@ import Synchronization
 ///   let rendering = try Renderer().render(bytes, specs: [spec])
 ///   let source = StoredSource(
 ///     url: url, status: response.status.code, policy: policy,
-///     content: .picture(rendering.source, digest: BodyDigest(of: bytes), bytes: bytes.count))
+///     content: .image(rendering.source, digest: BodyDigest(of: bytes), bytes: bytes.count))
 ///   cache.store(source, thumbnails: rendering.thumbnails, for: key)
 ///   return rendering.thumbnails.first
 /// }
@@ -39,8 +39,8 @@ public final class ThumbnailCache: Sendable {
     /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, or ``standardDiskByteLimit`` if
     /// there is none. One batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
     public var diskByteLimit: Int?
-    /// The policy for downloaded files. Default ``OriginalKeeping/none``.
-    public var originals: OriginalKeeping
+    /// The policy for downloaded files. Default ``OriginalPolicy/none``.
+    public var originals: OriginalPolicy
     /// The most bytes the memory tier may hold. Default 32 MiB, about 2,500 thumbnails of 256 pixels.
     public var memoryByteLimit: Int
 
@@ -49,7 +49,7 @@ public final class ThumbnailCache: Sendable {
 
     /// Creates a configuration from its parts.
     public init(
-      directory: String? = nil, diskByteLimit: Int? = nil, originals: OriginalKeeping = .none,
+      directory: String? = nil, diskByteLimit: Int? = nil, originals: OriginalPolicy = .none,
       memoryByteLimit: Int = 32 << 20
     ) {
       self.directory = directory
@@ -121,7 +121,7 @@ public final class ThumbnailCache: Sendable {
   ///
   /// Thumbnails stored earlier are kept if the source is an image with the same digest, and removed otherwise. A stored
   /// image is kept if the source is a failure that is never fresh or one of undecodable bytes; the failure is then kept
-  /// in memory only, as ``CacheEntry/setback``. This case may block on a disk read.
+  /// in memory only, as ``CacheEntry/laterFailure``. This case may block on a disk read.
   ///
   /// - Parameters:
   ///   - source: The source as described by the response.
@@ -136,7 +136,7 @@ public final class ThumbnailCache: Sendable {
     if !source.replacesImages, memory.value(for: key) == nil { _ = loaded(key, url: source.url, specs: []) }
     changes.withLock { _ in
       if let old = memory.value(for: key), !source.replaces(old.source) {
-        let content = old.with(setback: source)
+        let content = old.with(laterFailure: source)
         memory.insert(content, for: key, cost: content.cost)
         return
       }
@@ -165,7 +165,7 @@ public final class ThumbnailCache: Sendable {
   }
 
   /// Stores a source as updated by a 304 response. All thumbnails are kept.
-  public func renew(_ source: StoredSource, for key: SourceKey) { store(source, thumbnails: [], for: key) }
+  public func update(_ source: StoredSource, for key: SourceKey) { store(source, thumbnails: [], for: key) }
 
   /// Removes a source and its thumbnails from both tiers.
   public func remove(_ key: SourceKey) {
@@ -211,21 +211,21 @@ public final class ThumbnailCache: Sendable {
       let wanted = resident.narrowed(to: specs).thumbnails
       let merged = CacheEntry.Content(
         isNewer ? resident.source : entry.source, entry.thumbnails.merging(wanted) { old, _ in old },
-        setback: resident.setback)
-      keep(merged.source, merged.thumbnails, setback: resident.setback, for: key)
+        laterFailure: resident.laterFailure)
+      keep(merged.source, merged.thumbnails, laterFailure: resident.laterFailure, for: key)
       return CacheEntry(merged, origin: entry.origin)
     }
   }
 
   /// Puts a source into memory and keeps the thumbnails already there if the bytes are the same. Requires `changes`.
   private func keep(
-    _ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], setback: StoredSource? = nil, for key: SourceKey
+    _ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], laterFailure: StoredSource? = nil, for key: SourceKey
   ) {
     var thumbnails = thumbnails
     if let old = memory.value(for: key), old.source.sharesThumbnails(with: source) {
       thumbnails.merge(old.thumbnails) { new, _ in new }
     }
-    let content = CacheEntry.Content(source, thumbnails, setback: setback)
+    let content = CacheEntry.Content(source, thumbnails, laterFailure: laterFailure)
     memory.insert(content, for: key, cost: content.cost)
   }
 }

@@ -31,7 +31,7 @@ struct CacheShowCommand: ParsableCommand {
       case .table:
         print(text.table)
         // The image is optional: one that cannot be drawn is left out.
-        if let terminal = TerminalPicture.standardOutput, let drawn = try? thumbnail(of: found, in: inspector) {
+        if let terminal = TerminalImage.standardOutput, let drawn = try? thumbnail(of: found, in: inspector) {
           terminal.draw(drawn)
         }
       case .json, .jsonl: print(try CacheText.json(text))

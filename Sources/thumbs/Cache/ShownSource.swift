@@ -36,7 +36,7 @@ struct ShownSource: Encodable {
         spec: $0.label, format: $0.format.rawValue, width: $0.size.width, height: $0.size.height, bytes: $0.bytes)
     }
     switch source.content {
-    case .picture(let image, let digest, let bytes):
+    case .image(let image, let digest, let bytes):
       (width, height, sourceBytes) = (image.size.width, image.size.height, bytes)
       (format, self.digest, code, message) = (image.format.rawValue, digest.description, nil, nil)
     case .failure(let code, let message, _):

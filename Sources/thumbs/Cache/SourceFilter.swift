@@ -32,7 +32,7 @@ enum SourceFilter: Hashable, Sendable {
   /// Returns true if `source` matches the filter at `now`.
   func matches(_ source: ListedSource, at now: Date) -> Bool {
     switch self {
-    case .host(let host): SourceAddress(source.source.url).host == host
+    case .host(let host): SourceURLParts(source.source.url).host == host
     case .olderThan(let seconds): now.timeIntervalSince(source.lastUsed) > Double(seconds)
     case .largerThan(let bytes): source.bytes > bytes
     case .state(let state): source.state(at: now) == state

@@ -18,7 +18,7 @@ struct DryRun {
         for line in try lines(of: row) { print(line.map(\.printable).joined(separator: "\t")) }
       } catch {
         unusable += 1
-        let message = Redaction.message(error.message, about: row.entry.addresses)
+        let message = Redaction.message(error.message, about: row.entry.urls)
         ProgressOutput.standardError.write("thumbs: \(message.printable)\n")
       }
     }

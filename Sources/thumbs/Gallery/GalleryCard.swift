@@ -39,7 +39,7 @@ extension GalleryCard {
 
   /// Creates the card for the row of `line`.
   init(_ line: ReportLine, subtitle: String?, pictures images: GalleryImages) {
-    let source = line.url.map { SourceAddress($0) }
+    let source = line.url.map { SourceURLParts($0) }
     index = line.index
     status = line.status
     title = line.name ?? source?.stem ?? "Row \(UInt(clamping: line.index) + 1)"

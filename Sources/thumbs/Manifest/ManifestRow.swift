@@ -14,7 +14,7 @@ struct ManifestRow: Hashable, Sendable {
 
 extension ManifestRow {
   /// The URLs that the row may be fetched from: its own and its mirrors.
-  var addresses: [String] { [url] + options.mirrors }
+  var urls: [String] { [url] + options.mirrors }
 }
 
 /// An unusable item of a manifest. It fails with the code `bad_row`; the other items are unaffected.
@@ -43,12 +43,12 @@ extension ManifestEntry {
   /// The row's second line in a gallery, with credentials removed; nil if it has none.
   var subtitle: String? {
     guard case .row(let row) = self else { return nil }
-    return row.options.subtitle.map { Redaction.label($0, about: row.addresses) }
+    return row.options.subtitle.map { Redaction.label($0, about: row.urls) }
   }
 
   /// The URLs that the item may be fetched from; empty for an unusable item.
-  var addresses: [String] {
-    if case .row(let row) = self { row.addresses } else { [] }
+  var urls: [String] {
+    if case .row(let row) = self { row.urls } else { [] }
   }
 
   /// The place among the items of all manifests, from 0.

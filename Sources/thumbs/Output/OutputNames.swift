@@ -44,7 +44,7 @@ struct OutputNames: Sendable {
   }
 
   private func name(of row: ManifestRow, identity: String) -> OutputName {
-    let parts = SourceAddress(row.url)
+    let parts = SourceURLParts(row.url)
     return OutputName(row.options.sizes.count > 1 ? template.tellingSizesApart : template) { field in
       switch field {
       case .name: row.name ?? parts.stem

@@ -53,7 +53,7 @@ extension OutputWriter {
     // The first bytes rule out most other files, which then need not be read.
     let length = min(Int(status.st_size), ThumbnailMark.prefixLength)
     guard lseek(file, 0, SEEK_SET) == 0, let prefix = FileDescriptor.contents(of: file, count: length),
-      ThumbnailMark.mayFollow(prefix),
+      ThumbnailMark.mayBePresent(inFileStartingWith: prefix),
       let rest = FileDescriptor.contents(of: file, count: Int(status.st_size) - length)
     else { return false }
     return ThumbnailMark.isPresent(in: prefix + rest)

@@ -27,7 +27,7 @@ struct HostTally: Hashable, Sendable {
 
   /// Counts the row of `line`, unless it was canceled or has no host, as a local file.
   mutating func count(_ line: ReportLine) {
-    let host = SourceAddress(line.url ?? "").host
+    let host = SourceURLParts(line.url ?? "").host
     guard !host.isEmpty, line.status != .cancelled else { return }
     guard hosts[host] != nil || hosts.count < Self.limit else {
       unlistedRows += 1

@@ -64,11 +64,11 @@ struct ReportLine: Sendable {
   init(_ row: ManifestRow, _ outcome: Outcome) {
     index = row.index
     line = row.line
-    name = row.name.map { Redaction.label($0, about: row.addresses) }
+    name = row.name.map { Redaction.label($0, about: row.urls) }
     url = Redaction.url(row.url)
     self.outcome = outcome
     if case .failed(var failure) = outcome {
-      failure.message = Redaction.message(failure.message, about: row.addresses)
+      failure.message = Redaction.message(failure.message, about: row.urls)
       self.outcome = .failed(failure)
     }
   }

@@ -12,7 +12,7 @@ import Testing
 
   init() throws {
     fixture = try PipelineFixture { request in
-      request.target.contains("bad") ? .http(404) : .picture()
+      request.target.contains("bad") ? .http(404) : .image()
     }
   }
 
@@ -84,7 +84,7 @@ import Testing
 
   @Test func `A pipeline that cancels everything under a batch ends each item once, and completes it`() async throws {
     let (begun, gate) = (Gate(), Gate())
-    let fixture = try PipelineFixture { .picture().after($0.target == "/0" ? begun : gate) }
+    let fixture = try PipelineFixture { .image().after($0.target == "/0" ? begun : gate) }
     // Room for all of them: which are first in the queue of their host is open.
     let pipeline = fixture.pipeline(change: { ($0.downloads.concurrency, $0.downloads.perHost) = (32, 32) })
     let outcomes = Recorder<FailureCode?>()

@@ -39,12 +39,12 @@ import Testing
   }
 
   @Test func `An empty batch completes once`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     #expect(await events(of: Batch([ThumbnailRequest](), over: fixture.pipeline())) == expected(0))
   }
 
   @Test func `A thousand rows of ten pictures are ten requests and a thousand outcomes`() async throws {
-    let fixture = try PipelineFixture { _ in .picture(fields: [:]) }
+    let fixture = try PipelineFixture { _ in .image(fields: [:]) }
     let requests = (0..<1000).map { fixture.request("/\($0 % 10)") }
     var finished: [Int] = []
     var indices: Set<Int> = []
@@ -59,13 +59,13 @@ import Testing
   }
 
   @Test func `Some failing, the completion still follows the last item`() async throws {
-    let fixture = try PipelineFixture { $0.target.contains("odd") ? .http(404) : .picture() }
+    let fixture = try PipelineFixture { $0.target.contains("odd") ? .http(404) : .image() }
     let requests = (0..<40).map { fixture.request($0 % 2 == 0 ? "/\($0)" : "/odd\($0)") }
     #expect(await events(of: Batch(requests, over: fixture.pipeline())) == expected(40, failed: 20))
   }
 
   @Test func `All cached, even ten thousand, complete without a request`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     _ = try await pipeline.thumbnails(for: fixture.request("/a"))
     let requests = Array(repeating: fixture.request("/a"), count: 10_000)
@@ -75,7 +75,7 @@ import Testing
 
   @Test func `Cancelled, it tells of everything begun and completes once`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { $0.target == "/0" ? .picture() : .picture().after(gate) }
+    let fixture = try PipelineFixture { $0.target == "/0" ? .image() : .image().after(gate) }
     let requests = (0..<500).map { fixture.request("/\($0)") }
     // Room for the whole window: which of its rows are first in the queue of their host is open.
     let pipeline = fixture.pipeline(change: { $0.downloads.perHost = 8 })
@@ -93,7 +93,7 @@ import Testing
 
   @Test func `Cancelling a batch leaves what another one wants`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let fixture = try PipelineFixture { _ in .image().after(gate) }
     let pipeline = fixture.pipeline()
     let other = Recorder<Result<ThumbnailSet, FetchFailure>>()
     pipeline.load(fixture.request("/a")) { other.record($0) }
@@ -113,7 +113,7 @@ import Testing
 
   @Test func `Never more than a window is on its way, and elements are pulled as they are needed`() async throws {
     let (gate, pulled) = (Gate(), Counter())
-    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let fixture = try PipelineFixture { _ in .image().after(gate) }
     let batch = Batch(CountedSequence(count: 200, pulled: pulled), over: fixture.pipeline(), window: 5) {
       fixture.request("/\($0)")
     }
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func `The group is empty after the last item`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let counter = Counter()
     let requests = (0..<50).map { fixture.request("/\($0)") }
     let run = Batch(requests, over: fixture.pipeline()).start { _ in counter.next() }
@@ -141,7 +141,7 @@ import Testing
 
   @Test func `Leaving the loop cancels the batch`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { $0.target == "/0" ? .picture() : .picture().after(gate) }
+    let fixture = try PipelineFixture { $0.target == "/0" ? .image() : .image().after(gate) }
     let pipeline = fixture.pipeline()
     for await item in Batch((0..<100).map { fixture.request("/\($0)") }, over: pipeline, window: 4) {
       #expect(item.finished == 1)
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func `An element that is no request fails alone`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let batch = Batch(0..<10, over: fixture.pipeline()) { index throws(FetchFailure) in
       if index == 3 { throw FetchFailure(.badRow, "Not a row.") }
       return fixture.request("/\(index)")

@@ -50,7 +50,7 @@ import Testing
 
   @Test(arguments: [(FileAccess.allowed, FileAccess.refused), (.refused, .allowed)])
   func `A pipeline's own choice counts for its downloads`(own: FileAccess, downloads: FileAccess) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let path = try directory.write(SampleImage.png(width: 8, height: 8), as: "b.png")
     let pipeline = fixture.pipeline(change: {
       $0.files = own

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `Bodies that wait to be rendered stop the next ones, and all come in the end`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline(change: {
       $0.maxBytesInHand = 1
       $0.renderThreads = 1
@@ -64,7 +64,7 @@ import Testing
 
   @Test func `Files that were kept are read only while there is room for them`() async throws {
     let count = 300
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let first = fixture.pipeline(change: { $0.cache.originals = .standard })
     var bytes = 0
     for await item in Batch((0..<count).map { fixture.request("/\($0)") }, over: first) {

@@ -15,7 +15,7 @@ import Testing
     thumbnails: [ThumbnailSpec: Thumbnail] = [spec: thumbnail]
   ) -> CacheEntry {
     let response = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60", .eTag: "\"1\""])
-    let image = StoredSource.Content.picture(
+    let image = StoredSource.Content.image(
       SourceImage(size: PixelSize(width: 9, height: 9), format: .png), digest: BodyDigest(of: [1]), bytes: 1)
     let source = StoredSource(
       url: "http://h/", status: 200,

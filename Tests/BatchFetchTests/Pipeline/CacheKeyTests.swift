@@ -14,9 +14,9 @@ import Testing
   /// A server that shows each user another picture of `/a`, and `/public` to everyone.
   private func fixture() throws -> PipelineFixture {
     try PipelineFixture { request in
-      if request.target == "/public" { return .picture(9) }
+      if request.target == "/public" { return .image(9) }
       let user = request.fields["authorization"].flatMap { Self.pictures[$0] }
-      return user.map { .picture($0) } ?? .http(404)
+      return user.map { .image($0) } ?? .http(404)
     }
   }
 

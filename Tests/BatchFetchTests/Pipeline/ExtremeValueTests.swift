@@ -54,7 +54,7 @@ import Testing
 
   private func load<Value>(_ limit: Limit<Value>, _ value: Value) async throws -> Result<ThumbnailSet, FetchFailure> {
     let fixture = try PipelineFixture { request in
-      request.target == "/a" ? .http(302, ["Location": "/b"]) : .picture()
+      request.target == "/a" ? .http(302, ["Location": "/b"]) : .image()
     }
     let pipeline = fixture.pipeline(change: { limit.change(&$0, value) })
     let result = await Result(of: { () async throws(FetchFailure) in
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: numbers) func `Of the connections that are kept`(value: Int) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     var transport = CurlTransport.Configuration.direct
     transport.maxConnections = value
     let requests = (0..<30).map { fixture.request("/\($0)") }
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: numbers) func `Of a batch's window`(value: Int) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let requests = (0..<30).map { fixture.request("/\($0)") }
     var finished = 0
     for await _ in Batch(requests, over: fixture.pipeline(), window: value) { finished += 1 }

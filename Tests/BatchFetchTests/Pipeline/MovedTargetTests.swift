@@ -25,10 +25,10 @@ import Testing
   private func fixture(_ place: Place) throws -> PipelineFixture {
     let changed = ["/v1": "Sun, 09 Nov 2025 08:00:00 GMT", "/v2": "Sun, 09 Nov 2014 08:00:00 GMT"]
     return try PipelineFixture { request in
-      guard let date = changed[request.target] else { return request.target == "/a" ? place.reply : .picture(9) }
+      guard let date = changed[request.target] else { return request.target == "/a" ? place.reply : .image(9) }
       // As nginx does by "if_modified_since before", and many do: a file that is no newer is not sent.
       if request.fields["if-modified-since"] != nil { return .http(304, ["Last-Modified": date]) }
-      return .picture(
+      return .image(
         request.target == "/v1" ? 1 : 2, fields: ["Last-Modified": date, "Cache-Control": "max-age=3600"])
     }
   }
@@ -96,7 +96,7 @@ import Testing
     let fixture = try PipelineFixture { request in
       if request.target == "/a", isMoved.withLock({ $0 }) { return .http(302, ["Location": "/v1"]) }
       if request.fields["if-none-match"] != nil { return .http(304, ["ETag": "\"1\""]) }
-      return .picture(request.target == "/a" ? 1 : 2, fields: ["ETag": "\"1\""])
+      return .image(request.target == "/a" ? 1 : 2, fields: ["ETag": "\"1\""])
     }
     let old = try await load(fixture)
     isMoved.withLock { $0 = false }
@@ -107,7 +107,7 @@ import Testing
   @Test func `A missing picture behind a temporary redirect is looked for again`() async throws {
     let place = Place("/gone")
     let fixture = try PipelineFixture { request in
-      request.target == "/a" ? place.reply : request.target == "/gone" ? .http(404) : .picture()
+      request.target == "/a" ? place.reply : request.target == "/gone" ? .http(404) : .image()
     }
     await #expect(throws: FetchFailure.self) { try await load(fixture) }
     place.move(to: "/v1")

@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: troubles)
   func `Each trouble has its code, and does not disturb another picture`(trouble: Trouble) async throws {
-    let fixture = try PipelineFixture { $0.target == "/bad" ? trouble.reply : .picture() }
+    let fixture = try PipelineFixture { $0.target == "/bad" ? trouble.reply : .image() }
     let pipeline = fixture.pipeline()
     async let good = pipeline.thumbnails(for: fixture.request("/good"))
     let failure = await #expect(throws: FetchFailure.self) {
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `A refused connection has its code`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let url = fixture.server.url("/a")
     fixture.server.stop()
     let failure = await #expect(throws: FetchFailure.self) {
@@ -106,7 +106,7 @@ import Testing
   @Test func `A cut picture is asked for again in the next run`() async throws {
     let count = Counter()
     let fixture = try PipelineFixture { _ in
-      count.next() == 1 ? .http(200, ["Cache-Control": "max-age=3600"], Array(Self.whole.prefix(900))) : .picture()
+      count.next() == 1 ? .http(200, ["Cache-Control": "max-age=3600"], Array(Self.whole.prefix(900))) : .image()
     }
     let first = fixture.pipeline()
     _ = await #expect(throws: FetchFailure.self) { try await first.thumbnails(for: fixture.request("/a")) }
@@ -121,7 +121,7 @@ import Testing
     ("javascript:alert(1)", "blocked_scheme"), ("file:///etc/hostname", "blocked_scheme"),
   ])
   func `Bad addresses fail before anything is asked`(url: String, code: String) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: url, size: 8))
     }
@@ -130,7 +130,7 @@ import Testing
 
   @Test(arguments: ["http://169.254.169.254/latest/meta-data", "http://[fe80::1]/", "http://[::ffff:169.254.1.1]/"])
   func `Link-local and metadata addresses are never connected to`(url: String) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: url, size: 8))
     }
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test func `Public only, loopback is never connected to`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline(change: { $0.downloads.limits.addresses = .publicOnly })
     let failure = await #expect(throws: FetchFailure.self) {
       try await pipeline.thumbnails(for: fixture.request("/a"))

@@ -38,7 +38,7 @@ struct PipelineFixture {
 
 extension ServerReply {
   /// A picture that is fresh for an hour.
-  static func picture(_ seed: Int = 0, fields: [String: String] = ["Cache-Control": "max-age=3600"]) -> ServerReply {
+  static func image(_ seed: Int = 0, fields: [String: String] = ["Cache-Control": "max-age=3600"]) -> ServerReply {
     .http(200, fields, SampleImage.png(width: 40, height: 30, seed: seed))
   }
 }

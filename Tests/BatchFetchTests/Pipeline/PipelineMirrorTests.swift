@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func `Addresses are asked in order until one has the picture`() async throws {
-    let fixture = try PipelineFixture { $0.target == "/there.png" ? .picture() : .http(404) }
+    let fixture = try PipelineFixture { $0.target == "/there.png" ? .image() : .http(404) }
     let set = try await fixture.pipeline().thumbnails(
       for: request(fixture, ["/gone.png", "/gone2.png", "/there.png", "/never.png"]))
     #expect(fixture.server.requests.map(\.target) == ["/gone.png", "/gone2.png", "/there.png"])
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `The first address alone is asked where it has the picture`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let set = try await fixture.pipeline().thumbnails(for: request(fixture, ["/a.png", "/b.png"]))
     #expect(fixture.server.requests.map(\.target) == ["/a.png"])
     #expect(set.finalURL == nil)
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `A cancel between two addresses ends with the one that is asked`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { $0.target == "/1.png" ? .http(404) : .picture().after(gate) }
+    let fixture = try PipelineFixture { $0.target == "/1.png" ? .http(404) : .image().after(gate) }
     let outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>()
     let pipeline = fixture.pipeline()
     let token = pipeline.load(request(fixture, ["/1.png", "/2.png", "/3.png"])) { outcomes.record($0) }
@@ -54,7 +54,7 @@ import Testing
 
   @Test func `Cancelled with everything else, it asks no further address`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { $0.target == "/1.png" ? .http(503) : .picture().after(gate) }
+    let fixture = try PipelineFixture { $0.target == "/1.png" ? .http(503) : .image().after(gate) }
     let outcomes = Recorder<FailureCode?>()
     let pipeline = fixture.pipeline()
     pipeline.load(request(fixture, ["/1.png", "/2.png", "/3.png"])) { outcomes.record($0.failure?.code) }
@@ -68,7 +68,7 @@ import Testing
 
 @Suite("Pipeline: milestones", .timeLimit(.minutes(5))) struct PipelineMilestoneTests {
   @Test func `A request begins when all of its milestones are reached`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let outcomes = Recorder<String>()
     let milestones = [Milestone(), Milestone()]
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `A milestone that nobody can reach any more holds up nobody`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let outcomes = Recorder<FailureCode?>()
     var waiting = fixture.request("/late.png")
     waiting.after = [Milestone()]
@@ -97,7 +97,7 @@ import Testing
 
   @Test(arguments: ["by itself", "with everything else"])
   func `A request that waits can be cancelled, and never begins then`(way: String) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let outcomes = Recorder<FailureCode?>()
     let milestone = Milestone()

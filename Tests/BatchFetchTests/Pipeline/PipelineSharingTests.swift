@@ -10,7 +10,7 @@ import Testing
 
   @Test func `Cancelling one of two callers leaves the other served`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let fixture = try PipelineFixture { _ in .image().after(gate) }
     let pipeline = fixture.pipeline()
     let (first, second) = (Outcomes(), Outcomes())
     let task = pipeline.load(fixture.request("/a")) { first.record($0) }
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `A cancelled task throws at once, and cancels nobody else`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let fixture = try PipelineFixture { _ in .image().after(gate) }
     let pipeline = fixture.pipeline()
     let request = fixture.request("/a")
     let task = Task { try await pipeline.thumbnails(for: request) }
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `A request made in a completion is served`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let outcomes = Outcomes()
     let request = fixture.request("/a")
@@ -71,7 +71,7 @@ import Testing
 
   @Test(arguments: ["memory", "the network"])
   func `After a cancel has returned nobody is told of a success, wherever it came from`(origin: String) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     if origin == "memory" { _ = try await pipeline.thumbnails(for: fixture.request("/a")) }
     let queue = DispatchQueue(label: "callbacks")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `A token that lives on keeps nothing of its completion`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     var captured: Counter? = Counter()
     weak let released = captured
@@ -98,7 +98,7 @@ import Testing
 
   @Test func `Raised at once, a request passes those before it`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { .picture().after($0.target == "/0" ? gate : Gate.opened) }
+    let fixture = try PipelineFixture { .image().after($0.target == "/0" ? gate : Gate.opened) }
     let pipeline = fixture.pipeline(change: { $0.downloads.perHost = 1 })
     let outcomes = Outcomes()
     pipeline.load(fixture.request("/0")) { outcomes.record($0) }
@@ -114,7 +114,7 @@ import Testing
 
   @Test func `Whoever joins or leaves when, each caller hears exactly one end`() async throws {
     let fixture = try PipelineFixture { request in
-      request.target.hasSuffix("3") ? .http(404) : .picture(fields: ["Cache-Control": "no-store"])
+      request.target.hasSuffix("3") ? .http(404) : .image(fields: ["Cache-Control": "no-store"])
     }
     let pipeline = fixture.pipeline(change: { $0.cache.directory = nil })
     let (ends, heard) = (Recorder<Int>(), (0..<2000).map { _ in Counter() })

@@ -11,7 +11,7 @@ import Testing
     ThumbnailSpec(width: -1), ThumbnailSpec(width: 64, scale: .max), ThumbnailSpec(width: 64, quality: 1000),
   ])
   func `A spec out of range fails its request alone, before anything is fetched`(spec: ThumbnailSpec) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let bad = ThumbnailRequest(url: fixture.server.url("/bad"), specs: [ThumbnailSpec(width: 16), spec])
     // The same source, wanted in order by somebody else.
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `A spec out of range is not remembered as a fault of the file`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let bad = ThumbnailRequest(url: fixture.server.url("/a"), specs: [ThumbnailSpec(width: 0)])
     await #expect(throws: FetchFailure.self) { try await pipeline.thumbnails(for: bad) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct PipelineTests {
   @Test func `A picture comes from the network first, then from memory, and from disk in the next run`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let first = try await pipeline.thumbnails(for: fixture.request("/a"))
     #expect(first.origin == .network && first.httpStatus == 200 && first.attempts == 1)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `Two sizes in one request are one download and one decode`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let request = ThumbnailRequest(
       url: fixture.server.url("/a"), specs: [ThumbnailSpec(width: 8), ThumbnailSpec(width: 20)])
@@ -36,7 +36,7 @@ import Testing
 
   @Test func `Two callers who want different sizes share one download and one decode`() async throws {
     let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture().after(gate) }
+    let fixture = try PipelineFixture { _ in .image().after(gate) }
     let pipeline = fixture.pipeline()
     let outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>()
     for size in [8, 20] { pipeline.load(fixture.request("/a", size: size)) { outcomes.record($0) } }
@@ -52,7 +52,7 @@ import Testing
   @Test func `A stale entry that the server confirms is served without a body`() async throws {
     let fixture = try PipelineFixture { request in
       request.fields["if-none-match"] == "\"v1\""
-        ? .http(304, ["ETag": "\"v1\""]) : .picture(fields: ["ETag": "\"v1\"", "Cache-Control": "max-age=60"])
+        ? .http(304, ["ETag": "\"v1\""]) : .image(fields: ["ETag": "\"v1\"", "Cache-Control": "max-age=60"])
     }
     let first = fixture.pipeline()
     let original = try await first.thumbnails(for: fixture.request("/a"))
@@ -68,7 +68,7 @@ import Testing
 
   @Test func `A stale entry that has changed is rendered anew`() async throws {
     let count = Counter()
-    let fixture = try PipelineFixture { _ in .picture(count.next(), fields: ["ETag": "\"\(count.value)\""]) }
+    let fixture = try PipelineFixture { _ in .image(count.next(), fields: ["ETag": "\"\(count.value)\""]) }
     let first = fixture.pipeline()
     let old = try await first.thumbnails(for: fixture.request("/a"))
     first.flush()
@@ -79,7 +79,7 @@ import Testing
 
   @Test func `A 304 about another version is not believed`() async throws {
     let fixture = try PipelineFixture { request in
-      request.fields["if-none-match"] == nil ? .picture(fields: ["ETag": "\"v1\""]) : .http(304, ["ETag": "\"v2\""])
+      request.fields["if-none-match"] == nil ? .image(fields: ["ETag": "\"v1\""]) : .http(304, ["ETag": "\"v2\""])
     }
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: fixture.request("/a"))
@@ -91,7 +91,7 @@ import Testing
 
   @Test func `A stale entry stands in for a server in trouble`() async throws {
     let count = Counter()
-    let fixture = try PipelineFixture { _ in count.next() == 1 ? .picture(fields: [:]) : .http(503) }
+    let fixture = try PipelineFixture { _ in count.next() == 1 ? .image(fields: [:]) : .http(503) }
     let first = fixture.pipeline()
     let original = try await first.thumbnails(for: fixture.request("/a"))
     first.flush()
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `Offline, the cache is all there is`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: fixture.request("/a"))
     first.flush()
@@ -116,7 +116,7 @@ import Testing
   @Test func `Refreshing asks about what is fresh too`() async throws {
     let fixture = try PipelineFixture { request in
       request.fields["if-none-match"] == nil
-        ? .picture(fields: ["ETag": "\"1\"", "Cache-Control": "max-age=3600"]) : .http(304)
+        ? .image(fields: ["ETag": "\"1\"", "Cache-Control": "max-age=3600"]) : .http(304)
     }
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: fixture.request("/a"))
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func `What must not be stored is not on disk`() async throws {
-    let fixture = try PipelineFixture { _ in .picture(fields: ["Cache-Control": "no-store"]) }
+    let fixture = try PipelineFixture { _ in .image(fields: ["Cache-Control": "no-store"]) }
     for _ in 0..<2 {
       let pipeline = fixture.pipeline()
       #expect(try await pipeline.thumbnails(for: fixture.request("/a")).origin == .network)
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func `A file is read where that is allowed, and refused elsewhere`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let path = try fixture.directory.write(SampleImage.png(width: 40, height: 30), as: "a b.png")
     let request = ThumbnailRequest(url: "file://\(path)", size: 8)
     let failure = await #expect(throws: FetchFailure.self) { try await fixture.pipeline().thumbnails(for: request) }
@@ -151,7 +151,7 @@ import Testing
 
   @Test(arguments: ["missing.png", "directory", "pipe"])
   func `A file that is not there, or is none, has a code of its own`(name: String) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     try FileManager.default.createDirectory(
       atPath: fixture.directory.path("directory"), withIntermediateDirectories: false)
     #expect(mkfifo(fixture.directory.path("pipe"), 0o600) == 0)
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test func `So are other fields of every request, and those that are left out`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     for agent in ["robot/1", "robot/2", nil, "robot/1"] {
       let pipeline = fixture.pipeline(change: { $0.downloads.headerFields[.userAgent] = agent })
       _ = try await pipeline.thumbnails(for: fixture.request("/a"))
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test func `Too many pixels for one limit are asked for again with another`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     for (limit, isFetched) in [(100, false), (10_000, true)] {
       let pipeline = fixture.pipeline(change: { $0.maxPixels = limit })
       let set = try? await pipeline.thumbnails(for: fixture.request("/a"))
@@ -184,7 +184,7 @@ import Testing
   }
 
   @Test func `Other header fields are another picture`() async throws {
-    let fixture = try PipelineFixture { request in .picture(request.fields["x-user"] == "a" ? 1 : 2) }
+    let fixture = try PipelineFixture { request in .image(request.fields["x-user"] == "a" ? 1 : 2) }
     let pipeline = fixture.pipeline()
     var (first, second) = (fixture.request("/a"), fixture.request("/a"))
     first.headerFields = [.init("X-User")!: "a"]

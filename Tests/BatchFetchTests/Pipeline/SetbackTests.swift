@@ -12,7 +12,7 @@ import Testing
 
   /// A server that has a picture first, and then what a test says.
   private final class Server: Sendable {
-    private let reply = Mutex(ServerReply.picture(fields: ["Cache-Control": "max-age=3600", "ETag": "\"1\""]))
+    private let reply = Mutex(ServerReply.image(fields: ["Cache-Control": "max-age=3600", "ETag": "\"1\""]))
     func become(_ new: ServerReply) { reply.withLock { $0 = new } }
     var now: ServerReply { reply.withLock { $0 } }
   }
@@ -28,7 +28,7 @@ import Testing
   }()
 
   private func fixture(_ server: Server) throws -> PipelineFixture {
-    try PipelineFixture { $0.target == "/good" ? .picture(7) : server.now }
+    try PipelineFixture { $0.target == "/good" ? .image(7) : server.now }
   }
 
   private func load(
@@ -92,7 +92,7 @@ import Testing
     request.since = .now
     let stale = try await pipeline.thumbnails(for: request)
     #expect(stale.origin == .stale && stale.thumbnails == picture.thumbnails)
-    server.become(.picture(2))
+    server.become(.image(2))
     request.since = .now
     #expect(try await pipeline.thumbnails(for: request).origin == .network)
     #expect(try await pipeline.thumbnails(for: request).origin == .memory)

@@ -119,7 +119,7 @@ import Testing
   func `A bad response fails with its code, affects no other image, and leaves nothing partial`(
     trap: Trap
   ) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let bad = try LoopbackServer(greeting: trap.greeting) { _ in trap.reply }
     let pipeline = fixture.pipeline(change: { $0.downloads.limits.maxBytes = 2 << 20 })
 
@@ -187,7 +187,7 @@ import Testing
 
   @Test func `A reset on arrival counts as a failed or as a lost connection`() async throws {
     let bad = try LoopbackServer(greeting: [.reset]) { _ in .http() }
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
 
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: bad.url("/bad"), size: 16))

@@ -12,7 +12,7 @@ import Testing
 
   @Test(arguments: [301, 302, 303, 307, 308])
   func `Every kind of redirect is followed, and the final URL is reported`(status: Int) async throws {
-    let fixture = try PipelineFixture { $0.target == "/new" ? .picture() : Self.redirect("/new", status) }
+    let fixture = try PipelineFixture { $0.target == "/new" ? .image() : Self.redirect("/new", status) }
 
     let set = try await fixture.pipeline().thumbnails(for: fixture.request("/old"))
 
@@ -27,7 +27,7 @@ import Testing
     ("/go?to=http://h/x y", "/go?to=http://h/x%20y"), ("/a|b", "/a%7Cb"), ("./c/./d", "/dir/c/d"),
   ])
   func `A relative Location is resolved and encoded`(location: String, target: String) async throws {
-    let fixture = try PipelineFixture { $0.target == "/dir/a?q=1" ? Self.redirect(location) : .picture() }
+    let fixture = try PipelineFixture { $0.target == "/dir/a?q=1" ? Self.redirect(location) : .image() }
 
     _ = try await fixture.pipeline().thumbnails(for: fixture.request("/dir/a?q=1"))
 
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `A Location without a scheme is resolved`() async throws {
-    let other = try LoopbackServer { _ in .picture() }
+    let other = try LoopbackServer { _ in .image() }
     let fixture = try PipelineFixture { _ in Self.redirect("//127.0.0.1:\(other.port)/b c") }
 
     let set = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
@@ -54,7 +54,7 @@ import Testing
   func `A redirect to a forbidden target fails for good, without a request to the target`(
     location: String, code: String
   ) async throws {
-    let fixture = try PipelineFixture { $0.target == "/good" ? .picture() : Self.redirect(location) }
+    let fixture = try PipelineFixture { $0.target == "/good" ? .image() : Self.redirect(location) }
     let pipeline = fixture.pipeline()
 
     let failure = await #expect(throws: FetchFailure.self) {
@@ -80,7 +80,7 @@ import Testing
   @Test func `Exactly as many redirects as allowed are followed`() async throws {
     let fixture = try PipelineFixture { request in
       let left = Int(request.target.dropFirst()) ?? 0
-      return left == 0 ? .picture() : Self.redirect("/\(left - 1)")
+      return left == 0 ? .image() : Self.redirect("/\(left - 1)")
     }
     let pipeline = fixture.pipeline(change: { $0.downloads.limits.maxRedirects = 2 })
 
@@ -102,7 +102,7 @@ import Testing
 
   @Test func `A redirect with an endless body is followed`() async throws {
     let fixture = try PipelineFixture { request in
-      guard request.target == "/a" else { return .picture() }
+      guard request.target == "/a" else { return .image() }
       return ServerReply([
         .send(ServerReply.head(302, ["Location": "/b"])), .sendForever(Array(repeating: 32, count: 4096)),
       ])
@@ -117,7 +117,7 @@ import Testing
   func `A redirected source is served from the cache only while its redirect is fresh`(
     status: Int, isFresh: Bool
   ) async throws {
-    let fixture = try PipelineFixture { $0.target == "/new" ? .picture() : Self.redirect("/new", status) }
+    let fixture = try PipelineFixture { $0.target == "/new" ? .image() : Self.redirect("/new", status) }
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: fixture.request("/old"))
     first.flush()

@@ -11,7 +11,7 @@ import Testing
     ("/icon.php?w=1&h=%2F#part", "/icon.php?w=1&h=%2F"), ("/no-extension", "/no-extension"), ("", "/"),
   ])
   func `The request target is the encoded form of the path and query`(path: String, target: String) async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
 
     _ = try await fixture.pipeline().thumbnails(for: fixture.request(path))
 
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `The Host field contains the host and its port`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
 
     _ = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
 
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `One URL in several spellings is downloaded once`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let (pipeline, port) = (fixture.pipeline(), fixture.server.port)
 
     for text in [
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `URLs that differ in query, case or user are different sources`() async throws {
-    let fixture = try PipelineFixture { _ in .picture() }
+    let fixture = try PipelineFixture { _ in .image() }
     let (pipeline, port) = (fixture.pipeline(), fixture.server.port)
 
     for text in ["127.0.0.1:\(port)/a?w=1", "127.0.0.1:\(port)/a?w=2", "127.0.0.1:\(port)/A", "u@127.0.0.1:\(port)/A"] {

@@ -43,7 +43,7 @@ enum CacheFixtures {
     let image = SourceImage(size: PixelSize(width: 640, height: 480), format: .jpeg)
     return StoredSource(
       url: url(number), status: 200, policy: policy,
-      content: .picture(image, digest: BodyDigest(of: Array("\(number) \(body)".utf8)), bytes: 100_000))
+      content: .image(image, digest: BodyDigest(of: Array("\(number) \(body)".utf8)), bytes: 100_000))
   }
 
   static func failure(_ number: Int, code: String = "http_404") -> StoredSource {

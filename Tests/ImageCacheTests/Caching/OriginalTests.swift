@@ -11,7 +11,7 @@ struct OriginalTests {
 
   init() throws { directory = try CachePlace() }
 
-  private func cache(limit: Int = 64 << 20, _ originals: OriginalKeeping = .standard) -> ThumbnailCache {
+  private func cache(limit: Int = 64 << 20, _ originals: OriginalPolicy = .standard) -> ThumbnailCache {
     var configuration = ThumbnailCache.Configuration(
       directory: directory.path, diskByteLimit: limit, memoryByteLimit: 0)
     configuration.originals = originals
@@ -26,7 +26,7 @@ struct OriginalTests {
     let image = SourceImage(size: PixelSize(width: 640, height: 480), format: .jpeg)
     return StoredSource(
       url: Fixtures.url(number), status: 200, policy: Fixtures.policy(),
-      content: .picture(image, digest: BodyDigest(of: body), bytes: body.count))
+      content: .image(image, digest: BodyDigest(of: body), bytes: body.count))
   }
 
   private func store(_ number: Int, in cache: ThumbnailCache) -> StoredSource {
@@ -44,7 +44,7 @@ struct OriginalTests {
     cache.flush()
     #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
 
-    cache.renew(first, for: Fixtures.key(1))
+    cache.update(first, for: Fixtures.key(1))
     cache.flush()
     #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
 

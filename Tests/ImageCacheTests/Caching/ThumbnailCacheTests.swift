@@ -115,7 +115,7 @@ struct ThumbnailCacheTests {
     cache.store(Fixtures.source(1), thumbnails: both, for: Fixtures.key(1))
     cache.flush()
     let updated = Fixtures.source(1, policy: Fixtures.policy("max-age=9", at: Fixtures.start + 5000))
-    cache.renew(updated, for: Fixtures.key(1))
+    cache.update(updated, for: Fixtures.key(1))
     for _ in 0..<2 {
       let entry = try #require(lookUp(1, in: cache, specs: [spec, large]))
       #expect(entry.source == updated)

@@ -30,7 +30,7 @@ private func urls(_ mark: Character) -> [String] {
 
       #expect(!leaks(Redaction.url(url)), "\(Redaction.url(url))")
       #expect(!leaks(Redaction.message("It failed: \(url), they say.", about: [url])), "\(url)")
-      #expect(!leaks(SourceAddress(Redaction.url(url)).host))
+      #expect(!leaks(SourceURLParts(Redaction.url(url)).host))
       #expect(!leaks(CacheText.redacted(url)))
     }
   }
@@ -42,7 +42,7 @@ private func urls(_ mark: Character) -> [String] {
       row.options.subtitle = url
       row.options.mirrors = [url]
       let planned = PlannedRow(
-        entry: .row(row), name: OutputName(try NameTemplate("{stem}.{ext}")) { _ in SourceAddress(url).stem })
+        entry: .row(row), name: OutputName(try NameTemplate("{stem}.{ext}")) { _ in SourceURLParts(url).stem })
       var line = ReportLine(row, .failed(try #require(failure(url))))
       line.again = ReportLine.Again(planned, directory: "out")
       let card = GalleryCard(line, subtitle: planned.entry.subtitle, pictures: .embedded)

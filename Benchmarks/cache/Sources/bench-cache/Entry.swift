@@ -34,7 +34,7 @@ struct Entry {
     let image = SourceImage(size: PixelSize(width: 1600, height: 1200), format: .jpeg)
     let source = StoredSource(
       url: url, status: 200, policy: Self.policy,
-      content: .picture(image, digest: BodyDigest(of: Array(url.utf8)), bytes: 300_000))
+      content: .image(image, digest: BodyDigest(of: Array(url.utf8)), bytes: 300_000))
     let thumbnail = Thumbnail(
       spec: Self.specs[0], size: PixelSize(width: 256, height: 192), format: .jpeg, bytes: body)
     cache.store(source, thumbnails: [thumbnail], for: key)

@@ -46,7 +46,7 @@ extension StoredSource {
     sum.add(status)
     policy.add(to: &sum)
     switch content {
-    case .picture(let image, let digest, let bytes):
+    case .image(let image, let digest, let bytes):
       sum.add(image.format.rawValue)
       sum.add(digest)
       sum.add(image.size.width)

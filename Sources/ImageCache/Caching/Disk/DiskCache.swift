@@ -18,7 +18,7 @@ final class DiskCache: Sendable {
   ///   - patience: The longest wait for the directory's lock.
   ///   - clock: The monotonic clock that times the pauses after failed writes.
   init(
-    _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none, stagingLimit: Int = 32 << 20,
+    _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalPolicy = .none, stagingLimit: Int = 32 << 20,
     patience: Duration = FileLock.patience, monitor: CacheMonitor,
     now: @escaping @Sendable () -> Date, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
@@ -62,7 +62,7 @@ final class DiskCache: Sendable {
 
   /// Returns the file of `source`; empty if it is missing or no longer the same.
   func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
-    guard case .picture(_, let digest, _) = source.content else { return [] }
+    guard case .image(_, let digest, _) = source.content else { return [] }
     if let change = writer.change(for: key), !change.original.isEmpty || change.replacesAll || change.source == nil {
       return change.source.map(source.sharesThumbnails) == true ? change.original : []
     }

@@ -24,7 +24,7 @@ struct DiskStore {
   private let directory: CacheDirectory
   /// The limit configured in this process; nil for none.
   private let byteLimit: Int?
-  private let originals: OriginalKeeping
+  private let originals: OriginalPolicy
   private let space: @Sendable (String) -> FileSystemSpace?
   /// The longest wait for the lock.
   private let patience: Duration
@@ -44,7 +44,7 @@ struct DiskStore {
   ///   - patience: The longest wait for the directory's lock.
   ///   - space: Measures the file system of a path; nil if that is not possible.
   init(
-    _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalKeeping = .none,
+    _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalPolicy = .none,
     patience: Duration = FileLock.patience,
     space: @escaping @Sendable (String) -> FileSystemSpace? = { FileSystemSpace(at: $0) }
   ) {

@@ -279,7 +279,7 @@ extension DiskTransactions {
 extension StoredSource {
   /// Returns true if this is the image of `digest` at `url`, so that its thumbnails stay valid.
   fileprivate func hasImage(_ digest: BodyDigest?, url: String?) -> Bool {
-    guard case .picture(_, let own, _) = content else { return false }
+    guard case .image(_, let own, _) = content else { return false }
     return own == digest && self.url == url
   }
 }

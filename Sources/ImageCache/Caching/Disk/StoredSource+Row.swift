@@ -61,7 +61,7 @@ extension CachePolicy {
 extension StoredSource.Content {
   fileprivate func bind(to run: inout StatementRun) {
     switch self {
-    case .picture(let image, let digest, let bytes):
+    case .image(let image, let digest, let bytes):
       run.bind(image.format.rawValue)
       run.bind(image.size.width)
       run.bind(image.size.height)
@@ -85,7 +85,7 @@ extension StoredSource.Content {
     if let code, let message {
       self = .failure(code: code, message: message, digest: digest)
     } else if let format, let width, let height, let digest, let length {
-      self = .picture(
+      self = .image(
         SourceImage(size: PixelSize(width: width, height: height), format: format), digest: digest, bytes: length)
     } else {
       return nil

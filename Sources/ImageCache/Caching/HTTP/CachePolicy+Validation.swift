@@ -23,7 +23,7 @@ extension CachePolicy {
   /// Returns the policy updated by a 304: its header fields replace the stored ones, and the age starts over (RFC 9111
   /// sections 3.2 and 4.3.4). After a 304 with `no-store` the result is never fresh. The redirects that led to the 304
   /// replace the earlier ones.
-  public func renewed(
+  public func revalidated(
     by notModified: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
     respondedAt: Date
   ) -> CachePolicy {

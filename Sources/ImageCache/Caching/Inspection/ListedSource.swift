@@ -42,7 +42,7 @@ public struct ListedSource: Hashable, Sendable {
   public func state(at now: Date) -> State {
     switch source.content {
     case .failure: .failed
-    case .picture: source.policy.state(at: now) == .fresh ? .fresh : .stale
+    case .image: source.policy.state(at: now) == .fresh ? .fresh : .stale
     }
   }
 }

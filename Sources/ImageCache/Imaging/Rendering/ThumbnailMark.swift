@@ -20,11 +20,11 @@ public enum ThumbnailMark {
     }
   }
 
-  /// The number of bytes that ``mayFollow(_:)`` needs.
+  /// The number of bytes that ``mayBePresent(inFileStartingWith:)`` needs.
   public static let prefixLength = 96
 
   /// Returns true if a file that begins with `prefix` may be a thumbnail. Only ``isPresent(in:)`` is certain.
-  public static func mayFollow(_ prefix: [UInt8]) -> Bool {
+  public static func mayBePresent(inFileStartingWith prefix: [UInt8]) -> Bool {
     [ImageFormat.jpeg, .png].contains { format in
       let start = place(in: format) + segment("", format).count - (format == .png ? 4 : 0)
       return prefix.dropFirst(start).starts(with: "thumbs ".utf8)

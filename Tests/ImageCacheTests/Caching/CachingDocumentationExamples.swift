@@ -21,7 +21,7 @@ private func thumbnail(
   let rendering = try Renderer().render(bytes, specs: [spec])
   let source = StoredSource(
     url: url, status: response.status.code, policy: policy,
-    content: .picture(rendering.source, digest: BodyDigest(of: bytes), bytes: bytes.count))
+    content: .image(rendering.source, digest: BodyDigest(of: bytes), bytes: bytes.count))
   cache.store(source, thumbnails: rendering.thumbnails, for: key)
   return rendering.thumbnails.first
 }

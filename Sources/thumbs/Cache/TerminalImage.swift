@@ -2,7 +2,7 @@ import Foundation
 import ImageCache
 
 /// A terminal that can show images inline.
-enum TerminalPicture: Hashable, Sendable {
+enum TerminalImage: Hashable, Sendable {
   /// The kitty graphics protocol, which accepts PNG: https://sw.kovidgoyal.net/kitty/graphics-protocol/
   case kitty
   /// The iTerm2 inline image protocol, which accepts any format: https://iterm2.com/documentation-images.html
@@ -22,8 +22,8 @@ enum TerminalPicture: Hashable, Sendable {
   }
 
   /// The terminal on standard output; nil if it is not a terminal or shows no images.
-  static var standardOutput: TerminalPicture? {
-    isatty(STDOUT_FILENO) == 0 ? nil : TerminalPicture(environment: ProcessInfo.processInfo.environment)
+  static var standardOutput: TerminalImage? {
+    isatty(STDOUT_FILENO) == 0 ? nil : TerminalImage(environment: ProcessInfo.processInfo.environment)
   }
 
   /// Writes the thumbnail to standard output, unless it cannot be encoded for the terminal.

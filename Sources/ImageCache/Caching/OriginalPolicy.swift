@@ -1,5 +1,5 @@
 /// A policy for the downloaded files that thumbnails are made from.
-public enum OriginalKeeping: Hashable, Sendable {
+public enum OriginalPolicy: Hashable, Sendable {
   /// Discards each file once its thumbnails are made.
   case none
   /// Keeps the files on disk, so that a new thumbnail size needs no download. They take at most this percentage of the
@@ -7,7 +7,7 @@ public enum OriginalKeeping: Hashable, Sendable {
   case share(percent: Int)
 
   /// Keeps originals in at most 20 percent of the disk limit.
-  public static let standard = OriginalKeeping.share(percent: 20)
+  public static let standard = OriginalPolicy.share(percent: 20)
 
   /// Returns the most bytes that originals may take of a cache limited to `limit` bytes.
   func byteLimit(of limit: Int) -> Int {

@@ -1,5 +1,5 @@
 /// The parts of a URL that file names, tallies and filters use. A lenient reading, which does not validate the URL.
-struct SourceAddress: Hashable, Sendable {
+struct SourceURLParts: Hashable, Sendable {
   private let authority: Substring
   private let path: Substring
 
