@@ -9,23 +9,24 @@ import Testing
     DownloadProgress(attempt: 1, received: received, total: nil)
   }
 
-  @Test mutating func `Where nobody listens, nothing is told, and not even the time is asked for`() {
-    var isAsked = false
-    let isTold = meter.record(progress(1)) {
-      isAsked = true
+  @Test mutating func `An unwatched meter reports nothing and does not even read the clock`() {
+    var isClockRead = false
+    let isReported = meter.record(progress(1)) {
+      isClockRead = true
       return .zero
     }
-    #expect(!isTold && !isAsked)
+    #expect(!isReported && !isClockRead)
   }
 
-  @Test mutating func `Who comes late hears how far it is`() {
+  @Test mutating func `A watcher that comes late gets the current progress`() {
     let before = meter.watch()
     _ = meter.record(progress(7)) { .zero }
     let after = meter.watch()
+
     #expect(before == nil && after == progress(7))
   }
 
-  @Test mutating func `It tells at once, and then at most once an interval`() {
+  @Test mutating func `A watched meter reports at once, and then at most once per interval`() {
     _ = meter.watch()
     let times = [0, 50, 99, 100, 199, 250, 349, 350].filter { time in
       meter.record(progress(time)) { .milliseconds(time) }
