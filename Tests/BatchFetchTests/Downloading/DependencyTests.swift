@@ -94,7 +94,7 @@ import Testing
     let config = downloader.start(try DownloadRequest("config"))
     let outcome = Recorder<Outcome>()
     downloader.download(after: [config.token]) { outcomes throws(FetchFailure) in
-      let name = String(decoding: try outcomes[0].get().body, as: UTF8.self)
+      let name = String(decoding: try outcomes.first?.get().body ?? [], as: UTF8.self)
       return DownloadRequest(source: try SourceURL("http://b.test/package-of-\(name)"))
     } completion: {
       outcome.record($0)
