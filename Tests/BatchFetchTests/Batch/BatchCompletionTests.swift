@@ -6,7 +6,7 @@ import Testing
 
 @testable import BatchFetch
 
-/// When and where a batch tells what: the rules that make its completion something to rely on.
+/// The rules for when, where and how often a batch calls its closures. See also `GroupCompletionTests`.
 @Suite(.timeLimit(.minutes(10))) struct BatchCompletionTests {
   private let fixture: PipelineFixture
 
@@ -20,7 +20,7 @@ import Testing
     (0..<count).map { fixture.request("/\(prefix)\($0)") }
   }
 
-  /// The summary of a batch that is started and let go.
+  /// Starts a batch, which nobody keeps, and returns its summary.
   private func summary<Elements>(of batch: Batch<Elements>) async -> BatchSummary {
     await withCheckedContinuation { continuation in
       batch.start { _ in
@@ -30,17 +30,18 @@ import Testing
     }
   }
 
-  @Test func `Let go at once, a batch still tells everything`() async throws {
+  @Test func `A batch that nobody keeps still reports everything`() async throws {
     let summary = await summary(of: Batch(requests(30), over: fixture.pipeline()))
     #expect(summary == BatchSummary(finished: 30, failed: 0, cancelled: 0, isCancelled: false))
   }
 
-  @Test func `Everything is told on the queue that was given, one at a time`() async throws {
+  @Test func `A batch calls its closures on the given queue, one at a time`() async throws {
     let queue = DispatchQueue(label: "mine", attributes: .concurrent)
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
     let load = LoadMeter()
     let elsewhere = Counter()
+
     await withCheckedContinuation { continuation in
       Batch(requests(50), over: fixture.pipeline()).start(on: queue) { _ in
         load.enter()
@@ -51,49 +52,46 @@ import Testing
         continuation.resume()
       }
     }
+
     #expect(elsewhere.value == 0 && load.peak == 1)
   }
 
-  @Test func `The completion waits for the handler of the last item to return`() async throws {
-    let (handled, atCompletion) = (Counter(), Recorder<Int>())
-    Batch(requests(20), over: fixture.pipeline()).start { _ in
-      // The next item is not told before this one is done with: no counter is seen twice, none is left out.
-      handled.next()
-    } completion: { _ in
-      atCompletion.record(handled.value)
-    }
-    #expect(await atCompletion.values(count: 1) == [20])
-  }
-
-  @Test func `What was finished before the batch began counts`() async throws {
+  @Test func `Items that were finished before the batch began count`() async throws {
     let pipeline = fixture.pipeline()
     for request in requests(5) { _ = try await pipeline.thumbnails(for: request) }
+
     let summary = await summary(of: Batch(requests(10), over: pipeline))
+
     #expect(summary.finished == 10)
     #expect(fixture.server.requests.count == 10)
   }
 
-  @Test func `One request in two batches completes both`() async throws {
+  @Test func `Two batches of the same requests both complete, with one download each`() async throws {
     let pipeline = fixture.pipeline()
+
     async let first = summary(of: Batch(requests(40), over: pipeline))
     async let second = summary(of: Batch(requests(40), over: pipeline))
     let finished = await [first.finished, second.finished]
+
     #expect(finished == [40, 40])
     #expect(fixture.server.requests.count == 40)
   }
 
-  @Test func `A pipeline that cancels everything under a batch ends each item once, and completes it`() async throws {
+  @Test func `A pipeline that cancels everything ends each item of a batch once and completes the batch`()
+    async throws
+  {
     let (begun, gate) = (Gate(), Gate())
     let fixture = try PipelineFixture { .image().after($0.target == "/0" ? begun : gate) }
-    // Room for all of them: which are first in the queue of their host is open.
+    // Connections for all of them: it is not known which are first in the queue of their host.
     let pipeline = fixture.pipeline(change: { ($0.downloads.concurrency, $0.downloads.perHost) = (32, 32) })
     let outcomes = Recorder<FailureCode?>()
     let summaries = Recorder<BatchSummary>()
-    // The first is served when the last was asked for: the batch looks for another then.
+    // The first image is sent once the last path was pulled and the batch looks for another element.
     let paths = sequence(first: 0) { index in
       if index == 20 { begun.open() }
       return index < 20 ? index + 1 : nil
     }
+
     Batch(paths, over: pipeline, window: 22) { fixture.request("/\($0)") }.start { item in
       outcomes.record(item.outcome.failure?.code)
       if item.finished == 1 { pipeline.cancelAll() }
@@ -102,20 +100,23 @@ import Testing
     }
     let summary = await summaries.values(count: 1)[0]
     gate.open()
+
     #expect(summary == BatchSummary(finished: 21, failed: 0, cancelled: 20, isCancelled: false))
     #expect(outcomes.values == [nil] + Array(repeating: .cancelled, count: 20))
     #expect(pipeline.runningCount == 0)
-    // What is asked for afterwards is served.
+    // Later requests are served.
     _ = try await pipeline.thumbnails(for: fixture.request("/1"))
   }
 
-  @Test func `Many more items than may run at once are all told`() async throws {
+  @Test func `A batch of many more items than its window reports all of them`() async throws {
     let pipeline = fixture.pipeline(change: { $0.downloads.concurrency = 2 })
+
     let summary = await summary(of: Batch(requests(300), over: pipeline, window: 3))
+
     #expect(summary.finished == 300)
   }
 
-  @Test func `All failing, it completes, also the second time`() async throws {
+  @Test func `A batch whose items all fail completes, and so does a second one over the same pipeline`() async throws {
     let pipeline = fixture.pipeline()
     for _ in 0..<2 {
       let summary = await summary(of: Batch(requests(20, "bad"), over: pipeline))
@@ -124,7 +125,7 @@ import Testing
     #expect(fixture.server.requests.count == 20)
   }
 
-  @Test func `Cancelled twice, and after its end, it completes once`() async throws {
+  @Test func `A batch canceled twice, and again after its end, completes once`() async throws {
     let completions = Counter()
     let done = Recorder<Void>()
     let run = Batch(requests(20), over: fixture.pipeline()).start { _ in
@@ -132,18 +133,21 @@ import Testing
       completions.next()
       done.record(())
     }
+
     run.cancel()
     run.cancel()
     _ = await done.values(count: 1)
     run.cancel()
     _ = await summary(of: Batch(requests(1), over: fixture.pipeline()))
+
     #expect(completions.value == 1)
   }
 
-  @Test func `A handler may start another batch, and wait for nothing`() async throws {
+  @Test func `The handler of a batch may start another batch`() async throws {
     let pipeline = fixture.pipeline()
     let inner = Recorder<BatchSummary>()
     let again = requests(5, "inner")
+
     let outer = await withCheckedContinuation { continuation in
       Batch(requests(5), over: pipeline).start { _ in
         Batch(again, over: pipeline).start { _ in
@@ -154,14 +158,16 @@ import Testing
         continuation.resume(returning: $0)
       }
     }
+
     #expect(outer.finished == 5)
     #expect(await inner.values(count: 5).map(\.finished) == [5, 5, 5, 5, 5])
   }
 
-  @Test func `Completed, it keeps nothing of its handlers alive`() async throws {
+  @Test func `A completed batch keeps nothing that its closures captured`() async throws {
     final class Owner: Sendable {}
     var owner: Owner? = Owner()
     weak let released = owner
+
     await withCheckedContinuation { continuation in
       Batch(requests(10), over: fixture.pipeline()).start { [owner] _ in
         withExtendedLifetime(owner) {}
@@ -171,13 +177,15 @@ import Testing
       }
     }
     owner = nil
+
     await eventually { released == nil }
   }
 
-  @Test func `A thousand short batches at once each complete`() async throws {
+  @Test func `A thousand short batches at a time all complete`() async throws {
     let pipeline = fixture.pipeline()
     let wanted = requests(10)
     let summaries = Recorder<BatchSummary>()
+
     DispatchQueue.concurrentPerform(iterations: 1000) { index in
       let run = Batch(wanted.prefix(index % 4), over: pipeline).start { _ in
       } completion: {
@@ -186,6 +194,7 @@ import Testing
       if index % 5 == 0 { run.cancel() }
     }
     let all = await summaries.values(count: 1000)
+
     #expect(all.count == 1000)
     #expect(all.allSatisfy { $0.isCancelled || $0.failed == 0 })
     await eventually { pipeline.runningCount == 0 }

@@ -4,34 +4,46 @@ import Testing
 
 @testable import BatchFetch
 
-/// Downloads that wait for others: a package for its configuration file.
+/// Downloads that wait for others, as a package waits for its configuration file.
+///
+/// A test shows that a download has not started while the one it waits for is held: another download, requested last
+/// and through the same single place, runs from its start to its end before it.
 @Suite(.timeLimit(.minutes(10))) struct DependencyTests {
-  /// Answers every request with its path, those for `config` after a hold.
-  private func transport() -> ScriptedTransport {
-    ScriptedTransport { request, _ in
-      let path = Array(request.source.description.split(separator: "/").last.map(String.init)?.utf8 ?? "".utf8)
-      let answer = [ScriptedTransport.Step].answer(path)
-      return request.source.description.hasSuffix("/config") ? [.hold] + answer : answer
-    }
+  /// Holds requests for paths that begin with `config`, and responds to every request with its path.
+  private static let script: ScriptedTransport.Script = { request, _ in
+    let path = request.source.lastPathComponent
+    return (path.hasPrefix("config") ? [.hold] : []) + .answer(Array(path.utf8))
   }
 
-  private func paths(_ transport: ScriptedTransport) -> [String] {
-    transport.requests.map { $0.source.description.split(separator: "/").last.map(String.init) ?? "" }
+  private let transport = ScriptedTransport(Self.script)
+
+  /// A downloader of one download at a time.
+  private func serialDownloader(_ transport: any Transport) -> Downloader {
+    Downloader(
+      .prompt.with {
+        $0.concurrency = 1
+        $0.perHost = 1
+      }, transport: transport)
   }
 
-  @Test func `A download waits for another one, of another host and another downloader`() async throws {
-    let transport = transport()
-    let (first, second) = (Downloader(.prompt, transport: transport), Downloader(.prompt, transport: transport))
+  @Test func `A download waits for one of another host and another downloader`() async throws {
+    let (first, second) = (serialDownloader(transport), serialDownloader(transport))
     let config = first.start(try DownloadRequest("config"))
+    _ = await transport.exchanges.values(count: 1)
+
     let package = second.start(try DownloadRequest("package", host: "b.test"), after: [config.token])
-    await transport.exchanges.values(count: 1)[0].resume()
+    let other = second.start(try DownloadRequest("other", host: "b.test"))
+    #expect(await other.outcome.only().failure == nil)
+    #expect(transport.paths == ["config", "other"])
+    #expect(package.outcome.values.isEmpty)
+
+    await transport.resume(first: 1)
     #expect(await package.outcome.only().body == Array("package".utf8))
-    #expect(paths(transport) == ["config", "package"])
+    #expect(transport.paths == ["config", "other", "package"])
     #expect(config.outcome.values.count == 1)
   }
 
-  @Test func `Waiting, it takes nobody's place`() async throws {
-    let transport = transport()
+  @Test func `Downloads that wait for another one take no place of others`() async throws {
     let configuration = Downloader.Configuration.prompt.with {
       $0.concurrency = 2
       $0.perHost = 2
@@ -39,110 +51,175 @@ import Testing
     let downloader = Downloader(configuration, transport: transport)
     let config = downloader.start(try DownloadRequest("config"))
     let packages = try (0..<5).map { downloader.start(try DownloadRequest("package\($0)"), after: [config.token]) }
+
     let other = downloader.start(try DownloadRequest("other"))
     #expect(await other.outcome.only().failure == nil)
     #expect(downloader.runningCount == 6)
-    await transport.exchanges.values(count: 1)[0].resume()
+
+    await transport.resume(first: 1)
     for package in packages { #expect(await package.outcome.only().failure == nil) }
-    #expect(paths(transport).prefix(2).sorted() == ["config", "other"])
+    #expect(transport.paths.prefix(2).sorted() == ["config", "other"])
     #expect(downloader.runningCount == 0)
   }
 
-  @Test func `It runs also where the other one failed or was cancelled, and can look at what came of it`() async throws
+  @Test func `A download runs even if those it waited for failed or were canceled, and can see how they ended`()
+    async throws
   {
     let transport = ScriptedTransport { request, _ in
       request.source.description.hasSuffix("bad") ? .answer([1], status: 404) : [.hold]
     }
     let downloader = Downloader(.prompt, transport: transport)
     let failing = downloader.start(try DownloadRequest("bad"))
-    let cancelled = downloader.start(try DownloadRequest("config"))
+    let canceled = downloader.start(try DownloadRequest("config"))
     let seen = Recorder<[Int?]>()
     let outcome = Recorder<Outcome>()
-    downloader.download(after: [failing.token, cancelled.token]) { outcomes throws(FetchFailure) in
+    downloader.download(after: [failing.token, canceled.token]) { outcomes throws(FetchFailure) in
       seen.record(outcomes.map { (try? $0.get())?.response.status.code })
-      throw FetchFailure(.offlineMiss, "Without its configuration it is of no use.")
+      throw FetchFailure(.offlineMiss, "Useless without its configuration.")
     } completion: {
       outcome.record($0)
     }
-    let plain = downloader.start(try DownloadRequest("bad"), after: [failing.token, cancelled.token])
-    cancelled.token.cancel()
+    let plain = downloader.start(try DownloadRequest("bad"), after: [failing.token, canceled.token])
+
+    canceled.token.cancel()
+
     #expect(await plain.outcome.only().body == [])
     #expect(await outcome.only().failure?.code == .offlineMiss)
     #expect(seen.values == [[404, nil]])
     #expect(downloader.runningCount == 0)
   }
 
-  @Test func `Its address may come from what it waited for`() async throws {
-    let transport = transport()
+  @Test func `The URL of a download may come from the body of the one it waited for`() async throws {
     let downloader = Downloader(.prompt, transport: transport)
     let config = downloader.start(try DownloadRequest("config"))
     let outcome = Recorder<Outcome>()
     downloader.download(after: [config.token]) { outcomes throws(FetchFailure) in
-      let name = String(decoding: try outcomes[0].get().body, as: UTF8.self)
+      let name = String(decoding: try outcomes.first?.get().body ?? [], as: UTF8.self)
       return DownloadRequest(source: try SourceURL("http://b.test/package-of-\(name)"))
     } completion: {
       outcome.record($0)
     }
-    await transport.exchanges.values(count: 1)[0].resume()
+
+    await transport.resume(first: 1)
+
     #expect(await outcome.only().body == Array("package-of-config".utf8))
   }
 
-  @Test func `It starts after the other's completion has returned`() async throws {
-    let transport = transport()
-    let downloader = Downloader(.prompt, transport: transport)
-    let (events, gate) = (Recorder<String>(), Gate())
+  @Test func `A download starts after the completion of the one it waits for has returned`() async throws {
+    let downloader = serialDownloader(transport)
+    let (isInside, gate, events) = (Recorder<Void>(), Gate(), Recorder<String>())
     let config = downloader.download(try DownloadRequest("config")) { _ in
+      isInside.record(())
       gate.wait()
       events.record("stored")
     }
     downloader.download(after: [config]) { _ throws(FetchFailure) in
-      events.record("wanted")
+      events.record("requested")
       return DownloadRequest(source: try SourceURL("http://b.test/package"))
     } completion: { _ in
       events.record("done")
     }
-    await transport.exchanges.values(count: 1)[0].resume()
+    let plain = downloader.start(try DownloadRequest("plain"), after: [config])
+    await transport.resume(first: 1)
+    _ = await isInside.values(count: 1)
+
+    let other = downloader.start(try DownloadRequest("other"))
+    #expect(await other.outcome.only().failure == nil)
+    #expect(transport.paths == ["config", "other"])
+    #expect(events.values.isEmpty)
+
     gate.open()
-    #expect(await events.values(count: 3) == ["stored", "wanted", "done"])
+    #expect(await events.values(count: 3) == ["stored", "requested", "done"])
+    #expect(await plain.outcome.only().failure == nil)
   }
 
-  @Test func `Waiting, it can be cancelled, by its caller and with all others`() async throws {
-    let transport = transport()
+  @Test func `A download that waits for another one can be canceled, alone or with all others`() async throws {
     let downloader = Downloader(.prompt, transport: transport)
     let config = downloader.start(try DownloadRequest("config"))
     _ = await transport.exchanges.values(count: 1)
     let first = downloader.start(try DownloadRequest("first"), after: [config.token])
     let second = downloader.start(try DownloadRequest("second"), after: [config.token])
+
     first.token.cancel()
     #expect(await first.outcome.only().failure == .cancelled)
     downloader.cancelAll()
     #expect(await second.outcome.only().failure == .cancelled)
     #expect(await config.outcome.only().failure == .cancelled)
+
     await downloader.waitUntilFinished()
-    #expect(paths(transport) == ["config"])
+    #expect(transport.paths == ["config"])
     #expect(downloader.runningCount == 0)
   }
 
-  @Test func `What is wished while it waits holds when its turn comes`() async throws {
-    let transport = transport()
-    let downloader = Downloader(.prompt.with { $0.perHost = 1 }, transport: transport)
-    let config = downloader.start(try DownloadRequest("config"))
-    let low = downloader.start(try DownloadRequest("low", host: "b.test"), after: [config.token])
-    let paused = downloader.start(try DownloadRequest("paused", host: "b.test"), after: [config.token])
-    paused.token.pause()
-    await transport.exchanges.values(count: 1)[0].resume()
-    #expect(await low.outcome.only().failure == nil)
-    #expect(paused.outcome.values.isEmpty)
-    paused.token.resume()
-    #expect(await paused.outcome.only().failure == nil)
+  @Test func `A priority set while a download waits for another one holds when its turn comes`() async throws {
+    let waiting = WaitingTransport { request, _ in [.hold] + Self.script(request, 0) }
+    let (configs, downloader) = (
+      Downloader(.prompt, transport: transport), Downloader(.prompt.with { $0.concurrency = 1 }, transport: waiting)
+    )
+    _ = downloader.start(try DownloadRequest("first"))
+    _ = await waiting.inner.exchanges.values(count: 1)
+    let names = ["low", "normal", "high"]
+    let tokens = try names.map { name in
+      let config = configs.start(try DownloadRequest("config-of-\(name)"))
+      return downloader.start(try DownloadRequest(name), after: [config.token]).token
+    }
+    tokens[0].setPriority(.low)
+    tokens[2].setPriority(.high)
+    _ = downloader.start(try DownloadRequest("other"))
+    #expect(await waiting.waiting.values(count: 2) == ["first", "other"])
+
+    // One after the other, so that each joins those that wait for the connection behind the one before it.
+    for exchange in await transport.exchanges.values(count: 3).sorted(by: names) {
+      let count = waiting.waiting.values.count
+      exchange.resume()
+      _ = await waiting.waiting.values(count: count + 1)
+    }
+    #expect(waiting.waiting.values == ["first", "other"] + names)
+    await waiting.inner.resume(first: 5)
+    await downloader.waitUntilFinished()
+
+    #expect(waiting.inner.paths == ["first", "high", "other", "normal", "low"])
   }
 
-  @Test func `A chain of a thousand runs in its order`() async throws {
+  @Test func `A pause made while a download waits for another one holds when its turn comes`() async throws {
+    let (configs, downloader) = (Downloader(.prompt, transport: transport), serialDownloader(transport))
+    let observer = RecordingObserver()
+    downloader.addObserver(observer)
+    let config = configs.start(try DownloadRequest("config"))
+    _ = await transport.exchanges.values(count: 1)
+    let package = downloader.start(try DownloadRequest("package"), after: [config.token])
+    package.token.pause()
+    let before = downloader.start(try DownloadRequest("before"))
+    #expect(await before.outcome.only().failure == nil)
+    #expect(transport.paths == ["config", "before"])
+
+    await transport.resume(first: 1)
+    await observer.waitForEvents { started, _ in started == 2 }
+    let other = downloader.start(try DownloadRequest("other"))
+    #expect(await other.outcome.only().failure == nil)
+    #expect(transport.paths == ["config", "before", "other"])
+    #expect(package.outcome.values.isEmpty)
+
+    package.token.resume()
+    #expect(await package.outcome.only().failure == nil)
+  }
+
+  @Test func `A chain of a thousand downloads runs one at a time, in its order`() async throws {
     let transport = ScriptedTransport { _, _ in .answer([1]) }
     let downloader = Downloader(.prompt, transport: transport)
     var last: [DownloadToken] = []
+
     for index in 0..<1000 { last = [downloader.start(try DownloadRequest("\(index)"), after: last).token] }
     await downloader.waitUntilFinished()
-    #expect(paths(transport) == (0..<1000).map { "\($0)" })
+
+    #expect(transport.paths == (0..<1000).map { "\($0)" })
+    #expect(transport.load.peak == 1)
+  }
+}
+
+extension [ScriptedExchange] {
+  /// The exchanges in the order of the names that their paths end with.
+  fileprivate func sorted(by names: [String]) -> [ScriptedExchange] {
+    names.compactMap { name in first { $0.request.source.lastPathComponent.hasSuffix(name) } }
   }
 }

@@ -6,17 +6,17 @@ import Testing
 
 @testable import BatchFetch
 
-/// Ten thousand callers of a thousand sources, who join, leave, pause, resume, wait for each other and change their
-/// minds at random, over a transport that fails at random.
+/// Ten thousand callers of a thousand sources join, leave, pause, resume, wait for one another and change priorities
+/// at random, over a transport that fails at random.
 @Suite(.timeLimit(.minutes(10))) struct DownloadStressTests {
-  private static let sources = 1000
-  private static let callers = 10_000
+  private static let sourceCount = 1000
+  private static let callerCount = 10_000
 
-  /// What one caller heard.
-  private final class Ear: Sendable {
+  /// One caller, which checks that it gets sound progress and exactly one end.
+  private final class Caller: Sendable {
     private let state = Mutex((ends: 0, isWrong: false, last: nil as DownloadProgress?))
 
-    func hear(_ progress: DownloadProgress) {
+    func receive(_ progress: DownloadProgress) {
       state.withLock { state in
         let goesOn = state.last.map { ($0.attempt, $0.received) <= (progress.attempt, progress.received) } ?? true
         if state.ends > 0 || !goesOn { state.isWrong = true }
@@ -24,7 +24,7 @@ import Testing
       }
     }
 
-    func hearEnd(_ outcome: Outcome, expecting body: [UInt8]) {
+    func receiveEnd(_ outcome: Outcome, expecting body: [UInt8]) {
       state.withLock { state in
         state.ends += 1
         guard case .success(let download) = outcome else { return }
@@ -42,7 +42,7 @@ import Testing
     return (0..<64).map { seed &+ UInt8($0) }
   }
 
-  /// Half of the sources may be continued; a third of all exchanges breaks.
+  /// Half of the sources can be continued. A third of all exchanges fail.
   private static func script(_ request: TransferRequest, _ number: Int) -> [ScriptedTransport.Step] {
     let (source, whole) = (request.source.description, body(of: request.source.description))
     let first = request.firstByte ?? 0
@@ -72,20 +72,20 @@ import Testing
     }
   }
 
-  private static func run(_ thread: Int, _ downloader: Downloader, _ ears: ArraySlice<Ear>) throws {
+  private static func run(_ thread: Int, _ downloader: Downloader, _ callers: ArraySlice<Caller>) throws {
     var generator = SeededGenerator(seed: UInt64(thread))
     var tokens: [DownloadToken] = []
-    for ear in ears {
-      let name = Int.random(in: 0..<sources, using: &generator)
+    for caller in callers {
+      let name = Int.random(in: 0..<sourceCount, using: &generator)
       let request = try DownloadRequest("\(name)", host: "\(name % 7).test")
       let body = body(of: request.source.description)
       let isPatient = Int.random(in: 0..<10, using: &generator) == 0
-      let listener: DownloadProgress.Handler = { ear.hear($0) }
+      let progress: DownloadProgress.Handler = { caller.receive($0) }
       let token = downloader.download(
         request, after: isPatient ? Array(tokens.suffix(2)) : [],
-        progress: Bool.random(using: &generator) ? listener : nil
+        progress: Bool.random(using: &generator) ? progress : nil
       ) { outcome in
-        ear.hearEnd(outcome, expecting: body)
+        caller.receiveEnd(outcome, expecting: body)
       }
       tokens.append(token)
       meddle(tokens, using: &generator)
@@ -93,10 +93,11 @@ import Testing
     for token in tokens { token.resume() }
   }
 
-  @Test func `Everyone is told once, in order and rightly, and nothing is left`() async throws {
+  @Test func `Each caller gets sound progress and one end, and nothing is left behind`() async throws {
     let transport = ScriptedTransport(Self.script)
-    let ears = (0..<Self.callers).map { _ in Ear() }
+    let callers = (0..<Self.callerCount).map { _ in Caller() }
     weak var released: Downloader?
+
     await {
       let configuration = Downloader.Configuration.prompt.with {
         $0.retry = RetryPolicy(limit: 50, base: .zero, cap: .zero)
@@ -105,9 +106,9 @@ import Testing
       released = downloader
       let failures = Recorder<any Error>()
       DispatchQueue.concurrentPerform(iterations: 4) { thread in
-        let share = ears.count / 4
+        let share = callers.count / 4
         do {
-          try Self.run(thread, downloader, ears[thread * share..<(thread + 1) * share])
+          try Self.run(thread, downloader, callers[thread * share..<(thread + 1) * share])
         } catch {
           failures.record(error)
         }
@@ -117,9 +118,11 @@ import Testing
       #expect(downloader.runningCount == 0)
       await eventually { downloader.hostCount == 0 }
     }()
-    let unsound = ears.count { !$0.isSound }
+    let unsound = callers.count { !$0.isSound }
+
     #expect(unsound == 0)
     #expect(transport.load.peak <= 16)
+
     await eventually { released == nil }
   }
 }

@@ -4,33 +4,36 @@ import Testing
 
 @testable import BatchFetch
 
-/// What one host does never holds back another.
+/// No host holds back another one.
 @Suite(.timeLimit(.minutes(10))) struct HostFairnessTests {
-  /// Holds what hosts named `slow` are asked for, and answers the others.
+  /// Holds the requests to hosts whose names begin with `slow`, and responds to the others.
   private let transport = ScriptedTransport { request, _ in
     request.source.host.hasPrefix("slow") ? [.hold] + .answer([1]) : .answer([1])
   }
 
   private func hosts(_ transport: ScriptedTransport) -> [String] { transport.requests.map(\.source.host) }
 
-  @Test func `A host that hangs, with more work than there are transfers, stops nobody else`() async throws {
+  @Test func `A host that hangs, with more downloads than there are connections, stops no other host`() async throws {
     let downloader = Downloader(.prompt, transport: transport)
     for index in 0..<100 { _ = downloader.start(try DownloadRequest("\(index)", host: "slow.test")) }
     _ = await transport.exchanges.values(count: 6)
     let others = try (0..<200).map { try downloader.start(DownloadRequest("\($0)", host: "\($0 % 3).test")).outcome }
+
     for other in others { #expect(await other.only().failure == nil) }
     #expect(hosts(transport).count { $0 == "slow.test" } == 6)
+
     downloader.cancelAll()
     await downloader.waitUntilFinished()
     await eventually { downloader.hostCount == 0 }
   }
 
-  @Test func `Where slow hosts hold all transfers, each that comes free goes to who waits longest`() async throws {
+  @Test func `A connection that slow hosts release goes to the download that has waited longest`() async throws {
     let configuration = Downloader.Configuration.prompt.with {
       $0.concurrency = 4
       $0.perHost = 2
     }
     let downloader = Downloader(configuration, transport: transport)
+
     for index in 0..<50 {
       _ = downloader.start(try DownloadRequest("\(index)", host: "slow1.test"))
       _ = downloader.start(try DownloadRequest("\(index)", host: "slow2.test"))
@@ -42,13 +45,15 @@ import Testing
       await transport.exchanges.values(count: next + 1)[next].resume()
       next += 1
     }
+
     #expect(await other.outcome.only().failure == nil)
-    // Two of each slow host were before it, and as many may have come in between.
+    // Two downloads of each slow host came before it, and as many may have come in between.
     #expect(next <= 9)
+
     downloader.cancelAll()
   }
 
-  @Test func `Retry-After holds back running downloads of that host too, and no other host`() async throws {
+  @Test func `A Retry-After field also holds back the running downloads of its host, and no other host`() async throws {
     let clock = ManualClock()
     let transport = ScriptedTransport { request, number in
       switch (request.source.host, number) {
@@ -59,6 +64,7 @@ import Testing
     }
     let downloader = Downloader(.prompt.with { $0.clock = clock }, transport: transport)
     let first = downloader.start(try DownloadRequest("1", host: "busy.test"))
+
     _ = await transport.exchanges.values(count: 1)
     let second = downloader.start(try DownloadRequest("2", host: "busy.test"))
     let exchanges = await transport.exchanges.values(count: 2)
@@ -68,14 +74,16 @@ import Testing
     let other = downloader.start(try DownloadRequest("3", host: "other.test"))
     #expect(await other.outcome.only().failure == nil)
     #expect(hosts(transport) == ["busy.test", "busy.test", "other.test"])
+
     clock.advance(by: .seconds(7))
     #expect(await first.outcome.only().failure == nil)
     #expect(await second.outcome.only().failure == nil)
+
     await downloader.waitUntilFinished()
     await eventually { downloader.hostCount == 0 }
   }
 
-  @Test func `A host that refuses again and again is left alone, without being asked to`() async throws {
+  @Test func `A host that refuses repeatedly is left alone even without a Retry-After field`() async throws {
     let clock = ManualClock()
     let transport = ScriptedTransport { request, number in
       request.source.host == "busy.test" && number <= 2 ? [.hold] + .answer([], status: 503) : .answer([1])
@@ -86,14 +94,18 @@ import Testing
     }
     let downloader = Downloader(configuration, transport: transport)
     let refused = try (0..<2).map { downloader.start(try DownloadRequest("\($0)", host: "busy.test")) }
+
     for exchange in await transport.exchanges.values(count: 2) { exchange.resume() }
     for download in refused { #expect(await download.outcome.only().body == []) }
+
     await clock.waitForSleepers(1)
     #expect(clock.nextDeadline == .seconds(2))
+
     let waiting = downloader.start(try DownloadRequest("2", host: "busy.test"))
     let other = downloader.start(try DownloadRequest("3", host: "other.test"))
     #expect(await other.outcome.only().failure == nil)
     #expect(waiting.outcome.values.isEmpty)
+
     clock.advance(by: .seconds(2))
     #expect(await waiting.outcome.only().body == [1])
   }

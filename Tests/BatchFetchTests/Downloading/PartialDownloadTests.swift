@@ -8,12 +8,13 @@ import Testing
     TransferHead(response: HTTPResponse(status: .init(code: status), headerFields: fields), finalURL: finalURL)
   }
 
-  // RFC 9110, 8.8.2.2: a date of change is strong only where the answer is clearly younger.
+  // RFC 9110, section 8.8.2.2: a modification date is a strong validator only if the response is clearly younger.
   private let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-  @Test func `The rest is asked for by a strong tag, or else by a strong date`() {
+  @Test func `The rest is requested by a strong tag, or else by a strong date`() {
     let tagged = PartialDownload.sample(count: 5, fields: [.eTag: "\"a b\"", .lastModified: changed])
     #expect(tagged?.requestFields == [.range: "bytes=5-", .ifRange: "\"a b\""])
+
     let dated = PartialDownload.sample(
       count: 5, fields: [.lastModified: changed, .date: "Sun, 06 Nov 1994 08:50:37 GMT"])
     #expect(dated?.requestFields == [.range: "bytes=5-", .ifRange: changed])
@@ -29,21 +30,21 @@ import Testing
       [.eTag: "\"1\"", .contentEncoding: "gzip"], [.eTag: "\"1\"", .acceptRanges: "none"],
       [.eTag: "\"1\"", .contentLength: "5"],
     ] as [HTTPFields])
-  func `There is no rest to ask for without a strong validator, of a coded body, or of a whole one`(fields: HTTPFields)
-  {
+  func `Nothing is requested without a strong validator, of a coded body, or of a complete one`(fields: HTTPFields) {
     #expect(PartialDownload.sample(count: 5, fields: fields) == nil)
   }
 
-  @Test func `Nothing to go on from, and answers other than 200, are not kept`() {
+  @Test func `A download without bytes, or with another status than 200, is not kept`() {
     #expect(PartialDownload.sample(count: 0) == nil)
     #expect(PartialDownload(head: head(404, [.eTag: "\"1\""]), bytes: [1]) == nil)
   }
 
-  @Test func `A 206 with the missing bytes continues the body, and the heads become one`() throws {
+  @Test func `A 206 with the missing bytes continues the body, and the header fields are merged`() throws {
     let partial = try #require(
       PartialDownload.sample(count: 5, fields: [.eTag: "\"1\"", .contentLength: "100", .contentType: "image/png"]))
-    let answer = head(206, [.contentRange: "bytes 5-99/100", .contentLength: "95", .age: "3"])
-    let whole = try #require(partial.continuation(by: answer))
+    let response = head(206, [.contentRange: "bytes 5-99/100", .contentLength: "95", .age: "3"])
+    let whole = try #require(partial.continuation(by: response))
+
     #expect(whole.end == 100 && whole.total == 100)
     #expect(whole.head.response.status == .ok)
     #expect(
@@ -52,8 +53,9 @@ import Testing
       ])
   }
 
-  @Test func `The total may be told by neither, either or both`() {
+  @Test func `The total length may be known from either response, from both, or from neither`() {
     let unknown = PartialDownload.sample(count: 5, fields: [.eTag: "\"1\""])
+
     #expect(unknown?.continuation(by: head(206, [.contentRange: "bytes 5-99/*"]))?.total == 100)
     #expect(unknown?.continuation(by: head(206, [.contentRange: "bytes 5-9/100"]))?.total == 100)
     #expect(PartialDownload.sample(count: 5)?.continuation(by: head(206, [.contentRange: "bytes 5-9/*"]))?.total == 100)
@@ -67,15 +69,16 @@ import Testing
       [.contentRange: "bytes 5-99/100", .eTag: "W/\"1\""], [.contentRange: "bytes 5-99/100", .contentEncoding: "gzip"],
       [.contentType: "multipart/byteranges; boundary=x"],
     ] as [HTTPFields])
-  func `Any other 206 is refused`(fields: HTTPFields) {
+  func `A 206 that does not continue the body is refused`(fields: HTTPFields) {
     #expect(PartialDownload.sample(count: 5)?.continuation(by: head(206, fields)) == nil)
   }
 
-  @Test func `So is one from another address, and one with another date`() {
+  @Test func `A 206 from another URL or with another modification date is refused`() {
     let fields: HTTPFields = [.contentRange: "bytes 5-99/100"]
     let partial = PartialDownload.sample(count: 5, finalURL: "http://a.test/1")
     #expect(partial?.continuation(by: head(206, fields, finalURL: "http://a.test/1")) != nil)
     #expect(partial?.continuation(by: head(206, fields, finalURL: "http://b.test/1")) == nil)
+
     let dated = PartialDownload.sample(
       count: 5, fields: [.lastModified: changed, .date: "Sun, 06 Nov 1994 08:50:37 GMT"])
     let other: HTTPFields = [.contentRange: "bytes 5-99/100", .lastModified: "Sun, 06 Nov 1994 08:49:38 GMT"]
@@ -87,7 +90,7 @@ import Testing
     "bytes 5-4/10", "bytes 5-10/10", "bytes 5-9", "bytes -9/10", "bytes 5-/10", "bytes +5-9/10", "bytes 5-9/", "",
     "5-9/10", "bytes 5-9/10/11", "bytes 5-99999999999999999999/*",
   ])
-  func `What is no Content-Range is none`(value: String) {
+  func `A malformed Content-Range is ignored`(value: String) {
     #expect(ContentRange(value) == nil)
   }
 }

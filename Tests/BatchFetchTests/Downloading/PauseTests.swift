@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PauseTests {
   private let whole: [UInt8] = Array(0..<100)
 
-  /// Sends half of what is asked for, holds, and sends the rest.
+  /// Sends half of the requested bytes, holds, and sends the rest.
   private func transport() -> ScriptedTransport {
     ScriptedTransport { [whole] request, _ in
       let first = request.firstByte ?? 0
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// A downloader of one transfer a host, with a download that has half of its bytes.
+  /// A downloader of one transfer per host, with a download that has half of its bytes.
   private func half(
     _ transport: ScriptedTransport
   ) async throws -> (downloader: Downloader, token: DownloadToken, outcome: Recorder<Outcome>) {
@@ -30,33 +30,37 @@ import Testing
     return (downloader, token, outcome)
   }
 
-  /// Finishes everything that is held now and later.
+  /// Lets the exchange of that number, from 1, go on to its end.
   private func finish(_ transport: ScriptedTransport, _ exchange: Int) async {
     await transport.exchanges.values(count: exchange)[exchange - 1].resume()
   }
 
-  @Test func `Paused, it gives its place to others; resumed, it goes on where it was`() async throws {
+  @Test func `A paused download leaves its place to others, and a resumed one continues where it was`() async throws {
     let transport = transport()
     let (downloader, token, outcome) = try await half(transport)
+
     token.pause()
     let other = downloader.start(try DownloadRequest("other"))
     await finish(transport, 2)
     #expect(await other.outcome.only().body == whole)
     #expect(outcome.values.isEmpty && downloader.runningCount == 1)
+
     token.resume()
     await finish(transport, 3)
     #expect(await outcome.only().body == whole)
     #expect(transport.requests[2].headerFields[.range] == "bytes=50-")
     #expect(try outcome.values[0].get().attempts == 2)
     #expect(downloader.runningCount == 0)
+
     await eventually { downloader.hostCount == 0 }
   }
 
-  @Test func `It bears any number of pauses`() async throws {
+  @Test func `A download can be paused any number of times`() async throws {
     let transport = transport()
     let (downloader, token, outcome) = try await half(transport)
     let progress = Recorder<DownloadProgress>()
     let watcher = downloader.start(try DownloadRequest("x")) { progress.record($0) }
+
     for (count, received) in [(1, 50), (2, 75), (3, 87)] {
       #expect(await progress.values(count: count)[count - 1].received == received)
       token.pause()
@@ -65,28 +69,33 @@ import Testing
     }
     _ = await progress.values(count: 4)
     await finish(transport, 4)
+
     #expect(await outcome.only().body == whole)
     #expect(transport.requests.map { $0.headerFields[.range] } == [nil, "bytes=50-", "bytes=75-", "bytes=87-"])
   }
 
-  @Test func `It goes on as long as one of its callers has not paused`() async throws {
+  @Test func `A download goes on while one of its callers has not paused`() async throws {
     let transport = transport()
     let (downloader, token, outcome) = try await half(transport)
     let other = downloader.start(try DownloadRequest("x"))
+
     token.pause()
     await finish(transport, 1)
+
     #expect(await outcome.only().body == whole)
     #expect(await other.outcome.only().body == whole)
     #expect(transport.requests.count == 1)
   }
 
-  @Test func `It stops when the last caller that had not paused leaves, and goes on when one joins`() async throws {
+  @Test func `A download stops when its last unpaused caller leaves, and goes on when another joins`() async throws {
     let transport = transport()
     let (downloader, token, outcome) = try await half(transport)
     let other = downloader.start(try DownloadRequest("x"))
+
     token.pause()
     other.token.cancel()
     #expect(await other.outcome.only().failure == .cancelled)
+
     let third = downloader.start(try DownloadRequest("x"))
     await finish(transport, 2)
     #expect(await third.outcome.only().body == whole)
@@ -94,47 +103,52 @@ import Testing
     #expect(transport.requests.last?.headerFields[.range] == "bytes=50-")
   }
 
-  @Test func `Paused before its turn it leaves the queue, and comes back at its end`() async throws {
+  @Test func `A download paused before its turn leaves the queue and rejoins it at the end`() async throws {
     let transport = transport()
     let (downloader, _, outcome) = try await half(transport)
     let second = downloader.start(try DownloadRequest("second"))
     let third = downloader.start(try DownloadRequest("third"))
+
     second.token.pause()
     await finish(transport, 1)
     _ = await outcome.only()
     await finish(transport, 2)
     #expect(await third.outcome.only().body == whole)
     #expect(second.outcome.values.isEmpty)
+
     second.token.resume()
     await finish(transport, 3)
     #expect(await second.outcome.only().body == whole)
     #expect(transport.requests.map(\.source.description).last == "http://a.test/second")
   }
 
-  @Test func `A download that rests can be cancelled, by its caller and with all others`() async throws {
+  @Test func `A paused download can be canceled, alone or with all others`() async throws {
     let transport = transport()
     let (downloader, token, outcome) = try await half(transport)
     let second = downloader.start(try DownloadRequest("second"))
+
     token.pause()
     second.token.pause()
     token.cancel()
     #expect(await outcome.only().failure == .cancelled)
+
     downloader.cancelAll()
     #expect(await second.outcome.only().failure == .cancelled)
     #expect(downloader.runningCount == 0)
   }
 
-  @Test func `Let go with its last token, a download that rests ends with cancelled`() async throws {
+  @Test func `A paused download whose last token is released ends as canceled`() async throws {
     let transport = transport()
     let outcome = try await {
       let (_, token, outcome) = try await half(transport)
       token.pause()
       return outcome
     }()
+
     #expect(await outcome.only().failure == .cancelled)
   }
 
-  @Test func `Between two attempts it pauses without a connection`() async throws {
+  @Test func `A download can be paused between two attempts`() async throws {
     let clock = ManualClock()
     let transport = ScriptedTransport { _, number in number == 1 ? [.fail(.connectFailed)] : .answer([1]) }
     let configuration = Downloader.Configuration.prompt.with {
@@ -144,14 +158,16 @@ import Testing
     }
     let downloader = Downloader(configuration, transport: transport)
     let (token, outcome) = downloader.start(try DownloadRequest("x"))
+
     await clock.waitForSleepers(1)
     token.pause()
     token.resume()
+
     #expect(await outcome.only().body == [1])
     #expect(try outcome.values[0].get().attempts == 2)
   }
 
-  @Test func `Over a real connection, a pause closes it and resuming asks for the rest`() async throws {
+  @Test func `A pause closes a real connection, and resuming requests the rest`() async throws {
     let server = try LoopbackServer { [whole] request in
       if request.fields["range"] == nil {
         let head = ServerReply.head(200, ["Content-Length": "100", "ETag": "\"1\""])
@@ -165,6 +181,7 @@ import Testing
       progress.record($0)
     }
     #expect(await progress.values(count: 1).last == DownloadProgress(attempt: 1, received: 40, total: 100))
+
     token.pause()
     token.resume()
     #expect(await outcome.only().body == whole)

@@ -4,13 +4,14 @@ import Testing
 
 @testable import BatchFetch
 
+/// The progress that a caller of a downloader gets.
 @Suite(.timeLimit(.minutes(10))) struct ProgressTests {
   private enum Event: Equatable {
     case progress(Int, of: Int?)
     case end(FailureCode?)
   }
 
-  /// Everything that one caller is told.
+  /// Downloads `request` and records all calls of its closures.
   private func listen(
     to downloader: Downloader, _ request: DownloadRequest
   ) -> (token: DownloadToken, events: Recorder<Event>) {
@@ -23,30 +24,34 @@ import Testing
     return (token, events)
   }
 
-  @Test func `A caller is told of the bytes, then of the whole body, then of the end`() async throws {
+  @Test func `A caller gets progress of the bytes, then of the whole body, then the end`() async throws {
     let transport = ScriptedTransport { _, _ in
       [.head(200, [.contentLength: "10"]), .bytes([1, 2, 3]), .hold, .bytes([4, 5, 6, 7, 8, 9, 0]), .end]
     }
     let (_, events) = listen(to: Downloader(.prompt, transport: transport), try DownloadRequest("x"))
+
     _ = await events.values(count: 1)
     transport.exchanges.values[0].resume()
+
     #expect(await events.values(count: 3) == [.progress(3, of: 10), .progress(10, of: 10), .end(nil)])
   }
 
-  @Test func `Who joins late hears at once how far it is`() async throws {
+  @Test func `A caller that joins late gets the current progress at once`() async throws {
     let transport = ScriptedTransport { _, _ in
       [.head(200, [.contentLength: "10"]), .bytes([1, 2, 3]), .hold, .bytes([4, 5, 6, 7, 8, 9, 0]), .end]
     }
     let downloader = Downloader(.patient, transport: transport)
     let first = listen(to: downloader, try DownloadRequest("x"))
+
     _ = await first.events.values(count: 1)
     let second = listen(to: downloader, try DownloadRequest("x"))
     #expect(await second.events.values(count: 1) == [.progress(3, of: 10)])
+
     transport.exchanges.values[0].resume()
     #expect(await second.events.values(count: 3) == [.progress(3, of: 10), .progress(10, of: 10), .end(nil)])
   }
 
-  @Test func `Between two reports lies the interval, by the injected clock; only the last one does not wait`()
+  @Test func `Reports are an interval apart by the injected clock, except for the last one`()
     async throws
   {
     let clock = ManualClock()
@@ -62,15 +67,17 @@ import Testing
     }
     let (_, events) = listen(to: Downloader(configuration, transport: transport), try DownloadRequest("x"))
     #expect(await events.values(count: 1) == [.progress(1, of: 6)])
+
     clock.advance(by: .milliseconds(100))
     transport.exchanges.values[0].resume()
     #expect(await events.values(count: 2).last == .progress(3, of: 6))
+
     transport.exchanges.values[0].resume()
     #expect(await events.values(count: 4).suffix(2) == [.progress(6, of: 6), .end(nil)])
     #expect(events.values.count == 4)
   }
 
-  @Test func `Bytes of an earlier attempt count where they are used, and not where they are not`() async throws {
+  @Test func `Bytes of an earlier attempt count only if the next one continues them`() async throws {
     let whole: [UInt8] = Array(0..<10)
     for (tag, expected) in [("\"1\"", [4, 6, 10]), ("W/\"1\"", [4, 2, 10])] {
       let transport = ScriptedTransport { request, number in
@@ -91,26 +98,29 @@ import Testing
     }
   }
 
-  @Test func `A failure, and a cancel, end the reports`() async throws {
+  @Test func `A failure or a cancel ends the reports`() async throws {
     let transport = ScriptedTransport { request, _ in
       [.head(200, [:]), .bytes([1]), .hold] + (request.source.description.hasSuffix("x") ? [.fail(.tls)] : [])
     }
     let downloader = Downloader(.prompt, transport: transport)
     let failing = listen(to: downloader, try DownloadRequest("x"))
-    let cancelled = listen(to: downloader, try DownloadRequest("y"))
-    _ = await (failing.events.values(count: 1), cancelled.events.values(count: 1))
-    cancelled.token.cancel()
+    let canceled = listen(to: downloader, try DownloadRequest("y"))
+
+    _ = await (failing.events.values(count: 1), canceled.events.values(count: 1))
+    canceled.token.cancel()
     for exchange in transport.exchanges.values { exchange.resume() }
+
     #expect(await failing.events.values(count: 2) == [.progress(1, of: nil), .end(.tls)])
-    #expect(await cancelled.events.values(count: 2) == [.progress(1, of: nil), .end(.cancelled)])
+    #expect(await canceled.events.values(count: 2) == [.progress(1, of: nil), .end(.cancelled)])
   }
 
-  @Test func `A handler that is slow is told the newest, and everything in order`() async throws {
+  @Test func `A slow handler gets the newest progress, in order`() async throws {
     let gate = Gate()
     let transport = ScriptedTransport { _, _ in
       [.head(200, [.contentLength: "100"])] + (0..<100).map { .bytes([UInt8($0)]) } + [.end]
     }
     let events = Recorder<Event>()
+
     Downloader(.prompt, transport: transport).download(try DownloadRequest("x")) {
       events.record(.progress($0.received, of: $0.total))
       gate.wait()
@@ -121,6 +131,7 @@ import Testing
     gate.open()
     while events.values.last != .end(nil) { _ = await events.values(count: events.values.count + 1) }
     let received = events.values.compactMap { if case .progress(let count, _) = $0 { count } else { nil } }
+
     #expect(received == received.sorted() && Set(received).count == received.count)
     #expect(received.last == 100 && events.values.last == .end(nil))
   }

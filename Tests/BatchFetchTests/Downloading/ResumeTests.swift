@@ -5,12 +5,12 @@ import Testing
 
 @testable import BatchFetch
 
-/// How a download goes on after an interruption.
+/// Downloads that continue after an interruption.
 @Suite(.timeLimit(.minutes(10))) struct ResumeTests {
   private let whole: [UInt8] = Array(0..<100)
   private let tagged: HTTPFields = [.eTag: "\"1\"", .contentLength: "100"]
 
-  /// Answers a request with the bytes it asks for, and breaks the connection after so many of each answer.
+  /// Responds with the requested bytes, and breaks the connection of each response after the given number of bytes.
   private func transport(breakingAfter counts: [Int], fields: HTTPFields? = nil) -> ScriptedTransport {
     ScriptedTransport { [whole, tagged] request, number in
       let first = request.firstByte ?? 0
@@ -28,9 +28,10 @@ import Testing
     transport.requests.map { $0.headerFields[.range] }
   }
 
-  @Test func `A broken transfer goes on where it was`() async throws {
+  @Test func `An interrupted download continues where it was`() async throws {
     let transport = transport(breakingAfter: [30])
     let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("x"))
+
     #expect(download.body == whole)
     #expect(download.attempts == 2)
     #expect(download.response.status == .ok)
@@ -39,15 +40,16 @@ import Testing
     #expect(transport.requests[1].headerFields[.ifRange] == "\"1\"")
   }
 
-  @Test func `It does so after a second interruption, and after one before the first byte`() async throws {
+  @Test func `A download continues after several interruptions, including one before the first byte`() async throws {
     let transport = transport(breakingAfter: [30, 0, 20])
     let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("x"))
+
     #expect(download.body == whole)
     #expect(ranges(transport) == [nil, "bytes=30-", "bytes=30-", "bytes=50-"])
   }
 
   @Test(arguments: [FailureCode.connectionLost, .stalled, .timeoutTotal, .image(.truncated)])
-  func `It does so after every passing fault`(code: FailureCode) async throws {
+  func `A download continues after every kind of temporary failure`(code: FailureCode) async throws {
     let transport = ScriptedTransport { [whole, tagged] _, number in
       number == 1
         ? [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(code)]
@@ -61,7 +63,7 @@ import Testing
       [.contentLength: "100"], [.eTag: "W/\"1\"", .contentLength: "100"],
       [.eTag: "\"1\"", .contentEncoding: "gzip"], [.eTag: "\"1\"", .acceptRanges: "none"],
     ] as [HTTPFields])
-  func `Without a strong validator, or of a coded body, it starts over`(fields: HTTPFields) async throws {
+  func `A download without a strong validator, or of a coded body, starts over`(fields: HTTPFields) async throws {
     let transport = transport(breakingAfter: [30], fields: fields)
     #expect(try await Downloader(.prompt, transport: transport).download(DownloadRequest("x")).body == whole)
     #expect(ranges(transport) == [nil, nil])
@@ -71,11 +73,13 @@ import Testing
     arguments: [
       [.range: "bytes=0-"], [.ifNoneMatch: "\"0\""], [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"],
     ] as [HTTPFields])
-  func `A request with conditions of its own is not continued`(fields: HTTPFields) async throws {
+  func `A download whose request has its own conditions is not continued`(fields: HTTPFields) async throws {
     let transport = transport(breakingAfter: [30])
     let name = try #require(fields.first?.name)
     let retried = Downloader(.prompt, transport: transport).start(try DownloadRequest("x", headerFields: fields))
+
     _ = await retried.outcome.only()
+
     #expect(transport.requests.allSatisfy { $0.headerFields[.ifRange] == nil })
     #expect(transport.requests.allSatisfy { $0.headerFields[values: name] == [fields[name]] })
   }
@@ -85,7 +89,7 @@ import Testing
       (206, [.contentRange: "bytes 29-99/100"]), (206, [.contentRange: "bytes 30-98/99"]), (206, [:]),
       (206, [.contentRange: "bytes 30-99/100", .eTag: "\"2\""]), (416, [.contentRange: "bytes */100"]),
     ] as [(Int, HTTPFields)])
-  func `A server that does not continue it is asked for the whole, once`(
+  func `A response that does not continue the download leads to one request for the whole body`(
     status: Int, fields: HTTPFields
   ) async throws {
     let transport = ScriptedTransport { [whole, tagged] _, number in
@@ -96,24 +100,28 @@ import Testing
       }
     }
     let configuration = Downloader.Configuration.prompt.with { $0.retry.limit = 1 }
+
     let download = try await Downloader(configuration, transport: transport).download(DownloadRequest("x"))
+
     #expect(download.body == whole)
     #expect(ranges(transport) == [nil, "bytes=30-", nil])
   }
 
-  @Test func `Bytes that have changed come whole, and take the place of the old ones`() async throws {
+  @Test func `A body that has changed comes whole and replaces the old bytes`() async throws {
     let changed = [UInt8](repeating: 7, count: 50)
     let transport = ScriptedTransport { [whole, tagged] _, number in
       number == 1
         ? [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(.connectionLost)]
         : .answer(changed, fields: [.eTag: "\"2\"", .contentLength: "50"])
     }
+
     let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("x"))
+
     #expect(download.body == changed)
     #expect(download.response.headerFields[.eTag] == "\"2\"")
   }
 
-  @Test func `A server in trouble is asked again for the rest`() async throws {
+  @Test func `The rest is requested again after a server error`() async throws {
     let transport = ScriptedTransport { [whole, tagged] _, number in
       switch number {
       case 1: [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(.connectionLost)]
@@ -121,20 +129,23 @@ import Testing
       default: [.head(206, [.contentRange: "bytes 30-99/100"]), .bytes(Array(whole[30...])), .end]
       }
     }
+
     #expect(try await Downloader(.prompt, transport: transport).download(DownloadRequest("x")).body == whole)
     #expect(ranges(transport) == [nil, "bytes=30-", "bytes=30-"])
   }
 
-  @Test func `The limit of a body holds for all its parts together`() async throws {
+  @Test func `The byte limit applies to all parts of a body together`() async throws {
     let transport = transport(breakingAfter: [30], fields: [.eTag: "\"1\""])
     let configuration = Downloader.Configuration.prompt.with { $0.limits.maxBytes = 99 }
+
     let error = await #expect(throws: FetchFailure.self) {
       try await Downloader(configuration, transport: transport).download(DownloadRequest("x"))
     }
+
     #expect(error?.code == .tooLargeBytes)
   }
 
-  @Test func `Over a real connection, an end in the middle costs only the rest`() async throws {
+  @Test func `A real connection that ends in the middle of a body costs only the rest`() async throws {
     let server = try LoopbackServer { [whole] request in
       guard let range = request.fields["range"] else {
         let head = ServerReply.head(200, ["Content-Length": "100", "ETag": "\"1\""])
@@ -144,13 +155,14 @@ import Testing
       return .http(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"1\""], Array(whole[40...]))
     }
     let download = try await Downloader(.prompt).download(DownloadRequest(source: SourceURL(server.url("/x"))))
+
     #expect(download.body == whole)
     #expect(server.requests.count == 2)
   }
 }
 
 extension TransferRequest {
-  /// The first byte that a `Range` asks for.
+  /// The first byte that the `Range` field requests.
   var firstByte: Int? {
     headerFields[.range].flatMap { Int($0.drop { !$0.isNumber }.prefix { $0.isNumber }) }
   }

@@ -8,36 +8,37 @@ import Testing
   private let policy = RetryPolicy(limit: 3, base: .milliseconds(500), cap: .seconds(30))
 
   @Test(arguments: [(1, 500), (2, 1000), (3, 2000)])
-  func `The pause doubles with each attempt`(attempts: Int, milliseconds: Int) {
+  func `The pause before another attempt doubles with each one`(attempts: Int, milliseconds: Int) {
     let pause = policy.pause(after: .connectionLost, attempts: attempts, retryAfter: nil, jitter: 1)
     #expect(pause == .milliseconds(milliseconds))
   }
 
-  @Test func `Jitter takes the whole range`() {
+  @Test func `Jitter scales the pause from zero to its full length`() {
     #expect(policy.pause(after: .stalled, attempts: 1, retryAfter: nil, jitter: 0) == .zero)
     #expect(policy.pause(after: .stalled, attempts: 1, retryAfter: nil, jitter: 0.5) == .milliseconds(250))
   }
 
-  @Test func `There is an end to it`() {
+  @Test func `Attempts end at the limit, and those with an empty body after the second one`() {
     #expect(policy.pause(after: .stalled, attempts: 4, retryAfter: nil, jitter: 1) == nil)
     #expect(policy.pause(after: .emptyBody, attempts: 1, retryAfter: nil, jitter: 1) != nil)
     #expect(policy.pause(after: .emptyBody, attempts: 2, retryAfter: nil, jitter: 1) == nil)
   }
 
-  @Test func `Pauses are capped, also those that the server asks for`() {
+  @Test func `Pauses are capped, including those that the server requests`() {
     let patient = RetryPolicy(limit: 100, base: .seconds(1), cap: .seconds(30))
+
     #expect(patient.pause(after: .http(503), attempts: 60, retryAfter: nil, jitter: 1) == .seconds(30))
     #expect(patient.pause(after: .http(503), attempts: 1, retryAfter: .seconds(3600), jitter: 1) == .seconds(30))
     #expect(patient.pause(after: .http(503), attempts: 1, retryAfter: .seconds(7), jitter: 0) == .seconds(7))
   }
 
   @Test(arguments: [FailureCode.http(404), .http(403), .tls, .cancelled, .badURL, .image(.notAnImage), .dnsNotFound])
-  func `What would fail again is not tried again`(code: FailureCode) {
+  func `A failure that would only repeat itself is not retried`(code: FailureCode) {
     #expect(policy.pause(after: code, attempts: 1, retryAfter: nil, jitter: 1) == nil)
   }
 
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 522])
-  func `Passing troubles of a server are`(status: Int) {
+  func `A temporary failure of a server is retried`(status: Int) {
     #expect(policy.pause(after: .http(status), attempts: 1, retryAfter: nil, jitter: 1) != nil)
   }
 
@@ -45,12 +46,12 @@ import Testing
     ("120", Duration.seconds(120)), (" 0 ", .zero), ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)),
     ("Sunday, 06-Nov-94 08:49:47 GMT", .seconds(10)), ("Sun, 06 Nov 1994 08:49:00 GMT", .zero),
   ])
-  func `Retry-After is seconds or a date`(value: String, expected: Duration) {
+  func `A Retry-After field holds seconds or a date`(value: String, expected: Duration) {
     #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 784_111_777)) == expected)
   }
 
   @Test(arguments: ["", "soon", "-5"])
-  func `Retry-After that is neither says nothing`(value: String) {
+  func `A Retry-After field that holds neither seconds nor a date has no effect`(value: String) {
     #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 0)) == nil)
   }
 }

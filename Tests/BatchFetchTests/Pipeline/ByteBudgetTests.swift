@@ -6,23 +6,26 @@ import Testing
 @testable import BatchFetch
 
 @Suite(.timeLimit(.minutes(5))) struct ByteBudgetTests {
-  @Test func `Above the limit nothing starts, at the limit it goes on`() async {
+  @Test func `A budget suspends downloads above its limit and resumes them at the limit`() async {
     let changes = Recorder<Bool>()
     let budget = ByteBudget(limit: 100) { changes.record($0) }
+
     budget.hold(60)
     budget.hold(40)
     budget.hold(1)
     #expect(await changes.values(count: 1) == [true])
+
     budget.hold(500)
     budget.release(500)
     budget.release(1)
     #expect(await changes.values(count: 2) == [true, false])
+
     budget.release(100)
     budget.hold(101)
     #expect(await changes.values(count: 3) == [true, false, true])
   }
 
-  @Test func `Bodies that wait to be rendered stop the next ones, and all come in the end`() async throws {
+  @Test func `Bodies that wait to be rendered hold back further downloads, and all finish in the end`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline(change: {
       $0.maxBytesInHand = 1
@@ -30,14 +33,18 @@ import Testing
     })
     let requests = (0..<50).map { fixture.request("/\($0)") }
     var finished = 0
+
     for await item in Batch(requests, over: pipeline) where item.outcome.failure == nil { finished += 1 }
+
     #expect(finished == 50)
+
     await eventually { !pipeline.context.downloader.isSuspended }
   }
 
-  @Test func `Who wants to read waits for room, in order, those of a higher priority first`() {
+  @Test func `Reads wait for room, by priority, and in order where that is equal`() {
     let budget = ByteBudget(limit: 100) { _ in }
     let admitted = Recorder<String>()
+
     for (bytes, priority, name) in [
       (100, ThumbnailRequest.Priority.low, "a"), (1, .low, "b"), (60, .normal, "c"), (60, .high, "d"),
       (60, .normal, "e"),
@@ -45,33 +52,39 @@ import Testing
       budget.hold(bytes, whenThereIsRoom: priority) { admitted.record(name) }
     }
     #expect(admitted.values == ["a", "b"])
+
     budget.release(1)
     #expect(admitted.values == ["a", "b", "d"])
+
     budget.release(100)
     #expect(admitted.values == ["a", "b", "d", "c"])
+
     budget.release(60)
     #expect(admitted.values == ["a", "b", "d", "c", "e"])
     #expect(budget.waitingCount == 0)
   }
 
-  @Test(arguments: [0, -1, Int.min, .max]) func `Whatever the limit, one at a time has room`(limit: Int) {
+  @Test(arguments: [0, -1, Int.min, .max]) func `A budget of any limit has room for one at a time`(limit: Int) {
     let budget = ByteBudget(limit: limit) { _ in }
     let admitted = Counter()
+
     for _ in 0..<10 { budget.hold(5, whenThereIsRoom: .normal) { admitted.next() } }
     for _ in 0..<10 { budget.release(5) }
+
     #expect(admitted.value == 10)
   }
 
-  @Test func `Files that were kept are read only while there is room for them`() async throws {
+  @Test func `Kept originals are read only while there is room for them`() async throws {
     let count = 300
     let fixture = try PipelineFixture { _ in .image() }
     let first = fixture.pipeline(change: { $0.cache.originals = .standard })
     var bytes = 0
+
     for await item in Batch((0..<count).map { fixture.request("/\($0)") }, over: first) {
       bytes = try item.outcome.get().sourceBytes
     }
     first.flush()
-    // In another size, and in another run.
+    // Another run that needs another size.
     let pipeline = fixture.pipeline(change: {
       $0.cache.originals = .standard
       $0.maxBytesInHand = 10 * bytes
@@ -80,15 +93,17 @@ import Testing
     pipeline.context.renders.isSuspended = true
     let outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>()
     let tokens = requests.map { request in pipeline.load(request) { outcomes.record($0) } }
-    // As many as have room, and one more.
+    // The renders that have room, and one more.
     await eventually { pipeline.context.budget.waitingCount + pipeline.context.renders.operationCount == count }
     #expect(pipeline.context.renders.operationCount == 11)
-    // Those that are cancelled while they wait are not read, and hold up nobody.
+
+    // Originals of loads that are canceled while they wait are not read, and hold up no other load.
     for token in tokens[100..<200] { token.cancel() }
     pipeline.context.renders.isSuspended = false
     let ends = await outcomes.values(count: count)
     #expect(ends.filter { $0.failure == .cancelled }.count == 100)
     #expect(ends.filter { (try? $0.get())?.origin == .disk }.count == 200)
+
     await eventually { pipeline.context.budget.waitingCount == 0 && pipeline.runningCount == 0 }
     #expect(outcomes.values.count == count && pipeline.decodeCount == 200)
     #expect(fixture.server.requests.count == count)

@@ -7,15 +7,16 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite("What the transport adds is a part of the cache's key", .timeLimit(.minutes(10))) struct CacheKeyTests {
+/// The part of the cache key that the transport adds.
+@Suite(.timeLimit(.minutes(10))) struct CacheKeyTests {
   /// `net:rc` and `net:other` as Basic credentials (RFC 7617).
-  private static let pictures = ["Basic bmV0OnJj": 1, "Basic bmV0Om90aGVy": 2]
+  private static let images = ["Basic bmV0OnJj": 1, "Basic bmV0Om90aGVy": 2]
 
-  /// A server that shows each user another picture of `/a`, and `/public` to everyone.
+  /// A server with a different image at `/a` for each user, and one at `/public` for everyone.
   private func fixture() throws -> PipelineFixture {
     try PipelineFixture { request in
       if request.target == "/public" { return .image(9) }
-      let user = request.fields["authorization"].flatMap { Self.pictures[$0] }
+      let user = request.fields["authorization"].flatMap { Self.images[$0] }
       return user.map { .image($0) } ?? .http(404)
     }
   }
@@ -28,11 +29,12 @@ import Testing
     return try await pipeline.thumbnails(for: fixture.request(path))
   }
 
-  @Test func `An anonymous 404 does not hide what the file's user may see, nor is that shown to anybody else`()
+  @Test func `Users of a credentials file and anonymous users get their own responses from the cache`()
     async throws
   {
     let fixture = try fixture()
     let (one, other) = ("machine 127.0.0.1 login net password rc", "machine 127.0.0.1 login net password other")
+
     for _ in 0..<2 {
       let failure = await #expect(throws: FetchFailure.self) { try await run(fixture) }
       #expect(failure?.code == .http(404))
@@ -40,23 +42,26 @@ import Testing
       let second = try await run(fixture, netrc: other)
       #expect(first.thumbnails != second.thumbnails)
     }
+
     #expect(try await run(fixture, netrc: one).origin == .disk)
     #expect(fixture.server.requests.count == 3)
   }
 
-  @Test func `A file that names other hosts changes no key`() async throws {
+  @Test func `A credentials file that names other hosts changes no cache key`() async throws {
     let fixture = try fixture()
     _ = try await run(fixture, path: "/public")
     let netrc = "machine elsewhere.example login net password rc"
+
     #expect(try await run(fixture, netrc: netrc, path: "/public").origin == .disk)
     #expect(try await run(fixture, netrc: "default login net password rc", path: "/public").origin == .network)
   }
 
-  @Test func `No secret is in the key's text`() throws {
+  @Test func `The text of a cache key contains no secret`() throws {
     let directory = try TemporaryDirectory()
     var configuration = CurlTransport.Configuration.direct
     configuration.netrc = try directory.write("machine h login net password s3cret", as: "netrc")
     let variant = CurlTransport(configuration).variant(of: try SourceURL("https://h/a"))
+
     #expect(variant.hasPrefix("netrc ") && !variant.contains("s3cret") && !variant.contains("login"))
   }
 
@@ -72,11 +77,11 @@ import Testing
   ]
 
   @Test(arguments: files)
-  func `The file's hosts are found as libcurl finds them`(text: String, host: String, isNamed: Bool) {
+  func `The hosts of a credentials file are found as libcurl finds them`(text: String, host: String, isNamed: Bool) {
     #expect((NetrcFile(text).digest(for: host) != nil) == isNamed)
   }
 
-  @Test func `Another login or password of the host is another key, that of another host is not`() {
+  @Test func `A login or password of the host changes the cache key, and that of another host does not`() {
     func digest(_ login: String, _ password: String, _ other: String = "") -> String? {
       NetrcFile("machine x password \(other)\nmachine h login \(login) password \"\(password)\"").digest(for: "h")
     }
@@ -92,7 +97,7 @@ import Testing
   ]
 
   @Test(arguments: rules)
-  func `A host that is not verified has keys of its own, and no other has`(
+  func `Only an unverified host has separate cache keys`(
     hosts: Set<String>, url: String, variant: String
   ) throws {
     var configuration = CurlTransport.Configuration.direct
@@ -100,15 +105,15 @@ import Testing
     #expect(CurlTransport(configuration).variant(of: try SourceURL(url)) == variant)
   }
 
-  static let ways: [(hosts: Set<String>, source: String, hop: String, isTrusted: Bool)] = [
+  static let redirects: [(hosts: Set<String>, source: String, hop: String, isTrusted: Bool)] = [
     ([], "https://a/", "https://b/", true), (["b"], "https://a/", "https://b/", false),
     (["a"], "https://a/", "https://b/", true), (["a", "b"], "https://a/", "https://b/", false),
     (["a"], "http://a/", "https://a/", true), (["a"], "https://a/", "https://a:8443/", true),
     (["a:8443"], "https://a/", "https://a:8443/", false), (["b"], "http://a/", "http://b/", true),
   ]
 
-  @Test(arguments: ways)
-  func `A redirect to a host that is not verified does not pass for one that is`(
+  @Test(arguments: redirects)
+  func `A redirect to an unverified host is not trusted as a verified source`(
     hosts: Set<String>, source: String, hop: String, isTrusted: Bool
   ) throws {
     var configuration = CurlTransport.Configuration.direct
@@ -116,7 +121,7 @@ import Testing
     #expect(configuration.trusts(try SourceURL(hop), as: try SourceURL(source)) == isTrusted)
   }
 
-  /// A transport that says of itself what a test wants.
+  /// A transport whose variant and cacheability a test sets.
   private struct LabeledTransport: Transport {
     let inner = CurlTransport(.direct)
     var label = ""
@@ -156,18 +161,19 @@ import Testing
     return try await pipeline.thumbnails(for: fixture.request("/public")).origin
   }
 
-  @Test func `Any transport says what changes its bytes`() async throws {
+  @Test func `The variant of any transport is part of the cache key`() async throws {
     let fixture = try fixture()
     for (label, origin) in [("", "network"), ("x", "network"), ("y", "network"), ("x", "disk"), ("", "disk")] {
       #expect(try await self.origin(fixture, over: LabeledTransport(label: label)).rawValue == origin)
     }
   }
 
-  @Test func `An answer that is not cacheable is not there for the next run`() async throws {
+  @Test func `A response that is not cacheable is not in the cache of the next run`() async throws {
     let fixture = try fixture()
     for _ in 0..<2 {
       #expect(try await origin(fixture, over: LabeledTransport(isCacheable: false)) == .network)
     }
+
     #expect(try await origin(fixture, over: LabeledTransport()) == .network)
     #expect(try await origin(fixture, over: LabeledTransport(isCacheable: false)) == .disk)
   }

@@ -7,8 +7,9 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite("Sources whose redirects change", .timeLimit(.minutes(10))) struct MovedTargetTests {
-  /// Where `/a` leads, and how.
+/// Sources whose redirects change.
+@Suite(.timeLimit(.minutes(10))) struct MovedTargetTests {
+  /// The target of the redirect at `/a`, with its status and fields.
   private final class Place: Sendable {
     private let value: Mutex<(target: String, status: Int, fields: [String: String])>
     init(_ target: String, _ status: Int = 302, _ fields: [String: String] = [:]) {
@@ -21,12 +22,13 @@ import Testing
     }
   }
 
-  /// Two versions of a picture, of which the second is the older file, and `/other` that never changes.
+  /// A server with two versions of an image, of which the second is the older file, and with `/other`, which never
+  /// changes.
   private func fixture(_ place: Place) throws -> PipelineFixture {
     let changed = ["/v1": "Sun, 09 Nov 2025 08:00:00 GMT", "/v2": "Sun, 09 Nov 2014 08:00:00 GMT"]
     return try PipelineFixture { request in
       guard let date = changed[request.target] else { return request.target == "/a" ? place.reply : .image(9) }
-      // As nginx does by "if_modified_since before", and many do: a file that is no newer is not sent.
+      // Like nginx with "if_modified_since before", and many others: a file that is no newer is not sent.
       if request.fields["if-modified-since"] != nil { return .http(304, ["Last-Modified": date]) }
       return .image(
         request.target == "/v1" ? 1 : 2, fields: ["Last-Modified": date, "Cache-Control": "max-age=3600"])
@@ -43,30 +45,36 @@ import Testing
   }
 
   @Test(arguments: [302, 303, 307])
-  func `A temporary redirect is asked for again in each run, and its target confirmed`(status: Int) async throws {
+  func `A temporary redirect is requested again in each run, and its target is confirmed`(status: Int) async throws {
     let fixture = try fixture(Place("/v1", status))
     let (first, other) = (try await load(fixture), try await load(fixture, "/other"))
     let second = try await load(fixture)
+
     #expect(second.origin == .revalidated && second.thumbnails == first.thumbnails)
     #expect(fixture.server.requests.map(\.target) == ["/a", "/v1", "/other", "/a", "/v1"])
     #expect(try await load(fixture, "/other").origin == .disk && other.origin == .network)
   }
 
   @Test(arguments: [(302, ["Cache-Control": "max-age=600"]), (301, [:]), (308, [:])])
-  func `A redirect that is fresh is believed`(status: Int, fields: [String: String]) async throws {
+  func `A fresh redirect is not requested again`(status: Int, fields: [String: String]) async throws {
     let fixture = try fixture(Place("/v1", status, fields))
     _ = try await load(fixture)
+
     #expect(try await load(fixture).origin == .disk)
     #expect(fixture.server.requests.count == 2)
   }
 
   @Test(arguments: ["no-cache", "max-age=0", "no-store"])
-  func `One that must not be believed is not, however fresh its target is`(control: String) async throws {
+  func `A redirect that must not be reused is requested again, however fresh its target is`(control: String)
+    async throws
+  {
     let place = Place("/v1", 301, ["Cache-Control": control])
     let fixture = try fixture(place)
     let old = try await load(fixture)
+
     place.move(to: "/v2")
     let new = try await load(fixture)
+
     #expect(new.origin == .network && new.thumbnails != old.thumbnails)
   }
 
@@ -74,16 +82,19 @@ import Testing
     let fixture = try fixture(Place("/v1", 302, ["Cache-Control": "no-store"]))
     _ = try await load(fixture)
     let failure = await #expect(throws: FetchFailure.self) { try await load(fixture, mode: .offline) }
+
     #expect(failure?.code == .offlineMiss)
   }
 
   @Test(arguments: [CacheMode.normal, .refresh])
-  func `A 304 of another target confirms nothing: the new one is fetched`(mode: CacheMode) async throws {
+  func `A 304 of another target confirms nothing, and the new target is fetched`(mode: CacheMode) async throws {
     let place = Place("/v1")
     let fixture = try fixture(place)
     let old = try await load(fixture)
+
     place.move(to: "/v2")
     let new = try await load(fixture, mode: mode)
+
     #expect(new.origin == .network && new.finalURL == fixture.server.url("/v2"))
     #expect(new.thumbnails != old.thumbnails)
     #expect(fixture.server.requests.suffix(4).map(\.target) == ["/a", "/v2", "/a", "/v2"])
@@ -91,7 +102,7 @@ import Testing
     #expect(try await load(fixture).thumbnails == new.thumbnails)
   }
 
-  @Test func `Nor does a 304 of a source that redirects no more`() async throws {
+  @Test func `A 304 of a source that no longer redirects confirms nothing`() async throws {
     let isMoved = Mutex(true)
     let fixture = try PipelineFixture { request in
       if request.target == "/a", isMoved.withLock({ $0 }) { return .http(302, ["Location": "/v1"]) }
@@ -99,17 +110,20 @@ import Testing
       return .image(request.target == "/a" ? 1 : 2, fields: ["ETag": "\"1\""])
     }
     let old = try await load(fixture)
+
     isMoved.withLock { $0 = false }
     let new = try await load(fixture)
+
     #expect(new.origin == .network && new.finalURL == nil && new.thumbnails != old.thumbnails)
   }
 
-  @Test func `A missing picture behind a temporary redirect is looked for again`() async throws {
+  @Test func `An image missing behind a temporary redirect is requested again`() async throws {
     let place = Place("/gone")
     let fixture = try PipelineFixture { request in
       request.target == "/a" ? place.reply : request.target == "/gone" ? .http(404) : .image()
     }
     await #expect(throws: FetchFailure.self) { try await load(fixture) }
+
     place.move(to: "/v1")
     #expect(try await load(fixture).origin == .network)
   }

@@ -5,6 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
+/// The failures of single requests.
 @Suite(.timeLimit(.minutes(10))) struct PipelineFailureTests {
   struct Trouble: Sendable, CustomTestStringConvertible {
     let code: String
@@ -33,10 +34,11 @@ import Testing
   ]
 
   @Test(arguments: troubles)
-  func `Each trouble has its code, and does not disturb another picture`(trouble: Trouble) async throws {
+  func `Each trouble has its failure code and does not disturb another image`(trouble: Trouble) async throws {
     let fixture = try PipelineFixture { $0.target == "/bad" ? trouble.reply : .image() }
     let pipeline = fixture.pipeline()
     async let good = pipeline.thumbnails(for: fixture.request("/good"))
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await pipeline.thumbnails(for: fixture.request("/bad"))
     }
@@ -53,7 +55,9 @@ import Testing
     #expect(entry?.thumbnails.isEmpty ?? true)
   }
 
-  @Test func `Bytes that are no picture are decoded once, at any address and after they expired`() async throws {
+  @Test func `Bytes that are not an image are decoded once, whatever their URL and even after they expired`()
+    async throws
+  {
     var damaged = SampleImage.png(width: 60, height: 40)
     damaged[damaged.count / 2] ^= 0xff
     let fixture = try PipelineFixture { [damaged] _ in .http(200, ["Cache-Control": "max-age=60"], damaged) }
@@ -65,6 +69,7 @@ import Testing
       #expect(failure?.code == .image(.decodeError) && failure?.httpStatus == 200 && failure?.attempts == 1)
     }
     #expect(first.decodeCount == 1)
+
     first.flush()
     let later = fixture.pipeline(now: { Date(timeIntervalSinceNow: 3600) })
     for path in ["/a", "/c"] {
@@ -77,17 +82,19 @@ import Testing
     #expect(fixture.server.requests.count == 4)
   }
 
-  @Test func `A refused connection has its code`() async throws {
+  @Test func `A refused connection fails with its own retryable code`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let url = fixture.server.url("/a")
+
     fixture.server.stop()
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: url, size: 8))
     }
+
     #expect(failure?.code == .connectFailed && failure?.code.isRetryable == true)
   }
 
-  @Test func `A missing picture is not asked for again for a while`() async throws {
+  @Test func `A missing image is not requested again for a while`() async throws {
     let fixture = try PipelineFixture { _ in .http(404) }
     for _ in 0..<2 {
       let pipeline = fixture.pipeline()
@@ -98,19 +105,22 @@ import Testing
       pipeline.flush()
     }
     #expect(fixture.server.requests.count == 1)
+
     let later = fixture.pipeline(now: { Date(timeIntervalSinceNow: 660) })
     _ = await #expect(throws: FetchFailure.self) { try await later.thumbnails(for: fixture.request("/a")) }
     #expect(fixture.server.requests.count == 2)
   }
 
-  @Test func `A cut picture is asked for again in the next run`() async throws {
+  @Test func `A truncated image is requested again in the next run`() async throws {
     let count = Counter()
     let fixture = try PipelineFixture { _ in
       count.next() == 1 ? .http(200, ["Cache-Control": "max-age=3600"], Array(Self.whole.prefix(900))) : .image()
     }
     let first = fixture.pipeline()
+
     _ = await #expect(throws: FetchFailure.self) { try await first.thumbnails(for: fixture.request("/a")) }
     first.flush()
+
     #expect(try await fixture.pipeline().thumbnails(for: fixture.request("/a")).origin == .network)
   }
 
@@ -120,7 +130,7 @@ import Testing
     ("ftp://h/x", "blocked_scheme"), ("data:image/png;base64,AA", "blocked_scheme"), ("gopher://h/", "blocked_scheme"),
     ("javascript:alert(1)", "blocked_scheme"), ("file:///etc/hostname", "blocked_scheme"),
   ])
-  func `Bad addresses fail before anything is asked`(url: String, code: String) async throws {
+  func `Bad URLs fail before any request is made`(url: String, code: String) async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: url, size: 8))
@@ -129,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: ["http://169.254.169.254/latest/meta-data", "http://[fe80::1]/", "http://[::ffff:169.254.1.1]/"])
-  func `Link-local and metadata addresses are never connected to`(url: String) async throws {
+  func `Link-local and metadata addresses are refused`(url: String) async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let failure = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: url, size: 8))
@@ -137,17 +147,19 @@ import Testing
     #expect(failure?.code == .blockedAddress)
   }
 
-  @Test func `Public only, loopback is never connected to`() async throws {
+  @Test func `A pipeline for public addresses refuses loopback`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline(change: { $0.downloads.limits.addresses = .publicOnly })
+
     let failure = await #expect(throws: FetchFailure.self) {
       try await pipeline.thumbnails(for: fixture.request("/a"))
     }
+
     #expect(failure?.code == .blockedAddress)
     #expect(fixture.server.requests.isEmpty)
   }
 
-  @Test func `Redirects end at their limit, and never lead to a file`() async throws {
+  @Test func `Redirects end at their limit and never lead to a file`() async throws {
     let fixture = try PipelineFixture { request in
       .http(302, ["Location": request.target == "/file" ? "file:///etc/hostname" : "\(request.target)x"])
     }
@@ -156,6 +168,7 @@ import Testing
     }
     #expect(loop?.code == .tooManyRedirects)
     #expect(fixture.server.requests.count == 6)
+
     let file = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: fixture.request("/file"))
     }

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import BatchFetch
 
-/// A server, a cache directory, and pipelines over them.
+/// A server, a cache directory and the pipelines that use them.
 struct PipelineFixture {
   let server: LoopbackServer
   let directory: TemporaryDirectory
@@ -16,7 +16,7 @@ struct PipelineFixture {
     directory = try TemporaryDirectory()
   }
 
-  /// A pipeline as a new run of the command would make it: it shares nothing with the one before but the disk.
+  /// A pipeline as a new run of the command would make it: it shares only the disk cache with earlier ones.
   func pipeline(
     mode: CacheMode = .normal, now: @escaping @Sendable () -> Date = { Date() },
     transport: CurlTransport.Configuration = .direct,
@@ -37,7 +37,7 @@ struct PipelineFixture {
 }
 
 extension ServerReply {
-  /// A picture that is fresh for an hour.
+  /// A response with an image, fresh for an hour by default.
   static func image(_ seed: Int = 0, fields: [String: String] = ["Cache-Control": "max-age=3600"]) -> ServerReply {
     .http(200, fields, SampleImage.png(width: 40, height: 30, seed: seed))
   }

@@ -5,136 +5,152 @@ import Testing
 
 @testable import BatchFetch
 
+/// Loads of several callers for one source.
 @Suite(.timeLimit(.minutes(10))) struct PipelineSharingTests {
   private typealias Outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>
 
-  @Test func `Cancelling one of two callers leaves the other served`() async throws {
+  @Test func `Canceling one of two loads leaves the other one served`() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { _ in .image().after(gate) }
     let pipeline = fixture.pipeline()
     let (first, second) = (Outcomes(), Outcomes())
-    let task = pipeline.load(fixture.request("/a")) { first.record($0) }
+    let token = pipeline.load(fixture.request("/a")) { first.record($0) }
+
     pipeline.load(fixture.request("/a")) { second.record($0) }
     await fixture.server.waitForRequests(1)
-    task.cancel()
+    token.cancel()
     #expect(await first.values(count: 1).first?.failure == .cancelled)
+
     gate.open()
     #expect(await second.values(count: 1).first?.failure == nil)
     #expect(fixture.server.requests.count == 1)
     #expect(first.values.count == 1)
   }
 
-  @Test func `Cancelling both cancels the transfer`() async throws {
+  @Test func `Canceling all loads of a source cancels its transfer`() async throws {
     let fixture = try PipelineFixture { _ in ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) }
     let pipeline = fixture.pipeline()
     let outcomes = Outcomes()
-    let tasks = (0..<2).map { _ in pipeline.load(fixture.request("/a")) { outcomes.record($0) } }
+    let tokens = (0..<2).map { _ in pipeline.load(fixture.request("/a")) { outcomes.record($0) } }
+
     await fixture.server.waitForRequests(1)
-    for task in tasks { task.cancel() }
+    for token in tokens { token.cancel() }
     #expect(await outcomes.values(count: 2).map(\.failure) == [.cancelled, .cancelled])
+
     await fixture.server.waitForClosedConnections(1)
     #expect(pipeline.runningCount == 0)
   }
 
-  @Test func `A cancelled task throws at once, and cancels nobody else`() async throws {
+  @Test func `A canceled task throws at once and cancels no other load`() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { _ in .image().after(gate) }
     let pipeline = fixture.pipeline()
     let request = fixture.request("/a")
     let task = Task { try await pipeline.thumbnails(for: request) }
     async let other = pipeline.thumbnails(for: request)
+
     await fixture.server.waitForRequests(1)
     task.cancel()
     await #expect(throws: FetchFailure.cancelled) { try await task.value }
+
     gate.open()
     #expect(try await other.origin == .network)
   }
 
-  @Test func `A request made in a completion is served`() async throws {
+  @Test func `A load started in a completion is served`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     let outcomes = Outcomes()
     let request = fixture.request("/a")
-    // One at a time: no other completion is called before this one has cancelled it.
+    // A serial queue: no other completion is called before this one has canceled it.
     let queue = DispatchQueue(label: "completions")
-    let task = pipeline.load(request, on: queue) { outcome in
+    let token = pipeline.load(request, on: queue) { outcome in
       outcomes.record(outcome)
       pipeline.load(request, on: queue) { outcomes.record($0) }.cancel()
       pipeline.load(request, on: queue) { outcomes.record($0) }
     }
     let results = await outcomes.values(count: 3)
-    task.cancel()
+
+    token.cancel()
+
     #expect(results.count == 3)
     #expect(results.compactMap(\.failure) == [.cancelled])
     #expect(fixture.server.requests.count == 1)
   }
 
   @Test(arguments: ["memory", "the network"])
-  func `After a cancel has returned nobody is told of a success, wherever it came from`(origin: String) async throws {
+  func `A load canceled before its completion was called gets no success`(origin: String) async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
+
     if origin == "memory" { _ = try await pipeline.thumbnails(for: fixture.request("/a")) }
     let queue = DispatchQueue(label: "callbacks")
     queue.suspend()
     let outcomes = Outcomes()
     let token = pipeline.load(fixture.request("/a"), on: queue) { outcomes.record($0) }
-    // The success is on the queue now, and has not been told.
+    // The success waits in the queue now, and the completion has not been called.
     await eventually { pipeline.cache.memoryUsage.sources == 1 && pipeline.runningCount == 0 }
     token.cancel()
     queue.resume()
+
     #expect(await outcomes.values(count: 1).map(\.failure) == [.cancelled])
   }
 
-  @Test func `A token that lives on keeps nothing of its completion`() async throws {
+  @Test func `A token keeps nothing that the completion captured`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     var captured: Counter? = Counter()
     weak let released = captured
     let token = pipeline.load(fixture.request("/a")) { [captured] _ in captured?.next() }
+
     captured = nil
     await eventually { released == nil }
     token.cancel()
   }
 
-  @Test func `Raised at once, a request passes those before it`() async throws {
+  @Test func `A request whose priority is raised at once passes those before it`() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { .image().after($0.target == "/0" ? gate : Gate.opened) }
     let pipeline = fixture.pipeline(change: { $0.downloads.perHost = 1 })
     let outcomes = Outcomes()
+
     pipeline.load(fixture.request("/0")) { outcomes.record($0) }
     await fixture.server.waitForRequests(1)
-    // Some of these are still looked up when their priority changes: it must reach the download all the same.
+    // Some of these are still being looked up when the priority changes. It must reach the download nevertheless.
     let tokens = (1...20).map { index in pipeline.load(fixture.request("/\(index)")) { outcomes.record($0) } }
     tokens[19].setPriority(.high)
     await eventually { pipeline.context.downloader.runningCount == 21 }
     gate.open()
     _ = await outcomes.values(count: 21)
+
     #expect(fixture.server.requests.map(\.target).prefix(2) == ["/0", "/20"])
   }
 
-  @Test func `Whoever joins or leaves when, each caller hears exactly one end`() async throws {
+  @Test func `Each caller gets exactly one end, however callers join and leave`() async throws {
     let fixture = try PipelineFixture { request in
       request.target.hasSuffix("3") ? .http(404) : .image(fields: ["Cache-Control": "no-store"])
     }
     let pipeline = fixture.pipeline(change: { $0.cache.directory = nil })
-    let (ends, heard) = (Recorder<Int>(), (0..<2000).map { _ in Counter() })
+    let (ends, counts) = (Recorder<Int>(), (0..<2000).map { _ in Counter() })
+
     await withTaskGroup(of: Void.self) { group in
       for worker in 0..<4 {
         group.addTask {
           var random = SeededGenerator(seed: UInt64(worker))
-          for index in stride(from: worker, to: heard.count, by: 4) {
+          for index in stride(from: worker, to: counts.count, by: 4) {
             let path = "/\(Int.random(in: 0..<8, using: &random))"
-            let task = pipeline.load(fixture.request(path, size: Int.random(in: 8...10, using: &random))) { _ in
-              heard[index].next()
+            let token = pipeline.load(fixture.request(path, size: Int.random(in: 8...10, using: &random))) { _ in
+              counts[index].next()
               ends.record(index)
             }
-            if Int.random(in: 0..<3, using: &random) == 0 { task.cancel() }
+            if Int.random(in: 0..<3, using: &random) == 0 { token.cancel() }
           }
         }
       }
     }
-    _ = await ends.values(count: heard.count)
-    #expect(heard.allSatisfy { $0.value == 1 })
+    _ = await ends.values(count: counts.count)
+
+    #expect(counts.allSatisfy { $0.value == 1 })
     #expect(pipeline.runningCount == 0)
   }
 }

@@ -7,10 +7,11 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite("Failures of a source that was a picture", .timeLimit(.minutes(10))) struct SetbackTests {
+/// Failures of a source that had an image before.
+@Suite(.timeLimit(.minutes(10))) struct SetbackTests {
   private static let later: @Sendable () -> Date = { Date(timeIntervalSinceNow: 7200) }
 
-  /// A server that has a picture first, and then what a test says.
+  /// A server that has an image first, and later the reply that a test sets.
   private final class Server: Sendable {
     private let reply = Mutex(ServerReply.image(fields: ["Cache-Control": "max-age=3600", "ETag": "\"1\""]))
     func become(_ new: ServerReply) { reply.withLock { $0 = new } }
@@ -40,44 +41,49 @@ import Testing
   }
 
   static let useless: [(name: String, reply: ServerReply)] = [
-    ("a page", page([:])), ("a page that is fresh", page(["Cache-Control": "max-age=600"])),
+    ("a page", page([:])), ("a fresh page", page(["Cache-Control": "max-age=600"])),
     ("a page that may not be stored", page(["Cache-Control": "no-store"])),
     ("damage", .http(200, [:], damaged)),
-    ("missing, and not for long", .http(404, ["Cache-Control": "no-cache"])),
+    ("missing, but not for long", .http(404, ["Cache-Control": "no-cache"])),
   ]
 
   @Test(arguments: useless.indices)
-  func `A failure that says nothing for good leaves the picture on disk`(index: Int) async throws {
+  func `A failure that is not final leaves the image on disk`(index: Int) async throws {
     let server = Server()
     let fixture = try fixture(server)
-    let picture = try await load(fixture, now: { Date() })
+    let image = try await load(fixture, now: { Date() })
+
     server.become(Self.useless[index].reply)
     for size in [16, 20] {
       await #expect(throws: FetchFailure.self) { try await load(fixture, size: size) }
-      #expect(try await load(fixture, mode: .offline).thumbnails == picture.thumbnails)
+      #expect(try await load(fixture, mode: .offline).thumbnails == image.thumbnails)
     }
     server.become(.http(503))
     let stale = try await load(fixture)
-    #expect(stale.origin == .stale && stale.thumbnails == picture.thumbnails)
+    #expect(stale.origin == .stale && stale.thumbnails == image.thumbnails)
+
     server.become(.http(304, ["ETag": "\"1\""]))
     #expect(try await load(fixture).origin == .revalidated)
   }
 
   @Test(arguments: [404, 410])
-  func `A server that says it is gone is believed`(status: Int) async throws {
+  func `A status of missing or gone replaces the image`(status: Int) async throws {
     let server = Server()
     let fixture = try fixture(server)
+
     _ = try await load(fixture, now: { Date() })
     server.become(.http(status))
     await #expect(throws: FetchFailure.self) { try await load(fixture) }
+
     let failure = await #expect(throws: FetchFailure.self) { try await load(fixture, mode: .offline) }
     #expect(failure?.code == .http(status))
   }
 
-  @Test func `One process asks once a batch, and has the picture when the server fails`() async throws {
+  @Test func `One process makes one request per batch, and serves the image when the server fails`() async throws {
     let server = Server()
     let fixture = try fixture(server)
-    let picture = try await load(fixture, now: { Date() })
+    let image = try await load(fixture, now: { Date() })
+
     server.become(Self.page([:]))
     let pipeline = fixture.pipeline(now: Self.later)
     var request = fixture.request("/a")
@@ -88,21 +94,24 @@ import Testing
       #expect(failure?.code == .image(.notAnImage))
     }
     #expect(fixture.server.requests.count == 2)
+
     server.become(.http(503))
     request.since = .now
     let stale = try await pipeline.thumbnails(for: request)
-    #expect(stale.origin == .stale && stale.thumbnails == picture.thumbnails)
+    #expect(stale.origin == .stale && stale.thumbnails == image.thumbnails)
+
     server.become(.image(2))
     request.since = .now
     #expect(try await pipeline.thumbnails(for: request).origin == .network)
     #expect(try await pipeline.thumbnails(for: request).origin == .memory)
   }
 
-  @Test func `Without a picture the failure is kept, and its bytes are not decoded again`() async throws {
+  @Test func `A failure without an earlier image is kept, and its bytes are not decoded again`() async throws {
     let server = Server()
     server.become(.http(200, [:], Self.damaged))
     let fixture = try fixture(server)
     await #expect(throws: FetchFailure.self) { try await load(fixture) }
+
     let second = fixture.pipeline()
     await #expect(throws: FetchFailure.self) { try await second.thumbnails(for: fixture.request("/a")) }
     #expect(second.decodeCount == 0)

@@ -1,0 +1,15 @@
+import Dispatch
+import Foundation
+
+extension DispatchGroup {
+  /// True if nothing holds up those who wait for the group.
+  var isEmpty: Bool { wait(timeout: .now()) == .success }
+
+  /// Waits on a plain thread, which blocks, and then calls `body` there.
+  func waitOnThread(_ body: @escaping @Sendable () -> Void) {
+    Thread {
+      self.wait()
+      body()
+    }.start()
+  }
+}
