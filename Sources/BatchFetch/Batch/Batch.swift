@@ -1,19 +1,20 @@
 public import Foundation
 
-/// Many requests as one: each outcome is told with the count so far, and one completion follows them all.
+/// Many requests as one. Delivers each outcome with a running count, and then one completion.
 ///
-/// The elements are pulled lazily, a window at a time, so that a sequence of any length takes constant memory.
-/// Several batches, and single requests, may run over one pipeline: what they have in common is done once.
+/// Elements are pulled lazily, one window at a time, so that a sequence of any length takes constant memory. Several
+/// batches and single requests can share a pipeline: the work they have in common is done once.
 ///
 /// ```swift
-/// for await item in Batch(addresses.map { ThumbnailRequest(url: $0, size: 64) }, over: pipeline) {
+/// let requests = urls.map { ThumbnailRequest(url: $0, size: 64) }
+/// for await item in Batch(requests, over: pipeline) {
 ///   print(item.finished, item.total ?? 0, item.outcome)
 /// }
 /// ```
 public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Element: Sendable {
-  /// What the batch is made of.
+  /// An element with its outcome.
   public typealias Element = BatchItem<Elements.Element>
-  /// Turns an element into a request; throws for one that is none, which fails that element only.
+  /// Makes the request of an element. If it throws, only that element fails.
   public typealias Request = @Sendable (Elements.Element) throws(FetchFailure) -> ThumbnailRequest
 
   let elements: Elements
@@ -22,14 +23,14 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   let window: Int
   let request: Request
 
-  /// A batch of anything that can be turned into requests. It does nothing until it is started or iterated.
+  /// Creates a batch of any elements that requests can be made of. It does nothing until it is started or iterated.
   ///
   /// - Parameters:
-  ///   - elements: pulled one by one, from a thread that may be blocked by it.
-  ///   - pipeline: what fetches and renders.
-  ///   - total: the number of elements, for the progress; nil where it is not known.
-  ///   - window: elements at once on their way. Default 64.
-  ///   - request: the request of an element.
+  ///   - elements: the elements, pulled one by one. Pulling may block.
+  ///   - pipeline: what fetches and renders the images.
+  ///   - total: the number of elements, for the progress. Default nil: unknown.
+  ///   - window: the most elements in flight, at least 1. Default 64.
+  ///   - request: makes the request of an element.
   public init(
     _ elements: Elements, over pipeline: ThumbnailPipeline, total: Int? = nil, window: Int = 64,
     request: @escaping Request
@@ -44,12 +45,12 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   /// Starts the batch.
   ///
   /// - Parameters:
-  ///   - queue: where the closures are called, one at a time; by default a queue of the batch.
-  ///   - each: called once for every element, in the order of completion. The next element takes the place of this
-  ///     one when it returns.
-  ///   - completion: called exactly once, after the last call of `each`: also when there was nothing to do, when
-  ///     everything failed, or after a cancel.
-  /// - Returns: the running batch, which needs not be kept.
+  ///   - queue: where the closures are called, one at a time. Default: a queue of the batch.
+  ///   - each: called once for each element, in the order of completion. When it returns, the place of the element in
+  ///     the window is free.
+  ///   - completion: called exactly once, after the last call of `each`, even if there were no elements, all failed, or
+  ///     the batch was canceled. Default: nothing.
+  /// - Returns: the running batch. It continues if you do not keep this value.
   @discardableResult
   public func start(
     on queue: DispatchQueue? = nil, each: @escaping @Sendable (Element) -> Void,
@@ -65,7 +66,7 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
 }
 
 extension Batch where Elements.Element == ThumbnailRequest {
-  /// A batch of requests.
+  /// Creates a batch of requests.
   public init(_ requests: Elements, over pipeline: ThumbnailPipeline, window: Int = 64) where Elements: Collection {
     self.init(requests, over: pipeline, total: requests.count, window: window) { $0 }
   }

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Brings the items of a running batch to one reader. Holds no more than the batch's window: an item is acknowledged
-/// when it is taken.
+/// Passes the items of a running batch to one reader. It holds one window of items at most: an item is acknowledged when
+/// the reader takes it.
 final class BatchChannel<Element: Sendable>: Sendable {
   private typealias Item = BatchItem<Element>
   private typealias Pending = (item: Item, acknowledge: @Sendable () -> Void)
 
-  /// Shared with the batch, which must not keep the channel itself alive: letting go of that cancels the batch.
+  /// Shared with the batch. The batch must not keep the channel itself alive, whose release cancels the batch.
   private final class Buffer: Sendable {
     struct State {
       var items: [Pending] = []
@@ -73,7 +73,8 @@ final class BatchChannel<Element: Sendable>: Sendable {
     buffer.abandon()
   }
 
-  /// The next item; nil after the last one. A cancelled task cancels the batch, whose remaining items still come.
+  /// Returns the next item; nil after the last one. Canceling the task cancels the batch; its remaining items still
+  /// arrive.
   func next() async -> BatchItem<Element>? {
     let pending = await withTaskCancellationHandler {
       await buffer.take()

@@ -7,18 +7,25 @@ final class BatchEngine<Element: Sendable>: Sendable {
   /// Receives one item, and acknowledges it when its place in the window is free.
   typealias Handler = @Sendable (BatchItem<Element>, _ acknowledge: @escaping @Sendable () -> Void) -> Void
 
+  private typealias Request = @Sendable (Element) throws(FetchFailure) -> ThumbnailRequest
+
+  private struct Closures {
+    let request: Request
+    let handler: Handler
+  }
+
   private struct State {
     var batch: BatchState
     /// The callers in flight, by index.
     var callers: [Int: ThumbnailCaller] = [:]
+    /// Nil after the end: a batch that somebody still holds must not keep what they captured.
+    var closures: Closures?
   }
 
   /// Entered once while elements are pulled, and once for each element until it is acknowledged.
   let group = DispatchGroup()
   private let pipeline: ThumbnailPipeline
   private let total: Int?
-  private let request: @Sendable (Element) throws(FetchFailure) -> ThumbnailRequest
-  private let handler: Handler
   private let started = ContinuousClock.now
   private let state: Mutex<State>
   /// Used on the pulling queue only; the lock satisfies the compiler.
@@ -31,10 +38,9 @@ final class BatchEngine<Element: Sendable>: Sendable {
   where Elements.Element == Element {
     pipeline = batch.pipeline
     total = batch.total
-    request = batch.request
-    self.handler = handler
     delivering = DispatchQueue(label: "thumbs.batch.deliver", target: queue)
-    state = Mutex(State(batch: BatchState(window: batch.window)))
+    let closures = Closures(request: batch.request, handler: handler)
+    state = Mutex(State(batch: BatchState(window: batch.window), closures: closures))
     let elements = batch.elements
     next = Mutex(Self.puller(of: elements))
   }
@@ -47,7 +53,10 @@ final class BatchEngine<Element: Sendable>: Sendable {
 
   func start(completion: @escaping @Sendable (BatchSummary) -> Void) {
     group.enter()
-    group.notify(queue: delivering) { [self] in completion(summary) }
+    group.notify(queue: delivering) { [self] in
+      completion(summary)
+      release()
+    }
     pulling.async { [self] in pull() }
   }
 
@@ -57,6 +66,14 @@ final class BatchEngine<Element: Sendable>: Sendable {
     }
     close()
     for caller in callers { caller.cancel() }
+  }
+
+  /// Drops everything that the batch was given.
+  private func release() {
+    // Outside the lock: what a closure captured may run code when it is released.
+    let closures = state.withLock { $0.closures.take() }
+    _ = closures
+    pulling.async { [self] in next.withLock { $0 = { nil } } }
   }
 
   private var summary: BatchSummary {
@@ -92,8 +109,9 @@ final class BatchEngine<Element: Sendable>: Sendable {
   }
 
   private func begin(_ index: Int, _ element: Element) {
+    guard let closures = state.withLock({ $0.closures }) else { return }
     do throws(FetchFailure) {
-      var request = try request(element)
+      var request = try closures.request(element)
       request.since = request.since ?? started
       let caller = pipeline.makeCaller(request, on: delivering) { [self] in deliver(index, element, $0) }
       // Known to `cancel` before it starts, so that no cancel misses it.
@@ -109,12 +127,12 @@ final class BatchEngine<Element: Sendable>: Sendable {
   }
 
   private func deliver(_ index: Int, _ element: Element, _ outcome: Result<ThumbnailSet, FetchFailure>) {
-    let finished = state.withLock { state in
+    let (finished, handler) = state.withLock { state in
       state.callers[index] = nil
-      return state.batch.deliver(BatchState.End(outcome))
+      return (state.batch.deliver(BatchState.End(outcome)), state.closures?.handler)
     }
     let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)
-    handler(item) { [self] in
+    handler?(item) { [self] in
       if state.withLock({ $0.batch.release() }) {
         pulling.async { [self] in pull() }
       }

@@ -1,13 +1,13 @@
-/// One element of a batch, and what became of it.
+/// One element of a batch with its outcome.
 public struct BatchItem<Element: Sendable>: Sendable {
-  /// The position of the element in the batch's sequence, from 0.
+  /// The position of the element in the sequence, from 0.
   public let index: Int
   /// The element.
   public let element: Element
-  /// Its thumbnails, or why there are none.
+  /// The thumbnails or the failure.
   public let outcome: Result<ThumbnailSet, FetchFailure>
-  /// How many elements are finished, this one included: 1 for the first item told, then 2, and so on.
+  /// The number of finished elements, including this one: 1 for the first item delivered, then 2, and so on.
   public let finished: Int
-  /// How many there are; nil where the sequence does not tell.
+  /// The number of elements in the sequence; nil if it is unknown.
   public let total: Int?
 }

@@ -1,8 +1,9 @@
 public import Foundation
 
-/// A batch that was started.
+/// A running batch.
 public struct BatchRun: Sendable {
-  /// Empty when everything is told, the completion excepted. For `notify`; and for `wait`, on a thread that may block.
+  /// A group that is empty once every outcome was delivered; the completion follows. Use it with `notify`, or with `wait`
+  /// on a thread that may block.
   public let group: DispatchGroup
   private let onCancel: @Sendable () -> Void
 
@@ -11,7 +12,7 @@ public struct BatchRun: Sendable {
     onCancel = cancel
   }
 
-  /// Pulls nothing more, and cancels what is on its way and nobody else wants. Every element that was begun is still
-  /// told of, then the completion follows.
+  /// Stops pulling elements, and cancels those in flight, except for work that other callers need. Every element that has
+  /// begun still gets its outcome, and then the completion is called.
   public func cancel() { onCancel() }
 }

@@ -1,6 +1,6 @@
-/// How far a batch is. A plain value: it says what may be begun, and counts what was told.
+/// The state of a batch. A plain value that decides when elements may begin, and counts the outcomes.
 struct BatchState {
-  /// How an element ended.
+  /// The kind of an outcome.
   enum End {
     case success, failure, cancelled
 
@@ -12,7 +12,7 @@ struct BatchState {
     }
   }
 
-  /// Elements at once on their way, from being pulled to being handled.
+  /// The most elements in flight, from being pulled to being handled.
   let window: Int
   private var begun = 0
   private var inHand = 0
@@ -21,12 +21,12 @@ struct BatchState {
   private(set) var cancelled = 0
   private var isClosed = false
   private(set) var isCancelled = false
-  /// Whether the pulling stopped for want of room.
+  /// True if pulling has stopped because the window was full.
   private var isStalled = false
 
   init(window: Int) { self.window = window }
 
-  /// A place for one more element, by its index; nil when the window is full, or nothing more is to be pulled.
+  /// Reserves a place for one more element. Returns its index; nil if the window is full or the batch is closed.
   mutating func reserve() -> Int? {
     guard !isClosed, inHand < window else {
       isStalled = !isClosed
@@ -37,17 +37,17 @@ struct BatchState {
     return begun
   }
 
-  /// Nothing more is pulled. True for the first call only.
+  /// Ends the pulling. Returns true for the first call only.
   mutating func close() -> Bool {
     guard !isClosed else { return false }
     isClosed = true
     return true
   }
 
-  /// Whether the element of a reserved place may still begin: a cancel may have come while it was pulled.
+  /// True if the element of a reserved place may begin. False if the batch was canceled while the element was pulled.
   var mayBegin: Bool { !isClosed }
 
-  /// One more outcome is told; the result is how many that makes.
+  /// Counts an outcome. Returns the number of outcomes so far.
   mutating func deliver(_ end: End) -> Int {
     finished += 1
     switch end {
@@ -58,9 +58,9 @@ struct BatchState {
     return finished
   }
 
-  /// An outcome was handled: its place is free. True when the pulling stopped for want of room and should go on, which
-  /// an eighth of the window is worth: woken for every place, it would sleep again at once. A pulling that has not
-  /// stopped, and may be blocked by its source for long, finds the place by itself.
+  /// Frees the place of an outcome that was handled. Returns true if pulling has stopped and should continue, which is
+  /// the case when more than an eighth of the window is free: a thread that is woken for every single place would sleep again at once.
+  /// Pulling that has not stopped finds the free place by itself.
   mutating func release() -> Bool {
     inHand -= 1
     guard isStalled, window - inHand > window / 8 else { return false }
@@ -68,7 +68,7 @@ struct BatchState {
     return true
   }
 
-  /// Nothing more is pulled, and what is on its way is not wanted. True for the first call only.
+  /// Cancels the batch. Returns true for the first call only.
   mutating func cancel() -> Bool {
     defer { isCancelled = true }
     return !isCancelled

@@ -1,14 +1,14 @@
-/// What became of a batch.
+/// The counts of a batch that has ended.
 public struct BatchSummary: Hashable, Sendable {
-  /// Elements that were told of, failures and cancelled ones included.
+  /// The number of outcomes delivered, including failures and cancellations.
   public let finished: Int
-  /// Those of them that failed.
+  /// The number of failures.
   public let failed: Int
-  /// Those of them that were cancelled.
+  /// The number of canceled elements.
   public let cancelled: Int
-  /// Whether the batch was cancelled. Elements that were not begun by then were not told of.
+  /// True if the batch was canceled. Elements that had not begun by then have no outcome.
   public let isCancelled: Bool
 
-  /// Those of them that have their thumbnails.
+  /// The number of elements with thumbnails.
   public var succeeded: Int { finished - failed - cancelled }
 }

@@ -8,11 +8,12 @@ internal import Synchronization
 /// handle when the piece ends, so that a finished piece is not kept alive, nor anything that its closures captured.
 ///
 /// ```swift
-/// let slot = TokenSlot()
+/// let slot = TokenSlot()  // usually a property
 /// slot.run { priority in
-///   WorkHandle(downloader.download(request) { result in … })
+///   request.priority = priority
+///   return WorkHandle(downloader.download(request, completion: completion))
 /// }
-/// slot.cancel()  // from any thread, at any time
+/// slot.cancel()
 /// ```
 struct TokenSlot: ~Copyable, Sendable {
   /// One piece of work.

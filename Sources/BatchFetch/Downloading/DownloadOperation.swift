@@ -10,11 +10,11 @@ internal import Foundation
 /// let operation = DownloadOperation(request, over: downloader) { progress in
 ///   print(progress.fraction ?? 0)
 /// }
-/// operation.addDependency(login)
-/// operation.completionBlock = { [unowned operation] in
+/// let report = BlockOperation {
 ///   print(operation.result?.map(\.body.count) as Any)
 /// }
-/// queue.addOperation(operation)
+/// report.addDependency(operation)
+/// queue.addOperations([operation, report], waitUntilFinished: false)
 /// ```
 ///
 /// The superclass makes this class `@unchecked Sendable`; it adds nothing that can change.

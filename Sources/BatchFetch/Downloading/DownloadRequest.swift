@@ -6,7 +6,6 @@ public import HTTPTypes
 /// var request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
 /// request.headerFields[.referer] = "https://images.example/"
 /// request.priority = .high
-/// let download = try await downloader.download(request)
 /// ```
 public struct DownloadRequest: Sendable {
   /// Inspects the body received so far, and throws to give up the download. Called for each piece of the body until it

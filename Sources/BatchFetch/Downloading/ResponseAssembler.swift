@@ -110,7 +110,7 @@ struct ResponseAssembler {
 
   private mutating func refuseRange() -> FetchFailure {
     isRangeRefused = true
-    return FetchFailure(.connectionLost, "The server did not send the missing bytes.")
+    return FetchFailure(.connectionLost, "The server sent a different range than requested.")
   }
 
   /// Returns the failure of a response that ended too early or has no body.
@@ -129,5 +129,5 @@ struct ResponseAssembler {
 }
 
 extension FetchFailure {
-  fileprivate static let noResponse = FetchFailure(.connectionLost, "The server sent no response.")
+  fileprivate static let noResponse = FetchFailure(.connectionLost, "The server did not respond.")
 }

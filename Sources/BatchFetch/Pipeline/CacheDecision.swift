@@ -47,7 +47,7 @@ enum CacheDecision {
     return FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: source.status)
   }
 
-  static let offlineMiss = FetchFailure(.offlineMiss, "The image is not in the cache, and requests are disabled.")
+  static let offlineMiss = FetchFailure(.offlineMiss, "The image is not in the cache, and the cache mode is offline.")
 
   /// Entries fetched by this process count as fresh.
   private static func origin(of image: CachedImage, now: Date) -> ThumbnailSet.Origin {

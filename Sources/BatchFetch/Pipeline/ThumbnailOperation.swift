@@ -7,11 +7,9 @@ internal import Foundation
 ///
 /// ```swift
 /// let operation = ThumbnailOperation(ThumbnailRequest(url: url, size: 128), over: pipeline)
-/// operation.completionBlock = { [unowned operation] in
-///   print(operation.result?.map(\.thumbnails.count) as Any)
-/// }
-/// queue.addOperation(operation)
+/// operation.addDependency(login)
 /// operation.queuePriority = .veryHigh
+/// queue.addOperation(operation)
 /// ```
 ///
 /// The superclass makes this class `@unchecked Sendable`; it adds nothing that can change.

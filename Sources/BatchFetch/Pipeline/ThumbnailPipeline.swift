@@ -10,7 +10,7 @@ internal import Synchronization
 /// let pipeline = ThumbnailPipeline()
 /// let request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
 /// let set = try await pipeline.thumbnails(for: request)
-/// print(set.origin, set.thumbnails[0].encoded.count)
+/// print(set.origin, set.thumbnails[0].bytes.count)
 /// ```
 public final class ThumbnailPipeline: Sendable {
   /// Receives the outcome of a request, exactly once.

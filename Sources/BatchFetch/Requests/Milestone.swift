@@ -4,8 +4,9 @@ internal import Synchronization
 /// An event that happens once, and that requests and downloads can wait for, such as the end of another request.
 ///
 /// ```swift
-/// let login = pipeline.load(loginImage) { … }
-/// request.after = [login.finished]
+/// let first = pipeline.load(firstRequest) { print("first:", $0) }
+/// secondRequest.after = [first.finished]
+/// pipeline.load(secondRequest) { print("second:", $0) }
 /// ```
 ///
 /// A milestone that is released counts as reached: nobody could reach it anymore, and no request may wait forever.

@@ -139,4 +139,20 @@ import Testing
     #expect(isKept)
     #expect(watched == nil)
   }
+
+  @Test func `A cancel reaches a download that is begun in the slot`() async throws {
+    let downloader = Downloader(transport: ScriptedTransport { _, _ in [.hold] })
+    var request = DownloadRequest(source: try SourceURL("http://a.test/"))
+    let outcome = Recorder<Outcome>()
+    let completion: Downloader.Completion = { outcome.record($0) }
+
+    let slot = TokenSlot()  // usually a property
+    slot.run { priority in
+      request.priority = priority
+      return WorkHandle(downloader.download(request, completion: completion))
+    }
+    slot.cancel()
+
+    #expect(await outcome.only().failure == .cancelled)
+  }
 }

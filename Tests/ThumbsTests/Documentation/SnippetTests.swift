@@ -40,6 +40,27 @@ import Testing
     }
   }
 
+  @Test func `Every example in a documentation comment is compiled by the tests`() throws {
+    let tests = try Self.sources(in: "Tests").map { Self.lines(of: $0).joined(separator: "\n") }
+    let comments = try Self.sources(in: "Sources").map { source in
+      let lines = source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+      return lines.filter { $0.hasPrefix("///") }.map { $0.dropFirst(3) }.joined(separator: "\n")
+    }
+    let snippets = comments.flatMap { Self.snippets(of: $0.replacing("\n ", with: "\n")) }
+
+    #expect(snippets.count >= 14)
+    for snippet in snippets {
+      let lines = Self.lines(of: snippet).joined(separator: "\n")
+      #expect(tests.contains { $0.contains(lines) }, "\(snippet)")
+    }
+  }
+
+  /// The texts of the Swift files in a folder.
+  private static func sources(in folder: String) throws -> [String] {
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+    return try paths.filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }
+  }
+
   @Test func `The table of failure codes marks exactly the retryable codes`() throws {
     let rows = try Self.text("Documentation/formats.md").split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /\| `([a-z_0-9]+)` \| [^|]* \| (yes|) ?\|/)

@@ -1,0 +1,145 @@
+import BatchFetch
+import Foundation
+import HTTPTypes
+import ImageCache
+import TestSupport
+import Testing
+
+/// The code of the documentation comments, compiled as a client of the module would compile it.
+@Suite struct FetchDocumentationExamples {
+  @Test func `The example of ThumbnailRequest makes the request that it shows`() {
+    var request = ThumbnailRequest(
+      url: "https://example.com/photo.jpg",
+      specs: [ThumbnailSpec(width: 64), ThumbnailSpec(width: 320, height: 180, fit: .cover)])
+    request.mirrors = ["https://mirror.example.com/photo.jpg"]
+    request.headerFields[.referer] = "https://example.com/"
+    request.priority = .high
+
+    #expect(request.specs.map(\.label) == ["64x64", "320x180"])
+    #expect(request.mirrors.count == 1 && request.headerFields.count == 1)
+    #expect(request.priority == Priority.high)
+  }
+
+  @Test func `The nested name of the priority still compiles`() {
+    let priorities = ThumbnailRequest.Priority.allCases
+
+    #expect(priorities == [Priority.low, .normal, .high] && priorities.sorted() == priorities)
+  }
+
+  @Test func `The example of DownloadRequest makes the request that it shows`() throws {
+    var request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+    request.headerFields[.referer] = "https://images.example/"
+    request.priority = .high
+
+    #expect(request.headerFields.count == 1 && request.priority == .high)
+  }
+
+  // MARK: Examples that run over a scripted transport
+
+  private let downloader = Downloader(transport: ScriptedTransport { _, _ in .answer([1, 2, 3]) })
+  private let queue = OperationQueue()
+
+  private func pipeline() -> ThumbnailPipeline {
+    let image = SampleImage.png(width: 8, height: 8)
+    return ThumbnailPipeline(.init(cacheDirectory: nil), transport: ScriptedTransport { _, _ in .answer(image) })
+  }
+
+  @Test func `The example of DownloadToken ends with cancelled`() async throws {
+    let request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+    downloader.isSuspended = true
+
+    let token = downloader.download(request) { result in
+      print(result.map(\.body.count))
+    }
+    token.setPriority(.high)
+    token.pause()
+    token.resume()
+    token.cancel()
+
+    await downloader.waitUntilFinished()
+    #expect(throws: FetchFailure.cancelled) { try token.result?.get() }
+  }
+
+  @Test func `The example of DownloadOperation reports the result of the operation`() async throws {
+    let request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+
+    let operation = DownloadOperation(request, over: downloader) { progress in
+      print(progress.fraction ?? 0)
+    }
+    let report = BlockOperation {
+      print(operation.result?.map(\.body.count) as Any)
+    }
+    report.addDependency(operation)
+    queue.addOperations([operation, report], waitUntilFinished: false)
+
+    await eventually { report.isFinished }
+    #expect(try operation.result?.get().body == [1, 2, 3])
+  }
+
+  @Test func `The example of ThumbnailOperation runs after its dependency`() async throws {
+    let (pipeline, url) = (pipeline(), "https://images.example/a.png")
+    let login = BlockOperation()
+    queue.addOperation(login)
+
+    let operation = ThumbnailOperation(ThumbnailRequest(url: url, size: 128), over: pipeline)
+    operation.addDependency(login)
+    operation.queuePriority = .veryHigh
+    queue.addOperation(operation)
+
+    await eventually { operation.isFinished }
+    #expect(login.isFinished)
+    #expect(try operation.result?.get().thumbnails.count == 1)
+  }
+
+  @Test func `The example of ThumbnailToken ends with one outcome`() async {
+    let (pipeline, request) = (pipeline(), ThumbnailRequest(url: "https://images.example/a.png", size: 8))
+
+    let token = pipeline.load(request) { result in
+      print(result.map(\.thumbnails.count))
+    }
+    token.setPriority(.high)
+    token.cancel()
+
+    await eventually { token.result != nil }
+    #expect(throws: FetchFailure.cancelled) { try token.result?.get() }
+  }
+
+  @Test func `The example of Milestone loads one image after the other`() async {
+    let pipeline = pipeline()
+    let firstRequest = ThumbnailRequest(url: "https://images.example/a.png", size: 8)
+    var secondRequest = ThumbnailRequest(url: "https://images.example/b.png", size: 8)
+
+    let first = pipeline.load(firstRequest) { print("first:", $0) }
+    secondRequest.after = [first.finished]
+    pipeline.load(secondRequest) { print("second:", $0) }
+
+    await eventually { pipeline.decodeCount == 2 }
+  }
+
+  @Test func `The example of Batch delivers all items`() async {
+    let (pipeline, urls) = (pipeline(), ["https://images.example/a.png", "https://images.example/b.png"])
+
+    let requests = urls.map { ThumbnailRequest(url: $0, size: 64) }
+    for await item in Batch(requests, over: pipeline) {
+      print(item.finished, item.total ?? 0, item.outcome)
+    }
+
+    #expect(pipeline.decodeCount == 2)
+  }
+
+  // MARK: Examples that would use the network: they only need to compile
+
+  private func exampleOfDownloader() async throws {
+    let downloader = Downloader()
+    let source = try SourceURL("https://images.example/a.jpg")
+    let download = try await downloader.download(DownloadRequest(source: source))
+    print(download.response.status, download.body.count)
+  }
+
+  private func exampleOfPipeline() async throws {
+    let pipeline = ThumbnailPipeline()
+    let request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
+    let set = try await pipeline.thumbnails(for: request)
+    print(set.origin, set.thumbnails[0].bytes.count)
+  }
+}
