@@ -70,7 +70,7 @@ import Testing
     #expect(try command.output.bytes == fixture.output("a-8x8.png"))
     let other = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--spec", "9x9", "--body")
     #expect(other.ending == .exit(1))
-    #expect(other.errors.contains("it has 16x16, 8x8"))
+    #expect(other.errors.contains("Available: 16x16, 8x8"))
   }
 
   @Test func `Filters choose, and all must hold`() async throws {
