@@ -76,7 +76,7 @@ import Testing
 
     let other = try await fixture.cacheCommand("show", fixture.server.url("/a.png"), "--spec", "9x9", "--body")
     #expect(other.ending == .exit(1))
-    #expect(other.errors.contains("it has 16x16, 8x8"))
+    #expect(other.errors.contains("Available: 16x16, 8x8"))
   }
 
   @Test func `The ls command lists the sources that match all filters`() async throws {
