@@ -132,8 +132,8 @@ static bool changes_nothing(const CImageTransform *self, CImageColorModel model)
   }
 }
 
-/// Adds a message with the reason that there is no transform. Returns success unless memory ran out, because an image without
-/// its profile is still an image.
+/// Adds a message with the reason that there is no transform. Returns success unless memory ran out, because an image
+/// without its profile is still an image.
 static CImageStatus explain(const CImageTransform *self, CImageMessages *messages) {
   if (self->context == NULL || self->outOfMemory) {
     cimage_set_error(messages, "out of memory");

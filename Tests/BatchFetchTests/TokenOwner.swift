@@ -1,7 +1,7 @@
 import Synchronization
 import TestSupport
 
-/// An object that keeps the token of its own request, while the closures of the request capture the object.
+/// An object that keeps the token of its request, while the closures of the request capture the object.
 final class TokenOwner<Token: Sendable>: Sendable {
   private let token = Mutex<Token?>(nil)
   private let ends = Recorder<Void>()

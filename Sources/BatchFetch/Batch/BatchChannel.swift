@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Passes the items of a running batch to one reader. It holds one window of items at most: an item is acknowledged when
-/// the reader takes it.
+/// Passes the items of a running batch to one reader. It holds one window of items at most: an item is acknowledged
+/// when the reader takes it.
 final class BatchChannel<Element: Sendable>: Sendable {
   private typealias Item = BatchItem<Element>
   private typealias Pending = (item: Item, acknowledge: @Sendable () -> Void)

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs a batch: pulls elements while the window has room, delivers outcomes one at a time, and holds the completion back
-/// until all are delivered.
+/// Runs a batch: pulls elements while the window has room, delivers outcomes one at a time, and holds the completion
+/// back until all are delivered.
 final class BatchEngine<Element: Sendable>: Sendable {
   /// Receives one item, and acknowledges it when its place in the window is free.
   typealias Handler = @Sendable (BatchItem<Element>, _ acknowledge: @escaping @Sendable () -> Void) -> Void

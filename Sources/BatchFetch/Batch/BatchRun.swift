@@ -2,8 +2,8 @@ public import Foundation
 
 /// A running batch.
 public struct BatchRun: Sendable {
-  /// A group that is empty once every outcome was delivered; the completion follows. Use it with `notify`, or with `wait`
-  /// on a thread that may block.
+  /// A group that is empty once every outcome was delivered; the completion follows. Use it with `notify`, or with
+  /// `wait` on a thread that may block.
   public let group: DispatchGroup
   private let onCancel: @Sendable () -> Void
 
@@ -12,7 +12,7 @@ public struct BatchRun: Sendable {
     onCancel = cancel
   }
 
-  /// Stops pulling elements, and cancels those in flight, except for work that other callers need. Every element that has
-  /// begun still gets its outcome, and then the completion is called.
+  /// Stops pulling elements, and cancels those in flight, except for work that other callers need. Every element that
+  /// has begun still gets its outcome, and then the completion is called.
   public func cancel() { onCancel() }
 }

@@ -59,8 +59,8 @@ struct BatchState {
   }
 
   /// Frees the place of an outcome that was handled. Returns true if pulling has stopped and should continue, which is
-  /// the case when more than an eighth of the window is free: a thread that is woken for every single place would sleep again at once.
-  /// Pulling that has not stopped finds the free place by itself.
+  /// the case when more than an eighth of the window is free: a thread that is woken for every single place would sleep
+  /// again at once. Pulling that has not stopped finds the free place by itself.
   mutating func release() -> Bool {
     inHand -= 1
     guard isStalled, window - inHand > window / 8 else { return false }

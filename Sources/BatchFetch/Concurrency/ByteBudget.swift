@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// Limits the bytes that are in memory and not yet rendered. Above the limit, no transfer starts and no original is read.
+/// Limits the bytes that are in memory and not yet rendered. Above the limit, no transfer starts and no original is
+/// read.
 final class ByteBudget: Sendable {
   typealias Work = @Sendable () -> Void
 
@@ -36,8 +37,8 @@ final class ByteBudget: Sendable {
   /// Adds bytes that are in memory and wait to be rendered.
   func hold(_ bytes: Int) { _ = change { $0.held += bytes } }
 
-  /// Adds the bytes of a file that is to be read, as soon as the total is within the limit, which is therefore exceeded by
-  /// one file at most. Until then the work waits, behind earlier work of the same or a higher priority.
+  /// Adds the bytes of a file that is to be read, as soon as the total is within the limit, which is therefore exceeded
+  /// by one file at most. Until then the work waits, behind earlier work of the same or a higher priority.
   ///
   /// - Parameter work: called once, when the bytes were added: on this thread if there is room now, otherwise on the
   ///   thread that makes room. Must not block.

@@ -15,12 +15,9 @@ struct CallerMailbox<Value: Sendable> {
   private var isEndDelivered = false
   private var isDelivering = false
 
-  /// The outcome; nil before it is delivered.
-  var outcome: Result<Value, FetchFailure>? { isEndDelivered ? end : nil }
-
   /// Adds progress, unless later progress is known. Returns true if the caller of this method must begin to deliver.
   mutating func offer(_ progress: DownloadProgress) -> Bool {
-    guard end == nil, progress.isLater(than: pending ?? delivered) else { return false }
+    guard end == nil, !isEndDelivered, progress.isLater(than: pending ?? delivered) else { return false }
     pending = progress
     return beginDelivery()
   }
@@ -29,7 +26,7 @@ struct CallerMailbox<Value: Sendable> {
   ///
   /// - Parameter complete: The progress at the end, delivered before it.
   mutating func end(_ result: Result<Value, FetchFailure>, complete: DownloadProgress? = nil) -> Bool {
-    guard end == nil else { return false }
+    guard end == nil, !isEndDelivered else { return false }
     end = result
     if let complete, complete != delivered { pending = complete }
     return beginDelivery()
@@ -50,7 +47,7 @@ struct CallerMailbox<Value: Sendable> {
       delivered = progress
       return .progress(progress)
     }
-    if let end, !isEndDelivered {
+    if let end = end.take() {
       isEndDelivered = true
       return .end(end)
     }

@@ -1,5 +1,5 @@
 /// The demand of one caller.
-struct Demand: Sendable {
+struct Demand: Equatable, Sendable {
   var priority = Priority.normal
   /// True if the caller does not need the result for now.
   var isPaused = false

@@ -1,15 +1,15 @@
 public import Foundation
 internal import Synchronization
 
-/// A request as an `Operation`. The base of ``DownloadOperation`` and ``ThumbnailOperation``, which share its life-cycle:
-/// the operation begins its request when a queue starts it, and finishes when the request has ended.
+/// A request as an `Operation`. The base of ``DownloadOperation`` and ``ThumbnailOperation``, which share its
+/// life-cycle: the operation begins its request when a queue starts it, and finishes when the request has ended.
 ///
 /// The superclass makes this class `@unchecked Sendable`; everything added here is constant or inside a `Mutex`.
 public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Sendable {
   /// Begins the request.
   typealias Begin =
     @Sendable (
-      _ priority: Priority, _ progress: @escaping DownloadProgress.Handler,
+      _ demand: Demand, _ progress: @escaping DownloadProgress.Handler,
       _ completion: @escaping @Sendable (Result<Value, FetchFailure>) -> Void
     ) -> WorkHandle
 
@@ -53,8 +53,8 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
 
   final override func execute() {
     guard let begin = state.withLock({ $0.begin.take() }) else { return end(.failure(.cancelled)) }
-    slot.run { priority in
-      begin(priority) { [self] in
+    slot.run { demand in
+      begin(demand) { [self] in
         report($0)
       } _: { [self] in
         end($0)
@@ -70,10 +70,12 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
   }
 
   private func end(_ result: Result<Value, FetchFailure>) {
-    state.withLock { state in
-      state.begin = nil
+    // Released outside the lock: what the closure captured may run code when it goes.
+    let begin = state.withLock { state in
       state.result = result
+      return state.begin.take()
     }
+    _ = begin
     slot.end()
     finish()
   }

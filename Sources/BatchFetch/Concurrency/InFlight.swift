@@ -1,8 +1,8 @@
 /// The table of jobs in flight and their callers. A plain value: its owner guards it with a lock, and acts on the
 /// results after unlocking.
 ///
-/// A caller is in the table exactly as long as an end is owed to it. Whoever removes the caller delivers that end, so
-/// that each caller gets exactly one, however many threads race.
+/// A caller is in the table exactly as long as an end is owed to it. The thread that removes the caller delivers that end,
+/// so that each caller gets exactly one, however many threads race.
 struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Sendable {
   typealias CallerID = ObjectIdentifier
 
@@ -40,6 +40,11 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
 
     func demand(revision: UInt64) -> JointDemand {
       JointDemand(priority: priority, isPaused: pausedCount == members.count, revision: revision)
+    }
+
+    mutating func join(_ member: Member, _ id: CallerID, revision: UInt64) -> Joined {
+      add(member, id)
+      return Joined(job: job, isNew: generation == member.order, demand: demand(revision: revision))
     }
 
     mutating func add(_ member: Member, _ id: CallerID) {
@@ -80,7 +85,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
 
   /// Adds a caller to the job of `key`, and makes the job if there is none.
   ///
-  /// - Parameter make: Makes the job. Its generation tells it from later jobs of the same key: an abandoned job that
+  /// - Parameter make: Makes the job. Its generation distinguishes it from later jobs of the same key: an abandoned job that
   ///   ends late never serves the callers of its successor.
   mutating func join(
     _ key: Key, _ caller: Caller, id: CallerID, demand: Demand = Demand(), make: (_ generation: UInt64) -> Job
@@ -106,11 +111,9 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     _ member: Member, _ id: CallerID, at place: Place, make: (_ generation: UInt64) -> Job
   ) -> Joined {
     places[id] = place
-    var entry = entries.removeValue(forKey: place) ?? Entry(generation: member.order, job: make(member.order))
-    entry.add(member, id)
-    entries[place] = entry
-    let demand = entry.demand(revision: nextNumber())
-    return Joined(job: entry.job, isNew: entry.generation == member.order, demand: demand)
+    let revision = nextNumber()
+    return entries[place, default: Entry(generation: member.order, job: make(member.order))]
+      .join(member, id, revision: revision)
   }
 
   private mutating func nextNumber() -> UInt64 {
@@ -122,7 +125,6 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
 
   /// The state after a caller has left.
   struct Left {
-    let caller: Caller
     /// The job, if this was its last caller. It has left the table and must be canceled.
     let abandoned: Job?
     /// The job and its new demand, if it has other callers.
@@ -131,19 +133,18 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
 
   /// Removes one caller. Returns nil if it is not in the table.
   mutating func leave(_ id: CallerID) -> Left? {
-    guard let place = places.removeValue(forKey: id), let member = entries[place]?.remove(id),
-      let entry = entries[place]
+    guard let place = places.removeValue(forKey: id), entries[place]?.remove(id) != nil, let entry = entries[place]
     else { return nil }
     guard entry.members.isEmpty else {
       let remaining = (entry.job, entry.demand(revision: nextNumber()))
-      return Left(caller: member.caller, abandoned: nil, remaining: remaining)
+      return Left(abandoned: nil, remaining: remaining)
     }
     entries[place] = nil
-    return Left(caller: member.caller, abandoned: entry.job, remaining: nil)
+    return Left(abandoned: entry.job, remaining: nil)
   }
 
-  /// Removes the jobs whose joint demand `isRemoved` accepts. Returns them, for they must be canceled, and their callers
-  /// in the order they came.
+  /// Removes the jobs whose joint demand `isRemoved` accepts. Returns them, for they must be canceled, and their
+  /// callers in the order they came.
   mutating func remove(where isRemoved: (JointDemand) -> Bool = { _ in true }) -> (jobs: [Job], callers: [Caller]) {
     let removed = entries.filter { isRemoved($0.value.demand(revision: 0)) }
     for (place, entry) in removed {
@@ -163,12 +164,13 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
       return ([], true)
     }
     let served = entries.values[index].inOrder.filter { isServed($0.member.caller) }
-    for (id, _) in served {
-      places[id] = nil
-      _ = entries.values[index].remove(id)
+    for (id, _) in served { places[id] = nil }
+    let isOver = served.count == entries.values[index].members.count
+    if isOver {
+      entries.remove(at: index)
+    } else {
+      for (id, _) in served { _ = entries.values[index].remove(id) }
     }
-    let isOver = entries.values[index].members.isEmpty
-    if isOver { entries.remove(at: index) }
     return (served.map(\.member.caller), isOver)
   }
 
@@ -183,7 +185,11 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     return entries[place].map { ($0.job, $0.demand(revision: revision)) }
   }
 
-  /// Returns the callers of a job in the order they came, and their highest priority; nil if the job has left the table.
+  /// Returns the job of a caller; nil if the caller is not in the table.
+  func job(of id: CallerID) -> Job? { places[id].flatMap { entries[$0]?.job } }
+
+  /// Returns the callers of a job in the order they came, and their highest priority; nil if the job has left the
+  /// table.
   func waiting(for key: Key, generation: UInt64) -> (callers: [Caller], priority: Priority)? {
     guard let entry = entries[.keyed(key)], entry.generation == generation else { return nil }
     return (entry.inOrder.map(\.member.caller), entry.priority)

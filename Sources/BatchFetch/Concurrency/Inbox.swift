@@ -26,9 +26,6 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
     state = Mutex(State(progress: progress, completion: completion))
   }
 
-  /// The outcome; nil before the completion is called.
-  var outcome: Result<Value, FetchFailure>? { state.withLock { $0.mailbox.outcome } }
-
   /// The milestone that is reached after the completion has returned.
   var finished: Milestone {
     let (milestone, isOver) = state.withLock { state in
@@ -54,12 +51,15 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
   func cancel() -> Bool { state.withLock { $0.mailbox.cancel() } }
 
   /// Calls the closures. Returns true if the end was among the deliveries.
-  func deliver() -> Bool {
+  ///
+  /// - Parameter willComplete: Called with the outcome, right before the completion.
+  func deliver(willComplete: (Result<Value, FetchFailure>) -> Void = { _ in }) -> Bool {
     var isEnd = false
     while let delivery = state.withLock({ $0.mailbox.next() }) {
       switch delivery {
       case .progress(let progress): state.withLock { $0.progress }?(progress)
       case .end(let result):
+        willComplete(result)
         complete(with: result)
         isEnd = true
       }

@@ -33,8 +33,10 @@ final class QueuePlace: AsynchronousOperation, @unchecked Sendable {
 
   /// Gives the place up: at once if it has its turn, otherwise as soon as the queue reaches it.
   func leave() {
-    // The queue's thread may start this place right now. It either sees the cancel and skips the work, or has started
-    // before, and then `finish()` ends it. In the other order, a place started between both calls would stay for good.
+    finish()
+    if isFinished { return }
+    // The place had not started. If the queue's thread starts it now, it either sees the cancel and skips the work, or
+    // has started before, and then the second `finish()` ends it. Without that, it would stay in the queue for good.
     cancel()
     finish()
   }

@@ -4,16 +4,20 @@ internal import Synchronization
 ///
 /// The handle of a piece becomes known only after the piece has begun, and perhaps after it has ended. Thread A begins
 /// a download, thread B cancels it, and only then does thread A get the handle: without this type the cancel would be
-/// lost. The slot remembers what was requested meanwhile and passes it on when the handle arrives. It drops the
+/// lost. The slot remembers such requests and passes them on when the handle arrives. It drops the
 /// handle when the piece ends, so that a finished piece is not kept alive, nor anything that its closures captured.
 ///
 /// ```swift
 /// let slot = TokenSlot()  // usually a property
-/// slot.run { priority in
-///   request.priority = priority
-///   return WorkHandle(downloader.download(request, completion: completion))
+/// slot.run { demand in
+///   request.priority = demand.priority
+///   let token = downloader.download(request) { result in
+///     completion(result)
+///   }
+///   return WorkHandle(token)
 /// }
 /// slot.cancel()
+/// slot.end()  // usually in the completion
 /// ```
 struct TokenSlot: ~Copyable, Sendable {
   /// One piece of work.
@@ -29,8 +33,8 @@ struct TokenSlot: ~Copyable, Sendable {
     var isRoundCancelled = false
     /// True if everything was canceled, later pieces included.
     var isCancelled = false
-    var priority: Priority
-    var isPaused = false
+    /// The demand that the current piece must know, and that later pieces begin with.
+    var demand: Demand
     var handle: WorkHandle?
   }
 
@@ -38,14 +42,11 @@ struct TokenSlot: ~Copyable, Sendable {
 
   /// - Parameter priority: The priority of the first piece.
   init(priority: Priority = .normal) {
-    state = Mutex(State(priority: priority))
+    state = Mutex(State(demand: Demand(priority: priority)))
   }
 
   /// True after ``cancel()``.
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-  /// The priority for pieces that begin now.
-  var priority: Priority { state.withLock { $0.priority } }
 
   /// Marks the beginning of a piece.
   func begin() -> Round {
@@ -58,28 +59,40 @@ struct TokenSlot: ~Copyable, Sendable {
     }
   }
 
-  /// Stores the handle of a piece, unless that piece has ended, and passes on what was requested since it began.
+  /// Stores the handle of a piece, unless that piece has ended, and passes on the requests that came after it began.
   ///
-  /// - Parameter priority: The priority that the piece began with.
-  func fill(_ round: Round, with handle: WorkHandle, begunWith priority: Priority? = nil) {
-    let missed = state.withLock { state -> State? in
-      guard state.isRunning, round == state.round else { return nil }
-      state.handle = handle
-      return state
+  /// - Parameter demand: The demand that the piece began with; nil if it follows none.
+  func fill(_ round: Round, with handle: WorkHandle, begunWith demand: Demand? = nil) {
+    var known = demand
+    while let missed = store(handle, of: round, knowing: known) {
+      if missed.isCancelled || missed.isRoundCancelled { return handle.cancel() }
+      if known?.priority != missed.demand.priority { handle.setPriority(missed.demand.priority) }
+      if known?.isPaused != missed.demand.isPaused { handle.setPaused(missed.demand.isPaused) }
+      known = missed.demand
     }
-    guard let missed else { return }
-    if missed.isCancelled || missed.isRoundCancelled { return handle.cancel() }
-    if let priority, priority != missed.priority { handle.setPriority(missed.priority) }
-    if missed.isPaused { handle.setPaused(true) }
+  }
+
+  /// Stores the handle if its piece knows the latest demand. Otherwise returns what it missed.
+  ///
+  /// Thread A passes on a pause while thread B resumes. If B found the handle already, its resume could overtake the
+  /// pause, and the piece would rest for good. So the handle is stored only when nothing is left to pass on.
+  private func store(_ handle: WorkHandle, of round: Round, knowing demand: Demand?) -> State? {
+    state.withLock { state in
+      guard state.isRunning, round == state.round else { return nil }
+      let isCancelled = state.isCancelled || state.isRoundCancelled
+      if isCancelled || (demand != nil && demand != state.demand) { return state }
+      state.handle = handle
+      return nil
+    }
   }
 
   /// Begins a piece and stores its handle.
   ///
-  /// - Parameter work: Begins the piece with the given priority and returns its handle. The piece may end, and call
+  /// - Parameter work: Begins the piece with the given demand and returns its handle. The piece may end, and call
   ///   ``end()``, before that.
-  func run(_ work: (Priority) -> WorkHandle) {
-    let (round, priority) = (begin(), priority)
-    fill(round, with: work(priority), begunWith: priority)
+  func run(_ work: (Demand) -> WorkHandle) {
+    let (round, demand) = (begin(), state.withLock { $0.demand })
+    fill(round, with: work(demand), begunWith: demand)
   }
 
   /// Marks the end of the current piece, and drops its handle.
@@ -112,7 +125,7 @@ struct TokenSlot: ~Copyable, Sendable {
   /// Changes the priority of the current piece, and of every piece that begins later.
   func setPriority(_ priority: Priority) {
     state.withLock { state in
-      state.priority = priority
+      state.demand.priority = priority
       return state.handle
     }?.setPriority(priority)
   }
@@ -120,7 +133,7 @@ struct TokenSlot: ~Copyable, Sendable {
   /// Pauses or resumes the current piece, and every piece that begins later.
   func setPaused(_ isPaused: Bool) {
     state.withLock { state in
-      state.isPaused = isPaused
+      state.demand.isPaused = isPaused
       return state.handle
     }?.setPaused(isPaused)
   }

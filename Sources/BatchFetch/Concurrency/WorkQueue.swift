@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs short pieces of work in order on a few threads. It costs less than an operation queue: a thread that has finished
-/// one piece takes the next, and no thread is woken for it. In return, work cannot be canceled.
+/// Runs short pieces of work in order on a few threads. It costs less than an operation queue: a thread that has
+/// finished one piece takes the next, and no thread is woken for it. In return, work cannot be canceled.
 final class WorkQueue: Sendable {
   typealias Work = @Sendable () -> Void
 

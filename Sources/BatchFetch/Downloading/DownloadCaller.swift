@@ -7,7 +7,7 @@ protocol DownloadSubscriber: AnyObject, Sendable {
   var wantsProgress: Bool { get }
   /// Called from any thread, not necessarily in order. Must not block.
   func progressed(_ progress: DownloadProgress)
-  /// Called once for each download joined, from any thread. Must not block.
+  /// Called once for each download that the subscriber has joined and not left, from any thread. Must not block.
   func ended(_ result: Result<Download, FetchFailure>)
 }
 
@@ -20,6 +20,7 @@ final class DownloadCaller: DownloadSubscriber {
   private let queue: DispatchQueue
   private let group: DispatchGroup
   private let deferred = Mutex<DeferredRequest?>(nil)
+  private let settled = Mutex<Result<Download, FetchFailure>?>(nil)
 
   /// - Parameters:
   ///   - queue: where the closures are called, one at a time.
@@ -36,26 +37,33 @@ final class DownloadCaller: DownloadSubscriber {
 
   var wantsProgress: Bool { inbox.wantsProgress }
 
+  /// The outcome; nil before the completion is called.
+  var outcome: Result<Download, FetchFailure>? { settled.withLock { $0 } }
+
   func progressed(_ progress: DownloadProgress) { post(inbox.offer(progress)) }
 
-  func ended(_ result: Result<Download, FetchFailure>) { post(inbox.end(result, complete: .complete(result))) }
+  func ended(_ result: Result<Download, FetchFailure>) {
+    _ = takeRequest()
+    post(inbox.end(result, complete: .complete(result)))
+  }
 
   /// Makes `cancelled` the end, unless the completion is being called already.
-  func cancel() { post(inbox.cancel()) }
+  func cancel() {
+    _ = takeRequest()
+    post(inbox.cancel())
+  }
 
-  /// Keeps `request` until the dependencies have ended, or the caller has.
-  func `defer`(_ request: @escaping DeferredRequest) { deferred.withLock { $0 = request } }
+  /// Keeps the request until the dependencies have ended, or the caller has.
+  func keep(_ request: @escaping DeferredRequest) { deferred.withLock { $0 = request } }
 
-  /// Returns the request that was deferred; nil after the first call, and after the end.
-  func takeDeferred() -> DeferredRequest? { deferred.withLock { $0.take() } }
+  /// Returns the request that was kept; nil after the first call, and after the end.
+  func takeRequest() -> DeferredRequest? { deferred.withLock { $0.take() } }
 
   private func post(_ needsDelivery: Bool) {
     guard needsDelivery else { return }
     queue.async { [self] in
-      guard inbox.deliver() else { return }
-      // Dropped although the dependencies may still run: a caller that has left must not be kept by what it waited for.
-      _ = takeDeferred()
-      group.leave()
+      let isOver = inbox.deliver { result in settled.withLock { $0 = result } }
+      if isOver { group.leave() }
     }
   }
 }

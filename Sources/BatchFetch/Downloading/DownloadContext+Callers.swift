@@ -7,16 +7,16 @@ extension DownloadContext {
   // MARK: From callers to jobs
 
   /// Adds a caller to the download of `request`, and starts the download if there is none.
-  func join(_ request: DownloadRequest, _ caller: any DownloadSubscriber, priority: Priority) {
+  func join(_ request: DownloadRequest, _ caller: any DownloadSubscriber, demand: Demand) {
     do throws(FetchFailure) {
       try check(request)
     } catch {
       return caller.ended(.failure(error))
     }
     let joined = state.withLock { state in
-      let joined = state.jobs.join(
-        request.key, caller, id: CallerID(caller), demand: Demand(priority: priority)
-      ) { DownloadJob(generation: $0, in: self) }
+      let joined = state.jobs.join(request.key, caller, id: CallerID(caller), demand: demand) {
+        DownloadJob(generation: $0, in: self)
+      }
       if joined.isNew { state.didStart(joined.job, request) }
       return joined
     }
@@ -24,9 +24,9 @@ extension DownloadContext {
   }
 
   /// Adds a caller whose download waits for dependencies.
-  func wait(_ caller: DownloadCaller, priority: Priority = .normal) {
+  func wait(_ caller: DownloadCaller, demand: Demand) {
     let joined = state.withLock { state in
-      state.jobs.wait(caller, id: CallerID(caller), demand: Demand(priority: priority)) {
+      state.jobs.wait(caller, id: CallerID(caller), demand: demand) {
         DownloadJob(generation: $0, in: self)
       }
     }
@@ -70,6 +70,9 @@ extension DownloadContext {
     guard let (job, demand) = state.withLock({ $0.jobs.change(id, change) }) else { return }
     job.change(to: demand)
   }
+
+  /// Reports progress to a caller from now on.
+  func watch(_ id: CallerID) { _ = state.withLock { $0.jobs.job(of: id) }?.watch() }
 
   /// Cancels the downloads whose demand `isCancelled` accepts. Each of their callers gets `cancelled`.
   func cancelAll(where isCancelled: (JointDemand) -> Bool = { _ in true }) {

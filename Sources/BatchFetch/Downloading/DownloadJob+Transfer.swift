@@ -34,14 +34,14 @@ extension DownloadJob: TransferReceiver {
   }
 
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
-    let (progress, inspection, request) = try state.withLock { state throws(FetchFailure) in
+    let (due, inspection) = try state.withLock { state throws(FetchFailure) in
       try state.receive(bytes: bytes, elapsed: context.elapsed)
     }
     if let inspection {
       let isInspected = try inspection(state.withLock { $0.assembler?.body ?? [] })
       state.withLock { $0.isInspected = isInspected }
     }
-    if let progress, let request { context.progressed(self, request, progress) }
+    if let (progress, request) = due { context.progressed(self, request, progress) }
   }
 
   func receiveEnd(_ failure: FetchFailure?) {
@@ -72,15 +72,15 @@ extension DownloadJob: TransferReceiver {
 }
 
 extension DownloadJob.State {
-  /// Adds bytes to the body. Returns the progress if it is due, and the inspection if it has not made up its mind.
+  /// Adds bytes to the body. Returns the progress if it is due, and the inspection unless it has accepted the body.
   fileprivate mutating func receive(
     bytes: UnsafeRawBufferPointer, elapsed: () -> Duration
-  ) throws(FetchFailure) -> (DownloadProgress?, DownloadRequest.Inspection?, DownloadRequest?) {
-    guard try assembler?.receive(bytes: bytes) == true else { return (nil, nil, nil) }
+  ) throws(FetchFailure) -> (due: (DownloadProgress, DownloadRequest)?, DownloadRequest.Inspection?) {
+    guard try assembler?.receive(bytes: bytes) == true, let request else { return (nil, nil) }
     let progress = DownloadProgress(
       attempt: machine.attempts, received: assembler?.body.count ?? 0, total: assembler?.total)
     let isDue = throttle.record(progress, now: elapsed)
-    return (isDue ? progress : nil, isInspected ? nil : request?.inspection, request)
+    return (isDue ? (progress, request) : nil, isInspected ? nil : request.inspection)
   }
 }
 

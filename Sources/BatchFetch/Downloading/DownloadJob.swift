@@ -45,7 +45,7 @@ final class DownloadJob: Sendable {
   /// Follows the demand of the callers.
   func change(to demand: JointDemand) { act { $0.change(to: demand) } }
 
-  /// Ends the download with `cancelled`.
+  /// Ends the download. The job must have left the table: its callers have their ends already.
   func cancel() { act { $0.cancel() } }
 
   /// Reports progress from now on. Returns the progress so far.
@@ -69,9 +69,7 @@ final class DownloadJob: Sendable {
     case .prepare(let turn): prepare(request, turn)
     case .cancelTransfer: if let round = effects.round { transfer.cancel(round) }
     case .finish: if let outcome { context.ended(self, request, result(of: outcome)) }
-    case .abort:
-      transfer.cancel()
-      context.ended(self, request, .failure(.cancelled))
+    case .abort: transfer.cancel()
     }
   }
 

@@ -34,21 +34,25 @@ struct ObserverList: Sendable {
   /// True if there are no observers.
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Adds an observer, unless it is in the list.
-  mutating func add(_ observer: any DownloadObserver, target: DispatchQueue) {
-    guard !entries.contains(where: { $0.observer === observer }) else { return }
+  /// Adds an observer, unless it is in the list. Returns those it has loaded, as ``remove(_:)`` does.
+  mutating func add(_ observer: any DownloadObserver, target: DispatchQueue) -> [any DownloadObserver] {
+    let known = entries.compactMap(\.observer)
+    guard !known.contains(where: { $0 === observer }) else { return known }
     entries.append(Entry(observer: observer, queue: DispatchQueue(label: "thumbs.observer", target: target)))
+    return known
   }
 
-  mutating func remove(_ observer: any DownloadObserver) {
-    entries.removeAll { $0.observer == nil || $0.observer === observer }
+  /// Removes an observer, and those that are released. Returns those it has loaded, which the caller must keep
+  /// until it has unlocked: the result may hold the last reference to one of them by now, and its `deinit` must not run under the lock.
+  mutating func remove(_ observer: any DownloadObserver) -> [any DownloadObserver] {
+    let known = entries.map { ($0, $0.observer) }
+    entries = known.filter { $0.1 != nil && $0.1 !== observer }.map(\.0)
+    return known.compactMap(\.1)
   }
 
   /// Notifies all observers of an event. Called under the lock that orders the events; the observers are called later,
   /// outside that lock.
-  mutating func notify(_ event: @escaping @Sendable (any DownloadObserver) -> Void) {
-    guard !entries.isEmpty else { return }
-    entries.removeAll { $0.observer == nil }
+  func notify(_ event: @escaping @Sendable (any DownloadObserver) -> Void) {
     for entry in entries {
       entry.queue.async { if let observer = entry.observer { event(observer) } }
     }

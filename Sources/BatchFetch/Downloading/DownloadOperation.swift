@@ -14,7 +14,8 @@ internal import Foundation
 ///   print(operation.result?.map(\.body.count) as Any)
 /// }
 /// report.addDependency(operation)
-/// queue.addOperations([operation, report], waitUntilFinished: false)
+/// queue.addOperation(operation)
+/// queue.addOperation(report)
 /// ```
 ///
 /// The superclass makes this class `@unchecked Sendable`; it adds nothing that can change.
@@ -27,16 +28,16 @@ public final class DownloadOperation: FetchOperation<Download>, @unchecked Senda
   public init(
     _ request: DownloadRequest, over downloader: Downloader, progress: DownloadProgress.Handler? = nil
   ) {
-    super.init(priority: request.priority, progress: progress) { priority, progress, completion in
-      var request = request
-      request.priority = priority
-      return WorkHandle(downloader.download(request, progress: progress, completion: completion))
+    super.init(priority: request.priority, progress: progress) { demand, progress, completion in
+      let caller = downloader.makeCaller(progress: progress, completion: completion)
+      downloader.start(request, demand: demand, for: caller)
+      return WorkHandle(DownloadToken(caller: caller, downloader: downloader))
     }
     name = request.source.description
   }
 
   /// Pauses the download for this operation, as ``DownloadToken/pause()`` does. The operation keeps its place in its
-  /// own queue. Paused before it starts, it begins to download only after ``resume()``.
+  /// own queue. If it is paused before it starts, it sends no request before ``resume()``.
   public func pause() { slot.setPaused(true) }
 
   /// Resumes the download.

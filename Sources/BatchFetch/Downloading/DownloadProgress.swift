@@ -2,8 +2,8 @@ internal import HTTPTypes
 
 /// The progress of a download, as one caller sees it.
 ///
-/// Within one attempt the count only grows. An attempt after an interruption continues from the bytes received before if
-/// the server allows it, and otherwise starts from zero.
+/// Within one attempt the count only grows. An attempt after an interruption continues from the bytes received before
+/// if the server allows it, and otherwise starts from zero.
 public struct DownloadProgress: Hashable, Sendable {
   /// Receives progress: immediately if the download is running already, then at most once per interval
   /// (``Downloader/Configuration/progressInterval``), and last, right before the completion, for the whole body.

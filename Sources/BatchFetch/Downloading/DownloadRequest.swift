@@ -14,9 +14,9 @@ public struct DownloadRequest: Sendable {
 
   /// The source of the bytes.
   public var source: SourceURL
-  /// Additional header fields, conditions such as `If-None-Match` included. Default: none. A field about the length of the
-  /// message or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and the like) fails the request with
-  /// `bad_row`.
+  /// Additional header fields, conditions such as `If-None-Match` included. Default: none. A field about the length of
+  /// the message or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and the like) fails the request
+  /// with `bad_row`.
   public var headerFields: HTTPFields
   /// The priority. Default ``Priority/normal``.
   public var priority: Priority

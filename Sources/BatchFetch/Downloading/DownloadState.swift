@@ -11,8 +11,8 @@
 ///    +--------------------------------------------------- |
 /// ```
 ///
-/// `cancel` leads to `ended` from every phase. The numbers of turns tell late events, of a turn that was given up, from
-/// current ones.
+/// `cancel` leads to `ended` from every phase. Events carry the number of their turn, so that a late event of a turn that
+/// was given up is ignored.
 struct DownloadState: Sendable {
   enum Phase: Equatable, Sendable {
     /// Waits for the dependencies of its caller.
@@ -66,7 +66,7 @@ struct DownloadState: Sendable {
     case rest
     /// Report the result of the attempt to the callers.
     case finish
-    /// Drop everything, and report `cancelled` to the callers.
+    /// Drop everything. The callers have their ends already.
     case abort
     case setPriority(Priority)
   }

@@ -1,4 +1,5 @@
-/// Controls one caller's part in a download that others may share.
+/// Controls one caller's part in a download that others may share. A token keeps the downloader and the outcome alive, but
+/// not the closures of the caller.
 ///
 /// ```swift
 /// let token = downloader.download(request) { result in
@@ -14,7 +15,7 @@ public struct DownloadToken: Sendable {
   let downloader: Downloader
 
   /// The outcome for this caller; nil before its completion is called.
-  public var result: Result<Download, FetchFailure>? { caller.inbox.outcome }
+  public var result: Result<Download, FetchFailure>? { caller.outcome }
 
   /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
   public var finished: Milestone { caller.inbox.finished }
@@ -37,6 +38,7 @@ public struct DownloadToken: Sendable {
   public func pause() { downloader.context.change(ObjectIdentifier(caller)) { $0.isPaused = true } }
 
   /// Resumes the download for this caller. It waits in the queue of its host, and then continues where it stopped if
-  /// the server sent a strong validator (RFC 9110, section 8.8.1) and the content is unchanged; otherwise it starts over.
+  /// the server sent a strong validator (RFC 9110, section 8.8.1) and the content is unchanged; otherwise it starts
+  /// over.
   public func resume() { downloader.context.change(ObjectIdentifier(caller)) { $0.isPaused = false } }
 }

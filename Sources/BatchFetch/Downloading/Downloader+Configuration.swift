@@ -10,7 +10,8 @@ extension Downloader {
     ///
     /// A host that hangs occupies this many transfers until their deadlines. As long as the value is below
     /// ``concurrency``, one such host never stops the others. If several hosts occupy all transfers, each transfer that
-    /// becomes free goes to the download that has waited longest: a host with many downloads gets no more than one with few.
+    /// becomes free goes to the download that has waited longest: a host with many downloads gets no more than one with
+    /// few.
     public var perHost = 6
     /// The shortest time between two progress reports of a download. Default 100 ms.
     public var progressInterval: Duration = .milliseconds(100)
@@ -18,13 +19,13 @@ extension Downloader {
     public var retry = RetryPolicy()
     /// The deadlines and limits of one attempt.
     public var limits = TransferLimits()
-    /// The header fields of every request. Default: `User-Agent: thumbs/VERSION`, and an `Accept` field with the formats that
-    /// can be decoded.
+    /// The header fields of every request. Default: `User-Agent: thumbs/VERSION`, and an `Accept` field with the
+    /// formats that can be decoded.
     public var headerFields: HTTPFields = [
       .userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1",
     ]
-    /// Permission to read `file` URLs. Without it, they fail with `blocked_scheme`; with it, ``FileTransport`` reads them
-    /// instead of the downloader's own transport. Default ``FileAccess/refused``.
+    /// Permission to read `file` URLs. Without it, they fail with `blocked_scheme`; with it, ``FileTransport`` reads
+    /// them instead of the downloader's own transport. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
     /// The clock for pauses and progress intervals. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()

@@ -19,8 +19,7 @@ extension Downloader {
     request: @escaping @Sendable (Outcomes) throws(FetchFailure) -> DownloadRequest, completion: @escaping Completion
   ) -> DownloadToken {
     let caller = makeCaller(progress: progress, completion: completion)
-    context.wait(caller)
-    wait(caller, for: dependencies.map(\.finished)) { [context] () throws(FetchFailure) in
+    wait(caller, for: dependencies.map(\.finished), demand: Demand()) { [context] () throws(FetchFailure) in
       let request = try request(dependencies.compactMap(\.result))
       context.change(ObjectIdentifier(caller)) { $0.priority = request.priority }
       return request
@@ -29,24 +28,48 @@ extension Downloader {
   }
 
   /// Joins the download of `request`, at once or after everything that it waits for.
-  func start(_ request: DownloadRequest, after dependencies: [DownloadToken] = [], for caller: DownloadCaller) {
-    let milestones = request.after + dependencies.map(\.finished)
-    if milestones.isEmpty { return context.join(request, caller, priority: request.priority) }
-    context.wait(caller, priority: request.priority)
-    wait(caller, for: milestones) { () throws(FetchFailure) in request }
+  func start(
+    _ request: DownloadRequest, demand: Demand, after dependencies: [DownloadToken] = [], for caller: DownloadCaller
+  ) {
+    let (ready, milestones) = request.withoutMilestones()
+    if milestones.isEmpty, dependencies.isEmpty { return context.join(ready, caller, demand: demand) }
+    wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) { () throws(FetchFailure) in ready }
   }
 
   private func wait(
-    _ caller: DownloadCaller, for milestones: [Milestone], _ request: @escaping DownloadCaller.DeferredRequest
+    _ caller: DownloadCaller, for milestones: [Milestone], demand: Demand,
+    _ request: @escaping DownloadCaller.DeferredRequest
   ) {
-    caller.defer(request)
-    Milestone.whenAllReached(milestones, on: context.callbacks) { [context] in
-      guard let request = caller.takeDeferred() else { return }
+    // In this order: if thread B cancels everything as soon as the caller is in the table, it drops the request too.
+    caller.keep(request)
+    context.wait(caller, demand: demand)
+    context.begin(caller, after: milestones)
+  }
+}
+
+extension DownloadContext {
+  /// Begins the download of a waiting caller when all milestones are reached, those of its request included.
+  fileprivate func begin(_ caller: DownloadCaller, after milestones: [Milestone]) {
+    Milestone.whenAllReached(milestones, on: callbacks) { [self] in
+      guard let request = caller.takeRequest() else { return }
       do throws(FetchFailure) {
-        context.begin(try request(), for: caller)
+        let (ready, milestones) = try request().withoutMilestones()
+        if milestones.isEmpty { return begin(ready, for: caller) }
+        caller.keep { () throws(FetchFailure) in ready }
+        begin(caller, after: milestones)
       } catch {
-        context.fail(caller, error)
+        fail(caller, error)
       }
     }
+  }
+}
+
+extension DownloadRequest {
+  /// Separates the request from its milestones. A milestone that nobody can reach anymore is released, and so counts as
+  /// reached: it must not be kept by those that wait for it.
+  fileprivate func withoutMilestones() -> (ready: DownloadRequest, milestones: [Milestone]) {
+    var ready = self
+    ready.after = []
+    return (ready, after)
   }
 }

@@ -62,7 +62,7 @@ public final class Downloader: Sendable {
     completion: @escaping Completion
   ) -> DownloadToken {
     let caller = makeCaller(progress: progress, completion: completion)
-    start(request, after: dependencies, for: caller)
+    start(request, demand: Demand(priority: request.priority), after: dependencies, for: caller)
     return DownloadToken(caller: caller, downloader: self)
   }
 
@@ -71,8 +71,7 @@ public final class Downloader: Sendable {
   /// - Throws: the failure; `cancelled` if the task is canceled.
   public func download(_ request: DownloadRequest) async throws(FetchFailure) -> Download {
     try await CancellableCall.result { completion in
-      let token = download(request, completion: completion)
-      return WorkHandle(cancel: token.cancel, setPriority: token.setPriority)
+      WorkHandle(download(request, completion: completion))
     }.get()
   }
 
@@ -89,16 +88,17 @@ public final class Downloader: Sendable {
   /// Notifies `observer` of all downloads from now on, until it is removed or released. The downloader keeps a weak
   /// reference. Adding an observer again has no effect.
   public func addObserver(_ observer: any DownloadObserver) {
-    let jobs = context.state.withLock { state in
-      state.observers.add(observer, target: context.callbacks)
-      return state.jobs.jobs
+    let (jobs, known) = context.state.withLock { state in
+      (state.jobs.jobs, state.observers.add(observer, target: context.callbacks))
     }
     for job in jobs { _ = job.watch() }
+    withExtendedLifetime(known) {}
   }
 
   /// Stops notifying `observer`. Events that are being delivered may still arrive.
   public func removeObserver(_ observer: any DownloadObserver) {
-    context.state.withLock { $0.observers.remove(observer) }
+    let known = context.state.withLock { $0.observers.remove(observer) }
+    withExtendedLifetime(known) {}
   }
 
   func makeCaller(progress: DownloadProgress.Handler?, completion: @escaping Completion) -> DownloadCaller {

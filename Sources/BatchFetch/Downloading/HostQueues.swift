@@ -74,8 +74,8 @@ final class HostQueues: Sendable {
         return nil
       }
       let end = hosts[host]?.pace.refuse(retryAfter: retryAfter, policy: retry, now: now)
-      // Under the lock: if thread A begins a pause here while thread B ends it in `reopen`, the queue must not be resumed
-      // first and then suspended for good.
+      // Under the lock: if thread A begins a pause here while thread B ends it in `reopen`, the queue must not be
+      // resumed first and then suspended for good.
       if end != nil { hosts[host]?.queue.isSuspended = true }
       return end
     }

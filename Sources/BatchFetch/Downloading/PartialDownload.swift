@@ -4,8 +4,8 @@ internal import HTTPTypes
 /// The first bytes of a body from an interrupted attempt, if the rest can be requested.
 ///
 /// Bytes of two responses are joined only if both are known to belong to the same representation, byte for byte. That
-/// takes a strong validator (RFC 9110, sections 8.8.1 and 13.1.5) and a body without content coding. The server need not
-/// support ranges: with `If-Range`, a server that does not simply sends the whole body.
+/// takes a strong validator (RFC 9110, sections 8.8.1 and 13.1.5) and a body without content coding. The server need
+/// not support ranges: with `If-Range`, a server that does not simply sends the whole body.
 struct PartialDownload: Sendable {
   /// The head of the response that the bytes are from, with status 200.
   let head: TransferHead

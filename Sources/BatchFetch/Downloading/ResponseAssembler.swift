@@ -4,8 +4,8 @@ internal import ImageCache
 
 /// Assembles the response of one attempt from the head and the bytes of a transfer. A plain value.
 ///
-/// If the attempt continues an interrupted one, it joins the new bytes to those that were kept, and never joins bytes of
-/// different versions.
+/// If the attempt continues an interrupted one, it joins the new bytes to those that were kept, and never joins bytes
+/// of different versions.
 struct ResponseAssembler {
   /// A complete response.
   struct Response: Sendable {

@@ -5,11 +5,11 @@ internal import Foundation
 public struct RetryPolicy: Hashable, Sendable {
   /// The number of retries after the first attempt. Below 1, there are none. Default 3.
   public var limit: Int
-  /// The longest pause before the first retry. It doubles with each further retry. From zero to ``cap``; a value outside
-  /// is clamped. Default 0.5 s.
+  /// The longest pause before the first retry. It doubles with each further retry. From zero to ``cap``; a value
+  /// outside is clamped. Default 0.5 s.
   public var base: Duration
-  /// The longest pause of all, even if a server requests a longer one. From zero to 20 days; a value outside is clamped.
-  /// Default 30 s.
+  /// The longest pause of all, even if a server requests a longer one. From zero to 20 days; a value outside is
+  /// clamped. Default 30 s.
   public var cap: Duration
 
   /// A policy of up to `limit` retries.

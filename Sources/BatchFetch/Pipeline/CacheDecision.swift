@@ -26,7 +26,8 @@ enum CacheDecision {
       return
     }
     let isFresh = Self.isFresh(entry.source, mode: mode, since: since, now: now)
-    if let laterFailure = entry.laterFailure, mode != .offline, Self.isFresh(laterFailure, mode: mode, since: since, now: now),
+    if let laterFailure = entry.laterFailure, mode != .offline,
+      Self.isFresh(laterFailure, mode: mode, since: since, now: now),
       let failure = Self.failure(of: laterFailure)
     {
       self = .fail(failure)

@@ -15,7 +15,7 @@ enum ResponseDecision {
   /// Fail.
   case fail(FetchFailure)
 
-  /// - Parameter image: The cached image that the request asked to confirm, with all sizes that were wanted then.
+  /// - Parameter image: The cached image that the request offered for confirmation, with all sizes that were wanted then.
   init(_ result: Result<Download, FetchFailure>, confirming image: CachedImage?, now: Date) {
     switch result {
     case .success(let download) where download.response.status == .ok:
@@ -34,8 +34,8 @@ enum ResponseDecision {
     }
   }
 
-  /// Returns true if a 304 response confirms the stored source. Validators belong to one URL (RFC 9110, section 8.8): if a
-  /// redirect leads elsewhere now, the file there may just be older, or have the same tag by chance.
+  /// Returns true if a 304 response confirms the stored source. Validators belong to one URL (RFC 9110, section 8.8):
+  /// if a redirect leads elsewhere now, the file there may just be older, or have the same tag by chance.
   private static func confirms(_ download: Download, _ source: StoredSource) -> Bool {
     source.policy.isConfirmed(by: download.response) && download.finalURL == source.finalURL
   }

@@ -17,10 +17,12 @@ final class ThumbnailCaller: Sendable {
   let inbox: Inbox<ThumbnailSet>
   /// Holds the place in the table of jobs.
   let slot: TokenSlot
-  /// The request without its milestones: one that is never reached must not be kept by those who wait for it.
+  /// The request without its milestones. A milestone that is never reached must not be kept by those that wait for it.
   private let request: ThumbnailRequest
   private let context: ThumbnailContext
   private let queue: DispatchQueue
+  /// The number of calls of `cancelAll()` before this caller came.
+  let epoch: Int
   private let state: Mutex<State>
 
   init(
@@ -35,15 +37,18 @@ final class ThumbnailCaller: Sendable {
     ready.after = []
     self.request = ready
     self.context = context
+    epoch = context.epoch.load(ordering: .acquiring)
     self.queue = queue
     state = Mutex(State(urls: [request.url] + request.mirrors))
   }
 
   /// Begins when `milestones` are reached; at once if there are none.
   func start(after milestones: [Milestone]) {
+    guard !slot.isCancelled else { return }
     guard !milestones.isEmpty else { return tryNextURL() }
     context.addWaiting(self)
-    // Thread A is here while thread B cancels: either B removes the caller from the table, or A does.
+    // Thread A is here while thread B cancels. B marks the slot and then removes the caller from the table; A adds the
+    // caller and then looks at the mark. So one of them removes it.
     if slot.isCancelled { _ = context.removeWaiting(self) }
     Milestone.whenAllReached(milestones, on: context.callbacks) { [self] in
       if context.removeWaiting(self) { tryNextURL() }
@@ -54,19 +59,26 @@ final class ThumbnailCaller: Sendable {
   func cancel() {
     // First the end, then the place: a success that is being delivered by another thread becomes `cancelled`.
     post(inbox.cancel())
-    _ = context.removeWaiting(self)
     slot.cancel()
+    _ = context.removeWaiting(self)
   }
 
-  func progressed(_ progress: DownloadProgress) { post(inbox.offer(progress)) }
+  /// Receives the progress of the current URL. Attempts count over all URLs.
+  func progressed(_ progress: DownloadProgress) {
+    var progress = progress
+    progress.attempt += earlierAttempts
+    post(inbox.offer(progress))
+  }
 
   /// Receives the outcome of the current URL.
   func ended(_ outcome: Result<ThumbnailSet, FetchFailure>) {
     slot.end()
     switch outcome {
-    case .success(let set): post(inbox.end(.success(finished(set))))
+    case .success(let set):
+      let set = finished(set)
+      post(inbox.end(.success(set), complete: .complete(set)))
     case .failure(let failure):
-      // Canceled by somebody who canceled everything, and does not know of the other mirrors.
+      // After `cancelAll()`, which cancels the job of the current URL, no mirror is tried either.
       if record(failure), failure.code != .cancelled, !slot.isCancelled {
         context.callbacks.async { [self] in tryNextURL() }
       } else {
@@ -77,10 +89,10 @@ final class ThumbnailCaller: Sendable {
 
   private func tryNextURL() {
     guard !slot.isCancelled, let url = state.withLock({ $0.urls.popFirst() }) else { return }
-    slot.run { priority in
+    slot.run { demand in
       var request = request
       request.url = url
-      request.priority = priority
+      request.priority = demand.priority
       context.load(request, for: self)
       let id = ThumbnailContext.CallerID(self)
       return WorkHandle { [context] in
@@ -101,14 +113,16 @@ final class ThumbnailCaller: Sendable {
 
   /// The set, with the attempts at other mirrors and the URL that it came from.
   private func finished(_ set: ThumbnailSet) -> ThumbnailSet {
-    let (failures, left) = state.withLock { ($0.failures, $0.urls.count) }
-    guard !failures.isEmpty else { return set }
+    let (isFirst, left) = state.withLock { ($0.failures.isEmpty, $0.urls.count) }
+    guard !isFirst else { return set }
     var set = set
-    set.attempts += failures.reduce(0) { $0 + $1.attempts }
+    set.attempts += earlierAttempts
     let url = request.mirrors[request.mirrors.count - 1 - left]
     set.finalURL = set.finalURL ?? (try? SourceURL(url))?.description
     return set
   }
+
+  private var earlierAttempts: Int { state.withLock { $0.failures.reduce(0) { $0 + $1.attempts } } }
 
   /// The failure that stands for all: the cancellation, one that is worth retrying, or the last one.
   private var verdict: FetchFailure {
@@ -121,5 +135,13 @@ final class ThumbnailCaller: Sendable {
 
   private func post(_ needsDelivery: Bool) {
     if needsDelivery { queue.async { [self] in _ = inbox.deliver() } }
+  }
+}
+
+extension DownloadProgress {
+  /// Returns the final progress of the download for a set; nil if there was none.
+  fileprivate static func complete(_ set: ThumbnailSet) -> DownloadProgress? {
+    guard [.network, .file].contains(set.origin) else { return nil }
+    return DownloadProgress(attempt: set.attempts, received: set.sourceBytes, total: set.sourceBytes)
   }
 }

@@ -37,25 +37,29 @@ extension ThumbnailContext {
   private func join(
     _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey, _ caller: ThumbnailCaller
   ) {
-    let joined = state.withLock { state in
-      state.jobs.join(key, caller, id: CallerID(caller), demand: Demand(priority: request.priority)) { generation in
-        ThumbnailJob(request, of: source, key: key, generation: generation, in: self)
+    let joined = state.withLock { state -> Table.Joined? in
+      // Thread A tries the next mirror here while thread B calls `cancelAll()`: the caller was in no table at that
+      // moment, and must not escape for that reason.
+      guard caller.epoch == epoch.load(ordering: .relaxed) else { return nil }
+      return state.jobs.join(key, caller, id: CallerID(caller), demand: Demand(priority: request.priority)) {
+        ThumbnailJob(request, of: source, key: key, generation: $0, in: self)
       }
     }
-    if joined.isNew { joined.job.start() } else { joined.job.setPriority(joined.demand.priority) }
+    guard let joined else { return caller.ended(.failure(.cancelled)) }
+    if caller.inbox.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
+    if joined.isNew { joined.job.start() } else { joined.job.updatePriority() }
   }
 
   /// Removes a caller, and cancels its job if it was the last one. The caller must have its end already.
   func leave(_ id: CallerID) {
     guard let left = state.withLock({ $0.jobs.leave(id) }) else { return }
     left.abandoned?.cancel()
-    if let (job, demand) = left.remaining { job.setPriority(demand.priority) }
+    left.remaining?.job.updatePriority()
   }
 
   /// Changes the priority of a caller.
   func setPriority(_ priority: Priority, of id: CallerID) {
-    guard let (job, demand) = state.withLock({ $0.jobs.change(id) { $0.priority = priority } }) else { return }
-    job.setPriority(demand.priority)
+    state.withLock { $0.jobs.change(id) { $0.priority = priority } }?.job.updatePriority()
   }
 
   /// Keeps a caller that waits for milestones.
@@ -70,7 +74,10 @@ extension ThumbnailContext {
   func cancelAll() {
     // Callers that wait for milestones come first: the end of another request may be what they wait for.
     for caller in state.withLock({ Array($0.waiting.values) }) { caller.cancel() }
-    let (jobs, callers) = state.withLock { $0.jobs.remove() }
+    let (jobs, callers) = state.withLock { state in
+      epoch.add(1, ordering: .releasing)
+      return state.jobs.remove()
+    }
     for job in jobs { job.cancel() }
     for caller in callers { caller.ended(.failure(.cancelled)) }
   }
@@ -85,6 +92,9 @@ extension ThumbnailContext {
     let since = callers.allSatisfy { $0.since != nil } ? callers.compactMap(\.since).max() : nil
     return RenderDemand(specs: specs, since: since, priority: priority)
   }
+
+  /// The highest priority among the callers of a job; nil if it has no callers left.
+  func priority(of job: ThumbnailJob) -> Priority? { waiting(for: job)?.priority }
 
   func progressed(_ job: ThumbnailJob, _ progress: DownloadProgress) {
     for caller in waiting(for: job)?.callers ?? [] { caller.progressed(progress) }

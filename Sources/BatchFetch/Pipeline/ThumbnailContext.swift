@@ -6,8 +6,10 @@ internal import Synchronization
 /// Everything that the jobs of one pipeline share: the table of images and callers, the queues, the cache, the
 /// downloader and the renderer.
 final class ThumbnailContext: Sendable {
+  typealias Table = InFlight<SourceKey, ThumbnailJob, ThumbnailCaller>
+
   struct State {
-    var jobs = InFlight<SourceKey, ThumbnailJob, ThumbnailCaller>()
+    var jobs = Table()
     /// Callers whose milestones are not reached.
     var waiting: [ObjectIdentifier: ThumbnailCaller] = [:]
   }
@@ -29,6 +31,8 @@ final class ThumbnailContext: Sendable {
   let lookUps = WorkQueue(label: "thumbs.lookups", width: 2)
   /// Decodes, one image per thread.
   let renders = OperationQueue()
+  /// The number of calls of `cancelAll()`, changed under the lock of ``state``.
+  let epoch = Atomic(0)
   /// The number of decodes so far.
   let decodeCount = Atomic(0)
   /// The bytes of all bodies downloaded so far.
@@ -74,10 +78,10 @@ extension Downloader.Configuration {
   }
 }
 
-// What is decided without a job: the validity of a request, its key, and an outcome that is in memory.
+// Decisions without a job: the validity of a request, its key, and an outcome that is in memory.
 extension ThumbnailContext {
-  /// Returns everything besides the URL that decides which bytes are received. The line of the transport is the only one
-  /// whose first word has no colon and is not "without", so that it is never taken for a header field.
+  /// Returns everything besides the URL that decides which bytes are received. The line of the transport is the only
+  /// one whose first word has no colon and is not "without", so that it is never taken for a header field.
   func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
     let fields = request.variant(of: source, unusualFields: unusualFields)
     let configuration = transport.variant(of: source)

@@ -7,6 +7,15 @@ internal import Synchronization
 /// time, and one decode for all sizes that are wanted when it begins. Callers that join later with other sizes are
 /// served by another round over the same bytes.
 final class ThumbnailJob: Sendable {
+  private struct State {
+    /// The cached image that the current download may confirm.
+    var candidate: CachedImage?
+    /// The attempts of downloads that have ended.
+    var attempts = 0
+    var progress: DownloadProgress?
+    var isWatched = false
+  }
+
   let source: SourceURL
   let key: SourceKey
   let generation: UInt64
@@ -15,8 +24,7 @@ final class ThumbnailJob: Sendable {
   private let headerFields: HTTPFields
   /// Holds the place in the downloader.
   private let slot: TokenSlot
-  /// The cached image that the current download may confirm.
-  private let candidate = Mutex<CachedImage?>(nil)
+  private let state = Mutex(State())
 
   init(
     _ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, generation: UInt64,
@@ -38,7 +46,26 @@ final class ThumbnailJob: Sendable {
   /// Cancels the download, if there is one: no caller is left.
   func cancel() { slot.cancel() }
 
-  func setPriority(_ priority: Priority) { slot.setPriority(priority) }
+  /// Passes the highest priority among the callers on to the download.
+  func updatePriority() {
+    // Thread A passes on an older priority after thread B has passed on a newer one. Looking again afterwards, A finds
+    // the newer one and passes that on.
+    var known: Priority?
+    while let priority = context.priority(of: self), priority != known {
+      slot.setPriority(priority)
+      known = priority
+    }
+  }
+
+  /// Reports progress from now on. Returns the progress so far.
+  func watch() -> DownloadProgress? {
+    let (progress, wasWatched) = state.withLock { state in
+      defer { state.isWatched = true }
+      return (state.progress, state.isWatched)
+    }
+    if !wasWatched { context.downloader.context.watch(DownloadContext.CallerID(self)) }
+    return progress
+  }
 
   // MARK: The steps
 
@@ -80,13 +107,13 @@ final class ThumbnailJob: Sendable {
   ///
   /// - Parameter image: The cached image to confirm; nil to download in any case.
   func download(confirming image: CachedImage?) {
-    candidate.withLock { $0 = image }
+    state.withLock { $0.candidate = image }
     var request = DownloadRequest(source: source, headerFields: headerFields)
     for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
     request.inspection = context.inspection
     let (downloads, id) = (context.downloader.context, DownloadContext.CallerID(self))
-    slot.run { priority in
-      downloads.join(request, self, priority: priority)
+    slot.run { demand in
+      downloads.join(request, self, demand: demand)
       return WorkHandle {
         downloads.leave(id)
       } setPriority: { priority in
@@ -99,7 +126,9 @@ final class ThumbnailJob: Sendable {
     if case .success(let download) = result {
       context.downloadedBytes.add(download.body.count, ordering: .relaxed)
     }
-    let image = candidate.withLock { $0.take() }
+    let image = state.withLock { $0.candidate.take() }
+    // Everybody has left while the download ended: nothing is decoded for nobody.
+    guard context.priority(of: self) != nil else { return }
     switch ResponseDecision(result, confirming: image, now: context.now()) {
     case .render(let download): render(download)
     case .confirmed(let image, let download): revalidated(image, download)
@@ -111,7 +140,8 @@ final class ThumbnailJob: Sendable {
 
   private func revalidated(_ image: CachedImage, _ download: Download) {
     var image = image
-    image.source.policy = image.source.policy.revalidated(by: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
+    image.source.policy = image.source.policy.revalidated(
+      by: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
       requestedAt: download.requestedAt, respondedAt: download.respondedAt)
     image.source.obtained = .now
     context.cache.update(image.source, for: key)
@@ -120,14 +150,32 @@ final class ThumbnailJob: Sendable {
 }
 
 extension ThumbnailJob: DownloadSubscriber {
-  /// Always true: a caller that wants progress may join at any time.
-  var wantsProgress: Bool { true }
+  /// True if one of the callers wants progress.
+  var wantsProgress: Bool { state.withLock { $0.isWatched } }
 
-  func progressed(_ progress: DownloadProgress) { context.progressed(self, progress) }
+  func progressed(_ progress: DownloadProgress) {
+    let total = state.withLock { state in
+      var total = progress
+      total.attempt += state.attempts
+      state.progress = total
+      return total
+    }
+    if wantsProgress { context.progressed(self, total) }
+  }
 
   func ended(_ result: Result<Download, FetchFailure>) {
+    state.withLock { $0.attempts += result.attempts }
     slot.end()
     // The thread that ends downloads must not wait for the cache.
     context.callbacks.async { [self] in downloaded(result) }
+  }
+}
+
+extension Result<Download, FetchFailure> {
+  fileprivate var attempts: Int {
+    switch self {
+    case .success(let download): download.attempts
+    case .failure(let failure): failure.attempts
+    }
   }
 }

@@ -23,9 +23,9 @@ public final class ThumbnailOperation: FetchOperation<ThumbnailSet>, @unchecked 
   public init(
     _ request: ThumbnailRequest, over pipeline: ThumbnailPipeline, progress: DownloadProgress.Handler? = nil
   ) {
-    super.init(priority: request.priority, progress: progress) { priority, progress, completion in
+    super.init(priority: request.priority, progress: progress) { demand, progress, completion in
       var request = request
-      request.priority = priority
+      request.priority = demand.priority
       return WorkHandle(pipeline.load(request, progress: progress, completion: completion))
     }
     name = request.url

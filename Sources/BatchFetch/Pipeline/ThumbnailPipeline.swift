@@ -3,8 +3,8 @@ public import ImageCache
 public import Logging
 internal import Synchronization
 
-/// Makes thumbnails of images on the network: from memory, from disk, or by one download and one decode that all callers
-/// who want the same image share.
+/// Makes thumbnails of images on the network: from memory, from disk, or by one download and one decode that all
+/// callers who want the same image share.
 ///
 /// ```swift
 /// let pipeline = ThumbnailPipeline()
@@ -50,7 +50,8 @@ public final class ThumbnailPipeline: Sendable {
   ///   - queue: where the closures are called. Default: a queue of the pipeline.
   ///   - progress: receives the progress of the download, if there is one, and never after `completion` was called.
   ///     Default: none.
-  ///   - completion: called exactly once, never before this returns; with `cancelled` after ``ThumbnailToken/cancel()``.
+  ///   - completion: called exactly once, never before this returns; with `cancelled` after
+  ///     ``ThumbnailToken/cancel()``.
   @discardableResult
   public func load(
     _ request: ThumbnailRequest, on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler? = nil,

@@ -1,4 +1,5 @@
-/// Controls one caller's part in a request for thumbnails that others may share.
+/// Controls one caller's part in a request for thumbnails that others may share. A token keeps its pipeline alive, but
+/// neither the thumbnails nor the closures of the request.
 ///
 /// ```swift
 /// let token = pipeline.load(request) { result in
@@ -9,9 +10,6 @@
 /// ```
 public struct ThumbnailToken: Sendable {
   let caller: ThumbnailCaller
-
-  /// The outcome for this caller; nil before its completion is called.
-  public var result: Result<ThumbnailSet, FetchFailure>? { caller.inbox.outcome }
 
   /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
   public var finished: Milestone { caller.inbox.finished }

@@ -37,7 +37,7 @@ extension CurlTransfer {
   /// Returns true if a handshake failed because the connection broke, false if TLS itself failed. libcurl has one
   /// result code for both, and no errno if the server closed the connection, so its error text decides:
   /// - `Recv failure` and `Send failure` are errors of the socket (since libcurl 7.87).
-  /// - `SSL_connect:` precedes the state of the socket if OpenSSL has no reason of its own.
+  /// - `SSL_connect:` precedes the state of the socket if OpenSSL gives no reason.
   /// - `unexpected eof` comes from OpenSSL, and `lib(0)` is an error without a reason in some versions.
   /// - The last three texts come from GnuTLS.
   ///

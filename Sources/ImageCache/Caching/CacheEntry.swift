@@ -55,7 +55,9 @@ extension CacheEntry.Content {
   var cost: Int { thumbnails.values.reduce(laterFailure == nil ? 1024 : 2048) { $0 + $1.bytes.capacity + 256 } }
 
   /// Returns a copy with a failure that does not replace the image.
-  func with(laterFailure: StoredSource) -> CacheEntry.Content { CacheEntry.Content(source, thumbnails, laterFailure: laterFailure) }
+  func with(laterFailure: StoredSource) -> CacheEntry.Content {
+    CacheEntry.Content(source, thumbnails, laterFailure: laterFailure)
+  }
 
   /// Returns true if no other tier can add anything: every thumbnail is present, or the source is a failure and has
   /// none.

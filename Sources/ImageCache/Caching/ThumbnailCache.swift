@@ -219,7 +219,8 @@ public final class ThumbnailCache: Sendable {
 
   /// Puts a source into memory and keeps the thumbnails already there if the bytes are the same. Requires `changes`.
   private func keep(
-    _ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], laterFailure: StoredSource? = nil, for key: SourceKey
+    _ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], laterFailure: StoredSource? = nil,
+    for key: SourceKey
   ) {
     var thumbnails = thumbnails
     if let old = memory.value(for: key), old.source.sharesThumbnails(with: source) {

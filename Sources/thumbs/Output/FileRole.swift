@@ -1,4 +1,4 @@
-/// The purpose of a file that a run reads or writes. Thumbnails never replace such a file.
+/// The purpose of a file that a run reads or writes. Thumbnails never replace it.
 enum FileRole: Hashable, Sendable {
   /// The manifest at this path; `-` is standard input.
   case manifest(String)

@@ -39,7 +39,7 @@ import Testing
 
     for event in order {
       switch event {
-      case .fill: slot.fill(round, with: handle("", requests), begunWith: .normal)
+      case .fill: slot.fill(round, with: handle("", requests), begunWith: Demand())
       case .end: slot.end()
       case .cancel: slot.cancel()
       case .cancelRound: slot.cancel(round)
@@ -68,23 +68,40 @@ import Testing
     default: slot.setPaused(true)
     }
     for name in ["first ", "second "] {
-      slot.run { priority in
-        requests.record(name + "begins \(priority)")
+      slot.run { demand in
+        requests.record(name + "begins \(demand.priority)" + (demand.isPaused ? " and paused" : ""))
         return handle(name, requests)
       }
       slot.end()
     }
 
-    let replayed = [Event.cancel: "cancel", .pause: "pause"][request]
-    let priority = request == .raise ? "high" : "normal"
-    let expected = ["first ", "second "].flatMap { name -> [String] in
-      let begin = name + "begins " + priority
-      return replayed.map { [begin, name + $0] } ?? [begin]
+    let begin = [Event.raise: "begins high", .pause: "begins normal and paused"][request] ?? "begins normal"
+    let expected = ["first ", "second "].flatMap { name in
+      request == .cancel ? [name + begin, name + "cancel"] : [name + begin]
     }
     #expect(requests.values == expected)
   }
 
-  @Test func `A piece that begins with the latest priority is not told it again`() {
+  @Test func `A resume during the replay of a pause has the last word`() {
+    final class Holder: Sendable {
+      let slot = TokenSlot()
+    }
+    let holder = Holder()
+    let requests = Recorder<Bool>()
+
+    let round = holder.slot.begin()
+    holder.slot.setPaused(true)
+    let handle = WorkHandle(cancel: {}, setPriority: { _ in }) { isPaused in
+      // Another thread resumes while the pause is passed on.
+      if isPaused { holder.slot.setPaused(false) }
+      requests.record(isPaused)
+    }
+    holder.slot.fill(round, with: handle, begunWith: Demand())
+
+    #expect(requests.values == [true, false])
+  }
+
+  @Test func `A piece that begins with the latest priority does not receive it again`() {
     let slot = TokenSlot(priority: .low)
     let requests = Recorder<String>()
 
@@ -147,11 +164,15 @@ import Testing
     let completion: Downloader.Completion = { outcome.record($0) }
 
     let slot = TokenSlot()  // usually a property
-    slot.run { priority in
-      request.priority = priority
-      return WorkHandle(downloader.download(request, completion: completion))
+    slot.run { demand in
+      request.priority = demand.priority
+      let token = downloader.download(request) { result in
+        completion(result)
+      }
+      return WorkHandle(token)
     }
     slot.cancel()
+    slot.end()  // usually in the completion
 
     #expect(await outcome.only().failure == .cancelled)
   }

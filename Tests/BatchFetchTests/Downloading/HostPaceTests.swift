@@ -10,7 +10,7 @@ import Testing
     pace.refuse(retryAfter: retryAfter.map { .seconds($0) }, policy: policy, now: .seconds(now))
   }
 
-  @Test mutating func `Who says for how long is left alone for so long, up to the cap`() {
+  @Test mutating func `A host that sends Retry-After is paused for that long, up to the cap`() {
     let first = refuse(7, at: 10)
     #expect(first == .seconds(17))
     _ = pace.open(at: .seconds(17))
@@ -30,7 +30,7 @@ import Testing
     #expect(end == nil && pace.closedUntil == nil)
   }
 
-  @Test mutating func `Who only refuses is left alone from the second time on, and longer each time`() {
+  @Test mutating func `A host that only refuses is paused from the second refusal on, longer each time`() {
     var ends: [Duration?] = []
     var now = 0
     for _ in 0..<8 {
@@ -42,7 +42,7 @@ import Testing
       ends == [nil, .seconds(2), .seconds(4), .seconds(8), .seconds(16), .seconds(30), .seconds(30), .seconds(30)])
   }
 
-  @Test mutating func `Answers to what was sent before the pause tell nothing new`() {
+  @Test mutating func `Responses to requests sent before the pause do not count`() {
     let ends = [refuse(at: 0), refuse(at: 0), refuse(at: 0), refuse(at: 1)]
     #expect(ends == [nil, .seconds(2), nil, nil])
     _ = pace.open(at: .seconds(2))
@@ -50,7 +50,7 @@ import Testing
     #expect(next == .seconds(6))
   }
 
-  @Test mutating func `Any other answer begins the count anew`() {
+  @Test mutating func `Any other response resets the count of refusals`() {
     _ = refuse(at: 0)
     pace.accept()
     let end = refuse(at: 1)

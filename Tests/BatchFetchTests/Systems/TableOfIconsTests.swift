@@ -142,7 +142,7 @@ private final class IconTable: Sendable {
   /// The icon of a row; nil while the row shows the placeholder.
   func icon(of row: Int) -> Thumbnail? { state.withLock { $0.icons[row] } }
 
-  /// Brings `rows` into sight. Those that leave it are canceled.
+  /// Makes `rows` visible. Those that leave it are canceled.
   func scroll(to rows: Range<Int>) {
     queue.sync {
       let old = state.withLock { state in

@@ -175,7 +175,8 @@ struct CachePolicyTests {
   private func updated(_ old: HTTPFields, by new: HTTPFields, after seconds: TimeInterval = 1000) throws -> CachePolicy
   {
     let notModified = HTTPResponse(status: .notModified, headerFields: new)
-    return try #require(response(old)).revalidated(by: notModified, requestedAt: start + seconds, respondedAt: start + seconds)
+    return try #require(response(old)).revalidated(
+      by: notModified, requestedAt: start + seconds, respondedAt: start + seconds)
   }
 
   @Test func `A 304 restarts the lifetime and keeps the fields it lacks`() throws {

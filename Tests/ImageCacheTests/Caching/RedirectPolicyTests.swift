@@ -71,7 +71,8 @@ struct RedirectPolicyTests {
 
   @Test func `The redirects that led to a 304 replace the earlier ones`() {
     func updated(by hops: [Hop]) -> CachePolicy {
-      policy("max-age=86400", [Hop(status: 302)]).revalidated(by: HTTPResponse(status: .notModified), redirects: hops.map(\.response), requestedAt: Self.start + 10,
+      policy("max-age=86400", [Hop(status: 302)]).revalidated(
+        by: HTTPResponse(status: .notModified), redirects: hops.map(\.response), requestedAt: Self.start + 10,
         respondedAt: Self.start + 10)
     }
     #expect(updated(by: []).state(at: Self.start + 86000) == .fresh)

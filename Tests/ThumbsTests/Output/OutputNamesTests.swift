@@ -53,7 +53,7 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
       ("http://h/a.b.png", "a.b"), ("http://h/", "image"), ("http://h", "image"), ("http://h/dir/", "dir"),
       ("http://h/.hidden", "_hidden"), ("http://h/caf%C3%A9.jpg", "café"), ("http://h/%ff.jpg", "%ff"),
       ("http://h/100%.jpg", "100%"), ("http://h/a%2Fb.jpg", "a_b"), ("http://h/x.php?f=/etc/y.png", "x"),
-      ("http://h/a%00b.png", "a_b"), ("no address", "no address"), ("", "image"),
+      ("http://h/a%00b.png", "a_b"), ("no URL", "no URL"), ("", "image"),
     ])
   func `The stem is the last path component, decoded and without its extension`(url: String, expected: String) throws {
     #expect(try fileName("{stem}.{ext}", row(url)) == expected + ".jpg")
