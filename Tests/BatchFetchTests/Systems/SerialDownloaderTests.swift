@@ -34,8 +34,8 @@ import Testing
   }
 
   /// The request for the package that a configuration file, a property list, names.
-  private func package(namedBy config: Outcome) throws(FetchFailure) -> DownloadRequest {
-    let file = Data(try config.get().body)
+  private func package(namedBy configs: Downloader.Outcomes) throws(FetchFailure) -> DownloadRequest {
+    let file = Data(try configs.first?.get().body ?? [])
     guard let names = try? PropertyListDecoder().decode([String: String].self, from: file), let url = names["package"]
     else { throw FetchFailure(.badRow, "The configuration file names no package.") }
     return DownloadRequest(source: try SourceURL(url))
@@ -49,7 +49,7 @@ import Testing
     let downloader = serialDownloader(transport)
     let (config, outcome) = (downloader.start(try DownloadRequest("config.plist")), Recorder<Outcome>())
     downloader.download(after: [config.token]) { outcomes throws(FetchFailure) in
-      try package(namedBy: outcomes[0])
+      try package(namedBy: outcomes)
     } completion: {
       outcome.record($0)
     }
@@ -68,7 +68,7 @@ import Testing
     let downloader = serialDownloader(transport)
     let (config, outcome) = (downloader.start(try DownloadRequest("config.plist")), Recorder<Outcome>())
     downloader.download(after: [config.token]) { outcomes throws(FetchFailure) in
-      try package(namedBy: outcomes[0])
+      try package(namedBy: outcomes)
     } completion: {
       outcome.record($0)
     }
