@@ -79,6 +79,25 @@ import Testing
     #expect(transport.paths == ["config.plist", "other"])
   }
 
+  @Test func `An observer registered twice gets each event once`() async throws {
+    let transport = ScriptedTransport { _, _ in .answer([1]) }
+    let downloader = serialDownloader(transport)
+    let observer = RecordingObserver()
+    downloader.addObserver(observer)
+    downloader.addObserver(observer)
+    var expected: [String] = []
+
+    for index in 0..<20 {
+      _ = try await downloader.download(DownloadRequest("\(index)"))
+      let source = "http://a.test/\(index)"
+      expected += ["started \(source)", "\(source): 1", "finished \(source)"]
+      _ = await observer.events.values(count: expected.count)
+    }
+
+    #expect(observer.events.values == expected)
+    #expect(observer.isBalanced)
+  }
+
   @Test func `A released observer gets no more events and is not kept alive`() async throws {
     let transport = ScriptedTransport { _, _ in [.head(200, [:]), .bytes([1]), .hold, .bytes([2]), .end] }
     let downloader = serialDownloader(transport)
