@@ -1,5 +1,5 @@
 /// Returns when the condition holds. Use it for effects without an event to wait for, such as the release of memory.
 /// The time limit of the suite bounds the wait.
 public func eventually(_ condition: () -> Bool, isolation: isolated (any Actor)? = #isolation) async {
-  while !condition() { await Task.yield() }
+  while !condition(), !Task.isCancelled { await Task.yield() }
 }

@@ -166,7 +166,7 @@ import Testing
     tokens[0].setPriority(.low)
     tokens[2].setPriority(.high)
     _ = downloader.start(try DownloadRequest("other"))
-    #expect(await waiting.waiting.values(count: 2) == ["first", "other"])
+    try #require(await waiting.waiting.values(count: 2) == ["first", "other"])
 
     // One after the other, so that each joins those that wait for the connection behind the one before it.
     for exchange in await transport.exchanges.values(count: 3).sorted(by: names) {
@@ -191,6 +191,8 @@ import Testing
     package.token.pause()
     let before = downloader.start(try DownloadRequest("before"))
     #expect(await before.outcome.only().failure == nil)
+    await observer.waitForEvents { _, finished in finished == 1 }
+    #expect(!observer.events.values.contains("started http://a.test/package"))
     #expect(transport.paths == ["config", "before"])
 
     await transport.resume(first: 1)
