@@ -36,12 +36,12 @@ import Testing
 
   // MARK: Examples that run over a scripted transport
 
-  private let downloader = Downloader(transport: ScriptedTransport { _, _ in .answer([1, 2, 3]) })
+  private let downloader = Downloader(transport: ScriptedTransport { _, _ in .response([1, 2, 3]) })
   private let queue = OperationQueue()
 
   private func pipeline() -> ThumbnailPipeline {
     let image = SampleImage.png(width: 8, height: 8)
-    return ThumbnailPipeline(.init(cacheDirectory: nil), transport: ScriptedTransport { _, _ in .answer(image) })
+    return ThumbnailPipeline(.init(cacheDirectory: nil), transport: ScriptedTransport { _, _ in .response(image) })
   }
 
   @Test func `The example of DownloadToken ends with the code of a cancellation`() async throws {

@@ -103,7 +103,7 @@ extension ScriptedExchange.Script {
 
 extension [ScriptedTransport.Step] {
   /// Returns the steps of a complete response.
-  static func answer(_ body: [UInt8], status: Int = 200, fields: HTTPFields = [:]) -> Self {
+  static func response(_ body: [UInt8], status: Int = 200, fields: HTTPFields = [:]) -> Self {
     [.head(status, fields), .bytes(body), .end]
   }
 }

@@ -1,8 +1,8 @@
 /// The table of jobs in flight and their callers. A plain value: its owner guards it with a lock, and acts on the
 /// results after unlocking.
 ///
-/// A caller is in the table exactly as long as an end is owed to it. The thread that removes the caller delivers that end,
-/// so that each caller gets exactly one, however many threads race.
+/// A caller is in the table exactly as long as an end is owed to it. The thread that removes the caller delivers that
+/// end, so that each caller gets exactly one, however many threads race.
 struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Sendable {
   typealias CallerID = ObjectIdentifier
 
@@ -85,8 +85,8 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
 
   /// Adds a caller to the job of `key`, and makes the job if there is none.
   ///
-  /// - Parameter make: Makes the job. Its generation distinguishes it from later jobs of the same key: an abandoned job that
-  ///   ends late never serves the callers of its successor.
+  /// - Parameter make: Makes the job. Its generation distinguishes it from later jobs of the same key: an abandoned job
+  ///   that ends late never serves the callers of its successor.
   mutating func join(
     _ key: Key, _ caller: Caller, id: CallerID, demand: Demand = Demand(), make: (_ generation: UInt64) -> Job
   ) -> Joined {

@@ -42,8 +42,9 @@ struct ObserverList: Sendable {
     return known
   }
 
-  /// Removes an observer, and those that are released. Returns those it has loaded, which the caller must keep
-  /// until it has unlocked: the result may hold the last reference to one of them by now, and its `deinit` must not run under the lock.
+  /// Removes an observer, and those that are released. Returns those it has loaded, which the caller must keep until it
+  /// has unlocked: the result may hold the last reference to one of them by now, and its `deinit` must not run under
+  /// the lock.
   mutating func remove(_ observer: any DownloadObserver) -> [any DownloadObserver] {
     let known = entries.map { ($0, $0.observer) }
     entries = known.filter { $0.1 != nil && $0.1 !== observer }.map(\.0)

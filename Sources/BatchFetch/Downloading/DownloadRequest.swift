@@ -49,7 +49,7 @@ public struct DownloadRequest: Sendable {
   var key: Key { Key(source: source, headerFields: headerFields) }
 
   /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which
-  /// would contradict those of such a request.
+  /// would contradict those that request the rest.
   var isResumable: Bool { Self.conditions.allSatisfy { headerFields[$0] == nil } }
 
   private static let conditions: [HTTPField.Name] = [

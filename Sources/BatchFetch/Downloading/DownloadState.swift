@@ -11,8 +11,8 @@
 ///    +--------------------------------------------------- |
 /// ```
 ///
-/// `cancel` leads to `ended` from every phase. Events carry the number of their turn, so that a late event of a turn that
-/// was given up is ignored.
+/// `cancel` leads to `ended` from every phase. Events carry the number of their turn, so that a late event of a turn
+/// that was given up is ignored.
 struct DownloadState: Sendable {
   enum Phase: Equatable, Sendable {
     /// Waits for the dependencies of its caller.

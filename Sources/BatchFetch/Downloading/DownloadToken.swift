@@ -1,5 +1,5 @@
-/// Controls one caller's part in a download that others may share. A token keeps the downloader and the outcome alive, but
-/// not the closures of the caller.
+/// Controls one caller's part in a download that others may share. A token keeps the downloader and the outcome alive,
+/// but not the closures of the caller.
 ///
 /// ```swift
 /// let token = downloader.download(request) { result in

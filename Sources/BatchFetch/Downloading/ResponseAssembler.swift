@@ -39,7 +39,7 @@ struct ResponseAssembler {
   /// every piece of the body.
   private(set) var total: Int?
 
-  /// - Parameter partial: The bytes that the request asks the server to continue.
+  /// - Parameter partial: The bytes that the server should continue.
   init(maxBytes: Int, continuing partial: PartialDownload?, requestedAt: Date) {
     self.maxBytes = maxBytes
     self.partial = partial

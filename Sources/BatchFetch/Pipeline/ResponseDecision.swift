@@ -15,7 +15,8 @@ enum ResponseDecision {
   /// Fail.
   case fail(FetchFailure)
 
-  /// - Parameter image: The cached image that the request offered for confirmation, with all sizes that were wanted then.
+  /// - Parameter image: The cached image that the request offered for confirmation, with all sizes that were wanted
+  ///   then.
   init(_ result: Result<Download, FetchFailure>, confirming image: CachedImage?, now: Date) {
     switch result {
     case .success(let download) where download.response.status == .ok:

@@ -12,7 +12,7 @@ import Testing
   /// Holds requests for paths that begin with `config`, and responds to every request with its path.
   private static let script: ScriptedTransport.Script = { request, _ in
     let path = request.source.lastPathComponent
-    return (path.hasPrefix("config") ? [.hold] : []) + .answer(Array(path.utf8))
+    return (path.hasPrefix("config") ? [.hold] : []) + .response(Array(path.utf8))
   }
 
   private let transport = ScriptedTransport(Self.script)
@@ -66,7 +66,7 @@ import Testing
     async throws
   {
     let transport = ScriptedTransport { request, _ in
-      request.source.description.hasSuffix("bad") ? .answer([1], status: 404) : [.hold]
+      request.source.description.hasSuffix("bad") ? .response([1], status: 404) : [.hold]
     }
     let downloader = Downloader(.prompt, transport: transport)
     let failing = downloader.start(try DownloadRequest("bad"))
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test func `A chain of a thousand downloads runs one at a time, in its order`() async throws {
-    let transport = ScriptedTransport { _, _ in .answer([1]) }
+    let transport = ScriptedTransport { _, _ in .response([1]) }
     let downloader = Downloader(.prompt, transport: transport)
     var last: [DownloadToken] = []
 

@@ -13,7 +13,7 @@ import Testing
     switch request.source.lastPathComponent {
     case "held": [.head(200, [:]), .bytes([1]), .hold]
     case "failing": [.fail(.tls)]
-    default: .answer([1])
+    default: .response([1])
     }
   }
 

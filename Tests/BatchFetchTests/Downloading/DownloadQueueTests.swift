@@ -6,16 +6,16 @@ import Testing
 
 /// The order of a downloader's downloads, and the observers of all of them. See also `QueueTests`.
 @Suite(.timeLimit(.minutes(10))) struct DownloadQueueTests {
-  private let held = ScriptedTransport { _, _ in [.hold] + .answer([1]) }
-  private let quick = ScriptedTransport { _, _ in .answer([1]) }
+  private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
+  private let quick = ScriptedTransport { _, _ in .response([1]) }
 
   @Test func `An urgent download takes the next free connection before those of other hosts`() async throws {
-    let transport = WaitingTransport { _, _ in [.hold] + .answer([1]) }
+    let transport = WaitingTransport { _, _ in [.hold] + .response([1]) }
     let downloader = Downloader(.prompt.with { $0.concurrency = 1 }, transport: transport)
     _ = downloader.start(try DownloadRequest("first", host: "first.test"))
     _ = await transport.inner.exchanges.values(count: 1)
     let tokens = try ["a", "b", "c"].map { downloader.start(try DownloadRequest($0, host: "\($0).test")).token }
-    // All of them wait for the one connection now, each at the head of its own host's queue.
+    // All of them wait for the one connection now, each at the head of the queue of its host.
     _ = await transport.waiting.values(count: 4)
 
     tokens[2].setPriority(.high)
@@ -66,7 +66,7 @@ import Testing
 
   @Test func `An observer gets one start and one finish of each download, however it ends`() async throws {
     let transport = ScriptedTransport { request, number in
-      number % 3 == 0 ? [.fail(.tls)] : number % 3 == 1 ? .answer([1, 2]) : [.hold] + .answer([1])
+      number % 3 == 0 ? [.fail(.tls)] : number % 3 == 1 ? .response([1, 2]) : [.hold] + .response([1])
     }
     let downloader = Downloader(.prompt, transport: transport)
     let observer = RecordingObserver()

@@ -7,10 +7,10 @@ import Testing
 
 /// Each caller gets exactly one end, however joins, cancels and ends race.
 @Suite(.timeLimit(.minutes(10))) struct DownloadRaceTests {
-  private let quick = ScriptedTransport { _, _ in .answer([1]) }
+  private let quick = ScriptedTransport { _, _ in .response([1]) }
 
   @Test func `Callers of one source on many threads make one request`() async throws {
-    let transport = ScriptedTransport { _, _ in [.hold] + .answer([7]) }
+    let transport = ScriptedTransport { _, _ in [.hold] + .response([7]) }
     let downloader = Downloader(.prompt, transport: transport)
     let (wanted, outcomes) = (try DownloadRequest("x"), Recorder<Outcome>())
 
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `Callers that stay are served when others leave`() async throws {
-    let transport = ScriptedTransport { _, _ in [.hold] + .answer([1]) }
+    let transport = ScriptedTransport { _, _ in [.hold] + .response([1]) }
     let downloader = Downloader(.prompt, transport: transport)
     let wanted = try DownloadRequest("x")
     let callers = (0..<20).map { _ in downloader.start(wanted) }
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test func `A downloader that nobody keeps still finishes what runs`() async throws {
-    let transport = ScriptedTransport { _, _ in [.hold] + .answer([1]) }
+    let transport = ScriptedTransport { _, _ in [.hold] + .response([1]) }
     let outcomes = Recorder<Outcome>()
 
     Downloader(.prompt, transport: transport).download(try DownloadRequest("x")) { outcomes.record($0) }

@@ -53,8 +53,8 @@ import Testing
     switch number % 9 {
     case 0: return [.fail(.connectFailed)]
     case 1: return [head, .bytes([whole[first]]), .fail(.connectionLost)]
-    case 2: return .answer([], status: 503)
-    case 3 where first > 0: return .answer([], status: 416)
+    case 2: return .response([], status: 503)
+    case 3 where first > 0: return .response([], status: 416)
     default: return [head] + whole[first...].map { .bytes([$0]) } + [.end]
     }
   }

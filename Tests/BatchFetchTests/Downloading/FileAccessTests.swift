@@ -12,7 +12,7 @@ import Testing
     request = DownloadRequest(source: try SourceURL("file://\(directory.write("secret", as: "a"))"))
   }
 
-  private let transport = ScriptedTransport { _, _ in .answer([1]) }
+  private let transport = ScriptedTransport { _, _ in .response([1]) }
 
   @Test func `A file is refused unless files are allowed, and each caller gets one failure`() async throws {
     let downloader = Downloader(.prompt, transport: transport)

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HostFairnessTests {
   /// Holds the requests to hosts whose names begin with `slow`, and responds to the others.
   private let transport = ScriptedTransport { request, _ in
-    request.source.host.hasPrefix("slow") ? [.hold] + .answer([1]) : .answer([1])
+    request.source.host.hasPrefix("slow") ? [.hold] + .response([1]) : .response([1])
   }
 
   private func hosts(_ transport: ScriptedTransport) -> [String] { transport.requests.map(\.source.host) }
@@ -57,9 +57,9 @@ import Testing
     let clock = ManualClock()
     let transport = ScriptedTransport { request, number in
       switch (request.source.host, number) {
-      case ("busy.test", 1): [.hold] + .answer([], status: 429, fields: [.retryAfter: "7"])
+      case ("busy.test", 1): [.hold] + .response([], status: 429, fields: [.retryAfter: "7"])
       case ("busy.test", 2): [.hold, .fail(.connectionLost)]
-      default: .answer([1])
+      default: .response([1])
       }
     }
     let downloader = Downloader(.prompt.with { $0.clock = clock }, transport: transport)
@@ -86,7 +86,7 @@ import Testing
   @Test func `A host that refuses repeatedly is left alone even without a Retry-After field`() async throws {
     let clock = ManualClock()
     let transport = ScriptedTransport { request, number in
-      request.source.host == "busy.test" && number <= 2 ? [.hold] + .answer([], status: 503) : .answer([1])
+      request.source.host == "busy.test" && number <= 2 ? [.hold] + .response([], status: 503) : .response([1])
     }
     let configuration = Downloader.Configuration.prompt.with {
       $0.clock = clock

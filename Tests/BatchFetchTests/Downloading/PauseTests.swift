@@ -150,7 +150,7 @@ import Testing
 
   @Test func `A download can be paused between two attempts`() async throws {
     let clock = ManualClock()
-    let transport = ScriptedTransport { _, number in number == 1 ? [.fail(.connectFailed)] : .answer([1]) }
+    let transport = ScriptedTransport { _, number in number == 1 ? [.fail(.connectFailed)] : .response([1]) }
     let configuration = Downloader.Configuration.prompt.with {
       $0.clock = clock
       $0.retry.base = .seconds(1000)

@@ -96,7 +96,7 @@ import Testing
       switch number {
       case 1: [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(.connectionLost)]
       case 2: [.head(status, fields), .bytes(Array(repeating: 0, count: 70)), .end]
-      default: .answer(whole, fields: tagged)
+      default: .response(whole, fields: tagged)
       }
     }
     let configuration = Downloader.Configuration.prompt.with { $0.retry.limit = 1 }
@@ -112,7 +112,7 @@ import Testing
     let transport = ScriptedTransport { [whole, tagged] _, number in
       number == 1
         ? [.head(200, tagged), .bytes(Array(whole[..<30])), .fail(.connectionLost)]
-        : .answer(changed, fields: [.eTag: "\"2\"", .contentLength: "50"])
+        : .response(changed, fields: [.eTag: "\"2\"", .contentLength: "50"])
     }
 
     let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("x"))

@@ -107,7 +107,7 @@ import Testing
 
   @Test(arguments: durations) func `A download ends with any pause between its attempts`(value: Duration) async throws {
     let clock = ManualClock()
-    let transport = ScriptedTransport { _, number in number < 4 ? [.fail(.connectionLost)] : .answer([1]) }
+    let transport = ScriptedTransport { _, number in number < 4 ? [.fail(.connectionLost)] : .response([1]) }
     var configuration = Downloader.Configuration.prompt
     configuration.clock = clock
     configuration.retry = RetryPolicy(limit: 3, base: value, cap: value)

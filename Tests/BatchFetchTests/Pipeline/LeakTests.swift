@@ -31,8 +31,8 @@ import Testing
     let transport = ScriptedTransport { request, _ in
       switch request.source.lastPathComponent {
       case "held": [.hold]
-      case "gone": .answer([], status: 404)
-      default: .answer(image, fields: [.cacheControl: "max-age=3600"])
+      case "gone": .response([], status: 404)
+      default: .response(image, fields: [.cacheControl: "max-age=3600"])
       }
     }
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)

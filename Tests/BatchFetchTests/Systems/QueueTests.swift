@@ -7,8 +7,8 @@ import Testing
 /// The queue: a limit, suspension, a cancel of everything, waiting, priorities, dependencies and completion blocks. A
 /// downloader offers most of it. The rest is asserted of Foundation's `OperationQueue`, on which the library is built.
 @Suite(.timeLimit(.minutes(5))) struct QueueTests {
-  private let held = ScriptedTransport { _, _ in [.hold] + .answer([1]) }
-  private let quick = ScriptedTransport { _, _ in .answer([1]) }
+  private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
+  private let quick = ScriptedTransport { _, _ in .response([1]) }
 
   /// Takes a download from its start to its end, which takes longer than the start of another one.
   private func letTimePass() async throws {
@@ -61,7 +61,7 @@ import Testing
 
   @Test func `Canceling everything ends each download once and leaves nothing behind`() async throws {
     let later = Gate()
-    let transport = ScriptedTransport { _, _ in (later.isOpen ? [] : [.hold]) + .answer([1]) }
+    let transport = ScriptedTransport { _, _ in (later.isOpen ? [] : [.hold]) + .response([1]) }
     let downloader = Downloader(.prompt.with { $0.concurrency = 3 }, transport: transport)
     let outcomes = try (0..<20).map { downloader.start(try DownloadRequest("\($0 % 10)")).outcome }
     _ = await transport.exchanges.values(count: 3)

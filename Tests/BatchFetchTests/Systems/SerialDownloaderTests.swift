@@ -7,7 +7,7 @@ import Testing
 /// The serial downloader: one connection, and items that have priorities, depend on one another, and are named by
 /// configuration files. Observers, which are held weakly, follow it.
 @Suite(.timeLimit(.minutes(5))) struct SerialDownloaderTests {
-  private let held = ScriptedTransport { _, _ in [.hold] + .answer([1]) }
+  private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
 
   private func serialDownloader(_ transport: ScriptedTransport) -> Downloader {
     Downloader(
@@ -44,7 +44,7 @@ import Testing
   @Test func `A package is downloaded from the URL that its configuration file names`() async throws {
     let file = try PropertyListEncoder().encode(["package": "http://packages.test/app.pkg"])
     let transport = ScriptedTransport { request, _ in
-      request.source.lastPathComponent == "config.plist" ? [.hold] + .answer(Array(file)) : .answer([1, 2, 3])
+      request.source.lastPathComponent == "config.plist" ? [.hold] + .response(Array(file)) : .response([1, 2, 3])
     }
     let downloader = serialDownloader(transport)
     let (config, outcome) = (downloader.start(try DownloadRequest("config.plist")), Recorder<Outcome>())
@@ -63,7 +63,7 @@ import Testing
 
   @Test func `A configuration file that is missing fails its package and no other item`() async throws {
     let transport = ScriptedTransport { request, _ in
-      .answer([1], status: request.source.lastPathComponent == "config.plist" ? 404 : 200)
+      .response([1], status: request.source.lastPathComponent == "config.plist" ? 404 : 200)
     }
     let downloader = serialDownloader(transport)
     let (config, outcome) = (downloader.start(try DownloadRequest("config.plist")), Recorder<Outcome>())
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `An observer registered twice gets each event once`() async throws {
-    let transport = ScriptedTransport { _, _ in .answer([1]) }
+    let transport = ScriptedTransport { _, _ in .response([1]) }
     let downloader = serialDownloader(transport)
     let observer = RecordingObserver()
     downloader.addObserver(observer)

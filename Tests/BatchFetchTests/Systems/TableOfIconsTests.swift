@@ -9,12 +9,12 @@ import Testing
 /// The table of icons: three load at a time, each image once, and each row shows a placeholder until it is reloaded
 /// with its icon. Rows that scroll out of sight are canceled.
 @Suite(.timeLimit(.minutes(5))) struct TableOfIconsTests {
-  private static let icon = [ScriptedTransport.Step].answer(
+  private static let icon = [ScriptedTransport.Step].response(
     SampleImage.png(width: 20, height: 20), fields: [.cacheControl: "max-age=3600"])
 
   private let held = ScriptedTransport { _, _ in [.hold] + Self.icon }
   private let quick = ScriptedTransport { request, _ in
-    request.source.lastPathComponent == "missing" ? .answer([], status: 404) : Self.icon
+    request.source.lastPathComponent == "missing" ? .response([], status: 404) : Self.icon
   }
 
   /// A pipeline of three transfers at a time, which no limit per host lowers.
@@ -54,7 +54,7 @@ import Testing
 
   @Test func `A row shows the placeholder until its icon is loaded, and for good if that fails`() async throws {
     let transport = ScriptedTransport { request, _ in
-      request.source.lastPathComponent == "missing" ? .answer([], status: 404) : [.hold] + Self.icon
+      request.source.lastPathComponent == "missing" ? .response([], status: 404) : [.hold] + Self.icon
     }
     let table = IconTable(urls(0..<1) + ["http://icons.test/missing"], pipeline: pipeline(over: transport))
 
