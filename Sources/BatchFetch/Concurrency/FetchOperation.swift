@@ -6,27 +6,28 @@ internal import Synchronization
 ///
 /// The superclass makes this class `@unchecked Sendable`; everything added here is constant or inside a `Mutex`.
 public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Sendable {
-  /// Begins the request.
-  typealias Begin = @Sendable (
-    _ priority: Priority, _ progress: @escaping DownloadProgress.Handler,
-    _ completion: @escaping @Sendable (Result<Value, FetchFailure>) -> Void
-  ) -> WorkHandle
+  /// Begins the request, after the milestone if there is one.
+  typealias Begin =
+    @Sendable (
+      _ priority: Priority, _ milestone: Milestone?, _ progress: @escaping DownloadProgress.Handler,
+      _ completion: @escaping @Sendable (Result<Value, FetchFailure>) -> Void
+    ) -> WorkHandle
 
   private struct State {
     /// Nil once the request has begun.
     var begin: Begin?
+    /// Nil once the operation has ended: an operation that lives on does not keep what the closure captured.
+    var onProgress: DownloadProgress.Handler?
     var progress: DownloadProgress?
     var result: Result<Value, FetchFailure>?
   }
 
   let slot: TokenSlot
-  private let onProgress: DownloadProgress.Handler?
   private let state: Mutex<State>
 
   init(priority: Priority, progress: DownloadProgress.Handler?, begin: @escaping Begin) {
     slot = TokenSlot(priority: priority)
-    onProgress = progress
-    state = Mutex(State(begin: begin))
+    state = Mutex(State(begin: begin, onProgress: progress))
     super.init()
     queuePriority = Operation.QueuePriority(priority)
   }
@@ -52,26 +53,42 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
 
   final override func execute() {
     guard let begin = state.withLock({ $0.begin.take() }) else { return end(.failure(.cancelled)) }
+    // The handle that pauses the request exists only after the request has begun, and thread B could start its transfer
+    // before thread A pauses it here. A request that was paused before waits until the pause has reached it.
+    let milestone = slot.isPaused ? Milestone() : nil
     slot.run { priority in
-      begin(priority) { [self] in report($0) } _: { [self] in end($0) }
+      begin(priority, milestone) { [self] in
+        report($0)
+      } _: { [self] in
+        end($0)
+      }
     }
+    milestone?.reach()
   }
 
   final override func skip() { end(.failure(.cancelled)) }
 
   private func report(_ progress: DownloadProgress) {
-    state.withLock { $0.progress = progress }
-    onProgress?(progress)
+    state.withLock { state in
+      state.progress = progress
+      return state.onProgress
+    }?(progress)
   }
 
   private func end(_ result: Result<Value, FetchFailure>) {
-    state.withLock { state in
-      state.begin = nil
+    let closures = state.withLock { state in
       state.result = result
+      return (state.begin.take(), state.onProgress.take())
     }
+    // Released here, outside the lock: what the closures captured may run code when it goes.
+    _ = closures
     slot.end()
     finish()
   }
+
+  /// Drops the completion block, as Foundation does on Apple's systems: an owner of the operation that the block captured
+  /// is not kept alive. The call of the block, on another thread, has its own reference.
+  final override func didFinish() { completionBlock = nil }
 }
 
 extension Priority {

@@ -43,6 +43,9 @@ struct TokenSlot: ~Copyable, Sendable {
   /// True after ``cancel()``.
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
+  /// True if pieces that begin now are paused.
+  var isPaused: Bool { state.withLock { $0.isPaused } }
+
   /// The priority for pieces that begin now.
   var priority: Priority { state.withLock { $0.priority } }
 

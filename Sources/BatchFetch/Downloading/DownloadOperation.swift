@@ -27,9 +27,10 @@ public final class DownloadOperation: FetchOperation<Download>, @unchecked Senda
   public init(
     _ request: DownloadRequest, over downloader: Downloader, progress: DownloadProgress.Handler? = nil
   ) {
-    super.init(priority: request.priority, progress: progress) { priority, progress, completion in
+    super.init(priority: request.priority, progress: progress) { priority, milestone, progress, completion in
       var request = request
       request.priority = priority
+      if let milestone { request.after.append(milestone) }
       return WorkHandle(downloader.download(request, progress: progress, completion: completion))
     }
     name = request.source.description

@@ -25,9 +25,10 @@ public final class ThumbnailOperation: FetchOperation<ThumbnailSet>, @unchecked 
   public init(
     _ request: ThumbnailRequest, over pipeline: ThumbnailPipeline, progress: DownloadProgress.Handler? = nil
   ) {
-    super.init(priority: request.priority, progress: progress) { priority, progress, completion in
+    super.init(priority: request.priority, progress: progress) { priority, milestone, progress, completion in
       var request = request
       request.priority = priority
+      if let milestone { request.after.append(milestone) }
       return WorkHandle(pipeline.load(request, progress: progress, completion: completion))
     }
     name = request.url

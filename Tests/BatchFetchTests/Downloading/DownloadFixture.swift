@@ -6,7 +6,7 @@ import TestSupport
 typealias Outcome = Result<Download, FetchFailure>
 
 extension Downloader.Configuration {
-  /// No deadline, no pause between attempts, every report of progress.
+  /// A configuration without deadlines and without pauses between attempts, which reports all progress.
   static var prompt: Downloader.Configuration {
     var configuration = patient
     configuration.retry = RetryPolicy(limit: 3, base: .zero)
@@ -22,13 +22,31 @@ extension Downloader.Configuration {
 }
 
 extension DownloadRequest {
-  init(_ path: String, host: String = "a.test", headerFields: HTTPFields = [:]) throws {
-    self.init(source: try SourceURL("http://\(host)/\(path)"), headerFields: headerFields)
+  init(
+    _ path: String, host: String = "a.test", headerFields: HTTPFields = [:],
+    priority: ThumbnailRequest.Priority = .normal
+  ) throws {
+    self.init(source: try SourceURL("http://\(host)/\(path)"), headerFields: headerFields, priority: priority)
+  }
+}
+
+extension SourceURL {
+  /// The part of the path after the last slash.
+  var lastPathComponent: String { String(description.split(separator: "/").last ?? "") }
+}
+
+extension ScriptedTransport {
+  /// The last path components of all requests, in order.
+  var paths: [String] { requests.map(\.source.lastPathComponent) }
+
+  /// Lets every exchange up to the `count`th go on, each as soon as it has begun.
+  func resume(first count: Int) async {
+    for index in 0..<count { await exchanges.values(count: index + 1)[index].resume() }
   }
 }
 
 extension Downloader {
-  /// Asks for `request`; what it comes to is recorded.
+  /// Starts the download of `request`, and records its outcome.
   func start(
     _ request: DownloadRequest, after dependencies: [DownloadToken] = [], progress: DownloadProgress.Handler? = nil
   ) -> (token: DownloadToken, outcome: Recorder<Outcome>) {
@@ -38,7 +56,7 @@ extension Downloader {
 }
 
 extension Recorder where Value == Outcome {
-  /// The one outcome, when it is there.
+  /// The one outcome, as soon as it is known.
   func only() async -> Outcome { await values(count: 1)[0] }
 }
 
