@@ -16,18 +16,18 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
   private struct State {
     /// Nil once the request has begun.
     var begin: Begin?
+    /// Nil once the operation has ended: an operation that lives on does not keep what the closure captured.
+    var onProgress: DownloadProgress.Handler?
     var progress: DownloadProgress?
     var result: Result<Value, FetchFailure>?
   }
 
   let slot: TokenSlot
-  private let onProgress: DownloadProgress.Handler?
   private let state: Mutex<State>
 
   init(priority: Priority, progress: DownloadProgress.Handler?, begin: @escaping Begin) {
     slot = TokenSlot(priority: priority)
-    onProgress = progress
-    state = Mutex(State(begin: begin))
+    state = Mutex(State(begin: begin, onProgress: progress))
     super.init()
     queuePriority = Operation.QueuePriority(priority)
   }
@@ -65,20 +65,26 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
   final override func skip() { end(.failure(.cancelled)) }
 
   private func report(_ progress: DownloadProgress) {
-    state.withLock { $0.progress = progress }
-    onProgress?(progress)
+    state.withLock { state in
+      state.progress = progress
+      return state.onProgress
+    }?(progress)
   }
 
   private func end(_ result: Result<Value, FetchFailure>) {
-    // Released outside the lock: what the closure captured may run code when it goes.
-    let begin = state.withLock { state in
+    let closures = state.withLock { state in
       state.result = result
-      return state.begin.take()
+      return (state.begin.take(), state.onProgress.take())
     }
-    _ = begin
+    // Released here, outside the lock: what the closures captured may run code when it goes.
+    _ = closures
     slot.end()
     finish()
   }
+
+  /// Drops the completion block, as Foundation does on Apple's systems: an owner of the operation that the block
+  /// captured is not kept alive. The call of the block, on another thread, has its own reference.
+  final override func didFinish() { completionBlock = nil }
 }
 
 extension Priority {
