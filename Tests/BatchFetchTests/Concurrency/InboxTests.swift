@@ -68,7 +68,7 @@ import Testing
 
   @Test func `The outcome is known within the completion`() {
     let (callers, outcomes) = (Recorder<Caller>(), Recorder<Result<Int, FetchFailure>?>())
-    let caller = Caller { _ in outcomes.record(callers.values[0].outcome) }
+    let caller = Caller(completion: { _ in outcomes.record(callers.values[0].outcome) })
     callers.record(caller)
 
     let isDelivered = caller.end()
@@ -107,10 +107,10 @@ import Testing
   // MARK: The milestone
 
   @Test func `The milestone is reached after the completion has returned`() {
-    let caller = Caller { [events] _ in
+    let caller = Caller(completion: { [events] _ in
       events.record("begin")
       events.record("end")
-    }
+    })
     caller.inbox.finished.whenReached { [events] in events.record("reached") }
     #expect(events.values.isEmpty)
 
@@ -130,10 +130,10 @@ import Testing
 
   @Test func `The milestone is not reached within the completion`() {
     let callers = Recorder<Caller>()
-    let caller = Caller { [events] _ in
+    let caller = Caller(completion: { [events] _ in
       callers.values[0].inbox.finished.whenReached { events.record("reached") }
       events.record("returned")
-    }
+    })
     callers.record(caller)
 
     let isDelivered = caller.end()
