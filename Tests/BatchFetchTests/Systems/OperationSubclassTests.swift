@@ -5,9 +5,9 @@ import Testing
 
 @testable import BatchFetch
 
-/// The operation subclass: its flags, and its key-value notifications. On Linux, Foundation itself is the only observer of
-/// these: they make dependents ready, remove an operation from its queue, call its completion block, and end blocking
-/// waits.
+/// The operation subclass: its flags and its key-value notifications. On Linux, Foundation itself is the only observer
+/// of these: they make dependents ready, remove an operation from its queue, call its completion block, and end
+/// blocking waits.
 @Suite(.timeLimit(.minutes(5))) struct OperationSubclassTests {
   private let work = ManualWork()
   private let queue = OperationQueue(width: 1)
