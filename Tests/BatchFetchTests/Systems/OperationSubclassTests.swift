@@ -156,6 +156,27 @@ import Testing
     #expect(operation.flags == ["ready", "finished"] && operation.result == .success(7))
   }
 
+  @Test(arguments: [true, false])
+  func `A request of a paused operation waits until the pause has reached it`(isPaused: Bool) async {
+    let events = Recorder<String>()
+    let operation = FetchOperation<Int>(priority: .normal, progress: nil) { _, milestone, _, completion in
+      events.record(milestone == nil ? "begins" : "waits")
+      milestone?.whenReached { events.record("begins") }
+      return WorkHandle {
+        completion(.failure(.cancelled))
+      } setPaused: {
+        events.record($0 ? "pause" : "resume")
+      }
+    }
+
+    operation.slot.setPaused(isPaused)
+    operation.start()
+
+    #expect(events.values == (isPaused ? ["waits", "pause", "begins"] : ["begins"]))
+    operation.cancel()
+    await operation.end()
+  }
+
   // MARK: Races
 
   @Test func `An end that races a cancel finishes the operation once`() async {
