@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Calls `first` and `second` with each number below `count`, at the same time as nearly as two threads can, and returns
+/// Calls `first` and `second` with each number below `count`, as nearly at the same time as two threads can. Returns
 /// after the last call.
 public func race(
   _ count: Int, _ first: @escaping @Sendable (Int) -> Void, against second: @escaping @Sendable (Int) -> Void

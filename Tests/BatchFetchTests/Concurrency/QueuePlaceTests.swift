@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func `A place that leaves while it gets its turn is free for another one`() async {
-    let (count, turns, exits) = (10_000, Counter(), Recorder<Int>())
+    let (count, turns, exits) = (2000, Counter(), Recorder<Int>())
     let places = (0..<count).map { number in
       QueuePlace(priority: .normal) {
         exits.record(number)
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func `Places in a queue that leave at any time empty it, each once`() async {
-    let (count, turns, exits) = (2000, Counter(), Recorder<Int>())
+    let (count, turns, exits) = (500, Counter(), Recorder<Int>())
     let places = (0..<count).map { number in
       QueuePlace(priority: .normal) {
         exits.record(number)

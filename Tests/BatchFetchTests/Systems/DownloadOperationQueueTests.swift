@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-/// Download operations together with others: their order, dependencies and limits, shared downloads, and what is released.
+/// Download operations together with others: order, limits, dependencies, shared downloads, and release.
 @Suite(.timeLimit(.minutes(5))) struct DownloadOperationQueueTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
   private let quick = ScriptedTransport { _, _ in .response([1]) }

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import BatchFetch
 
-/// Work for operations that begins, reports and ends when a test says so.
+/// Work for operations, controlled by a test.
 final class ManualWork: Sendable {
   typealias Completion = @Sendable (Result<Int, FetchFailure>) -> Void
 

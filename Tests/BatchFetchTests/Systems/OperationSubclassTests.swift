@@ -5,9 +5,9 @@ import Testing
 
 @testable import BatchFetch
 
-/// The operation subclass: its flags, and the key-value notifications that other parts of Foundation depend on. On Linux
-/// there are no other observers of these notifications than Foundation itself: they make dependents ready, remove an
-/// operation from its queue, call its completion block and end blocking waits.
+/// The operation subclass: its flags and its key-value notifications. On Linux, Foundation itself is the only observer
+/// of these: they make dependents ready, remove an operation from its queue, call its completion block, and end
+/// blocking waits.
 @Suite(.timeLimit(.minutes(5))) struct OperationSubclassTests {
   private let work = ManualWork()
   private let queue = OperationQueue(width: 1)
@@ -154,6 +154,22 @@ import Testing
     queue.addOperation(operation)
     await observers.end()
     #expect(operation.flags == ["ready", "finished"] && operation.result == .success(7))
+  }
+
+  @Test(arguments: [true, false])
+  func `The request of a paused operation begins paused`(isPaused: Bool) async {
+    let beginnings = Recorder<Bool>()
+    let operation = FetchOperation<Int>(priority: .normal, progress: nil) { demand, _, completion in
+      beginnings.record(demand.isPaused)
+      return WorkHandle { completion(.failure(.cancelled)) }
+    }
+
+    operation.slot.setPaused(isPaused)
+    operation.start()
+
+    #expect(beginnings.values == [isPaused])
+    operation.cancel()
+    await operation.end()
   }
 
   // MARK: Races

@@ -7,23 +7,24 @@ import Testing
 
 @testable import BatchFetch
 
-/// The thumbnail operation: result, failure, progress, cancel, priorities, dependencies, mirrors, and work shared with other
-/// callers.
+/// The thumbnail operation: result, failure, progress, cancel, priorities, dependencies, mirrors, and work shared with
+/// other callers.
 @Suite(.timeLimit(.minutes(5))) struct ThumbnailOperationTests {
   private static let image = SampleImage.png(width: 40, height: 30)
 
   private let queue = OperationQueue()
-  /// Sends an image in two halves, and holds before the second one. URLs that end with "gone" fail.
-  private let held = ScriptedTransport { request, _ in
-    guard request.source.lastPathComponent != "gone" else { return .response([], status: 404) }
-    return [
+  /// Sends an image in two parts, and holds before the second one.
+  private let held = ScriptedTransport { _, _ in
+    [
       .head(200, [.contentLength: "\(image.count)"]), .bytes(Array(image[..<20])), .hold, .bytes(Array(image[20...])),
       .end,
     ]
   }
+  /// Sends an image that is fresh for an hour. URLs whose last part begins with "gone" fail.
   private let quick = ScriptedTransport { request, _ in
-    let isGone = request.source.lastPathComponent.hasSuffix("gone")
-    return .response(image, status: isGone ? 404 : 200, fields: [.cacheControl: "max-age=60"])
+    .response(
+      image, status: request.source.lastPathComponent.hasPrefix("gone") ? 404 : 200,
+      fields: [.cacheControl: "max-age=3600"])
   }
 
   private func pipeline(
@@ -94,8 +95,9 @@ import Testing
   }
 
   @Test func `An operation tries its mirrors in order`() async {
-    let operation = ThumbnailOperation(request("1-gone", mirrors: ["2-gone", "a", "b"]), over: pipeline(quick))
-    let failing = ThumbnailOperation(request("3-gone", mirrors: ["4-gone"]), over: pipeline(quick))
+    let pipeline = pipeline(quick)
+    let operation = ThumbnailOperation(request("gone1", mirrors: ["gone2", "a", "b"]), over: pipeline)
+    let failing = ThumbnailOperation(request("gone3", mirrors: ["gone4"]), over: pipeline)
     failing.addDependency(operation)
 
     queue.add([operation, failing])
@@ -103,7 +105,7 @@ import Testing
 
     #expect(operation.set?.finalURL == "http://a.test/a" && operation.set?.attempts == 3)
     #expect(failing.result?.failure?.code == .http(404) && failing.result?.failure?.attempts == 2)
-    #expect(quick.paths == ["1-gone", "2-gone", "a", "3-gone", "4-gone"])
+    #expect(quick.paths == ["gone1", "gone2", "a", "gone3", "gone4"])
   }
 
   // MARK: Cancel
