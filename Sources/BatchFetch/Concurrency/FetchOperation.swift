@@ -82,8 +82,8 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
     finish()
   }
 
-  /// Drops the completion block, as Foundation does on Apple's systems but not on Linux: the block may have captured the
-  /// owner of the operation. The call of the block, on another thread, has its own reference.
+  /// Drops the completion block, as Foundation does on Apple's systems but not on Linux: the block may have captured
+  /// the owner of the operation. The call of the block, on another thread, has its own reference.
   final override func didFinish() { completionBlock = nil }
 }
 

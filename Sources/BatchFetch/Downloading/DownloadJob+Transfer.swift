@@ -57,7 +57,7 @@ extension DownloadJob: TransferReceiver {
     }
   }
 
-  private func attemptEnded(_ outcome: ResponseAssembler.Outcome) {
+  private func attemptEnded(_ outcome: ResponseAssembler.AttemptOutcome) {
     let retryAfter = outcome.retryAfter(now: context.now())
     guard let request else { return }
     if let status = outcome.status {
@@ -84,7 +84,7 @@ extension DownloadJob.State {
   }
 }
 
-extension ResponseAssembler.Outcome {
+extension ResponseAssembler.AttemptOutcome {
   /// The status of the response; nil if none was complete.
   var status: HTTPResponse.Status? {
     guard case .ended(.success(let response), _) = self else { return nil }

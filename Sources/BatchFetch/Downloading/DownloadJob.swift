@@ -56,7 +56,7 @@ final class DownloadJob: Sendable {
   /// Reports an event to the machine, and carries out the action that follows.
   ///
   /// - Parameter outcome: The outcome of the attempt, if the event is the end of one.
-  func act(outcome: ResponseAssembler.Outcome? = nil, _ event: (inout DownloadState) -> DownloadState.Action) {
+  func act(outcome: ResponseAssembler.AttemptOutcome? = nil, _ event: (inout DownloadState) -> DownloadState.Action) {
     let (action, request, effects) = state.withLock { state in
       let action = event(&state.machine)
       return (action, state.request, state.commit(action, of: self))
@@ -101,7 +101,7 @@ final class DownloadJob: Sendable {
     if let place { context.transfers.addOperation(place) }
   }
 
-  private func result(of outcome: ResponseAssembler.Outcome) -> Result<Download, FetchFailure> {
+  private func result(of outcome: ResponseAssembler.AttemptOutcome) -> Result<Download, FetchFailure> {
     let (attempts, first) = state.withLock { ($0.machine.attempts, $0.machine.firstAttempt ?? created) }
     guard case .ended(let result, _) = outcome else { return .failure(.cancelled) }
     return result.map { response in

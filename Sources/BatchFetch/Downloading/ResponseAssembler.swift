@@ -16,7 +16,7 @@ struct ResponseAssembler {
   }
 
   /// The outcome of an attempt.
-  enum Outcome: Sendable {
+  enum AttemptOutcome: Sendable {
     /// A complete response or a failure, and the bytes that the next attempt may continue.
     case ended(Result<Response, FetchFailure>, kept: PartialDownload?)
     /// The server did not continue the bytes that were kept. They are dropped: the next attempt downloads everything.
@@ -82,7 +82,7 @@ struct ResponseAssembler {
   var body: [UInt8] { response?.body ?? [] }
 
   /// Ends the attempt, with the failure of the transfer if it had one.
-  mutating func finish(_ failure: FetchFailure?) -> Outcome {
+  mutating func finish(_ failure: FetchFailure?) -> AttemptOutcome {
     if isRangeRefused { return .rangeRefused }
     let response = response.take()
     var failure = isCutShort ? nil : failure ?? shortfall(of: response)

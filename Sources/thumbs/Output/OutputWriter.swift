@@ -7,7 +7,7 @@ import Synchronization
 /// `fsync`: the next run detects a thumbnail that a power failure damaged, and writes it again.
 final class OutputWriter: Sendable {
   /// The result of writing a file.
-  enum Outcome: Hashable, Sendable {
+  enum WriteResult: Hashable, Sendable {
     /// The file is new or has new contents.
     case written
     /// The file had the same bytes already and was left alone, including its modification time.
@@ -60,7 +60,7 @@ final class OutputWriter: Sendable {
   ///
   /// An existing file is replaced only if ``replacement`` allows it, and never if it is reserved or was written for
   /// another `owner`. Without an owner, the caller guarantees that nobody else uses the name.
-  func write(_ bytes: [UInt8], as name: String, for owner: String? = nil) throws(OutputError) -> Outcome {
+  func write(_ bytes: [UInt8], as name: String, for owner: String? = nil) throws(OutputError) -> WriteResult {
     if let owner { try take(name, for: owner) }
     while true {
       let target = try occupant(of: name, expecting: bytes)

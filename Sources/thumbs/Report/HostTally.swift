@@ -52,7 +52,7 @@ struct HostTally: Hashable, Sendable {
 }
 
 extension HostTally.Host {
-  fileprivate mutating func count(_ outcome: ReportLine.Outcome) {
+  fileprivate mutating func count(_ outcome: ReportLine.RowOutcome) {
     rows += 1
     switch outcome {
     case .failed: failed += 1

@@ -16,10 +16,10 @@ struct ReportLine: Sendable {
     /// The length of the file in bytes.
     var byteCount: Int
     /// The result of writing the file.
-    var outcome: OutputWriter.Outcome
+    var outcome: OutputWriter.WriteResult
 
     /// Creates the entry for `thumbnail` in the file at `path`.
-    init(_ thumbnail: Thumbnail, path: String, outcome: OutputWriter.Outcome = .written) {
+    init(_ thumbnail: Thumbnail, path: String, outcome: OutputWriter.WriteResult = .written) {
       self.outcome = outcome
       spec = thumbnail.spec.label
       self.path = path
@@ -30,7 +30,7 @@ struct ReportLine: Sendable {
   }
 
   /// The outcome of a row.
-  enum Outcome: Sendable {
+  enum RowOutcome: Sendable {
     /// The row succeeded, and these files hold its thumbnails.
     case done(ThumbnailSet, [Output])
     /// The row failed or was canceled.
@@ -56,12 +56,12 @@ struct ReportLine: Sendable {
   /// The row's URL without credentials; nil for a bad row that has none.
   var url: String?
   /// The outcome of the row.
-  var outcome: Outcome
+  var outcome: RowOutcome
   /// The data needed to retry the row; nil if it succeeded or has no image.
   var again: Again?
 
   /// Creates the line for `row`, and removes credentials from a failure's message.
-  init(_ row: ManifestRow, _ outcome: Outcome) {
+  init(_ row: ManifestRow, _ outcome: RowOutcome) {
     index = row.index
     line = row.line
     name = row.name.map { Redaction.label($0, about: row.urls) }

@@ -27,7 +27,7 @@ import Testing
     return describe(assembler.finish(failure))
   }
 
-  private func describe(_ outcome: ResponseAssembler.Outcome) -> String {
+  private func describe(_ outcome: ResponseAssembler.AttemptOutcome) -> String {
     switch outcome {
     case .rangeRefused: "range refused"
     case .ended(.success(let response), let kept):

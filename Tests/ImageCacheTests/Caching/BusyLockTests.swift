@@ -171,7 +171,7 @@ struct BusyLockTests {
         let change = Staging.Change(source: Fixtures.source(number), thumbnails: [thumbnail.spec: thumbnail])
         return (key: Fixtures.key(number), change: change)
       }
-      _ = try store.write(Staging.Batch(changes: changes, used: []), now: round)
+      _ = try store.write(Staging.ChangeSet(changes: changes, used: []), now: round)
     }
     let place = CacheDirectory(path: directory.path)
     var log: Int { CacheDirectory.size(ofFile: place.databasePath(1) + "-wal") }

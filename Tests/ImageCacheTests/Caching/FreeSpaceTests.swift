@@ -27,13 +27,13 @@ struct FreeSpaceTests {
     #expect(FileSystemSpace(at: directory.path + "/missing") == nil)
   }
 
-  private func batch(_ numbers: Range<Int>) -> Staging.Batch {
+  private func batch(_ numbers: Range<Int>) -> Staging.ChangeSet {
     let changes = numbers.map { number in
       let thumbnail = Fixtures.thumbnail(number, bytes: 12_000)
       let change = Staging.Change(source: Fixtures.source(number), thumbnails: [thumbnail.spec: thumbnail])
       return (key: Fixtures.key(number), change: change)
     }
-    return Staging.Batch(changes: changes, used: [])
+    return Staging.ChangeSet(changes: changes, used: [])
   }
 
   private func usedBytes() throws -> Int {
@@ -113,7 +113,7 @@ struct FreeSpaceTests {
       (key: Fixtures.key(3), change: Staging.Change(source: updated)),
       (key: Fixtures.key(4), change: Staging.Change(source: nil)),
     ]
-    #expect(try store.write(Staging.Batch(changes: changes, used: []), now: 2).refused == 0)
+    #expect(try store.write(Staging.ChangeSet(changes: changes, used: []), now: 2).refused == 0)
 
     let inspector = try CacheInspector(directory: directory.path)
     #expect(try inspector.source(of: Fixtures.key(3))?.source == updated)

@@ -35,7 +35,7 @@ import Testing
         """)
   }
 
-  private func row(_ host: String, _ outcome: ReportLine.Outcome) -> ReportLine {
+  private func row(_ host: String, _ outcome: ReportLine.RowOutcome) -> ReportLine {
     ReportLine(ManifestRow(index: 0, line: nil, name: nil, url: "http://\(host)/a.png"), outcome)
   }
 

@@ -12,7 +12,7 @@ struct DiskStore {
   }
 
   /// The result of a batch.
-  struct Outcome {
+  struct WriteSummary {
     /// The number of changes left out because the file system is short of space.
     var refused = 0
     /// The number of sources removed to stay within the limit.
@@ -56,7 +56,7 @@ struct DiskStore {
   }
 
   /// Writes `batch`, enforces the limit, and checkpoints if due, all under the directory's lock.
-  mutating func write(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
+  mutating func write(_ batch: Staging.ChangeSet, now: Int) throws(DiskCacheError) -> WriteSummary {
     let before = openings
     let lock = try openLock()
     return try lock.withLock(patience: patience) { () throws(DiskCacheError) in
@@ -100,7 +100,8 @@ struct DiskStore {
   ///
   /// SQLite also calls a database malformed after a single failed read of a page. Only if a new connection meets the
   /// damage again is the generation abandoned and the batch written to a new one.
-  private mutating func writeAgainIfDamaged(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
+  private mutating func writeAgainIfDamaged(_ batch: Staging.ChangeSet, now: Int) throws(DiskCacheError) -> WriteSummary
+  {
     for _ in 0..<2 {
       do throws(DiskCacheError) {
         return try writeLocked(batch, now: now)
@@ -114,7 +115,7 @@ struct DiskStore {
     return try writeLocked(batch, now: now)
   }
 
-  private mutating func writeLocked(_ batch: Staging.Batch, now: Int) throws(DiskCacheError) -> Outcome {
+  private mutating func writeLocked(_ batch: Staging.ChangeSet, now: Int) throws(DiskCacheError) -> WriteSummary {
     let connection = try currentConnection()
     // Read again for each batch, so that a lowered limit reaches running processes.
     let limit = try limit()
@@ -124,7 +125,7 @@ struct DiskStore {
       return try connection.writeWithoutTransaction { database in
         let transactions = DiskTransactions(database: database, now: now)
         try shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
-        var outcome = Outcome()
+        var outcome = WriteSummary()
         outcome.refused = try transactions.write(batch, ceiling: shortage.ceiling.map { min($0, limit) })
         // Originals kept by other processes are left to them.
         if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }

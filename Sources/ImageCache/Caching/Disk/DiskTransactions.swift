@@ -12,7 +12,7 @@ struct DiskTransactions {
   ///   not fit are left out, and no existing entry is evicted for them.
   /// - Returns: The number of changes left out.
   @discardableResult
-  func write(_ batch: Staging.Batch, ceiling: Int? = nil) throws -> Int {
+  func write(_ batch: Staging.ChangeSet, ceiling: Int? = nil) throws -> Int {
     var refused = 0
     try database.inTransaction(.immediate) {
       for (key, change) in batch.changes {

@@ -122,7 +122,7 @@ final class DiskWriter: Sendable {
     return nil
   }
 
-  private func write(_ batch: Staging.Batch) throws(DiskCacheError) -> DiskStore.Outcome {
+  private func write(_ batch: Staging.ChangeSet) throws(DiskCacheError) -> DiskStore.WriteSummary {
     let time = now().wholeSeconds
     return try state.withLock { (state) throws(DiskCacheError) in
       do throws(DiskCacheError) {
@@ -136,7 +136,7 @@ final class DiskWriter: Sendable {
     }
   }
 
-  private func finish(_ batch: Staging.Batch, _ outcome: DiskStore.Outcome) {
+  private func finish(_ batch: Staging.ChangeSet, _ outcome: DiskStore.WriteSummary) {
     staging.withLock { $0.finishBatch() }
     monitor.count { counters in
       counters.written += batch.changes.count - outcome.refused

@@ -34,7 +34,7 @@ struct Staging {
   }
 
   /// The changes written in one transaction.
-  struct Batch {
+  struct ChangeSet {
     var changes: [(key: SourceKey, change: Change)]
     /// Entries that were used and whose recorded last use is old enough to be updated.
     var used: Set<SourceKey>
@@ -88,7 +88,7 @@ struct Staging {
   }
 
   /// Takes the next batch; nil if there is nothing to write. Its changes stay visible until ``finishBatch()``.
-  mutating func takeBatch() -> Batch? {
+  mutating func takeBatch() -> ChangeSet? {
     guard !order.isEmpty || !used.isEmpty else { return nil }
     var (count, size) = (0, 0)
     while count < min(order.count, Self.batchEntries), size < Self.batchBytes {
@@ -101,14 +101,14 @@ struct Staging {
     order.removeFirst(count)
     writing = Dictionary(uniqueKeysWithValues: changes.map { ($0.key, $0.change) })
     defer { used = [] }
-    return Batch(changes: changes, used: used)
+    return ChangeSet(changes: changes, used: used)
   }
 
   /// Puts those changes of the last batch back for which `isKept` returns true, ahead of all others. Recorded uses come
   /// back if any change does.
   ///
   /// - Returns: The number of changes lost.
-  mutating func putBack(_ batch: Batch, where isKept: (Change) -> Bool) -> Int {
+  mutating func putBack(_ batch: ChangeSet, where isKept: (Change) -> Bool) -> Int {
     finishBatch()
     let kept = batch.changes.filter { isKept($0.change) }
     order.insert(contentsOf: kept.map(\.key).filter { pending[$0] == nil }, at: 0)

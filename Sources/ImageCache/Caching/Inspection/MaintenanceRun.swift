@@ -60,7 +60,7 @@ struct MaintenanceRun {
   mutating func close() { store.close() }
 
   private mutating func removeSome(_ keys: inout [SourceKey]) throws(DiskCacheError) {
-    let batch = Staging.Batch(changes: keys.map { ($0, Staging.Change(source: nil)) }, used: [])
+    let batch = Staging.ChangeSet(changes: keys.map { ($0, Staging.Change(source: nil)) }, used: [])
     _ = try step { transactions in
       try transactions.write(batch)
       return true

@@ -2,7 +2,7 @@
 /// filter.
 enum DCTShrink {
   /// The resolution that one thumbnail needs from its source.
-  struct Demand {
+  struct Target {
     /// Source pixels per thumbnail pixel in one direction.
     var reduction: Double
     /// Thumbnail pixels per chroma sample in one direction: 2 for 4:2:0 output, otherwise 1.
@@ -15,7 +15,7 @@ enum DCTShrink {
   /// If chroma is sampled `chromaStretch` times more sparsely in one direction than in the other, as in 4:2:2, it is
   /// shrunk by that much more, because libjpeg compensates for sparse chroma in both directions or in neither. The
   /// remainder of `size` divided by the factor is lost, so it must be at most a hundredth of the side.
-  static func factor(for demands: [Demand], of size: PixelSize, chromaStretch: Int = 1) -> Int {
+  static func factor(for demands: [Target], of size: PixelSize, chromaStretch: Int = 1) -> Int {
     let luma = demands.map(\.reduction).min() ?? 1
     let chroma = demands.map { $0.reduction * Double($0.chromaStep) }.min() ?? 1
     return [8, 4, 2].first { factor in

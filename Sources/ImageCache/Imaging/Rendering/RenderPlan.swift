@@ -47,7 +47,7 @@ struct RenderPlan {
     guard header.format == .jpeg, !steps.contains(where: { $0.mixing == .light }) else { return 1 }
     let demands = steps.map { step in
       let isJPEG = step.spec.outputFormat(for: header.format) == .jpeg
-      return DCTShrink.Demand(reduction: step.geometry.reduction, chromaStep: isJPEG ? step.spec.chromaStep : 1)
+      return DCTShrink.Target(reduction: step.geometry.reduction, chromaStep: isJPEG ? step.spec.chromaStep : 1)
     }
     return DCTShrink.factor(for: demands, of: header.storedSize, chromaStretch: header.chromaStretch)
   }
