@@ -6,7 +6,7 @@ import Testing
 
 /// `self.token = downloader.download(…) { self… }` does not leak: after the end, the token keeps no closure, so that
 /// the object that holds the token is released with the last reference from outside.
-@Suite(.timeLimit(.minutes(1))) struct DownloadLeakTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadLeakTests {
   private typealias Owner = TokenOwner<DownloadToken>
 
   private let transport = ScriptedTransport { request, _ in

@@ -6,7 +6,7 @@ import Testing
 
 /// `self.token = pipeline.load(…) { self… }` does not leak: after the end, the token keeps no closure, so that the
 /// object that holds the token is released with the last reference from outside. The same holds for `Batch.start`.
-@Suite(.timeLimit(.minutes(1))) struct LeakTests {
+@Suite(.timeLimit(.minutes(10))) struct LeakTests {
   struct Load: Sendable, CustomTestStringConvertible {
     let paths: [String]
     var isDelayed = false

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The network thread: one thread runs all transfers of a transport, and no callback runs on it.
-@Suite(.timeLimit(.minutes(2))) struct NetworkThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct NetworkThreadTests {
   @Test func `All transfers share one network thread, however many run at a time`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .http(200, [:], [1, 2, 3]).after(gate) }
