@@ -66,7 +66,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
 }
 
 extension Batch where Elements.Element == ThumbnailRequest {
-  /// Creates a batch of requests.
+  /// Creates a batch of requests. It keeps them until it has ended, and with them their milestones: a request of a batch
+  /// waits for a milestone even if nobody else holds that milestone anymore.
   public init(_ requests: Elements, over pipeline: ThumbnailPipeline, window: Int = 64) where Elements: Collection {
     self.init(requests, over: pipeline, total: requests.count, window: window) { $0 }
   }

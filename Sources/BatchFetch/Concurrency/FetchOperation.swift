@@ -84,7 +84,13 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
 
   /// Drops the completion block, as Foundation does on Apple's systems but not on Linux: the block may have captured
   /// the owner of the operation. The call of the block, on another thread, has its own reference.
-  final override func didFinish() { completionBlock = nil }
+  final override func didFinish() {
+    // Foundation replaces the block under a lock of the operation. What the block captured must not be released there: a
+    // `deinit` that reads the operation would wait for that lock forever.
+    let block = completionBlock
+    completionBlock = nil
+    withExtendedLifetime(block) {}
+  }
 }
 
 extension Priority {

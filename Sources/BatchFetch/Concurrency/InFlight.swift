@@ -188,6 +188,11 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   /// Returns the job of a caller; nil if the caller is not in the table.
   func job(of id: CallerID) -> Job? { places[id].flatMap { entries[$0]?.job } }
 
+  /// Returns the highest priority among the callers of a job; nil if the job has left the table.
+  func priority(for key: Key, generation: UInt64) -> Priority? {
+    entries[.keyed(key)].flatMap { $0.generation == generation ? $0.priority : nil }
+  }
+
   /// Returns the callers of a job in the order they came, and their highest priority; nil if the job has left the
   /// table.
   func waiting(for key: Key, generation: UInt64) -> (callers: [Caller], priority: Priority)? {

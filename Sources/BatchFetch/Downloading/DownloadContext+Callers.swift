@@ -71,8 +71,8 @@ extension DownloadContext {
     job.change(to: demand)
   }
 
-  /// Reports progress to a caller from now on.
-  func watch(_ id: CallerID) { _ = state.withLock { $0.jobs.job(of: id) }?.watch() }
+  /// Reports progress to a caller from now on. Returns the progress so far.
+  func watch(_ id: CallerID) -> DownloadProgress? { state.withLock { $0.jobs.job(of: id) }?.watch() }
 
   /// Cancels the downloads whose demand `isCancelled` accepts. Each of their callers gets `cancelled`.
   func cancelAll(where isCancelled: (JointDemand) -> Bool = { _ in true }) {

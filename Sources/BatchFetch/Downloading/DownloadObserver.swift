@@ -36,7 +36,7 @@ struct ObserverList: Sendable {
 
   /// Adds an observer, unless it is in the list. Returns those it has loaded, as ``remove(_:)`` does.
   mutating func add(_ observer: any DownloadObserver, target: DispatchQueue) -> [any DownloadObserver] {
-    let known = entries.compactMap(\.observer)
+    let known = removeAll { _ in false }
     guard !known.contains(where: { $0 === observer }) else { return known }
     entries.append(Entry(observer: observer, queue: DispatchQueue(label: "thumbs.observer", target: target)))
     return known
@@ -45,9 +45,12 @@ struct ObserverList: Sendable {
   /// Removes an observer, and those that are released. Returns those it has loaded, which the caller must keep until it
   /// has unlocked: the result may hold the last reference to one of them by now, and its `deinit` must not run under
   /// the lock.
-  mutating func remove(_ observer: any DownloadObserver) -> [any DownloadObserver] {
+  mutating func remove(_ observer: any DownloadObserver) -> [any DownloadObserver] { removeAll { $0 === observer } }
+
+  /// Removes the released observers and those that `isRemoved` accepts. Returns all that it has loaded.
+  private mutating func removeAll(where isRemoved: (any DownloadObserver) -> Bool) -> [any DownloadObserver] {
     let known = entries.map { ($0, $0.observer) }
-    entries = known.filter { $0.1 != nil && $0.1 !== observer }.map(\.0)
+    entries = known.filter { !($0.1.map(isRemoved) ?? true) }.map(\.0)
     return known.compactMap(\.1)
   }
 

@@ -12,6 +12,7 @@ extension Downloader {
   ///   - progress: receives progress, never after `completion` was called.
   ///   - request: called once, after the completions of all dependencies have returned, unless the caller has left. It
   ///     decides if the failure of a dependency matters; if it throws, the download fails with that failure.
+  ///     Its priority replaces the one that the token had until then.
   ///   - completion: called exactly once, on a queue of the downloader.
   @discardableResult
   public func download(
@@ -19,8 +20,11 @@ extension Downloader {
     request: @escaping @Sendable (Outcomes) throws(FetchFailure) -> DownloadRequest, completion: @escaping Completion
   ) -> DownloadToken {
     let caller = makeCaller(progress: progress, completion: completion)
+    // The callers, not the tokens, which keep their downloaders alive: a downloader that is released cancels what is
+    // paused, and must not be kept by those that wait for it.
+    let callers = dependencies.map(\.caller)
     wait(caller, for: dependencies.map(\.finished), demand: Demand()) { [context] () throws(FetchFailure) in
-      let request = try request(dependencies.compactMap(\.result))
+      let request = try request(callers.compactMap(\.outcome))
       context.change(ObjectIdentifier(caller)) { $0.priority = request.priority }
       return request
     }

@@ -118,7 +118,7 @@ struct ResponseAssembler {
     guard let response, [.ok, .noContent].contains(response.head.response.status) else { return nil }
     if response.body.isEmpty { return FetchFailure(.emptyBody, "The response has no body.") }
     if let continuation, response.body.count < continuation.total {
-      return FetchFailure(.image(.truncated), "The server sent only a part of the missing bytes.")
+      return FetchFailure(.image(.truncated), "The server sent only part of the missing bytes.")
     }
     return nil
   }

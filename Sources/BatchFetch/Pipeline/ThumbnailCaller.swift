@@ -46,7 +46,7 @@ final class ThumbnailCaller: Sendable {
   func start(after milestones: [Milestone]) {
     guard !slot.isCancelled else { return }
     guard !milestones.isEmpty else { return tryNextURL() }
-    context.addWaiting(self)
+    guard context.addWaiting(self) else { return cancel() }
     // Thread A is here while thread B cancels. B marks the slot and then removes the caller from the table; A adds the
     // caller and then looks at the mark. So one of them removes it.
     if slot.isCancelled { _ = context.removeWaiting(self) }

@@ -62,8 +62,14 @@ extension ThumbnailContext {
     state.withLock { $0.jobs.change(id) { $0.priority = priority } }?.job.updatePriority()
   }
 
-  /// Keeps a caller that waits for milestones.
-  func addWaiting(_ caller: ThumbnailCaller) { state.withLock { $0.waiting[CallerID(caller)] = caller } }
+  /// Keeps a caller that waits for milestones. Returns false if everything was canceled since the caller came.
+  func addWaiting(_ caller: ThumbnailCaller) -> Bool {
+    state.withLock { state in
+      guard caller.epoch == epoch.load(ordering: .relaxed) else { return false }
+      state.waiting[CallerID(caller)] = caller
+      return true
+    }
+  }
 
   /// Returns false if the caller no longer waits.
   func removeWaiting(_ caller: ThumbnailCaller) -> Bool {
@@ -72,12 +78,13 @@ extension ThumbnailContext {
 
   /// Cancels all jobs. Each caller gets `cancelled`.
   func cancelAll() {
-    // Callers that wait for milestones come first: the end of another request may be what they wait for.
-    for caller in state.withLock({ Array($0.waiting.values) }) { caller.cancel() }
-    let (jobs, callers) = state.withLock { state in
+    let (waiting, jobs, callers) = state.withLock { state in
       epoch.add(1, ordering: .releasing)
-      return state.jobs.remove()
+      let removed = state.jobs.remove()
+      return (Array(state.waiting.values), removed.jobs, removed.callers)
     }
+    // Callers that wait for milestones come first: the end of another request may be what they wait for.
+    for caller in waiting { caller.cancel() }
     for job in jobs { job.cancel() }
     for caller in callers { caller.ended(.failure(.cancelled)) }
   }
@@ -94,7 +101,9 @@ extension ThumbnailContext {
   }
 
   /// The highest priority among the callers of a job; nil if it has no callers left.
-  func priority(of job: ThumbnailJob) -> Priority? { waiting(for: job)?.priority }
+  func priority(of job: ThumbnailJob) -> Priority? {
+    state.withLock { $0.jobs.priority(for: job.key, generation: job.generation) }
+  }
 
   func progressed(_ job: ThumbnailJob, _ progress: DownloadProgress) {
     for caller in waiting(for: job)?.callers ?? [] { caller.progressed(progress) }

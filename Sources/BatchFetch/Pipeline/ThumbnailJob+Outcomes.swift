@@ -25,7 +25,9 @@ extension ThumbnailJob {
 
   /// Delivers an outcome. If it does not serve callers that have joined with other sizes, the job starts over for them.
   func conclude(_ outcome: Result<ServedSource, FetchFailure>) {
-    if !context.settle(self, outcome) { start() }
+    guard !context.settle(self, outcome) else { return }
+    updatePriority()
+    start()
   }
 
   /// Caches lasting failures (404, 410, bytes that cannot be decoded), so that they are not requested again soon.

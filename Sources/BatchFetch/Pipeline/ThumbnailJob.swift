@@ -63,8 +63,10 @@ final class ThumbnailJob: Sendable {
       defer { state.isWatched = true }
       return (state.progress, state.isWatched)
     }
-    if !wasWatched { context.downloader.context.watch(DownloadContext.CallerID(self)) }
-    return progress
+    guard !wasWatched, let first = context.downloader.context.watch(DownloadContext.CallerID(self)) else {
+      return progress
+    }
+    return record(first)
   }
 
   // MARK: The steps
@@ -154,13 +156,18 @@ extension ThumbnailJob: DownloadSubscriber {
   var wantsProgress: Bool { state.withLock { $0.isWatched } }
 
   func progressed(_ progress: DownloadProgress) {
-    let total = state.withLock { state in
+    let total = record(progress)
+    if wantsProgress { context.progressed(self, total) }
+  }
+
+  /// Records progress, with the attempts of earlier downloads of this job.
+  private func record(_ progress: DownloadProgress) -> DownloadProgress {
+    state.withLock { state in
       var total = progress
       total.attempt += state.attempts
       state.progress = total
       return total
     }
-    if wantsProgress { context.progressed(self, total) }
   }
 
   func ended(_ result: Result<Download, FetchFailure>) {

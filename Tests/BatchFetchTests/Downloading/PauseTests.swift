@@ -148,6 +148,25 @@ import Testing
     #expect(await outcome.only().failure == .cancelled)
   }
 
+  @Test func `A download that waits for a paused one does not keep the downloader alive`() async throws {
+    let transport = transport()
+    let (paused, waiting) = try await {
+      let (downloader, token, outcome) = try await half(transport)
+      token.pause()
+      let dependent = Recorder<Outcome>()
+      downloader.download(after: [token]) { outcomes throws(FetchFailure) in
+        _ = try outcomes[0].get()
+        return DownloadRequest(source: try SourceURL("http://a.test/late"))
+      } completion: {
+        dependent.record($0)
+      }
+      return (outcome, dependent)
+    }()
+
+    #expect(await paused.only().failure == .cancelled)
+    #expect(await waiting.only().failure == .cancelled)
+  }
+
   @Test func `A download can be paused between two attempts`() async throws {
     let clock = ManualClock()
     let transport = ScriptedTransport { _, number in number == 1 ? [.fail(.connectFailed)] : .response([1]) }
