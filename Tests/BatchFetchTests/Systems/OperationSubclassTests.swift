@@ -32,7 +32,7 @@ import Testing
     func end() async { _ = await events.values(count: 2) }
   }
 
-  // MARK: The life-cycle
+  // MARK: The life cycle
 
   @Test func `An operation is ready, then executing, then finished`() async {
     let operation = work.operation()

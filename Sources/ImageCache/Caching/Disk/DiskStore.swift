@@ -81,7 +81,7 @@ struct DiskStore {
   /// Closes the connection. The last connection of all processes checkpoints, which must happen under the lock too.
   mutating func close() {
     guard let lock, generation != nil else { return }
-    // Without the lock, the connection has to be closed all the same.
+    // The connection must be closed even without the lock.
     try? lock.withLock(patience: patience) { () throws(DiskCacheError) in generation = nil }
   }
 
