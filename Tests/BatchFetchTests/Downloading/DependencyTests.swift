@@ -43,7 +43,7 @@ import Testing
     #expect(config.outcome.values.count == 1)
   }
 
-  @Test func `Downloads that wait for another one take no place of others`() async throws {
+  @Test func `A download that waits for another one takes no place from others`() async throws {
     let configuration = Downloader.Configuration.prompt.with {
       $0.concurrency = 2
       $0.perHost = 2

@@ -75,7 +75,7 @@ import Testing
     #expect(isReleased)
   }
 
-  @Test func `The owner of a token is released after its download, which waited for another one`() async throws {
+  @Test func `The owner of a token is released after the end of a download that waited for another one`() async throws {
     let downloader = downloader()
     let first = downloader.start(try DownloadRequest("first"))
     let isReleased = try await Owner.isReleased { owner in

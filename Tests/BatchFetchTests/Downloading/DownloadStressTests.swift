@@ -93,7 +93,7 @@ import Testing
     for token in tokens { token.resume() }
   }
 
-  @Test func `Each caller gets sound progress and one end, and nothing is left behind`() async throws {
+  @Test func `Each caller gets consistent progress and one end, and nothing is left behind`() async throws {
     let transport = ScriptedTransport(Self.script)
     let callers = (0..<Self.callerCount).map { _ in Caller() }
     weak var released: Downloader?

@@ -192,7 +192,7 @@ import Testing
     #expect(try await task.value.body == [1])
   }
 
-  @Test(arguments: [1, 3]) func `No more transfers of a host run at a time than its limit`(limit: Int) async throws {
+  @Test(arguments: [1, 3]) func `A host never has more transfers at a time than its limit`(limit: Int) async throws {
     let (gate, load) = (Gate(), LoadMeter())
     let server = try LoopbackServer { _ in
       load.enter()

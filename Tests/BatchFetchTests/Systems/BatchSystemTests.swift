@@ -45,7 +45,7 @@ import Testing
     expectSound(reports.values)
   }
 
-  @Test func `The asynchronous face gives the same items and ends after the last one`() async throws {
+  @Test func `An asynchronous loop gets the same items and ends after the last one`() async throws {
     let (fixture, requests) = try fixture()
     var reports: [Report] = []
 
@@ -67,7 +67,7 @@ import Testing
     #expect(fixture.server.requests.count == 10)
   }
 
-  @Test func `Canceling a batch cancels only what nobody else wants`() async throws {
+  @Test func `Canceling a batch cancels only the work that nobody else needs`() async throws {
     let gate = Gate()
     // Nobody but the batch wants "/own", whose body never ends.
     let fixture = try PipelineFixture { request in

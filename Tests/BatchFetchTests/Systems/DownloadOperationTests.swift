@@ -89,7 +89,7 @@ import Testing
     #expect(held.paths == ["first"] && queue.operationCount == 0)
   }
 
-  @Test func `An operation canceled during its transfer ends it`() async throws {
+  @Test func `Canceling an operation during its transfer ends the transfer`() async throws {
     let downloader = serialDownloader(held)
     let operation = DownloadOperation(try DownloadRequest("a"), over: downloader)
     queue.addOperation(operation)

@@ -105,7 +105,7 @@ import Testing
     #expect(await events.values(count: 2) == [.handlerReturns, .completion(finished: 1)])
   }
 
-  @Test func `A plain thread that waits for the group goes on after the last handler`() async throws {
+  @Test func `A plain thread that waits for the group continues after the last handler`() async throws {
     let waits = Recorder<Int>()
     let (run, events, completions) = start(requests(.joined), over: fixture.pipeline())
 

@@ -15,7 +15,7 @@ import Testing
     _ = try await Downloader(.prompt, transport: quick).download(DownloadRequest("other"))
   }
 
-  @Test func `A limit changed at run time holds for the operations that start next`() async {
+  @Test func `A limit changed at run time applies to the operations that start next`() async {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
     let (gates, loads) = ((0..<6).map { _ in Gate() }, Recorder<Int>())
@@ -117,7 +117,7 @@ import Testing
     #expect(count.value == 300)
   }
 
-  @Test func `Downloads start by priority, and in the order of their requests where that is equal`() async throws {
+  @Test func `Downloads start by priority, and in the order of their requests if it is equal`() async throws {
     let downloader = Downloader(.prompt.with { $0.perHost = 1 }, transport: held)
     let first = downloader.start(try DownloadRequest("first"))
     _ = await held.exchanges.values(count: 1)

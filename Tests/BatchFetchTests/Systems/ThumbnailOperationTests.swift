@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["b"]])
-  func `An operation canceled during its transfer ends it, and tries no mirror`(mirrors: [String]) async {
+  func `Canceling an operation during its transfer ends the transfer, and no mirror is tried`(mirrors: [String]) async {
     let pipeline = pipeline(held) { $0.downloads.concurrency = 1 }
     let operation = ThumbnailOperation(request("a", mirrors: mirrors), over: pipeline)
     queue.addOperation(operation)
