@@ -51,7 +51,7 @@ public final class Downloader: Sendable {
   ///   - request: the bytes to download.
   ///   - dependencies: downloads to wait for, of this downloader or another, in addition to ``DownloadRequest/after``.
   ///     This one begins after their completions have returned, even if they failed or were canceled; see
-  ///     ``DownloadToken/result``. Until then it takes no place in any queue. Cycles are impossible: a download gets
+  ///     ``DownloadToken/result``. Until then it occupies no place in a queue. Cycles are impossible: a download gets
   ///     its token only after the downloads that it waits for.
   ///   - progress: receives progress, never after `completion` was called.
   ///   - completion: called exactly once, on a queue of the downloader; with `cancelled` after

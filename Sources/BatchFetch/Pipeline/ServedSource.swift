@@ -17,7 +17,7 @@ struct ServedSource: Sendable {
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
-  /// Creates the result of a cache hit, without a request.
+  /// Creates the result of serving a cached image, without a request.
   init(_ image: CachedImage, origin: ThumbnailSet.Origin, timings: Timings) {
     common = ThumbnailSet(
       origin: origin, thumbnails: [], source: image.image, sourceBytes: image.bytes, httpStatus: nil,

@@ -20,7 +20,7 @@ import Testing
     (0..<count).map { fixture.request("/\(prefix)\($0)") }
   }
 
-  /// Starts a batch, which nobody keeps, and returns its summary.
+  /// Starts a batch that nobody keeps, and returns its summary.
   private func summary<Elements>(of batch: Batch<Elements>) async -> BatchSummary {
     await withCheckedContinuation { continuation in
       batch.start { _ in

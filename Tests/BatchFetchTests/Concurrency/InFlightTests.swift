@@ -5,7 +5,7 @@ import Testing
 @Suite struct InFlightTests {
   private typealias Table = InFlight<String, Int, String>
 
-  /// Someone in the table: a name, and an identity.
+  /// A caller in the table: a name, and an identity.
   private final class Caller {
     let name: String
     var id: ObjectIdentifier { ObjectIdentifier(self) }

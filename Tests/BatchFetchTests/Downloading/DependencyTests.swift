@@ -17,7 +17,7 @@ import Testing
 
   private let transport = ScriptedTransport(Self.script)
 
-  /// A downloader of one download at a time.
+  /// A downloader that runs one download at a time.
   private func serialDownloader(_ transport: any Transport) -> Downloader {
     Downloader(
       .prompt.with {
@@ -168,7 +168,7 @@ import Testing
     _ = downloader.start(try DownloadRequest("other"))
     try #require(await waiting.waiting.values(count: 2) == ["first", "other"])
 
-    // One after the other, so that each joins those that wait for the connection behind the one before it.
+    // Started one after the other, so that each waits for the connection behind the one before it.
     for exchange in await transport.exchanges.values(count: 3).sorted(by: names) {
       let count = waiting.waiting.values.count
       exchange.resume()

@@ -115,7 +115,7 @@ import Testing
       $0.cancel()
     }
     #expect(isReleased)
-    // The download that it waited for goes on.
+    // The download that it waited for continues.
     #expect(downloader.runningCount == 1)
     held.token.cancel()
   }

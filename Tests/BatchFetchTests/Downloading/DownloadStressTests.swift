@@ -12,7 +12,7 @@ import Testing
   private static let sourceCount = 1000
   private static let callerCount = 10_000
 
-  /// One caller, which checks that it gets sound progress and exactly one end.
+  /// One caller, which checks that it gets consistent progress and exactly one end.
   private final class Caller: Sendable {
     private let state = Mutex((ends: 0, isWrong: false, last: nil as DownloadProgress?))
 

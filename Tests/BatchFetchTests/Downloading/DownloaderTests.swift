@@ -166,7 +166,7 @@ import Testing
 
     let other = Task { try await downloader.download(second) }
     await eventually { downloader.runningCount == 2 }
-    // A request that ignored the pause would have arrived before this one, which takes its whole course.
+    // A request that ignored the pause would have arrived before this one, which runs to its end.
     _ = try await Downloader(.patient).download(request(server.url("/c")))
     #expect(server.requests.map(\.target) == ["/a", "/c"])
 
@@ -184,7 +184,7 @@ import Testing
     let task = Task { try await downloader.download(wanted) }
 
     await eventually { downloader.runningCount == 1 }
-    // A request that ignored the suspension would have arrived before this one, which takes its whole course.
+    // A request that ignored the suspension would have arrived before this one, which runs to its end.
     _ = try await Downloader(.patient).download(request(server.url("/b")))
     #expect(server.requests.map(\.target) == ["/b"])
 

@@ -8,7 +8,7 @@ import Testing
     TransferHead(response: HTTPResponse(status: .init(code: status), headerFields: fields), finalURL: finalURL)
   }
 
-  // RFC 9110, section 8.8.2.2: a modification date is a strong validator only if the response is clearly younger.
+  // RFC 9110, section 8.8.2.2: a modification date is a strong validator only if the response is clearly newer.
   private let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
 
   @Test func `The rest is requested with a strong tag, or else with a strong date`() {

@@ -96,7 +96,7 @@ import Testing
     }
     _ = await isInside.values(count: 1)
 
-    // Another batch takes its whole course while the handler of this one is busy.
+    // Another batch runs to its end while the handler of this one is busy.
     _ = await start([fixture.request("/b")], over: fixture.pipeline()).completions.values(count: 1)
     #expect(!run.group.isEmpty)
     #expect(events.values.isEmpty)

@@ -12,7 +12,7 @@ import Testing
   private let work = ManualWork()
   private let queue = OperationQueue(width: 1)
 
-  /// Everything of Foundation that observes one operation, in another queue.
+  /// Everything in Foundation that observes an operation of another queue.
   private struct Observers {
     let dependent: BlockOperation
     let completions = Counter()
@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test func `Foundation is notified of the start`() {
-    // A cancel makes an operation ready that waits for a dependency, unless Foundation knows that it executes.
+    // Canceling an operation that waits for a dependency makes it ready, unless Foundation knows that it is executing.
     let dependency = Operation()
     let operation = work.operation()
     let silent = SilentOperation()

@@ -4,13 +4,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The queue: a limit, suspension, a cancel of everything, waiting, priorities, dependencies and completion blocks. A
-/// downloader offers most of it. The rest is asserted of Foundation's `OperationQueue`, on which the library is built.
+/// The queue: its limit, suspension, canceling everything, waiting, priorities, dependencies and completion blocks. A
+/// downloader offers most of it. The rest is tested on Foundation's `OperationQueue`, on which the library is built.
 @Suite(.timeLimit(.minutes(5))) struct QueueTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
   private let quick = ScriptedTransport { _, _ in .response([1]) }
 
-  /// Takes a download from its start to its end, which takes longer than the start of another one.
+  /// Runs a download from its start to its end, which takes longer than the start of another one.
   private func letTimePass() async throws {
     _ = try await Downloader(.prompt, transport: quick).download(DownloadRequest("other"))
   }

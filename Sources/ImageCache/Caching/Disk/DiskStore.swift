@@ -87,7 +87,7 @@ struct DiskStore {
 
   private mutating func openLock() throws(DiskCacheError) -> FileLock {
     if let lock, lock.isInPlace { return lock }
-    // This is the first write, or somebody removed the directory.
+    // This is the first write, or someone removed the directory.
     generation = nil
     try directory.create()
     try directory.checkFileSystem()

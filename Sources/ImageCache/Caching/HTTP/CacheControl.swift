@@ -1,4 +1,4 @@
-/// The directives of a `Cache-Control` field that apply to a private cache (RFC 9111, section 5.2.2, RFC 5861).
+/// The directives of a `Cache-Control` field that apply to a private cache (RFC 9111, section 5.2.2; RFC 5861).
 ///
 /// `s-maxage`, `private` and `proxy-revalidate` apply to shared caches only.
 struct CacheControl: Hashable, Sendable {

@@ -41,7 +41,7 @@ public struct CachePolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - response: The status and header fields of the response. Its body must be complete.
   ///   - redirects: The redirects that led to it. The shortest lifetime of the chain counts; without an explicit
-  ///     lifetime, a 302, 303 or 307 has none, and a 301 or 308 has 7 days (RFC 9110, section 15.4, RFC 9111, section
+  ///     lifetime, a 302, 303 or 307 has none, and a 301 or 308 has 7 days (RFC 9110, section 15.4; RFC 9111, section
   ///     4.2.2). Default: none.
   ///   - mayBeStored: False for a response that only this process may use. Default true.
   ///   - requestedAt: The time at which the request was sent.
