@@ -6,10 +6,10 @@ final class TokenOwner<Token: Sendable>: Sendable {
   private let token = Mutex<Token?>(nil)
   private let ends = Recorder<Void>()
 
-  /// To be called by the completion.
+  /// Must be called by the completion.
   func end() { ends.record(()) }
 
-  /// To be called by closures other than the completion.
+  /// Must be called by closures other than the completion.
   func touch() {}
 
   /// Returns true once the owner of a request is released, after the end of the request and while the owner still keeps

@@ -23,13 +23,13 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   let window: Int
   let request: Request
 
-  /// Creates a batch of any elements that requests can be made of. It does nothing until it is started or iterated.
+  /// Creates a batch of any elements that requests can be made from. It does nothing until it is started or iterated.
   ///
   /// - Parameters:
   ///   - elements: the elements, pulled one by one. Pulling may block.
-  ///   - pipeline: what fetches and renders the images.
+  ///   - pipeline: fetches and renders the images.
   ///   - total: the number of elements, for the progress. Default nil: unknown.
-  ///   - window: the most elements in flight, at least 1. Default 64.
+  ///   - window: the maximum number of elements in flight, at least 1. Default 64.
   ///   - request: makes the request of an element.
   public init(
     _ elements: Elements, over pipeline: ThumbnailPipeline, total: Int? = nil, window: Int = 64,
@@ -48,8 +48,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   ///   - queue: where the closures are called, one at a time. Default: a queue of the batch.
   ///   - each: called once for each element, in the order of completion. When it returns, the place of the element in
   ///     the window is free.
-  ///   - completion: called exactly once, after the last call of `each`, even if there were no elements, all failed, or
-  ///     the batch was canceled. Default: nothing.
+  ///   - completion: called exactly once, after the last call of `each`, even if there were no elements, all of them
+  ///     failed, or the batch was canceled. Default: nothing.
   /// - Returns: the running batch. It continues if you do not keep this value.
   @discardableResult
   public func start(
@@ -66,8 +66,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
 }
 
 extension Batch where Elements.Element == ThumbnailRequest {
-  /// Creates a batch of requests. It keeps them until it has ended, and with them their milestones: a request of a batch
-  /// waits for a milestone even if nobody else holds that milestone anymore.
+  /// Creates a batch of requests. It keeps them until it has ended, and with them their milestones: a request of a
+  /// batch waits for a milestone even if nobody else holds that milestone anymore.
   public init(_ requests: Elements, over pipeline: ThumbnailPipeline, window: Int = 64) where Elements: Collection {
     self.init(requests, over: pipeline, total: requests.count, window: window) { $0 }
   }

@@ -6,7 +6,8 @@ final class BatchChannel<Element: Sendable>: Sendable {
   private typealias Item = BatchItem<Element>
   private typealias Pending = (item: Item, acknowledge: @Sendable () -> Void)
 
-  /// Shared with the batch. The batch must not keep the channel itself alive, whose release cancels the batch.
+  /// Shared with the batch. The batch must not keep the channel itself alive, because releasing the channel cancels the
+  /// batch.
   private final class Buffer: Sendable {
     struct State {
       var items: [Pending] = []

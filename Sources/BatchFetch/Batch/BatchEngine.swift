@@ -18,7 +18,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
     var batch: BatchState
     /// The callers in flight, by index.
     var callers: [Int: ThumbnailCaller] = [:]
-    /// Nil after the end: a batch that somebody still holds must not keep what they captured.
+    /// Nil after the end: a batch that someone still holds must not keep what they captured.
     var closures: Closures?
   }
 
@@ -84,7 +84,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
     }
   }
 
-  /// Begins elements while the window has room. A loop, and no recursion: outcomes arrive on another queue.
+  /// Begins elements while the window has room. A loop suffices, without recursion: outcomes arrive on another queue.
   private func pull() {
     while let index = state.withLock({ $0.batch.reserve() }) {
       guard let element = next.withLock({ $0() }) else { return close() }
@@ -99,8 +99,9 @@ final class BatchEngine<Element: Sendable>: Sendable {
 
   /// Enters the group for an element, unless the batch was canceled while the element was pulled.
   ///
-  /// Under the lock: if thread A enters the group here while thread B cancels and leaves it for the pulling, the group
-  /// must not become empty between the two, or the completion would be called before the outcome of this element.
+  /// Under the lock: thread A enters the group here while thread B cancels the batch and leaves the group on behalf of
+  /// the pulling. If the group became empty in between, the completion would be called before the outcome of this
+  /// element.
   private func admit(_ index: Int) -> Bool {
     state.withLock { state in
       if state.batch.mayBegin { group.enter() }
@@ -114,7 +115,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
       var request = try closures.request(element)
       request.since = request.since ?? started
       let caller = pipeline.makeCaller(request, on: delivering) { [self] in deliver(index, element, $0) }
-      // Known to `cancel` before it starts, so that no cancel misses it.
+      // The caller is in `callers` before it starts, so that no cancellation misses it.
       let isCancelled = state.withLock { state in
         state.callers[index] = caller
         return state.batch.isCancelled

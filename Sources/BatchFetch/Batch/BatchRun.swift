@@ -2,7 +2,7 @@ public import Foundation
 
 /// A running batch.
 public struct BatchRun: Sendable {
-  /// A group that is empty once every outcome was delivered; the completion follows. Use it with `notify`, or with
+  /// A group that is empty once every outcome has been delivered; the completion follows. Use it with `notify`, or with
   /// `wait` on a thread that may block.
   public let group: DispatchGroup
   private let onCancel: @Sendable () -> Void

@@ -12,7 +12,7 @@ struct BatchState {
     }
   }
 
-  /// The most elements in flight, from being pulled to being handled.
+  /// The maximum number of elements in flight, from being pulled to being handled.
   let window: Int
   private var begun = 0
   private var inHand = 0

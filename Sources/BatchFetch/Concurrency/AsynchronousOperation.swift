@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// An operation whose work goes on after `start()` has returned. The base of ``DownloadOperation`` and
+/// An operation whose work continues after `start()` returns. The base of ``DownloadOperation`` and
 /// ``ThumbnailOperation``; not meant to be subclassed elsewhere.
 ///
 /// Foundation declares `Operation` as `@unchecked Sendable`, and subclasses must repeat that. It holds here: everything
@@ -36,7 +36,7 @@ public class AsynchronousOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Begins the work, which must end with a call of ``finish()``, now or later.
+  /// Begins the work, which must call ``finish()`` when it ends, now or later.
   func execute() { finish() }
 
   /// Replaces ``execute()`` if the operation was canceled before it started.
@@ -44,8 +44,8 @@ public class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Ends the operation. Calls before the start and after the first end do nothing.
   final func finish() {
-    // Thread A ends the work while thread B cancels it: only one of them may send the notifications, or dependents
-    // and the queue would see two ends. The phase `finishing` is claimed first for that reason.
+    // Thread A ends the work while thread B cancels it: only one of them may send the notifications, or dependents and
+    // the queue would see the operation finish twice. So a thread claims the phase `finishing` first.
     guard advance(from: .executing, to: .finishing) else { return }
     willChangeValue(for: \.isExecuting)
     willChangeValue(for: \.isFinished)
@@ -55,7 +55,7 @@ public class AsynchronousOperation: Operation, @unchecked Sendable {
     didFinish()
   }
 
-  /// Called once, after the end.
+  /// Called once, after the operation has finished.
   func didFinish() {}
 
   private func advance(from old: Phase, to new: Phase) -> Bool {

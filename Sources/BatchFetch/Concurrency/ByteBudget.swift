@@ -20,7 +20,7 @@ final class ByteBudget: Sendable {
   private let limit: Int
   private let state = Mutex(State())
   private let setSuspended: @Sendable (Bool) -> Void
-  /// Applies changes in order: an older one must not overtake the latest.
+  /// Calls `setSuspended` in order, so that the latest state is applied last.
   private let queue = DispatchQueue(label: "thumbs.budget")
 
   /// - Parameters:
@@ -37,11 +37,11 @@ final class ByteBudget: Sendable {
   /// Adds bytes that are in memory and wait to be rendered.
   func hold(_ bytes: Int) { _ = change { $0.held += bytes } }
 
-  /// Adds the bytes of a file that is to be read, as soon as the total is within the limit, which is therefore exceeded
-  /// by one file at most. Until then the work waits, behind earlier work of the same or a higher priority.
+  /// Adds the bytes of a file to be read, as soon as the total is within the limit, so that at most one file exceeds
+  /// it. Until then the work waits, behind earlier work of the same or a higher priority.
   ///
-  /// - Parameter work: called once, when the bytes were added: on this thread if there is room now, otherwise on the
-  ///   thread that makes room. Must not block.
+  /// - Parameter work: called once, after the bytes have been added: on this thread if there is room now, otherwise on
+  ///   the thread that makes room. Must not block.
   func hold(_ bytes: Int, whenThereIsRoom priority: Priority, _ work: @escaping Work) {
     let admitted = change { state in
       state.waiting[priority.rawValue].append(Waiting(bytes: bytes, work: work))
@@ -49,7 +49,7 @@ final class ByteBudget: Sendable {
     for work in admitted { work() }
   }
 
-  /// Subtracts bytes that were rendered.
+  /// Subtracts bytes that have been rendered.
   func release(_ bytes: Int) {
     for work in change({ $0.held -= bytes }) { work() }
   }

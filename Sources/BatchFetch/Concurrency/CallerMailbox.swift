@@ -1,7 +1,7 @@
 /// The deliveries that one caller has not received yet. A plain value.
 ///
-/// New progress replaces progress that was not delivered. The end is delivered once and last, and a cancel replaces an
-/// end that was not delivered.
+/// New progress replaces progress not delivered yet. The end is delivered once, as the last delivery, and a
+/// cancellation replaces an end not delivered yet.
 struct CallerMailbox<Value: Sendable> {
   /// One delivery.
   enum Delivery {
@@ -32,8 +32,8 @@ struct CallerMailbox<Value: Sendable> {
     return beginDelivery()
   }
 
-  /// Makes `cancelled` the end, unless an end was delivered. Returns true if the caller of this method must begin to
-  /// deliver.
+  /// Makes `cancelled` the end, unless an end has been delivered. Returns true if the caller of this method must begin
+  /// to deliver.
   mutating func cancel() -> Bool {
     guard !isEndDelivered else { return false }
     end = .failure(.cancelled)

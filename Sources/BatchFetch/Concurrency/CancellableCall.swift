@@ -1,4 +1,4 @@
-/// A call with a completion handler, made `async`. It passes on the cancellation of its task.
+/// Turns a call with a completion handler into an `async` call, and passes on the cancellation of its task.
 final class CancellableCall: Sendable {
   private let slot = TokenSlot()
 

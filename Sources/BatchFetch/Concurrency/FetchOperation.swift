@@ -1,8 +1,8 @@
 public import Foundation
 internal import Synchronization
 
-/// A request as an `Operation`. The base of ``DownloadOperation`` and ``ThumbnailOperation``, which share its
-/// life-cycle: the operation begins its request when a queue starts it, and finishes when the request has ended.
+/// A request as an `Operation`. The base of ``DownloadOperation`` and ``ThumbnailOperation``, which share its life
+/// cycle: the operation begins its request when a queue starts it, and finishes when the request has ended.
 ///
 /// The superclass makes this class `@unchecked Sendable`; everything added here is constant or inside a `Mutex`.
 public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Sendable {
@@ -38,8 +38,8 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
   /// The latest progress of the download; nil until bytes were received.
   public final var progress: DownloadProgress? { state.withLock { $0.progress } }
 
-  /// The priority, in the queue of this operation and in all queues that its request passes. `veryLow` counts as
-  /// ``Priority/low`` there, and `veryHigh` as ``Priority/high``.
+  /// The priority, in the queue of this operation and in all queues that its request passes through. `veryLow` counts
+  /// as ``Priority/low`` there, and `veryHigh` as ``Priority/high``.
   public final override var queuePriority: Operation.QueuePriority {
     didSet { slot.setPriority(Priority(queuePriority)) }
   }
@@ -76,17 +76,17 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
       state.result = result
       return (state.begin.take(), state.onProgress.take())
     }
-    // Released here, outside the lock: what the closures captured may run code when it goes.
+    // Dropped here, outside the lock: what the closures captured may run code when it is released.
     _ = closures
     slot.end()
     finish()
   }
 
   /// Drops the completion block, as Foundation does on Apple's systems but not on Linux: the block may have captured
-  /// the owner of the operation. The call of the block, on another thread, has its own reference.
+  /// the owner of the operation. The thread that calls the block holds its own reference.
   final override func didFinish() {
-    // Foundation replaces the block under a lock of the operation. What the block captured must not be released there: a
-    // `deinit` that reads the operation would wait for that lock forever.
+    // Foundation replaces the block under a lock of the operation. What the block captured must not be released there:
+    // a `deinit` that reads the operation would wait for that lock forever.
     let block = completionBlock
     completionBlock = nil
     withExtendedLifetime(block) {}

@@ -1,15 +1,15 @@
 /// The table of jobs in flight and their callers. A plain value: its owner guards it with a lock, and acts on the
 /// results after unlocking.
 ///
-/// A caller is in the table exactly as long as an end is owed to it. The thread that removes the caller delivers that
-/// end, so that each caller gets exactly one, however many threads race.
+/// A caller is in the table exactly as long as it is owed an end. The thread that removes the caller delivers that end,
+/// so that each caller gets exactly one, however many threads race.
 struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Sendable {
   typealias CallerID = ObjectIdentifier
 
   private struct Member {
     let caller: Caller
     var demand: Demand
-    /// The order in which callers came.
+    /// The order in which callers joined.
     let order: UInt64
   }
 
@@ -144,7 +144,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   }
 
   /// Removes the jobs whose joint demand `isRemoved` accepts. Returns them, for they must be canceled, and their
-  /// callers in the order they came.
+  /// callers in the order they joined.
   mutating func remove(where isRemoved: (JointDemand) -> Bool = { _ in true }) -> (jobs: [Job], callers: [Caller]) {
     let removed = entries.filter { isRemoved($0.value.demand(revision: 0)) }
     for (place, entry) in removed {
@@ -155,8 +155,8 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     return (removed.values.map(\.job), members.map(\.caller))
   }
 
-  /// Removes those callers of a job that `isServed` accepts, and returns them in the order they came. If none is left,
-  /// the job leaves the table in the same step: a caller who comes later starts a new one.
+  /// Removes those callers of a job that `isServed` accepts, and returns them in the order they joined. If none is
+  /// left, the job leaves the table in the same step: a caller that joins later starts a new one.
   mutating func settle(
     _ key: Key, generation: UInt64, where isServed: (Caller) -> Bool = { _ in true }
   ) -> (served: [Caller], isOver: Bool) {
@@ -193,7 +193,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     entries[.keyed(key)].flatMap { $0.generation == generation ? $0.priority : nil }
   }
 
-  /// Returns the callers of a job in the order they came, and their highest priority; nil if the job has left the
+  /// Returns the callers of a job in the order they joined, and their highest priority; nil if the job has left the
   /// table.
   func waiting(for key: Key, generation: UInt64) -> (callers: [Caller], priority: Priority)? {
     guard let entry = entries[.keyed(key)], entry.generation == generation else { return nil }

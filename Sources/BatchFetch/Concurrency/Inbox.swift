@@ -12,7 +12,7 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
     var mailbox = CallerMailbox<Value>()
     var progress: DownloadProgress.Handler?
     var completion: Completion?
-    /// Created when somebody needs it.
+    /// Created on first use.
     var finished: Milestone?
     var isOver = false
   }
@@ -47,7 +47,7 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
     state.withLock { $0.mailbox.end(result, complete: complete) }
   }
 
-  /// Replaces an end that was not delivered by `cancelled`.
+  /// Replaces an end not delivered yet with `cancelled`.
   func cancel() -> Bool { state.withLock { $0.mailbox.cancel() } }
 
   /// Calls the closures. Returns true if the end was among the deliveries.
@@ -70,7 +70,7 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
   private func complete(with result: Result<Value, FetchFailure>) {
     let (completion, progress) = state.withLock { ($0.completion.take(), $0.progress.take()) }
     completion?(result)
-    // Released here, outside the lock: what the closure captured may run code when it goes.
+    // Dropped here, outside the lock: what the closure captured may run code when it is released.
     _ = progress
     state.withLock { state in
       state.isOver = true

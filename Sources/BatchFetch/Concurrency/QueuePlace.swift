@@ -11,7 +11,7 @@ final class QueuePlace: AsynchronousOperation, @unchecked Sendable {
   /// - Parameters:
   ///   - priority: the order among the places that wait.
   ///   - onLeave: called once, after the place has left its queue. Default: nothing.
-  ///   - onTurn: called at most once, on the queue's thread, when the turn of this place has come.
+  ///   - onTurn: called at most once, on the queue's thread, when this place gets its turn.
   init(
     priority: Priority, onLeave: @escaping @Sendable () -> Void = {}, onTurn: @escaping @Sendable () -> Void
   ) {
@@ -31,12 +31,13 @@ final class QueuePlace: AsynchronousOperation, @unchecked Sendable {
     if queuePriority != priority { queuePriority = priority }
   }
 
-  /// Gives the place up: at once if it has its turn, otherwise as soon as the queue reaches it.
+  /// Gives up the place: at once if it has its turn, otherwise as soon as the queue reaches it.
   func leave() {
     finish()
     if isFinished { return }
-    // The place had not started. If the queue's thread starts it now, it either sees the cancel and skips the work, or
-    // has started before, and then the second `finish()` ends it. Without that, it would stay in the queue for good.
+    // The place had not started. If the queue's thread starts it now, either that thread sees the cancellation and
+    // skips the work, or it checked before the cancellation, and the second `finish()` ends the place. Without that
+    // call, the place would stay in the queue for good.
     cancel()
     finish()
   }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A place for the handle of work that runs, piece after piece.
+/// Holds the handle of the running piece of work, one piece after another.
 ///
 /// The handle of a piece becomes known only after the piece has begun, and perhaps after it has ended. Thread A begins
 /// a download, thread B cancels it, and only then does thread A get the handle: without this type the cancel would be
@@ -33,7 +33,7 @@ struct TokenSlot: ~Copyable, Sendable {
     var isRoundCancelled = false
     /// True if everything was canceled, later pieces included.
     var isCancelled = false
-    /// The demand that the current piece must know, and that later pieces begin with.
+    /// The demand that the current piece must follow, and that later pieces begin with.
     var demand: Demand
     var handle: WorkHandle?
   }
@@ -75,7 +75,7 @@ struct TokenSlot: ~Copyable, Sendable {
   /// Stores the handle if its piece knows the latest demand. Otherwise returns what it missed.
   ///
   /// Thread A passes on a pause while thread B resumes. If B found the handle already, its resume could overtake the
-  /// pause, and the piece would rest for good. So the handle is stored only when nothing is left to pass on.
+  /// pause, and the piece would stay paused for good. So the handle is stored only when nothing is left to pass on.
   private func store(_ handle: WorkHandle, of round: Round, knowing demand: Demand?) -> State? {
     state.withLock { state in
       guard state.isRunning, round == state.round else { return nil }
@@ -97,7 +97,8 @@ struct TokenSlot: ~Copyable, Sendable {
 
   /// Marks the end of the current piece, and drops its handle.
   func end() {
-    // The handle may be the last reference to something that runs code when it is released. It outlives the lock.
+    // The handle may be the last reference to something that runs code when it is released. So it is released after
+    // unlocking.
     let handle = state.withLock { state in
       state.isRunning = false
       return state.handle.take()

@@ -53,7 +53,7 @@ final class DownloadCaller: DownloadSubscriber {
     post(inbox.cancel())
   }
 
-  /// Keeps the request until the dependencies have ended, or the caller has.
+  /// Keeps the request until the dependencies have ended or the caller has its end.
   func keep(_ request: @escaping DeferredRequest) { deferred.withLock { $0 = request } }
 
   /// Returns the request that was kept; nil after the first call, and after the end.

@@ -126,7 +126,7 @@ extension DownloadContext.State {
     if !observers.isEmpty { _ = job.watch() }
   }
 
-  /// Notifies the observers of an end. A job that still waits for dependencies has not started for them.
+  /// Notifies the observers of an end. For them, a job that still waits for dependencies has not started.
   fileprivate mutating func didFinish(_ job: DownloadJob, _ result: Result<Download, FetchFailure>) {
     guard let request = job.request else { return }
     observers.notify { $0.downloadDidFinish(request.source, result) }

@@ -14,9 +14,9 @@ final class DownloadContext: Sendable {
   let state = Mutex(State())
   /// Entered for each caller until its completion has returned.
   let group = DispatchGroup()
-  /// Calls the completions: never on the transport's thread, nor within a call of `cancel`.
+  /// Runs the completions, never on the transport's thread and never inside a call to `cancel`.
   let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
-  /// Its width limits the transfers at once.
+  /// Its width is the maximum number of simultaneous transfers.
   let transfers = OperationQueue()
   let hosts: HostQueues
   let retry: RetryPolicy
@@ -27,7 +27,7 @@ final class DownloadContext: Sendable {
   let now: @Sendable () -> Date
   /// The time on the injected clock since the downloader was made.
   let elapsed: @Sendable () -> Duration
-  /// Starts operations and ends transfers, one at a time. Nothing on it blocks, so that one awake thread does all of it
+  /// Starts operations and ends transfers, one at a time. Nothing on it blocks, so that one thread does all of it
   /// without waking another.
   let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
   private let transport: any Transport
@@ -60,7 +60,7 @@ final class DownloadContext: Sendable {
     transport.prepare(for: request.source, limits: limits, completion: completion)
   }
 
-  /// Starts one transfer for `request`, which continues `partial` if there is any.
+  /// Starts one transfer for `request`, which continues `partial` if it is not nil.
   func transfer(
     _ request: DownloadRequest, continuing partial: PartialDownload?, to receiver: any TransferReceiver
   ) -> WorkHandle {

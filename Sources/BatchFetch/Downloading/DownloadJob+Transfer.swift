@@ -99,7 +99,7 @@ extension ResponseAssembler.AttemptOutcome {
     return RetryAfter.duration(of: value, now: now)
   }
 
-  /// The result for the life-cycle of the download.
+  /// The result for the life cycle of the download.
   ///
   /// - Parameter isKept: False if the next attempt must not continue the bytes of this one.
   func attemptResult(isKept: Bool) -> DownloadState.AttemptResult {

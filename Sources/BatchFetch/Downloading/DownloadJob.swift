@@ -132,8 +132,8 @@ extension DownloadJob.State {
     }
   }
 
-  /// Updates the places for an action. Under the lock, so that two threads that change the demand one after the other
-  /// change the places in the same order.
+  /// Updates the places for an action. Called under the lock, so that two threads that change the demand one after the
+  /// other change the places in the same order.
   fileprivate mutating func commit(_ action: DownloadState.Action, of job: DownloadJob) -> Effects {
     var effects = Effects()
     switch action {

@@ -5,7 +5,7 @@ internal import Foundation
 /// Each download has one start and one finish, however many callers share it, and the events of an observer arrive one
 /// at a time, in order. All methods have a default implementation that does nothing.
 public protocol DownloadObserver: AnyObject, Sendable {
-  /// A download was requested that was not in flight. It may wait for its turn before it begins.
+  /// A new download was created. It may wait for its turn before its first attempt.
   func downloadDidStart(_ source: SourceURL)
   /// Bytes were received. Called at most once per interval (``Downloader/Configuration/progressInterval``).
   func download(_ source: SourceURL, didProgress progress: DownloadProgress)
@@ -34,7 +34,7 @@ struct ObserverList: Sendable {
   /// True if there are no observers.
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Adds an observer, unless it is in the list. Returns those it has loaded, as ``remove(_:)`` does.
+  /// Adds an observer, unless it is in the list. Returns the observers it loaded, as ``remove(_:)`` does.
   mutating func add(_ observer: any DownloadObserver, target: DispatchQueue) -> [any DownloadObserver] {
     let known = removeAll { _ in false }
     guard !known.contains(where: { $0 === observer }) else { return known }
@@ -42,9 +42,9 @@ struct ObserverList: Sendable {
     return known
   }
 
-  /// Removes an observer, and those that are released. Returns those it has loaded, which the caller must keep until it
-  /// has unlocked: the result may hold the last reference to one of them by now, and its `deinit` must not run under
-  /// the lock.
+  /// Removes an observer, and those that were released. Returns the observers whose weak references it loaded. The
+  /// caller must keep them until it has unlocked: the result may hold the last reference to one of them by now, and its
+  /// `deinit` must not run under the lock.
   mutating func remove(_ observer: any DownloadObserver) -> [any DownloadObserver] { removeAll { $0 === observer } }
 
   /// Removes the released observers and those that `isRemoved` accepts. Returns all that it has loaded.

@@ -23,7 +23,7 @@ public final class DownloadOperation: FetchOperation<Download>, @unchecked Senda
   /// Creates an operation that downloads the bytes of `request`. It does nothing before its queue starts it.
   ///
   /// - Parameters:
-  ///   - downloader: what downloads the bytes.
+  ///   - downloader: downloads the bytes.
   ///   - progress: receives progress, never after the operation has finished. Default: none.
   public init(
     _ request: DownloadRequest, over downloader: Downloader, progress: DownloadProgress.Handler? = nil

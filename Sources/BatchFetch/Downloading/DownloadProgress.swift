@@ -53,7 +53,7 @@ struct ProgressThrottle {
     return current
   }
 
-  /// Records progress. Returns true if it is to be reported. The clock is read only if somebody watches.
+  /// Records progress. Returns true if it is to be reported. The clock is read only if someone watches.
   mutating func record(_ progress: DownloadProgress, now: () -> Duration) -> Bool {
     current = progress
     guard isWatched else { return false }

@@ -20,10 +20,10 @@ public struct DownloadRequest: Sendable {
   public var headerFields: HTTPFields
   /// The priority. Default ``Priority/normal``.
   public var priority: Priority
-  /// The inspection of the first bytes, which saves the download of a useless body. Default: none. If several callers
-  /// share a download, the inspection of the first one counts.
+  /// The inspection of the first bytes, which avoids the download of a useless body. Default: none. If several callers
+  /// share a download, the inspection of the first one is used.
   public var inspection: Inspection?
-  /// The milestones to wait for before the download begins. Until then it takes no place in any queue. Default: none.
+  /// The milestones to wait for before the download begins. Until then it occupies no place in a queue. Default: none.
   public var after: [Milestone] = []
 
   /// Creates a request for the bytes at `source`.
@@ -49,7 +49,7 @@ public struct DownloadRequest: Sendable {
   var key: Key { Key(source: source, headerFields: headerFields) }
 
   /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which
-  /// would contradict those that request the rest.
+  /// would conflict with those that request the rest.
   var isResumable: Bool { Self.conditions.allSatisfy { headerFields[$0] == nil } }
 
   private static let conditions: [HTTPField.Name] = [

@@ -1,4 +1,4 @@
-/// The life-cycle of one download. A plain value: every event returns the action that follows from it.
+/// The life cycle of one download. A plain value: every event returns the action that follows from it.
 ///
 /// ```
 ///            begin                  attempt(turn)
@@ -17,7 +17,7 @@ struct DownloadState: Sendable {
   enum Phase: Equatable, Sendable {
     /// Waits for the dependencies of its caller.
     case waiting
-    /// Rests: all callers have paused. Holds its bytes, and no place in any queue.
+    /// All callers have paused. The download keeps its bytes, but no place in any queue.
     case paused
     /// Waits for its host, for the addresses of the host, or for a transfer.
     case queued
@@ -35,9 +35,9 @@ struct DownloadState: Sendable {
     fileprivate var number = 0
   }
 
-  /// An attempt to be made.
+  /// An attempt that may start now.
   struct Attempt: Sendable {
-    /// From 1.
+    /// The number of the attempt, from 1.
     let number: Int
     /// The bytes to continue; nil to download from the start.
     let partial: PartialDownload?
@@ -119,7 +119,7 @@ struct DownloadState: Sendable {
 
   // MARK: Events from queues and transfers
 
-  /// The download has got its transfer. Returns nil if it no longer waits in this turn.
+  /// The download has its turn among the transfers. Returns nil if it no longer waits in this turn.
   mutating func attempt(in turn: Turn, at now: ContinuousClock.Instant = .now) -> Attempt? {
     guard isWaiting(in: turn) else { return nil }
     phase = .attempting
@@ -156,7 +156,7 @@ struct DownloadState: Sendable {
   // MARK: Transitions
 
   private mutating func next(after pause: Duration) -> Action {
-    // Resumed while it was stopping, the download waits in its host's queue like one that was paused for longer.
+    // A download that was resumed while it was stopping waits in its host's queue, like one that was paused for longer.
     if phase == .stopping { return demand.isPaused ? self.pause() : enqueue() }
     return pause > .zero ? .backOff(pause, advance(to: .backingOff)) : .prepare(advance(to: .queued))
   }

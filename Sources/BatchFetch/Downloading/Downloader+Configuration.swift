@@ -4,11 +4,12 @@ public import HTTPTypes
 extension Downloader {
   /// The settings of a downloader.
   public struct Configuration: Sendable {
-    /// The most transfers at the same time, over all hosts: 1...65,536; a value outside is clamped. Default 16.
+    /// The maximum number of simultaneous transfers, over all hosts: 1...65,536; a value outside is clamped. Default
+    /// 16.
     public var concurrency = 16
-    /// The most downloads at the same time per host: 1...65,536; a value outside is clamped. Default 6.
+    /// The maximum number of simultaneous downloads per host: 1...65,536; a value outside is clamped. Default 6.
     ///
-    /// A host that hangs occupies this many transfers until their deadlines. As long as the value is below
+    /// A host that hangs occupies up to this many transfers until their deadlines. As long as the value is below
     /// ``concurrency``, one such host never stops the others. If several hosts occupy all transfers, each transfer that
     /// becomes free goes to the download that has waited longest: a host with many downloads gets no more than one with
     /// few.

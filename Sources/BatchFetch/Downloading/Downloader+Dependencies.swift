@@ -44,7 +44,8 @@ extension Downloader {
     _ caller: DownloadCaller, for milestones: [Milestone], demand: Demand,
     _ request: @escaping DownloadCaller.DeferredRequest
   ) {
-    // In this order: if thread B cancels everything as soon as the caller is in the table, it drops the request too.
+    // The request comes first: if thread B cancels everything as soon as the caller is in the table, it must find the
+    // request, to drop it.
     caller.keep(request)
     context.wait(caller, demand: demand)
     context.begin(caller, after: milestones)
@@ -69,8 +70,8 @@ extension DownloadContext {
 }
 
 extension DownloadRequest {
-  /// Separates the request from its milestones. A milestone that nobody can reach anymore is released, and so counts as
-  /// reached: it must not be kept by those that wait for it.
+  /// Separates the request from its milestones. A request must not keep the milestones that it waits for: one that
+  /// nobody else can reach anymore must be released, and so count as reached.
   fileprivate func withoutMilestones() -> (ready: DownloadRequest, milestones: [Milestone]) {
     var ready = self
     ready.after = []

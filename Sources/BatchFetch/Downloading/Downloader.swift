@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// Downloads bytes, each source once at a time: callers that request the same bytes share one download.
+/// Downloads bytes. Callers that request the same bytes at the same time share one download.
 ///
 /// ```swift
 /// let downloader = Downloader()
@@ -19,7 +19,7 @@ public final class Downloader: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: limits, retries, header fields.
-  ///   - transport: what exchanges requests and responses. Default: libcurl.
+  ///   - transport: exchanges requests and responses. Default: libcurl.
   public init(_ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport()) {
     context = DownloadContext(configuration, transport: transport)
   }
@@ -39,7 +39,7 @@ public final class Downloader: Sendable {
   /// The number of hosts with downloads or with a pause.
   var hostCount: Int { context.hosts.count }
 
-  /// True while no transfer starts. Running transfers continue. Default false.
+  /// True to keep new transfers from starting. Running transfers continue. Default false.
   public var isSuspended: Bool {
     get { context.transfers.isSuspended }
     set { context.transfers.isSuspended = newValue }
@@ -51,8 +51,8 @@ public final class Downloader: Sendable {
   ///   - request: the bytes to download.
   ///   - dependencies: downloads to wait for, of this downloader or another, in addition to ``DownloadRequest/after``.
   ///     This one begins after their completions have returned, even if they failed or were canceled; see
-  ///     ``DownloadToken/result``. Until then it takes no place in any queue. There are no cycles: a token exists only
-  ///     after the downloads it waits for.
+  ///     ``DownloadToken/result``. Until then it occupies no place in a queue. Cycles are impossible: a download gets
+  ///     its token only after the downloads that it waits for.
   ///   - progress: receives progress, never after `completion` was called.
   ///   - completion: called exactly once, on a queue of the downloader; with `cancelled` after
   ///     ``DownloadToken/cancel()``.

@@ -2,7 +2,7 @@
 struct HostPace {
   /// The end of the current pause, before which no request starts; nil if there is no pause.
   private(set) var closedUntil: Duration?
-  /// The number of refusals in a row, without those of requests sent before the pause.
+  /// The number of refusals in a row, not counting refusals of requests sent before the pause.
   private var refusals = 0
 
   /// Records a response that is not a refusal, and resets the count of refusals.

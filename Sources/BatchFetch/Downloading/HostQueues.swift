@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 /// One operation queue per host. Its width is the limit per host, and a host that is paused does not delay another. A
-/// queue is removed when its last place was left.
+/// queue is removed when its last place is left.
 final class HostQueues: Sendable {
   typealias Work = @Sendable () -> Void
 
@@ -10,7 +10,7 @@ final class HostQueues: Sendable {
     let queue: OperationQueue
     var places = 0
     var pace = HostPace()
-    /// Attempts that were ready during a pause.
+    /// The attempts that became ready during a pause. They continue when it ends.
     var held: [Work] = []
   }
 
@@ -65,7 +65,7 @@ final class HostQueues: Sendable {
     if isOpen { work() }
   }
 
-  /// Records a response of the host. A refusal pauses the host if it is repeated or comes with `Retry-After`.
+  /// Records a response from the host. A refusal pauses the host if it is repeated or comes with `Retry-After`.
   func didRespond(host: String, isRefusal: Bool, retryAfter: Duration?) {
     let now = now()
     let end = hosts.withLock { hosts -> Duration? in
@@ -74,8 +74,8 @@ final class HostQueues: Sendable {
         return nil
       }
       let end = hosts[host]?.pace.refuse(retryAfter: retryAfter, policy: retry, now: now)
-      // Under the lock: if thread A begins a pause here while thread B ends it in `reopen`, the queue must not be
-      // resumed first and then suspended for good.
+      // Under the lock: thread A begins a pause here while thread B ends it in `reopen`. Otherwise B could resume the
+      // queue before A suspends it, and it would stay suspended for good.
       if end != nil { hosts[host]?.queue.isSuspended = true }
       return end
     }

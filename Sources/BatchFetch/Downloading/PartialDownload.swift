@@ -5,7 +5,7 @@ internal import HTTPTypes
 ///
 /// Bytes of two responses are joined only if both are known to belong to the same representation, byte for byte. That
 /// takes a strong validator (RFC 9110, sections 8.8.1 and 13.1.5) and a body without content coding. The server need
-/// not support ranges: with `If-Range`, a server that does not simply sends the whole body.
+/// not support ranges: one without that support ignores the fields and sends the whole body.
 struct PartialDownload: Sendable {
   /// The head of the response that the bytes are from, with status 200.
   let head: TransferHead
@@ -23,7 +23,7 @@ struct PartialDownload: Sendable {
       fields[.acceptRanges]?.trimmed.lowercased() != "none", let validator = fields.strongValidator
     else { return nil }
     let total = head.declaredLength
-    // The body is complete and the attempt failed all the same: there is no rest to request.
+    // The body is complete although the attempt failed: there is no rest to request.
     if let total, bytes.count >= total { return nil }
     self.head = head
     self.bytes = bytes
@@ -65,7 +65,8 @@ struct PartialDownload: Sendable {
 
   private func whole(_ rest: TransferHead, length: Int) -> TransferHead {
     var whole = head
-    // Both parts may have come through redirects. The whole is only as fresh as the least fresh response of all.
+    // Both parts may have come through redirects. The combined response is only as fresh as the least fresh of them
+    // all.
     whole.redirects += rest.redirects
     whole.isCacheable = head.isCacheable && rest.isCacheable
     for field in rest.response.headerFields { whole.response.headerFields[field.name] = nil }
@@ -77,8 +78,9 @@ struct PartialDownload: Sendable {
 }
 
 extension HTTPFields {
-  /// The validator for a request of a part: a strong entity tag, or, without any tag, a strong modification date (RFC
-  /// 9110, section 8.8.2.2), which must be a minute older than the response (RFC 7232), for clocks that differ.
+  /// The validator for requesting a part: a strong entity tag, or, without any tag, a strong modification date (RFC
+  /// 9110, section 8.8.2.2), which must be a minute older than the response (RFC 7232), to allow for clocks that
+  /// differ.
   var strongValidator: String? {
     if let tag = self[.eTag]?.trimmed {
       return tag.utf8.count > 1 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? tag : nil

@@ -45,7 +45,7 @@ public struct RetryPolicy: Hashable, Sendable {
 
 /// The `Retry-After` header field (RFC 9110, section 10.2.3).
 enum RetryAfter {
-  /// Returns the requested pause. The value is a number of seconds or a date; nil if it is neither.
+  /// Returns the requested pause, for a value that is a number of seconds or a date; nil for any other value.
   static func duration(of value: String, now: Date) -> Duration? {
     let value = value.trimmed
     if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -10,7 +10,7 @@ enum CacheDecision {
   case complete(StoredSource)
   /// Fail: the source is known to fail.
   case fail(FetchFailure)
-  /// Request the source; with conditions if there is an entry that the server can confirm.
+  /// Request the source, conditionally if there is an entry that the server can confirm.
   case fetch(confirming: CachedImage?)
 
   /// - Parameters:
@@ -50,7 +50,7 @@ enum CacheDecision {
 
   static let offlineMiss = FetchFailure(.offlineMiss, "The image is not in the cache, and the cache mode is offline.")
 
-  /// Entries fetched by this process count as fresh.
+  /// Returns the origin to report. Entries fetched by this process count as fresh.
   private static func origin(of image: CachedImage, now: Date) -> ThumbnailSet.Origin {
     guard image.source.policy.state(at: now) == .fresh || image.source.obtained != nil else { return .stale }
     return image.tier == .memory ? .memory : .disk

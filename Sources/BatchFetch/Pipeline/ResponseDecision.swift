@@ -10,7 +10,7 @@ enum ResponseDecision {
   case confirmed(CachedImage, Download)
   /// Serve the cached image although it is stale: the request failed, and the entry may be used on errors.
   case stale(CachedImage)
-  /// Request the source without conditions: the server has confirmed something else than the cached image.
+  /// Request the source without conditions: the server has confirmed something other than the cached image.
   case requestAgain
   /// Fail.
   case fail(FetchFailure)
@@ -22,7 +22,7 @@ enum ResponseDecision {
     case .success(let download) where download.response.status == .ok:
       self = .render(download)
     case .success(let download) where download.response.status == .notModified:
-      // Without conditions in the request, another request would get another 304.
+      // A request without conditions that got a 304 would get another one if it were repeated.
       if let image {
         self = Self.confirms(download, image.source) ? .confirmed(image, download) : .requestAgain
       } else {

@@ -7,7 +7,7 @@ struct ServedSource: Sendable {
   private var common: ThumbnailSet
   private let thumbnails: [ThumbnailSpec: Thumbnail]
 
-  /// Serves from a download of `source`. A local file has no status.
+  /// Creates the result of rendering a download of `source`. A local file has no status.
   init(_ rendering: Renderer.Rendering, downloadedFrom source: SourceURL, _ download: Download, timings: Timings) {
     let isFile = source.scheme == .file
     common = ThumbnailSet(
@@ -17,7 +17,7 @@ struct ServedSource: Sendable {
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
-  /// Serves from the cache, without a request.
+  /// Creates the result of serving a cached image, without a request.
   init(_ image: CachedImage, origin: ThumbnailSet.Origin, timings: Timings) {
     common = ThumbnailSet(
       origin: origin, thumbnails: [], source: image.image, sourceBytes: image.bytes, httpStatus: nil,
@@ -25,7 +25,7 @@ struct ServedSource: Sendable {
     thumbnails = image.thumbnails
   }
 
-  /// Serves from an original that the cache has kept, without a request.
+  /// Creates the result of rendering an original that the cache has kept, without a request.
   init(_ rendering: Renderer.Rendering, keptFrom source: StoredSource, timings: Timings) {
     let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
     common = ThumbnailSet(
@@ -34,7 +34,7 @@ struct ServedSource: Sendable {
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
-  /// Returns the same, with the response that confirmed it.
+  /// Returns the same thumbnails, with the response that confirmed them.
   func confirmed(by download: Download) -> ServedSource {
     var confirmed = self
     confirmed.common.httpStatus = download.response.status.code

@@ -6,7 +6,7 @@ internal import Synchronization
 /// exactly one end.
 final class ThumbnailCaller: Sendable {
   private struct State {
-    /// The URLs not tried so far, the next one first.
+    /// The URLs not tried yet, the next one first.
     var urls: ArraySlice<String>
     /// The failures of those that were tried.
     var failures: [FetchFailure] = []
@@ -17,11 +17,11 @@ final class ThumbnailCaller: Sendable {
   let inbox: Inbox<ThumbnailSet>
   /// Holds the place in the table of jobs.
   let slot: TokenSlot
-  /// The request without its milestones. A milestone that is never reached must not be kept by those that wait for it.
+  /// The request without its milestones. A caller must not keep a milestone that it waits for: see ``Milestone``.
   private let request: ThumbnailRequest
   private let context: ThumbnailContext
   private let queue: DispatchQueue
-  /// The number of calls of `cancelAll()` before this caller came.
+  /// The number of calls to `cancelAll()` before this caller was created.
   let epoch: Int
   private let state: Mutex<State>
 
@@ -48,7 +48,7 @@ final class ThumbnailCaller: Sendable {
     guard !milestones.isEmpty else { return tryNextURL() }
     guard context.addWaiting(self) else { return cancel() }
     // Thread A is here while thread B cancels. B marks the slot and then removes the caller from the table; A adds the
-    // caller and then looks at the mark. So one of them removes it.
+    // caller and then checks the mark. So at least one of them removes it.
     if slot.isCancelled { _ = context.removeWaiting(self) }
     Milestone.whenAllReached(milestones, on: context.callbacks) { [self] in
       if context.removeWaiting(self) { tryNextURL() }
@@ -124,7 +124,7 @@ final class ThumbnailCaller: Sendable {
 
   private var earlierAttempts: Int { state.withLock { $0.failures.reduce(0) { $0 + $1.attempts } } }
 
-  /// The failure that stands for all: the cancellation, one that is worth retrying, or the last one.
+  /// The failure that is reported for all URLs: the cancellation, one that is worth retrying, or the last one.
   private var verdict: FetchFailure {
     let failures = state.withLock { $0.failures }
     var verdict = failures.first { $0.code.isRetryable } ?? failures.last ?? .cancelled

@@ -38,8 +38,8 @@ extension ThumbnailContext {
     _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey, _ caller: ThumbnailCaller
   ) {
     let joined = state.withLock { state -> Table.Joined? in
-      // Thread A tries the next mirror here while thread B calls `cancelAll()`: the caller was in no table at that
-      // moment, and must not escape for that reason.
+      // Thread A tries the next mirror here while thread B calls `cancelAll()`: B does not find the caller in any
+      // table, but A sees that the epoch has changed.
       guard caller.epoch == epoch.load(ordering: .relaxed) else { return nil }
       return state.jobs.join(key, caller, id: CallerID(caller), demand: Demand(priority: request.priority)) {
         ThumbnailJob(request, of: source, key: key, generation: $0, in: self)

@@ -23,15 +23,16 @@ final class ThumbnailContext: Sendable {
   let files: FileAccess
   let transport: any Transport
   let now: @Sendable () -> Date
-  /// The header fields that differ from the defaults, and so are a part of what decides which bytes are received.
+  /// The header fields that differ from the defaults. They are a part of the variant: they decide which bytes are
+  /// received.
   let unusualFields: [String]
   /// Calls completions, and continues jobs after their downloads.
   let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
-  /// Looks into the disk cache: a few look-ups at a time, and never on a thread that others need.
+  /// Runs lookups in the disk cache: a few at a time, and never on a thread that others need.
   let lookUps = WorkQueue(label: "thumbs.lookups", width: 2)
-  /// Decodes, one image per thread.
+  /// Runs the decodes, one image per thread.
   let renders = OperationQueue()
-  /// The number of calls of `cancelAll()`, changed under the lock of ``state``.
+  /// The number of calls to `cancelAll()`, changed under the lock of ``state``.
   let epoch = Atomic(0)
   /// The number of decodes so far.
   let decodeCount = Atomic(0)

@@ -3,14 +3,14 @@ internal import HTTPTypes
 internal import ImageCache
 internal import Synchronization
 
-/// All work for the thumbnails of one source, from the cache to the last caller: one look-up, at most one download at a
+/// All work for the thumbnails of one source, from the cache to the last caller: one lookup, at most one download at a
 /// time, and one decode for all sizes that are wanted when it begins. Callers that join later with other sizes are
 /// served by another round over the same bytes.
 final class ThumbnailJob: Sendable {
   private struct State {
     /// The cached image that the current download may confirm.
     var candidate: CachedImage?
-    /// The attempts of downloads that have ended.
+    /// The number of attempts made by downloads that have ended.
     var attempts = 0
     var progress: DownloadProgress?
     var isWatched = false
@@ -38,7 +38,7 @@ final class ThumbnailJob: Sendable {
     slot = TokenSlot(priority: request.priority)
   }
 
-  /// Begins with the look-up in the cache, which may wait for the disk.
+  /// Begins with the lookup in the cache, which may wait for the disk.
   func start() {
     context.lookUps.async { [self] in lookUp() }
   }
@@ -129,7 +129,7 @@ final class ThumbnailJob: Sendable {
       context.downloadedBytes.add(download.body.count, ordering: .relaxed)
     }
     let image = state.withLock { $0.candidate.take() }
-    // Everybody has left while the download ended: nothing is decoded for nobody.
+    // All callers left while the download was ending: there is no one to decode for.
     guard context.priority(of: self) != nil else { return }
     switch ResponseDecision(result, confirming: image, now: context.now()) {
     case .render(let download): render(download)

@@ -10,15 +10,14 @@ extension ThumbnailPipeline {
     public var cache = ThumbnailCache.Configuration(directory: CacheLocation.standard())
     /// Decides when cached entries are served. Default ``CacheMode/normal``.
     public var cacheMode = CacheMode.normal
-    /// The most decodes at the same time: 1...1024; a value outside is clamped. Default: one per processor.
+    /// The maximum number of simultaneous decodes: 1...1024; a value outside is clamped. Default: one per processor.
     public var renderThreads = ProcessInfo.processInfo.activeProcessorCount
-    /// The most pixels an image may have; below 1, every image has too many. Default: 100 million.
+    /// The maximum number of pixels of an image; below 1, every image has too many. Default: 100 million.
     public var maxPixels = 100_000_000
-    /// The most bytes, downloaded or read from the cache, that wait in memory to be rendered. Above, no transfer starts
-    /// and no original is read. A value below 0 counts as 0: one image at a time. Default 64 MiB.
+    /// The maximum number of bytes, downloaded or read from the cache, that wait in memory to be rendered. Above it, no
+    /// transfer starts and no original is read. A value below 0 counts as 0: one image at a time. Default 64 MiB.
     public var maxBytesInHand = 64 << 20
-    /// Permission to read `file` URLs; overrides that of ``downloads``. Default
-    /// ``FileAccess/refused``.
+    /// Permission to read `file` URLs; overrides that of ``downloads``. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
 
     static let threads = 1...1024

@@ -3,8 +3,8 @@ public import ImageCache
 public import Logging
 internal import Synchronization
 
-/// Makes thumbnails of images on the network: from memory, from disk, or by one download and one decode that all
-/// callers who want the same image share.
+/// Makes thumbnails of images on the network: from memory, from disk, or with one download and one decode, shared by
+/// all callers that want the same image.
 ///
 /// ```swift
 /// let pipeline = ThumbnailPipeline()
@@ -24,8 +24,8 @@ public final class ThumbnailPipeline: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: limits, deadlines, the cache.
-  ///   - transport: what exchanges requests and responses. Default: libcurl.
-  ///   - logger: receives harmless troubles, such as a cache that cannot be written.
+  ///   - transport: exchanges requests and responses. Default: libcurl.
+  ///   - logger: receives problems that fail no request, such as a cache that cannot be written.
   public init(
     _ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport(),
     logger: Logger = Logger(label: "thumbs")

@@ -44,7 +44,7 @@ public struct StoredSource: Hashable, Sendable {
   }
 
   /// True if this source replaces an image in the cache. Another image does, and so does a 404 or 410 with a lifetime
-  /// (RFC 9110 section 15.5). Undecodable bytes may be a maintenance page, and a failure that is never fresh cannot be
+  /// (RFC 9110, section 15.5). Undecodable bytes may be a maintenance page, and a failure that is never fresh cannot be
   /// served later. Neither is worth losing the thumbnails, which can still be revalidated, served when the origin
   /// fails, and served offline.
   var replacesImages: Bool {

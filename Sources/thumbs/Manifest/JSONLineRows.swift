@@ -1,4 +1,4 @@
-/// The rows of a JSON lines file: an object or a string with the URL on each line. Empty lines are skipped.
+/// The rows of a JSON Lines file: an object or a string with the URL on each line. Empty lines are skipped.
 struct JSONLineRows: RowSource {
   private var lines: LineReader
   private let keys: ManifestKeys

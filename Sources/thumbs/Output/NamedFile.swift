@@ -36,7 +36,7 @@ final class NamedFile: Sendable {
   /// The identity of the file; nil if it is not a regular file.
   var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
-  /// Removes the file if ``init(path:)`` created it. For a run that does not take place.
+  /// Removes the file if ``init(path:)`` created it. Called if the run does not take place.
   func discard() {
     if isNew, let path { unlink(path) }
   }

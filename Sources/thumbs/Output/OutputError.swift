@@ -11,7 +11,7 @@ struct OutputError: Error, Hashable, Sendable {
     case write
   }
 
-  /// The reason of the failure.
+  /// The reason for the failure.
   enum Cause: Hashable, Sendable {
     /// A system call failed with this `errno` value.
     case system(Int32)
@@ -31,7 +31,7 @@ struct OutputError: Error, Hashable, Sendable {
   var action: Action
   /// The file or the directory.
   var path: String
-  /// The reason of the failure.
+  /// The reason for the failure.
   var cause: Cause
 
   /// Creates an error from its parts.

@@ -33,7 +33,7 @@ extension OutputWriter {
         return true
       }
       if errno == EEXIST { return false }
-      // On a file system without hard links, the check before this call has to do.
+      // On a file system without hard links, the check before this call has to suffice.
     }
     guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw failure(name) }
     return true

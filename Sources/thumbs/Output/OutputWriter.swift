@@ -29,7 +29,7 @@ final class OutputWriter: Sendable {
   let reserved: ReservedFiles
   /// The number of temporary files created so far.
   let temporaries = Atomic<Int>(0)
-  /// The owner of each file that was written for one; names and owners as hashes.
+  /// The owner of each file that was written for an owner. Names and owners are stored as hashes.
   private let owners = Mutex<[Int: Int]>([:])
 
   /// Opens `directory`, creating it and its parents if missing, and checks that files can be created in it.

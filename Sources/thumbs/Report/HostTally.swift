@@ -25,7 +25,7 @@ struct HostTally: Hashable, Sendable {
   /// The number of rows of hosts beyond the limit.
   private(set) var unlistedRows = 0
 
-  /// Counts the row of `line`, unless it was canceled or has no host, as a local file.
+  /// Counts the row of `line`, unless it was canceled or has no host, like a local file.
   mutating func count(_ line: ReportLine) {
     let host = SourceURLParts(line.url ?? "").host
     guard !host.isEmpty, line.status != .cancelled else { return }

@@ -1,6 +1,6 @@
 /// A destination for report lines.
 protocol ReportOutput: Sendable {
-  /// Discards the old contents. Called once, when nothing can prevent the run any more.
+  /// Discards the old contents. Called once, when nothing can prevent the run anymore.
   func begin()
   /// Appends `line`, which describes the row at `position` in the batch, from 0. After an error, every call throws that
   /// error again and writes nothing.

@@ -49,7 +49,7 @@ final class ReportWriter: ReportOutput {
   }
 
   /// Ends the report when only `count` bytes of a line could be written. Overwrites them with ``Coverage/shortestEnd``,
-  /// or if even that does not fit, the last whole line. Has no effect on a pipe or a device.
+  /// or, if even that does not fit, overwrites the last whole line. Has no effect on a pipe or a device.
   private func end(afterPart count: Int, lastLength: Int) {
     let part = lseek(file.descriptor, 0, SEEK_CUR) - count
     guard part >= 0 else { return }

@@ -20,7 +20,7 @@ import Testing
     (0..<count).map { fixture.request("/\(prefix)\($0)") }
   }
 
-  /// Starts a batch, which nobody keeps, and returns its summary.
+  /// Starts a batch that nobody keeps, and returns its summary.
   private func summary<Elements>(of batch: Batch<Elements>) async -> BatchSummary {
     await withCheckedContinuation { continuation in
       batch.start { _ in
@@ -116,7 +116,7 @@ import Testing
     #expect(summary.finished == 300)
   }
 
-  @Test func `A batch whose items all fail completes, and so does a second one over the same pipeline`() async throws {
+  @Test func `A batch whose items all fail completes, as does a second one over the same pipeline`() async throws {
     let pipeline = fixture.pipeline()
     for _ in 0..<2 {
       let summary = await summary(of: Batch(requests(20, "bad"), over: pipeline))
@@ -181,7 +181,7 @@ import Testing
     await eventually { released == nil }
   }
 
-  @Test func `A thousand short batches at a time all complete`() async throws {
+  @Test func `A thousand short batches that run at the same time all complete`() async throws {
     let pipeline = fixture.pipeline()
     let wanted = requests(10)
     let summaries = Recorder<BatchSummary>()

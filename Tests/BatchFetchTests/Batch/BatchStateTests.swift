@@ -7,7 +7,7 @@ import Testing
     var state = BatchState(window: 2)
 
     let first = state.reserve()
-    // Pulling goes on and will find the free place itself. A call for each place would pile up behind a source that
+    // Pulling continues and finds the free place by itself. A call for each place would pile up behind a source that
     // blocks.
     let whilePulling = state.release()
     let next = [state.reserve(), state.reserve(), state.reserve()]

@@ -105,7 +105,7 @@ import Testing
     #expect(fixture.server.requests.count <= 6)
   }
 
-  @Test func `An element that has no request fails alone`() async throws {
+  @Test func `An element whose request cannot be made fails alone`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let batch = Batch(0..<10, over: fixture.pipeline()) { index throws(FetchFailure) in
       if index == 3 { throw FetchFailure(.badRow, "Not a row.") }

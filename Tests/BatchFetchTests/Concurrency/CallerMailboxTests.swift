@@ -88,7 +88,7 @@ import Testing
     #expect(later == [false, false, false])
   }
 
-  @Test mutating func `A cancel replaces an end that was not delivered, and prevents a later one`() {
+  @Test mutating func `A cancellation replaces an end not delivered yet, and prevents a later one`() {
     _ = mailbox.end(success(9), complete: .complete(success(9)))
     _ = mailbox.cancel()
     let delivered = deliveries()

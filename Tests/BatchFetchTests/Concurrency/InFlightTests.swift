@@ -5,7 +5,7 @@ import Testing
 @Suite struct InFlightTests {
   private typealias Table = InFlight<String, Int, String>
 
-  /// Someone in the table: a name, and an identity.
+  /// A caller in the table: a name, and an identity.
   private final class Caller {
     let name: String
     var id: ObjectIdentifier { ObjectIdentifier(self) }
@@ -104,7 +104,7 @@ import Testing
     #expect(once != nil && twice == nil)
   }
 
-  @Test mutating func `Removing everything returns the jobs, and the callers in the order they came`() {
+  @Test mutating func `Removing everything returns the jobs, and the callers in the order they joined`() {
     _ = join("k", a)
     _ = join("l", b, job: 8)
     _ = join("k", c)
@@ -146,7 +146,7 @@ import Testing
     #expect(late.isEmpty && own == ["b"])
   }
 
-  @Test mutating func `Callers are served in the order they came, and those left keep the job alive`() {
+  @Test mutating func `Callers are served in the order they joined, and those that remain keep the job alive`() {
     let generation = generation("k", a)
     _ = join("k", b)
     _ = join("k", c)

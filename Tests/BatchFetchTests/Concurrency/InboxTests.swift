@@ -59,7 +59,7 @@ import Testing
     #expect(caller.outcome == .success(7))
   }
 
-  @Test func `A cancel replaces an end that was not delivered`() {
+  @Test func `A cancellation replaces an end not delivered yet`() {
     let caller = recordingCaller()
 
     let isDue = caller.inbox.end(.success(7), complete: progress(9))

@@ -88,7 +88,7 @@ import Testing
     second.leave()
   }
 
-  @Test func `A place has left its queue when that is reported`() async {
+  @Test func `A place has left its queue by the time this is reported`() async {
     let counts = Recorder<Int>()
     let place = QueuePlace(priority: .normal) { [queue] in
       counts.record(queue.operationCount)
@@ -124,7 +124,7 @@ import Testing
     #expect(turns.value <= count)
   }
 
-  @Test func `Places in a queue that leave at any time empty it, each once`() async {
+  @Test func `Places that leave their queue at any time leave once each, and the queue becomes empty`() async {
     let (count, turns, exits) = (500, Counter(), Recorder<Int>())
     let places = (0..<count).map { number in
       QueuePlace(priority: .normal) {
@@ -145,7 +145,7 @@ import Testing
     #expect(turns.value <= count)
   }
 
-  @Test func `Turns come by priority, the latest one, and in order where it is equal`() async {
+  @Test func `Places get their turns by their latest priority, and in order if it is equal`() async {
     let first = place("first")
     let others = [
       place("low", .low), place("normal"), place("high", .high), place("raised", .low), place("lowered", .high),

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: orders)
-  func `A request reaches its piece of work in every order, unless the piece has ended`(order: [Event]) throws {
+  func `A request reaches its piece of work in any order of events, unless the piece has ended`(order: [Event]) throws {
     let slot = TokenSlot()
     let requests = Recorder<String>()
     let round = slot.begin()
@@ -82,7 +82,7 @@ import Testing
     #expect(requests.values == expected)
   }
 
-  @Test func `A resume during the replay of a pause has the last word`() {
+  @Test func `A resume during the replay of a pause takes precedence`() {
     final class Holder: Sendable {
       let slot = TokenSlot()
     }

@@ -17,7 +17,7 @@ import Testing
 
   private let transport = ScriptedTransport(Self.script)
 
-  /// A downloader of one download at a time.
+  /// A downloader that runs one download at a time.
   private func serialDownloader(_ transport: any Transport) -> Downloader {
     Downloader(
       .prompt.with {
@@ -43,7 +43,7 @@ import Testing
     #expect(config.outcome.values.count == 1)
   }
 
-  @Test func `Downloads that wait for another one take no place of others`() async throws {
+  @Test func `A download that waits for another one takes no place from others`() async throws {
     let configuration = Downloader.Configuration.prompt.with {
       $0.concurrency = 2
       $0.perHost = 2
@@ -168,7 +168,7 @@ import Testing
     _ = downloader.start(try DownloadRequest("other"))
     try #require(await waiting.waiting.values(count: 2) == ["first", "other"])
 
-    // One after the other, so that each joins those that wait for the connection behind the one before it.
+    // Started one after the other, so that each waits for the connection behind the one before it.
     for exchange in await transport.exchanges.values(count: 3).sorted(by: names) {
       let count = waiting.waiting.values.count
       exchange.resume()

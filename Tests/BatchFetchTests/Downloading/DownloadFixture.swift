@@ -39,7 +39,7 @@ extension ScriptedTransport {
   /// The last path components of all requests, in order.
   var paths: [String] { requests.map(\.source.lastPathComponent) }
 
-  /// Lets every exchange up to the `count`th go on, each as soon as it has begun.
+  /// Lets the first `count` exchanges continue, each as soon as it has begun.
   func resume(first count: Int) async {
     for index in 0..<count { await exchanges.values(count: index + 1)[index].resume() }
   }

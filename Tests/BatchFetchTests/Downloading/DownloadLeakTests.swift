@@ -75,7 +75,7 @@ import Testing
     #expect(isReleased)
   }
 
-  @Test func `The owner of a token is released after its download, which waited for another one`() async throws {
+  @Test func `The owner of a token is released after the end of a download that waited for another one`() async throws {
     let downloader = downloader()
     let first = downloader.start(try DownloadRequest("first"))
     let isReleased = try await Owner.isReleased { owner in
@@ -115,7 +115,7 @@ import Testing
       $0.cancel()
     }
     #expect(isReleased)
-    // The download that it waited for goes on.
+    // The download that it waited for continues.
     #expect(downloader.runningCount == 1)
     held.token.cancel()
   }

@@ -15,7 +15,7 @@ import Testing
     _ = downloader.start(try DownloadRequest("first", host: "first.test"))
     _ = await transport.inner.exchanges.values(count: 1)
     let tokens = try ["a", "b", "c"].map { downloader.start(try DownloadRequest($0, host: "\($0).test")).token }
-    // All of them wait for the one connection now, each at the head of the queue of its host.
+    // Now all of them wait for the only connection, each at the head of its host's queue.
     _ = await transport.waiting.values(count: 4)
 
     tokens[2].setPriority(.high)

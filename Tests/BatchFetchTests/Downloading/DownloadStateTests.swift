@@ -187,7 +187,7 @@ import Testing
     #expect(actions.last == "back off 2.0 seconds")
   }
 
-  @Test func `A pause does not prevent an end that has come already`() {
+  @Test func `A pause does not undo an end that has already come`() {
     var completed = Driver()
     #expect(completed.handle([.begin, .attempt, .pause, .complete]).last == "finish")
 

@@ -12,7 +12,7 @@ import Testing
   private static let sourceCount = 1000
   private static let callerCount = 10_000
 
-  /// One caller, which checks that it gets sound progress and exactly one end.
+  /// One caller, which checks that it gets consistent progress and exactly one end.
   private final class Caller: Sendable {
     private let state = Mutex((ends: 0, isWrong: false, last: nil as DownloadProgress?))
 
@@ -93,7 +93,7 @@ import Testing
     for token in tokens { token.resume() }
   }
 
-  @Test func `Each caller gets sound progress and one end, and nothing is left behind`() async throws {
+  @Test func `Each caller gets consistent progress and one end, and nothing is left behind`() async throws {
     let transport = ScriptedTransport(Self.script)
     let callers = (0..<Self.callerCount).map { _ in Caller() }
     weak var released: Downloader?

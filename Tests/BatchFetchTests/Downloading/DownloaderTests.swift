@@ -166,7 +166,7 @@ import Testing
 
     let other = Task { try await downloader.download(second) }
     await eventually { downloader.runningCount == 2 }
-    // A request that ignored the pause would have arrived before this one, which takes its whole course.
+    // A request that ignored the pause would have arrived before this one, which runs to its end.
     _ = try await Downloader(.patient).download(request(server.url("/c")))
     #expect(server.requests.map(\.target) == ["/a", "/c"])
 
@@ -184,7 +184,7 @@ import Testing
     let task = Task { try await downloader.download(wanted) }
 
     await eventually { downloader.runningCount == 1 }
-    // A request that ignored the suspension would have arrived before this one, which takes its whole course.
+    // A request that ignored the suspension would have arrived before this one, which runs to its end.
     _ = try await Downloader(.patient).download(request(server.url("/b")))
     #expect(server.requests.map(\.target) == ["/b"])
 
@@ -192,7 +192,7 @@ import Testing
     #expect(try await task.value.body == [1])
   }
 
-  @Test(arguments: [1, 3]) func `No more transfers of a host run at a time than its limit`(limit: Int) async throws {
+  @Test(arguments: [1, 3]) func `A host never has more transfers at a time than its limit`(limit: Int) async throws {
     let (gate, load) = (Gate(), LoadMeter())
     let server = try LoopbackServer { _ in
       load.enter()

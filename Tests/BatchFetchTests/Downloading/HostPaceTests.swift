@@ -18,14 +18,14 @@ import Testing
     #expect(long == .seconds(50))
   }
 
-  @Test mutating func `A longer pause takes the place of a shorter one, and not the other way`() {
+  @Test mutating func `A longer pause replaces a shorter one, and a shorter one changes nothing`() {
     let ends = [refuse(7, at: 0), refuse(5, at: 1), refuse(9, at: 2)]
     #expect(ends == [.seconds(7), nil, .seconds(11)])
     let isOpen = [pace.open(at: .seconds(7)), pace.open(at: .seconds(11)), pace.open(at: .seconds(11))]
     #expect(isOpen == [false, true, false])
   }
 
-  @Test mutating func `Zero is no pause`() {
+  @Test mutating func `A Retry-After of zero causes no pause`() {
     let end = refuse(0, at: 5)
     #expect(end == nil && pace.closedUntil == nil)
   }
@@ -42,7 +42,7 @@ import Testing
       ends == [nil, .seconds(2), .seconds(4), .seconds(8), .seconds(16), .seconds(30), .seconds(30), .seconds(30)])
   }
 
-  @Test mutating func `Responses to requests sent before the pause do not count`() {
+  @Test mutating func `Refusals of requests sent before the pause do not count`() {
     let ends = [refuse(at: 0), refuse(at: 0), refuse(at: 0), refuse(at: 1)]
     #expect(ends == [nil, .seconds(2), nil, nil])
     _ = pace.open(at: .seconds(2))
@@ -50,7 +50,7 @@ import Testing
     #expect(next == .seconds(6))
   }
 
-  @Test mutating func `Any other response resets the count of refusals`() {
+  @Test mutating func `A response that is not a refusal resets the count of refusals`() {
     _ = refuse(at: 0)
     pace.accept()
     let end = refuse(at: 1)

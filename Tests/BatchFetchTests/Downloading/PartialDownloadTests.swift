@@ -8,10 +8,10 @@ import Testing
     TransferHead(response: HTTPResponse(status: .init(code: status), headerFields: fields), finalURL: finalURL)
   }
 
-  // RFC 9110, section 8.8.2.2: a modification date is a strong validator only if the response is clearly younger.
+  // RFC 9110, section 8.8.2.2: a modification date is a strong validator only if the response is clearly newer.
   private let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-  @Test func `The rest is requested by a strong tag, or else by a strong date`() {
+  @Test func `The rest is requested with a strong tag, or else with a strong date`() {
     let tagged = PartialDownload.sample(count: 5, fields: [.eTag: "\"a b\"", .lastModified: changed])
     #expect(tagged?.requestFields == [.range: "bytes=5-", .ifRange: "\"a b\""])
 
@@ -30,7 +30,7 @@ import Testing
       [.eTag: "\"1\"", .contentEncoding: "gzip"], [.eTag: "\"1\"", .acceptRanges: "none"],
       [.eTag: "\"1\"", .contentLength: "5"],
     ] as [HTTPFields])
-  func `Nothing is requested without a strong validator, of a coded body, or of a complete one`(fields: HTTPFields) {
+  func `The rest of a body that is coded, complete or without a strong validator is not requested`(fields: HTTPFields) {
     #expect(PartialDownload.sample(count: 5, fields: fields) == nil)
   }
 

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// A downloader of one transfer per host, with a download that has half of its bytes.
+  /// A downloader with one transfer per host, and a download that has half of its bytes.
   private func half(
     _ transport: ScriptedTransport
   ) async throws -> (downloader: Downloader, token: DownloadToken, outcome: Recorder<Outcome>) {
@@ -30,7 +30,7 @@ import Testing
     return (downloader, token, outcome)
   }
 
-  /// Lets the exchange of that number, from 1, go on to its end.
+  /// Lets the exchange with this number, from 1, run to its end.
   private func finish(_ transport: ScriptedTransport, _ exchange: Int) async {
     await transport.exchanges.values(count: exchange)[exchange - 1].resume()
   }

@@ -9,7 +9,7 @@ import Testing
     DownloadProgress(attempt: 1, received: received, total: nil)
   }
 
-  @Test mutating func `Nothing is reported while nobody watches, and the clock is not read`() {
+  @Test mutating func `No progress is reported while nobody watches, and the clock is not read`() {
     var isClockRead = false
     let isReported = throttle.record(progress(1)) {
       isClockRead = true

@@ -41,7 +41,7 @@ import Testing
     await eventually { !pipeline.context.downloader.isSuspended }
   }
 
-  @Test func `Reads wait for room, by priority, and in order where that is equal`() {
+  @Test func `Reads wait for room, by priority, and in order if it is equal`() {
     let budget = ByteBudget(limit: 100) { _ in }
     let admitted = Recorder<String>()
 

@@ -65,7 +65,7 @@ import Testing
     return result
   }
 
-  @Test(arguments: counts, numbers) func `A load ends with any number in the configuration`(
+  @Test(arguments: counts, numbers) func `A load ends whatever the number in the configuration`(
     limit: Limit<Int>, value: Int
   ) async throws {
     let result = try await load(limit, value)
@@ -74,7 +74,7 @@ import Testing
     if !limit.isSufficient(1), value <= 1 { #expect(result.failure != nil) }
   }
 
-  @Test(arguments: times, durations) func `A load ends with any duration in the configuration`(
+  @Test(arguments: times, durations) func `A load ends whatever the duration in the configuration`(
     limit: Limit<Duration>, value: Duration
   ) async throws {
     let result = try await load(limit, value)
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: durations, numbers)
-  func `A retry policy gives no endless pause for any duration and any number of attempts`(
+  func `A retry policy gives no endless pause, whatever the durations and the number of attempts`(
     value: Duration, attempts: Int
   ) {
     for policy in [RetryPolicy(limit: .max, base: value, cap: value), RetryPolicy(limit: .max, base: value)] {
@@ -137,7 +137,7 @@ import Testing
     for _ in 0..<3 { _ = pace.refuse(retryAfter: value, policy: policy, now: .seconds(1)) }
   }
 
-  @Test(arguments: durations) func `A transport ends each exchange and each preparation with any deadlines`(
+  @Test(arguments: durations) func `A transport ends each exchange and each preparation, whatever the deadlines`(
     value: Duration
   )
     async throws

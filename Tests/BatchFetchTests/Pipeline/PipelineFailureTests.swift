@@ -34,7 +34,7 @@ import Testing
   ]
 
   @Test(arguments: troubles)
-  func `Each trouble has its failure code and does not disturb another image`(trouble: Trouble) async throws {
+  func `Each problem has its failure code and does not affect other images`(trouble: Trouble) async throws {
     let fixture = try PipelineFixture { $0.target == "/bad" ? trouble.reply : .image() }
     let pipeline = fixture.pipeline()
     async let good = pipeline.thumbnails(for: fixture.request("/good"))

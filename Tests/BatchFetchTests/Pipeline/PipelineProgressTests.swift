@@ -60,7 +60,7 @@ import Testing
     lateToken.cancel()
   }
 
-  @Test func `A caller without interest in progress can be joined by one with interest`() async throws {
+  @Test func `A caller that wants progress can join one that does not`() async throws {
     let pipeline = pipeline()
     let (progress, outcomes) = (Recorder<DownloadProgress>(), Recorder<Bool>())
 

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PipelineSharingTests {
   private typealias Outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>
 
-  @Test func `Canceling one of two loads leaves the other one served`() async throws {
+  @Test func `Canceling one of two loads does not affect the other one`() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { _ in .image().after(gate) }
     let pipeline = fixture.pipeline()
@@ -108,7 +108,7 @@ import Testing
     token.cancel()
   }
 
-  @Test func `A request whose priority is raised at once passes those before it`() async throws {
+  @Test func `A request whose priority is raised right away overtakes those before it`() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { .image().after($0.target == "/0" ? gate : Gate.opened) }
     let pipeline = fixture.pipeline(change: { $0.downloads.perHost = 1 })

@@ -89,7 +89,7 @@ import Testing
     #expect(fixture.server.requests.last?.fields["if-none-match"] == "\"1\"")
   }
 
-  @Test func `A 304 that is about another version confirms nothing`() async throws {
+  @Test func `A 304 for another version confirms nothing`() async throws {
     let fixture = try PipelineFixture { request in
       request.fields["if-none-match"] == nil ? .image(fields: ["ETag": "\"v1\""]) : .http(304, ["ETag": "\"v2\""])
     }

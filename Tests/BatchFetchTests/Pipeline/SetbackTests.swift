@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [404, 410])
-  func `A status of missing or gone replaces the image`(status: Int) async throws {
+  func `A 404 or 410 replaces the image`(status: Int) async throws {
     let server = Server()
     let fixture = try fixture(server)
 

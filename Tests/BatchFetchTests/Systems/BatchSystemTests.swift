@@ -2,7 +2,8 @@ import BatchFetch
 import TestSupport
 import Testing
 
-/// The batch: many requests as one, with progress, an asynchronous face, and a cancel that spares what others want.
+/// The batch: many requests as one, with progress, an asynchronous sequence, and a cancel that spares work that others
+/// need.
 @Suite(.timeLimit(.minutes(5))) struct BatchSystemTests {
   /// One report of progress, with the element's index and the failure code of its outcome.
   private struct Report: Sendable, Equatable {
@@ -45,7 +46,7 @@ import Testing
     expectSound(reports.values)
   }
 
-  @Test func `The asynchronous face gives the same items and ends after the last one`() async throws {
+  @Test func `A loop over the batch gets the same items and ends after the last one`() async throws {
     let (fixture, requests) = try fixture()
     var reports: [Report] = []
 
@@ -67,9 +68,9 @@ import Testing
     #expect(fixture.server.requests.count == 10)
   }
 
-  @Test func `Canceling a batch cancels only what nobody else wants`() async throws {
+  @Test func `Canceling a batch cancels only the work that nobody else needs`() async throws {
     let gate = Gate()
-    // Nobody but the batch wants "/own", whose body never ends.
+    // Only the batch requests "/own", whose body never ends.
     let fixture = try PipelineFixture { request in
       request.target == "/own"
         ? ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) : .image().after(gate)

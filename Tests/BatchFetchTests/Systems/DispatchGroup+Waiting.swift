@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 extension DispatchGroup {
-  /// True if nothing holds up those who wait for the group.
+  /// True if nothing holds up the threads that wait for the group.
   var isEmpty: Bool { wait(timeout: .now()) == .success }
 
   /// Waits on a plain thread, which blocks, and then calls `body` there.

@@ -11,7 +11,7 @@ import Testing
   private let quick = ScriptedTransport { _, _ in .response([1]) }
   private let queue = OperationQueue()
 
-  /// A downloader of one connection.
+  /// A downloader with one connection.
   private func serialDownloader(_ transport: ScriptedTransport) -> Downloader {
     Downloader(
       .prompt.with {

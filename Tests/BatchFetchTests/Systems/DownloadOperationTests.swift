@@ -89,7 +89,7 @@ import Testing
     #expect(held.paths == ["first"] && queue.operationCount == 0)
   }
 
-  @Test func `An operation canceled during its transfer ends it`() async throws {
+  @Test func `Canceling an operation during its transfer ends the transfer`() async throws {
     let downloader = serialDownloader(held)
     let operation = DownloadOperation(try DownloadRequest("a"), over: downloader)
     queue.addOperation(operation)
@@ -99,7 +99,7 @@ import Testing
     await operation.end()
     #expect(operation.result?.failure == .cancelled && operation.flags == ["ready", "finished", "cancelled"])
 
-    // There is one transfer at a time: without the cancel, this one would wait for ever.
+    // There is one transfer at a time: without the cancellation, this one would wait forever.
     let other = downloader.start(try DownloadRequest("other"))
     await held.exchanges.values(count: 2)[1].resume()
     #expect(await other.outcome.only().body == [1])

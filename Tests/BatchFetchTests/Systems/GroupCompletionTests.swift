@@ -96,7 +96,7 @@ import Testing
     }
     _ = await isInside.values(count: 1)
 
-    // Another batch takes its whole course while the handler of this one is busy.
+    // Another batch runs to its end while the handler of this one is busy.
     _ = await start([fixture.request("/b")], over: fixture.pipeline()).completions.values(count: 1)
     #expect(!run.group.isEmpty)
     #expect(events.values.isEmpty)
@@ -105,7 +105,7 @@ import Testing
     #expect(await events.values(count: 2) == [.handlerReturns, .completion(finished: 1)])
   }
 
-  @Test func `A plain thread that waits for the group goes on after the last handler`() async throws {
+  @Test func `A plain thread that waits for the group continues after the last handler`() async throws {
     let waits = Recorder<Int>()
     let (run, events, completions) = start(requests(.joined), over: fixture.pipeline())
 

@@ -12,7 +12,7 @@ import Testing
   private let work = ManualWork()
   private let queue = OperationQueue(width: 1)
 
-  /// Everything of Foundation that observes one operation, in another queue.
+  /// Everything in Foundation that observes an operation of another queue.
   private struct Observers {
     let dependent: BlockOperation
     let completions = Counter()
@@ -32,7 +32,7 @@ import Testing
     func end() async { _ = await events.values(count: 2) }
   }
 
-  // MARK: The life-cycle
+  // MARK: The life cycle
 
   @Test func `An operation is ready, then executing, then finished`() async {
     let operation = work.operation()
@@ -144,7 +144,7 @@ import Testing
     #expect(work.beginnings.values.count == 1 && observers.events.values.count == 2)
   }
 
-  @Test func `Work may end within its own beginning`() async {
+  @Test func `Work may end before the call that begins it has returned`() async {
     let operation = FetchOperation<Int>(priority: .normal, progress: nil) { _, _, completion in
       completion(.success(7))
       return WorkHandle {}
@@ -210,7 +210,7 @@ import Testing
     #expect(operations.allSatisfy { $0.result == .failure(.cancelled) })
   }
 
-  @Test func `Of two starts that race, one begins the work`() async {
+  @Test func `Only one of two racing starts begins the work`() async {
     let rounds = (0..<500).map { _ in ManualWork() }
     let operations = rounds.map { $0.operation() }
 
@@ -227,7 +227,7 @@ import Testing
 
   // MARK: Notifications
 
-  @Test func `Blocking waits end after the operation, whose queue is empty then`() async {
+  @Test func `Blocking waits end after the operation has finished and its queue is empty`() async {
     let operation = work.operation()
     let events = Recorder<String>()
     queue.addOperation(operation)
@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test func `Foundation is notified of the start`() {
-    // A cancel makes an operation ready that waits for a dependency, unless Foundation knows that it executes.
+    // Canceling an operation that waits for a dependency makes it ready, unless Foundation knows that it is executing.
     let dependency = Operation()
     let operation = work.operation()
     let silent = SilentOperation()

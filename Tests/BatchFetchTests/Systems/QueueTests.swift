@@ -4,18 +4,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The queue: a limit, suspension, a cancel of everything, waiting, priorities, dependencies and completion blocks. A
-/// downloader offers most of it. The rest is asserted of Foundation's `OperationQueue`, on which the library is built.
+/// The queue: its limit, suspension, canceling everything, waiting, priorities, dependencies and completion blocks. A
+/// downloader offers most of it. The rest is tested on Foundation's `OperationQueue`, on which the library is built.
 @Suite(.timeLimit(.minutes(5))) struct QueueTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
   private let quick = ScriptedTransport { _, _ in .response([1]) }
 
-  /// Takes a download from its start to its end, which takes longer than the start of another one.
+  /// Runs a download from its start to its end, which takes longer than the start of another one.
   private func letTimePass() async throws {
     _ = try await Downloader(.prompt, transport: quick).download(DownloadRequest("other"))
   }
 
-  @Test func `A limit changed at run time holds for the operations that start next`() async {
+  @Test func `A limit changed at run time applies to the operations that start next`() async {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
     let (gates, loads) = ((0..<6).map { _ in Gate() }, Recorder<Int>())
@@ -117,7 +117,7 @@ import Testing
     #expect(count.value == 300)
   }
 
-  @Test func `Downloads start by priority, and in the order of their requests where that is equal`() async throws {
+  @Test func `Downloads start by priority, and in the order of their requests if it is equal`() async throws {
     let downloader = Downloader(.prompt.with { $0.perHost = 1 }, transport: held)
     let first = downloader.start(try DownloadRequest("first"))
     _ = await held.exchanges.values(count: 1)

@@ -17,7 +17,7 @@ import Testing
     request.source.lastPathComponent == "missing" ? .response([], status: 404) : Self.icon
   }
 
-  /// A pipeline of three transfers at a time, which no limit per host lowers.
+  /// A pipeline with three transfers at a time and no lower limit per host.
   private func pipeline(over transport: ScriptedTransport) -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
     configuration.downloads = .prompt.with {
@@ -29,7 +29,7 @@ import Testing
 
   private func urls(_ rows: Range<Int>) -> [String] { rows.map { "http://icons.test/\($0)" } }
 
-  /// Takes an icon from its request to its end, which takes longer than the start of another one.
+  /// Loads an icon from its request to its end, which takes longer than the start of another one.
   private func letTimePass() async throws {
     _ = try await pipeline(over: quick).thumbnails(for: ThumbnailRequest(url: "http://icons.test/x", size: 16))
   }

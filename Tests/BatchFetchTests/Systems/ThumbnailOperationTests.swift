@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["b"]])
-  func `An operation canceled during its transfer ends it, and tries no mirror`(mirrors: [String]) async {
+  func `Canceling an operation during its transfer ends the transfer, and no mirror is tried`(mirrors: [String]) async {
     let pipeline = pipeline(held) { $0.downloads.concurrency = 1 }
     let operation = ThumbnailOperation(request("a", mirrors: mirrors), over: pipeline)
     queue.addOperation(operation)
@@ -138,7 +138,7 @@ import Testing
     #expect(operation.result?.failure?.code == .cancelled && operation.flags == ["ready", "finished", "cancelled"])
     #expect(pipeline.runningCount == 0)
 
-    // There is one transfer at a time: without the cancel, this one would wait for ever.
+    // There is one transfer at a time: without the cancellation, this one would wait forever.
     let other = ThumbnailOperation(request("other"), over: pipeline)
     queue.addOperation(other)
     await held.exchanges.values(count: 2)[1].resume()
@@ -292,7 +292,7 @@ import Testing
 }
 
 extension ThumbnailOperation {
-  /// The thumbnails; nil without a success.
+  /// The thumbnails; nil for a failure.
   fileprivate var set: ThumbnailSet? { try? result?.get() }
 }
 

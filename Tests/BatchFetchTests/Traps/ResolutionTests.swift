@@ -150,7 +150,7 @@ import Testing
     #expect(try await Downloader(.patient, transport: transport).download(.init(source: source)).body == [7])
   }
 
-  @Test func `Names in localhost need no lookup`() async throws {
+  @Test func `The name localhost and its subdomains need no lookup`() async throws {
     let server = try LoopbackServer { _ in .http(200, [:], [7]) }
     let lookups = Recorder<String>()
     let transport = CurlTransport(.direct) { host in
@@ -243,7 +243,7 @@ import Testing
     #expect(HostResolution(status: status) == resolution)
   }
 
-  @Test func `The system resolves localhost, but no impossible name`() throws {
+  @Test func `The system resolves localhost, but not an impossible name`() throws {
     guard case .addresses(let addresses) = HostResolution.system("localhost") else {
       Issue.record("The system does not resolve localhost.")
       return

@@ -162,7 +162,7 @@ struct BusyLockTests {
     #expect(free >= 4)
   }
 
-  @Test func `A stalled reader does not delay writers, and the log is emptied once it goes on`() throws {
+  @Test func `A stalled reader does not delay writers, and the log is emptied once the reader continues`() throws {
     var store = DiskStore(CacheDirectory(path: directory.path), byteLimit: 16 << 20)
     defer { store.close() }
     func write(_ round: Int) throws {

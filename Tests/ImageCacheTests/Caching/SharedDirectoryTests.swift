@@ -63,7 +63,7 @@ struct SharedDirectoryTests {
     #expect(entry?.thumbnails == [Fixtures.spec: Fixtures.thumbnail(1)])
   }
 
-  @Test func `A running cache goes on in a new generation after the directory is cleared`() throws {
+  @Test func `A running cache continues in a new generation after the directory is cleared`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
     cache.flush()

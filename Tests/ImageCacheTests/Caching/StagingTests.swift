@@ -105,7 +105,7 @@ struct StagingTests {
     #expect(staging.isEmpty && staging.bytes == 0)
   }
 
-  @Test func `Of a batch that failed permanently only the removals are kept, and the others are counted`() throws {
+  @Test func `A batch that failed permanently keeps only its removals, and the other changes are counted`() throws {
     var staging = Staging(byteLimit: 10 << 20)
     for number in 0..<10 { _ = staging.stage(change(number), for: Fixtures.key(number)) }
     _ = staging.stage(Staging.Change(source: nil), for: Fixtures.key(20))

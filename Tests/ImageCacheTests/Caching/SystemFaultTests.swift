@@ -34,7 +34,7 @@ struct SystemFaultTests {
   }
 
   @Test(arguments: [0, 60, 900])
-  func `A full disk loses no stored entry, and writing goes on once there is space`(kilobytes: Int) async throws {
+  func `A full disk loses no stored entry, and writing resumes once there is space`(kilobytes: Int) async throws {
     let path = directory.path
     Self.store(1000..<1040, in: ThumbnailCache(diskAt: path))
     await #expect(processExitsWith: .success) { [path = path as String, kilobytes = kilobytes as Int] in

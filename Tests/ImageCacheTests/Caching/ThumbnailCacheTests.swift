@@ -60,7 +60,7 @@ struct ThumbnailCacheTests {
     #expect(lookUp(1, in: cache)?.thumbnails == [spec: Fixtures.thumbnail(1)])
   }
 
-  @Test func `A flushed entry is found unchanged by the next cache on the directory`() throws {
+  @Test func `A flushed entry is found unchanged by the next cache in the directory`() throws {
     var source = Fixtures.source(1)
     source.finalURL = "https://cdn.example/1.jpg"
     do {

@@ -24,7 +24,7 @@ struct UndecodableTests {
     try DatabaseQueue(path: directory.path + "/g000001/cache.db").write { try $0.execute(sql: sql) }
   }
 
-  @Test func `Undecodable bytes are known at once and to the next cache on the directory`() {
+  @Test func `Undecodable bytes are known at once, and also to the next cache in the directory`() {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(1, digest: digest, in: cache)
     #expect(cache.imageError(of: digest) == error)

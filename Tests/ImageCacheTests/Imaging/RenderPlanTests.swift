@@ -37,7 +37,7 @@ import Testing
     for other in others { #expect(Self.plan([large, other]).steps.count == 2) }
   }
 
-  @Test func `Copies come first, then linear light, then gamma-encoded values`() {
+  @Test func `Thumbnails that copy pixels come first, then linear light, then gamma-encoded values`() {
     let specs = [
       ThumbnailSpec(width: 100), ThumbnailSpec(width: 90, light: .linear), ThumbnailSpec(width: 5000),
     ]

@@ -98,7 +98,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
     #expect(error?.message.contains("add {spec}") == true)
   }
 
-  @Test func `Without a manifest, it is apps.plist, or a usage error that mentions standard input`() throws {
+  @Test func `Without a manifest, apps.plist is read, or a usage error mentions standard input`() throws {
     let options = try parse().manifests
 
     #expect(try options.paths { $0 == "apps.plist" } == ["apps.plist"])

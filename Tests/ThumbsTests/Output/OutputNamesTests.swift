@@ -120,7 +120,7 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     #expect(Set(rows.map { names.claim($0).fileName(of: thumbnail()) }).count == rows.count)
   }
 
-  @Test func `A row called like another row with its hash does not share its file`() throws {
+  @Test func `A row whose name equals another row's name with its hash does not share its file`() throws {
     var names = OutputNames(.oneSize, hash: hash)
     let b = row("http://b/icon.png")
     let rows = [row("http://a/icon.png"), row("http://c/icon-\(hash(b.url).prefix(8)).png"), b]
@@ -176,7 +176,7 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
   ]
 
   @Test(arguments: pairs)
-  func `Two sources never get the same file, nor names that some file systems treat as equal`(pair: Pair) throws {
+  func `Two sources never get the same file, or names that some file systems treat as equal`(pair: Pair) throws {
     var names = OutputNames(try NameTemplate(pair.template), hash: hash)
     let files = zip(pair.rows, pair.sizes).flatMap { row, sizes in
       var row = row

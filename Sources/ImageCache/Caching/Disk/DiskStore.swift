@@ -81,13 +81,13 @@ struct DiskStore {
   /// Closes the connection. The last connection of all processes checkpoints, which must happen under the lock too.
   mutating func close() {
     guard let lock, generation != nil else { return }
-    // Without the lock, the connection has to be closed all the same.
+    // The connection must be closed even without the lock.
     try? lock.withLock(patience: patience) { () throws(DiskCacheError) in generation = nil }
   }
 
   private mutating func openLock() throws(DiskCacheError) -> FileLock {
     if let lock, lock.isInPlace { return lock }
-    // This is the first write, or somebody removed the directory.
+    // This is the first write, or someone removed the directory.
     generation = nil
     try directory.create()
     try directory.checkFileSystem()

@@ -30,7 +30,7 @@ final class FileLock: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// True if the path still names this file. Somebody may have removed the whole directory.
+  /// True if the path still names this file. Someone may have removed the whole directory.
   var isInPlace: Bool {
     var (opened, named) = (stat(), stat())
     return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0

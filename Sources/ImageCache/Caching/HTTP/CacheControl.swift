@@ -1,4 +1,4 @@
-/// The directives of a `Cache-Control` field that apply to a private cache (RFC 9111 section 5.2.2, RFC 5861).
+/// The directives of a `Cache-Control` field that apply to a private cache (RFC 9111, section 5.2.2; RFC 5861).
 ///
 /// `s-maxage`, `private` and `proxy-revalidate` apply to shared caches only.
 struct CacheControl: Hashable, Sendable {
@@ -40,7 +40,7 @@ struct CacheControl: Hashable, Sendable {
     }
   }
 
-  /// Parses a number of seconds (RFC 9111 section 1.2.2): digits only, capped at 2^31.
+  /// Parses a number of seconds (RFC 9111, section 1.2.2): digits only, capped at 2^31.
   static func deltaSeconds(_ text: some Collection<UInt8>) -> Int? {
     guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return min(Int(String(decoding: text, as: UTF8.self)) ?? Int.max, 1 << 31)

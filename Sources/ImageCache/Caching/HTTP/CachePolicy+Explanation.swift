@@ -9,7 +9,7 @@ extension CachePolicy {
       case maxAge = "max-age"
       /// The field `Expires`.
       case expires
-      /// A tenth of the time since the last change, because the response sets no lifetime (RFC 9111 section 4.2.2).
+      /// A tenth of the time since the last change, because the response sets no lifetime (RFC 9111, section 4.2.2).
       case heuristic
       /// A redirect that turns stale before the response itself.
       case redirect

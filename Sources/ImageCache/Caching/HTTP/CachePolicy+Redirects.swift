@@ -6,7 +6,7 @@ import HTTPTypes
 extension CachePolicy {
   /// Returns the restrictions of the redirects before a response as one `Cache-Control` value: the shortest of their
   /// lifetimes, and every directive that any of them has. An entry records where the redirects led, so `no-store` on
-  /// any of them forbids storing it (RFC 9111 section 5.2.2.5).
+  /// any of them forbids storing it (RFC 9111, section 5.2.2.5).
   ///
   /// - Parameters:
   ///   - redirects: The redirects, in any order.

@@ -30,9 +30,9 @@ public struct CachePolicy: Hashable, Sendable {
   let respondedAt: Int
 
   let control: CacheControl
-  /// The freshness lifetime in seconds (RFC 9111 section 4.2.1).
+  /// The freshness lifetime in seconds (RFC 9111, section 4.2.1).
   let lifetime: Int
-  /// The age at ``respondedAt`` in seconds (RFC 9111 section 4.2.3).
+  /// The age at ``respondedAt`` in seconds (RFC 9111, section 4.2.3).
   let initialAge: Int
 
   /// Creates the policy of a response to a GET request; nil if it must not be stored because of `no-store` or a status
@@ -41,7 +41,7 @@ public struct CachePolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - response: The status and header fields of the response. Its body must be complete.
   ///   - redirects: The redirects that led to it. The shortest lifetime of the chain counts; without an explicit
-  ///     lifetime, a 302, 303 or 307 has none, and a 301 or 308 has 7 days (RFC 9110 section 15.4, RFC 9111 section
+  ///     lifetime, a 302, 303 or 307 has none, and a 301 or 308 has 7 days (RFC 9110, section 15.4; RFC 9111, section
   ///     4.2.2). Default: none.
   ///   - mayBeStored: False for a response that only this process may use. Default true.
   ///   - requestedAt: The time at which the request was sent.
@@ -98,7 +98,7 @@ public struct CachePolicy: Hashable, Sendable {
   }
 
   /// Returns true if the stale response may be served at `now` because the origin failed: `stale-if-error` (RFC 5861),
-  /// or 1 day without it. Always false with `must-revalidate` or `no-cache` (RFC 9111 section 4.2.4).
+  /// or 1 day without it. Always false with `must-revalidate` or `no-cache` (RFC 9111, section 4.2.4).
   public func mayServeStaleOnError(at now: Date) -> Bool {
     mayServeStaleOnError && age(at: now.wholeSeconds) < staleOnErrorLifetime
   }
@@ -113,7 +113,7 @@ public struct CachePolicy: Hashable, Sendable {
 
   private var staleOnErrorLifetime: Int { lifetime + (control.staleIfError ?? Self.defaultStaleIfError) }
 
-  /// Returns the age of the response at `now` in seconds, including the time in transit (RFC 9111 section 4.2.3).
+  /// Returns the age of the response at `now` in seconds, including the time in transit (RFC 9111, section 4.2.3).
   public func age(at now: Date) -> Int { age(at: now.wholeSeconds) }
 
   private func age(at now: Int) -> Int { initialAge + max(0, now - respondedAt) }
@@ -126,7 +126,7 @@ public struct CachePolicy: Hashable, Sendable {
     !control.noCache && !control.noStore && !variesByEverything
   }
 
-  /// True for `Vary: *`, which no later request matches (RFC 9111 section 4.1).
+  /// True for `Vary: *`, which no later request matches (RFC 9111, section 4.1).
   private var variesByEverything: Bool { fields.vary?.utf8.contains(UInt8(ascii: "*")) ?? false }
 }
 

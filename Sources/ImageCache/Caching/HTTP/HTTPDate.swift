@@ -1,4 +1,4 @@
-/// A parser for HTTP dates (RFC 9110 section 5.6.7). Times are seconds since 1970.
+/// A parser for HTTP dates (RFC 9110, section 5.6.7). Times are seconds since 1970.
 enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -38,7 +38,7 @@ struct ResponseFields: Hashable, Sendable {
     body(redirectControl)
   }
 
-  /// Returns the fields updated by those of a 304 (RFC 9111 section 3.2): fields present in `newer` replace the stored
+  /// Returns the fields updated by those of a 304 (RFC 9111, section 3.2): fields present in `newer` replace the stored
   /// ones, the others are kept.
   ///
   /// `Date` and `Age` describe one message in transit, so the old ones must not be combined with the times of the new

@@ -2,6 +2,6 @@
 ///
 /// A collection that spreads keys evenly can use these bits without hashing the key.
 public protocol ScatteredKey: Hashable, Sendable {
-  /// Bits that differ between two keys like random ones.
+  /// Bits that are as good as random.
   var scatteredBits: UInt64 { get }
 }

@@ -1,4 +1,4 @@
-/// A small least-recently-used table. A plain value that knows no threads.
+/// A small least-recently-used table. A plain value without synchronization.
 ///
 /// Meant for few entries: an insertion visits all of them.
 struct RecentTable<Key: Hashable, Value> {

@@ -1,4 +1,4 @@
-/// Grants memory within a limit, first come, first served. A plain value that knows no threads.
+/// Grants memory within a limit, first come, first served. A plain value without synchronization.
 struct MemoryBudget {
   /// A request that waits for its grant. Numbers rise in the order of the requests.
   struct Ticket: Hashable {
