@@ -23,6 +23,7 @@ public final class DownloadOperation: FetchOperation<Download>, @unchecked Senda
   /// Creates an operation that downloads the bytes of `request`. It does nothing before its queue starts it.
   ///
   /// - Parameters:
+  ///   - request: the bytes to download.
   ///   - downloader: downloads the bytes.
   ///   - progress: receives progress, never after the operation has finished. Default: none.
   public init(

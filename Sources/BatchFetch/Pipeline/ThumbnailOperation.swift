@@ -17,6 +17,7 @@ public final class ThumbnailOperation: FetchOperation<ThumbnailSet>, @unchecked 
   /// Creates an operation that requests thumbnails. It does nothing before its queue starts it.
   ///
   /// - Parameters:
+  ///   - request: the image and the sizes.
   ///   - pipeline: fetches and renders the image.
   ///   - progress: receives the progress of the download, if there is one, and never after the operation has finished.
   ///     Default: none.

@@ -57,8 +57,10 @@ public final class CurlTransport: Transport {
 
   /// Resolves the host name, unless its addresses are known or a proxy resolves it.
   ///
-  /// - Parameter completion: called with `dns_not_found` or `dns_temporary` if there is no address. A lookup that takes
-  ///   longer than ``TransferLimits/connect`` is `dns_temporary`.
+  /// - Parameters:
+  ///   - source: the URL whose host name is resolved.
+  ///   - limits: a lookup that takes longer than ``TransferLimits/connect`` is `dns_temporary`.
+  ///   - completion: called with `dns_not_found` or `dns_temporary` if the host has no IP address.
   public func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {

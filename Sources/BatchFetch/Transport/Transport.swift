@@ -16,8 +16,11 @@ public protocol Transport: Sendable {
   /// each attempt, while the attempt does not yet count as a concurrent transfer, so that hosts that cannot be resolved
   /// do not slow down others. Default: does nothing.
   ///
-  /// - Parameter completion: called exactly once, on any thread, possibly before this method returns; with a failure if
-  ///   a transfer could only fail the same way. It must not block.
+  /// - Parameters:
+  ///   - source: the URL of the coming transfer.
+  ///   - limits: the limits of the coming transfer.
+  ///   - completion: called exactly once, on any thread, possibly before this method returns; with a failure if a
+  ///     transfer could only fail the same way. It must not block.
   func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void)
 

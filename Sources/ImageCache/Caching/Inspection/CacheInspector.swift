@@ -36,7 +36,9 @@ public struct CacheInspector: Sendable {
   /// Returns how many sources would have to be evicted for the cache to hold at most `limit` bytes, and the size of
   /// their contents. Sources with a last use later than `now`, from a clock that ran ahead, are evicted first.
   ///
-  /// - Parameter limit: Nil for the limit of the cache itself.
+  /// - Parameters:
+  ///   - limit: the limit in bytes; nil for the limit of the cache itself.
+  ///   - now: the current time. Default: that of the system clock.
   public func leastRecentlyUsed(
     above limit: Int?, at now: Date = Date()
   ) throws(DiskCacheError) -> (sources: Int, bytes: Int) {
