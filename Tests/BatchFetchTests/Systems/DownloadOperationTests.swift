@@ -126,7 +126,10 @@ import Testing
     queue.add(operations)
     _ = await held.exchanges.values(count: 3)
 
+    // Suspended, or the queue would start an operation in the place of a canceled one before it cancels that one too.
+    queue.isSuspended = true
     queue.cancelAllOperations()
+    queue.isSuspended = false
     for operation in operations { await operation.end() }
 
     #expect(operations.allSatisfy { $0.result?.failure == .cancelled })
