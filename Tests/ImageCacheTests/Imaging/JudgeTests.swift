@@ -36,6 +36,9 @@ import Testing
 
   /// Files whose first bytes match two formats, one character per byte.
   private static let ambiguous = [
+    // A combining mark joins the bracket before it into one character.
+    "\u{89}</title>\u{CD}\u{8B} and more",
+    "<svg\u{CD}\u{8B} and more",
     "BM\u{FF}\u{D8}\u{FF}\u{DB}\0\0\0\0\0\0\u{36}\0\0\0", "<svgftypavif\0\0\0\0",
     "<title>A page</title>\0 and then a control character", "<svg width='1'>\0 and then a control character",
     "<title>A page</title>\u{FF}\u{D8}\u{FF}\u{DB}\0\0 and then a segment that is too short",

@@ -10,12 +10,12 @@ enum TextContent {
     let length = textLength(prefix)
     let lowercased = decoded(prefix.extracting(0..<length)).lowercased()
     // An `<svg` after the start of a page is part of that page.
-    if isMarkup(lowercased), let start = lowercased.range(ofFirst: "<svg"),
-      !["<html", "</title>"].contains(where: lowercased[..<start].contains)
+    if isMarkup(lowercased), let start = lowercased.utf8.firstRange(of: "<svg".utf8)?.lowerBound,
+      !["<html", "</title>"].contains(where: { lowercased.utf8[..<start].contains($0.utf8) })
     {
       throw ImageError(.unsupportedFormat, "SVG is not supported.")
     }
-    if lowercased.contains("</title>") { throw description(of: prefix.extracting(0..<length)) }
+    if lowercased.has("</title>") { throw description(of: prefix.extracting(0..<length)) }
     if prefix.count >= window { throw description(of: prefix) }
   }
 
@@ -61,11 +61,11 @@ enum TextContent {
     return text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
   }
 
-  private static func isMarkup(_ lowercased: String) -> Bool { lowercased.hasPrefix("<") }
+  private static func isMarkup(_ lowercased: String) -> Bool { lowercased.utf8.starts(with: "<".utf8) }
 
   private static func isPage(_ lowercased: String) -> Bool {
     isMarkup(lowercased)
-      && ["<html", "<!doctype html", "<head", "<body", "<title", "<script"].contains { lowercased.contains($0) }
+      && ["<html", "<!doctype html", "<head", "<body", "<title", "<script"].contains { lowercased.has($0) }
   }
 
   private static func title(in text: Substring) -> String? {
@@ -87,6 +87,10 @@ enum TextContent {
 }
 
 extension String {
+  /// Returns true if the code units of `text` occur in this string. Characters would not do: a combining mark that
+  /// arrives after a `>` joins it into another character, so that more bytes could change the result.
+  fileprivate func has(_ text: String) -> Bool { utf8.contains(text.utf8) }
+
   /// Returns the index of the first occurrence of `text`.
   fileprivate func range(ofFirst text: String) -> Index? {
     indices.first { self[$0...].hasPrefix(text) }
