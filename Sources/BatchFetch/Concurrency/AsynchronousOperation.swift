@@ -19,7 +19,7 @@ public class AsynchronousOperation: Operation, @unchecked Sendable {
   public final override var isAsynchronous: Bool { true }
   /// True from the start of the work to its end.
   public final override var isExecuting: Bool { [.executing, .finishing].contains(phase.withLock { $0 }) }
-  /// True once the work has ended or was canceled.
+  /// True once the operation has ended, with its work done, failed or canceled.
   public final override var isFinished: Bool { phase.withLock { $0 == .finished } }
 
   /// Starts the work, or ends the operation at once if it was canceled. An operation queue calls this, for canceled

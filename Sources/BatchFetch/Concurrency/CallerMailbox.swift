@@ -41,7 +41,7 @@ struct CallerMailbox<Value: Sendable> {
     return beginDelivery()
   }
 
-  /// Removes and returns the next delivery. Returns nil if there is none; delivering is then over.
+  /// Removes and returns the next delivery. When nothing is left, it ends the delivering and returns nil.
   mutating func next() -> Delivery? {
     if let progress = pending.take() {
       delivered = progress

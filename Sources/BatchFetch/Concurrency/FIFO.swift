@@ -10,7 +10,7 @@ struct FIFO<Element> {
 
   mutating func append(_ element: Element) { incoming.append(element) }
 
-  /// Removes and returns the oldest element; nil if there is none.
+  /// Removes and returns the oldest element; nil if the queue is empty.
   mutating func popFirst() -> Element? {
     if outgoing.isEmpty {
       swap(&incoming, &outgoing)

@@ -83,7 +83,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     let demand: JointDemand
   }
 
-  /// Adds a caller to the job of `key`, and makes the job if there is none.
+  /// Adds a caller to the job of `key`, which it makes for the first caller.
   ///
   /// - Parameter make: Makes the job. Its generation distinguishes it from later jobs of the same key: an abandoned job
   ///   that ends late never serves the callers of its successor.

@@ -4,8 +4,8 @@ internal import Synchronization
 ///
 /// The handle of a piece becomes known only after the piece has begun, and perhaps after it has ended. Thread A begins
 /// a download, thread B cancels it, and only then does thread A get the handle: without this type the cancel would be
-/// lost. The slot remembers such requests and passes them on when the handle arrives. It drops the
-/// handle when the piece ends, so that a finished piece is not kept alive, nor anything that its closures captured.
+/// lost. The slot remembers such requests and passes them on when the handle arrives. It drops the handle when the
+/// piece ends, so that a finished piece is not kept alive, nor anything that its closures captured.
 ///
 /// ```swift
 /// let slot = TokenSlot()  // usually a property

@@ -10,7 +10,7 @@ final class WorkQueue: Sendable {
     var waiting = FIFO<Work>()
     var threads = 0
 
-    /// Removes and returns the next piece; nil if there is none, and the thread ends.
+    /// Removes and returns the next piece. If the queue is empty, returns nil and counts the thread as ended.
     mutating func pop() -> Work? {
       let work = waiting.popFirst()
       if work == nil { threads -= 1 }

@@ -2,11 +2,11 @@ internal import Synchronization
 
 // The traffic between callers and jobs. Each step changes the table under its lock, and acts after unlocking.
 extension DownloadContext {
-  typealias CallerID = ObjectIdentifier
+  typealias CallerID = Table.CallerID
 
   // MARK: From callers to jobs
 
-  /// Adds a caller to the download of `request`, and starts the download if there is none.
+  /// Adds a caller to the download of `request`, which it starts for the first caller.
   func join(_ request: DownloadRequest, _ caller: any DownloadSubscriber, demand: Demand) {
     do throws(FetchFailure) {
       try check(request)

@@ -91,7 +91,7 @@ extension ResponseAssembler.AttemptOutcome {
     return response.head.response.status
   }
 
-  /// The pause that a 429 or 503 response requests; nil if there is none.
+  /// The pause that a 429 or 503 response requests with `Retry-After`; nil for other outcomes.
   func retryAfter(now: Date) -> Duration? {
     guard case .ended(.success(let response), _) = self, response.head.response.status.isRefusal,
       let value = response.head.response.headerFields[.retryAfter]

@@ -54,7 +54,8 @@ struct ObserverList: Sendable {
     return known.compactMap(\.1)
   }
 
-  /// Notifies all observers of an event. Called under the lock that orders the events; the observers are called later,
+  /// Notifies all observers of an event. Released ones stay in the list until the next change: finding them out would
+  /// load their weak references here. Called under the lock that orders the events; the observers are called later,
   /// outside that lock.
   func notify(_ event: @escaping @Sendable (any DownloadObserver) -> Void) {
     for entry in entries {

@@ -37,8 +37,6 @@ struct DownloadState: Sendable {
 
   /// An attempt that may start now.
   struct Attempt: Sendable {
-    /// The number of the attempt, from 1.
-    let number: Int
     /// The bytes to continue; nil to download from the start.
     let partial: PartialDownload?
   }
@@ -125,7 +123,7 @@ struct DownloadState: Sendable {
     phase = .attempting
     attempts += 1
     firstAttempt = firstAttempt ?? now
-    return Attempt(number: attempts, partial: partial.take())
+    return Attempt(partial: partial.take())
   }
 
   /// The attempt has ended. A success or a final failure ends the download, even if it was just paused.

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Decides if and when a failed attempt is retried: exponential backoff with full jitter.
 public struct RetryPolicy: Hashable, Sendable {
-  /// The number of retries after the first attempt. Below 1, there are none. Default 3.
+  /// The number of retries after the first attempt. 0 or less means no retries. Default 3.
   public var limit: Int
   /// The longest pause before the first retry. It doubles with each further retry. From zero to ``cap``; a value
   /// outside is clamped. Default 0.5 s.
@@ -19,7 +19,7 @@ public struct RetryPolicy: Hashable, Sendable {
     self.cap = cap
   }
 
-  /// Returns the pause before the next attempt; nil if there is none.
+  /// Returns the pause before the next attempt; nil if the download must not be retried.
   ///
   /// - Parameters:
   ///   - code: the failure of the last attempt.

@@ -4,7 +4,7 @@ internal import Synchronization
 
 // The traffic between callers and jobs. Each step changes the table under its lock, and acts after unlocking.
 extension ThumbnailContext {
-  typealias CallerID = ObjectIdentifier
+  typealias CallerID = Table.CallerID
 
   /// The combined demand of all callers of one job.
   struct RenderDemand {

@@ -10,7 +10,8 @@ final class ThumbnailContext: Sendable {
 
   struct State {
     var jobs = Table()
-    /// Callers whose milestones are not reached.
+    /// Callers whose milestones are not reached. They have no job yet, because the URL that they try first may already
+    /// be invalid or in memory.
     var waiting: [ObjectIdentifier: ThumbnailCaller] = [:]
   }
 

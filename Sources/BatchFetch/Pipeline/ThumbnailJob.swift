@@ -48,8 +48,8 @@ final class ThumbnailJob: Sendable {
 
   /// Passes the highest priority among the callers on to the download.
   func updatePriority() {
-    // Thread A passes on an older priority after thread B has passed on a newer one. Then A looks again, finds
-    // the newer one and passes that on.
+    // Thread A passes on an older priority after thread B has passed on a newer one. Then A looks again, finds the
+    // newer one and passes that on.
     var known: Priority?
     while let priority = context.priority(of: self), priority != known {
       slot.setPriority(priority)

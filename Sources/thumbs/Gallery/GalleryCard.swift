@@ -38,7 +38,7 @@ extension GalleryCard {
   private static let sharpSide = 144
 
   /// Creates the card for the row of `line`.
-  init(_ line: ReportLine, subtitle: String?, pictures images: GalleryImages) {
+  init(_ line: ReportLine, subtitle: String?, images: GalleryImages) {
     let source = line.url.map { SourceURLParts($0) }
     index = line.index
     status = line.status

@@ -47,7 +47,7 @@ final class GalleryWriter: Sendable {
 
   /// Adds the card for the row of `line`. `subtitle` is its second line; nil for the host.
   func append(_ line: ReportLine, subtitle: String?) throws(OutputError) {
-    let card = GalleryCard(line, subtitle: subtitle, pictures: images).html
+    let card = GalleryCard(line, subtitle: subtitle, images: images).html
     try state.withLock { state throws(OutputError) in
       try state.spool.append(card, index: line.index)
       state.counts[line.status, default: 0] += 1

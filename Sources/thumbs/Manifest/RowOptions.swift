@@ -24,7 +24,7 @@ struct RowOptions: Hashable, Sendable {
   /// Header fields for the requests of this row.
   var headers: [HeaderOption] = []
   /// The priority of the row among the waiting rows. Default normal.
-  var priority = ThumbnailRequest.Priority.normal
+  var priority = Priority.normal
   /// URLs to try in order if the row's own URL fails.
   var mirrors: [String] = []
   /// The names or URLs of earlier rows that must finish first.
@@ -98,9 +98,9 @@ extension RowOptions {
     }
   }
 
-  private static func priority(_ value: Any) throws -> ThumbnailRequest.Priority {
+  private static func priority(_ value: Any) throws -> Priority {
     let name = (value as? String)?.trimmingWhitespace().lowercased()
-    guard let priority = ThumbnailRequest.Priority.allCases.first(where: { "\($0)" == name }) else {
+    guard let priority = Priority.allCases.first(where: { "\($0)" == name }) else {
       throw ValidationError("give low, normal or high")
     }
     return priority

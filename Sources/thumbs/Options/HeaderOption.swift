@@ -19,7 +19,7 @@ extension HeaderOption {
       throw ValidationError("the name before the colon may contain only letters, digits and -")
     }
     guard !Self.isReserved(name.lowercased()) else {
-      throw ValidationError("\(name) is set by thumbs itself and cannot be given")
+      throw ValidationError("\(name) is set by thumbs itself and cannot be overridden")
     }
   }
 

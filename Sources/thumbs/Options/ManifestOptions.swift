@@ -30,19 +30,19 @@ struct ManifestOptions: ParsableArguments {
       "Column of the gallery subtitle. (default: the first of subtitle and download)", valueName: "key"))
   var subtitleKey: String?
 
-  @Option(help: ArgumentHelp("Column of per-row thumbnail sizes; none to ignore it.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of per-row thumbnail sizes; 'none' ignores it.", valueName: "key"))
   var sizeColumn = RowOptions.Column.size.rawValue
 
-  @Option(help: ArgumentHelp("Column of per-row header fields; none to ignore it.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of per-row header fields; 'none' ignores it.", valueName: "key"))
   var headersColumn = RowOptions.Column.headers.rawValue
 
-  @Option(help: ArgumentHelp("Column of the row's priority; none to ignore it.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of the row's priority; 'none' ignores it.", valueName: "key"))
   var priorityColumn = RowOptions.Column.priority.rawValue
 
-  @Option(help: ArgumentHelp("Column of mirror URLs; none to ignore it.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of mirror URLs; 'none' ignores it.", valueName: "key"))
   var urlsColumn = RowOptions.Column.urls.rawValue
 
-  @Option(help: ArgumentHelp("Column of the earlier rows to wait for; none to ignore it.", valueName: "key"))
+  @Option(help: ArgumentHelp("Column of the earlier rows to wait for; 'none' ignores it.", valueName: "key"))
   var dependsColumn = RowOptions.Column.depends.rawValue
 
   /// The manifest to read if the command line has none.

@@ -70,7 +70,7 @@ extension OutputError: CustomStringConvertible {
     switch cause {
     case .system(let code): "Cannot \(action.rawValue) \(path): \(String(cString: strerror(code)))."
     case .notOwn: "\(path) exists and was not made by thumbs; --overwrite replaces it."
-    case .reserved(let role): "\(path) is \(role) of this run and is never replaced."
+    case .reserved(let role): "\(path) is \(role), which this run never replaces."
     case .taken: "\(path) holds the thumbnail of another source; use {index} or {hash} in --name."
     case .changed: "\(path) was changed by another process and is left unchanged."
     case .compressed: "\(path) is compressed and cannot be updated; write the new report to another file with --report."

@@ -28,7 +28,7 @@ extension Coverage {
     text.object { text in
       text.member("complete", false)
       text.member("items", rows)
-      text.member("message", "The run ended before it had read every row; fetch the manifest again for the rest.")
+      text.member("message", "The run ended before it had read every row; run thumbs fetch again for the rest.")
     }
     text.endLine()
     return text.bytes

@@ -48,7 +48,8 @@ struct RetryLine: Hashable, Sendable {
     guard let url else { throw unusable }
     let urls = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
     guard let first = urls.first else {
-      throw RowFlaw(reason: "the report does not contain the credentials of the URL; fetch the manifest again")
+      throw RowFlaw(
+        reason: "the report does not contain the credentials of the URL; run thumbs fetch with the manifest again")
     }
     guard let again else { throw unusable }
     if let field = again.fields.first(where: { !known.contains($0) }) {

@@ -73,7 +73,7 @@ struct RetryReport: Sendable {
     let failed = failedCount == 0 ? "" : ", \(failedCount) failed permanently (retry with --all-failed)"
     let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)."
     guard isPartial else { return text }
-    return text + " The report does not contain every row of its run: fetch the manifest again for the rest."
+    return text + " The report does not contain every row of its run: run thumbs fetch again for the rest."
   }
 
   private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }

@@ -17,17 +17,8 @@ import Testing
 
   private let transport = ScriptedTransport(Self.script)
 
-  /// A downloader that runs one download at a time.
-  private func serialDownloader(_ transport: any Transport) -> Downloader {
-    Downloader(
-      .prompt.with {
-        $0.concurrency = 1
-        $0.perHost = 1
-      }, transport: transport)
-  }
-
   @Test func `A download waits for one of another host and another downloader`() async throws {
-    let (first, second) = (serialDownloader(transport), serialDownloader(transport))
+    let (first, second) = (Downloader(.serial, transport: transport), Downloader(.serial, transport: transport))
     let config = first.start(try DownloadRequest("config"))
     _ = await transport.exchanges.values(count: 1)
 
@@ -106,7 +97,7 @@ import Testing
   }
 
   @Test func `A download starts after the completion of the one it waits for has returned`() async throws {
-    let downloader = serialDownloader(transport)
+    let downloader = Downloader(.serial, transport: transport)
     let (isInside, gate, events) = (Recorder<Void>(), Gate(), Recorder<String>())
     let config = downloader.download(try DownloadRequest("config")) { _ in
       isInside.record(())
@@ -182,7 +173,7 @@ import Testing
   }
 
   @Test func `A pause made while a download waits for another one holds when its turn comes`() async throws {
-    let (configs, downloader) = (Downloader(.prompt, transport: transport), serialDownloader(transport))
+    let (configs, downloader) = (Downloader(.prompt, transport: transport), Downloader(.serial, transport: transport))
     let observer = RecordingObserver()
     downloader.addObserver(observer)
     let config = configs.start(try DownloadRequest("config"))

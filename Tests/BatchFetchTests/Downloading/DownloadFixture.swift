@@ -14,6 +14,14 @@ extension Downloader.Configuration {
     return configuration
   }
 
+  /// A prompt configuration for one download at a time.
+  static var serial: Downloader.Configuration {
+    prompt.with {
+      $0.concurrency = 1
+      $0.perHost = 1
+    }
+  }
+
   func with(_ change: (inout Downloader.Configuration) -> Void) -> Downloader.Configuration {
     var configuration = self
     change(&configuration)
@@ -24,7 +32,7 @@ extension Downloader.Configuration {
 extension DownloadRequest {
   init(
     _ path: String, host: String = "a.test", headerFields: HTTPFields = [:],
-    priority: ThumbnailRequest.Priority = .normal
+    priority: Priority = .normal
   ) throws {
     self.init(source: try SourceURL("http://\(host)/\(path)"), headerFields: headerFields, priority: priority)
   }
@@ -42,6 +50,28 @@ extension ScriptedTransport {
   /// Lets the first `count` exchanges continue, each as soon as it has begun.
   func resume(first count: Int) async {
     for index in 0..<count { await exchanges.values(count: index + 1)[index].resume() }
+  }
+}
+
+extension TransferRequest {
+  /// The first byte that the `Range` field requests.
+  var firstByte: Int? {
+    headerFields[.range].flatMap { Int($0.drop { !$0.isNumber }.prefix { $0.isNumber }) }
+  }
+}
+
+extension ScriptedTransport {
+  /// A transport that sends half of the requested bytes of `body`, holds, and sends the rest.
+  static func halving(_ body: [UInt8]) -> ScriptedTransport {
+    ScriptedTransport { request, _ in
+      let first = request.firstByte ?? 0
+      let middle = (first + body.count) / 2
+      let head: Step =
+        first == 0
+        ? .head(200, [.eTag: "\"1\"", .contentLength: "\(body.count)"])
+        : .head(206, [.contentRange: "bytes \(first)-\(body.count - 1)/\(body.count)"])
+      return [head, .bytes(Array(body[first..<middle])), .hold, .bytes(Array(body[middle...])), .end]
+    }
   }
 }
 

@@ -26,7 +26,7 @@ import Testing
 
     mutating func attempt(in turn: DownloadState.Turn?) -> String {
       guard let turn, let attempt = machine.attempt(in: turn) else { return "refused" }
-      return "attempt \(attempt.number)" + (attempt.partial.map { " from \($0.bytes.count)" } ?? "")
+      return "attempt \(machine.attempts)" + (attempt.partial.map { " from \($0.bytes.count)" } ?? "")
     }
 
     mutating func end(_ result: DownloadState.AttemptResult) -> String {

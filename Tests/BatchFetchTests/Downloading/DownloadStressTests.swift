@@ -68,7 +68,7 @@ import Testing
     case 0, 1: token.cancel()
     case 2, 3: token.pause()
     case 4, 5, 6: token.resume()
-    default: token.setPriority(ThumbnailRequest.Priority.allCases.randomElement(using: &generator) ?? .normal)
+    default: token.setPriority(Priority.allCases.randomElement(using: &generator) ?? .normal)
     }
   }
 

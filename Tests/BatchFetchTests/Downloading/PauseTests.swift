@@ -7,18 +7,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PauseTests {
   private let whole: [UInt8] = Array(0..<100)
 
-  /// Sends half of the requested bytes, holds, and sends the rest.
-  private func transport() -> ScriptedTransport {
-    ScriptedTransport { [whole] request, _ in
-      let first = request.firstByte ?? 0
-      let middle = (first + whole.count) / 2
-      let head: ScriptedTransport.Step =
-        first == 0
-        ? .head(200, [.eTag: "\"1\"", .contentLength: "100"]) : .head(206, [.contentRange: "bytes \(first)-99/100"])
-      return [head, .bytes(Array(whole[first..<middle])), .hold, .bytes(Array(whole[middle...])), .end]
-    }
-  }
-
   /// A downloader with one transfer per host, and a download that has half of its bytes.
   private func half(
     _ transport: ScriptedTransport
@@ -36,7 +24,7 @@ import Testing
   }
 
   @Test func `A paused download leaves its place to others, and a resumed one continues where it was`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let (downloader, token, outcome) = try await half(transport)
 
     token.pause()
@@ -56,7 +44,7 @@ import Testing
   }
 
   @Test func `A download can be paused any number of times`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let (downloader, token, outcome) = try await half(transport)
     let progress = Recorder<DownloadProgress>()
     let watcher = downloader.start(try DownloadRequest("x")) { progress.record($0) }
@@ -75,7 +63,7 @@ import Testing
   }
 
   @Test func `A download goes on while one of its callers has not paused`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let (downloader, token, outcome) = try await half(transport)
     let other = downloader.start(try DownloadRequest("x"))
 
@@ -88,7 +76,7 @@ import Testing
   }
 
   @Test func `A download stops when its last unpaused caller leaves, and goes on when another joins`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let (downloader, token, outcome) = try await half(transport)
     let other = downloader.start(try DownloadRequest("x"))
 
@@ -104,7 +92,7 @@ import Testing
   }
 
   @Test func `A download paused before its turn leaves the queue and rejoins it at the end`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let (downloader, _, outcome) = try await half(transport)
     let second = downloader.start(try DownloadRequest("second"))
     let third = downloader.start(try DownloadRequest("third"))
@@ -123,7 +111,7 @@ import Testing
   }
 
   @Test func `A paused download can be canceled, alone or with all others`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let (downloader, token, outcome) = try await half(transport)
     let second = downloader.start(try DownloadRequest("second"))
 
@@ -138,7 +126,7 @@ import Testing
   }
 
   @Test func `A paused download whose last token is released ends as canceled`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let outcome = try await {
       let (_, token, outcome) = try await half(transport)
       token.pause()
@@ -149,7 +137,7 @@ import Testing
   }
 
   @Test func `A download that waits for a paused one does not keep the downloader alive`() async throws {
-    let transport = transport()
+    let transport = ScriptedTransport.halving(whole)
     let (paused, waiting) = try await {
       let (downloader, token, outcome) = try await half(transport)
       token.pause()

@@ -160,10 +160,3 @@ import Testing
     #expect(server.requests.count == 2)
   }
 }
-
-extension TransferRequest {
-  /// The first byte that the `Range` field requests.
-  var firstByte: Int? {
-    headerFields[.range].flatMap { Int($0.drop { !$0.isNumber }.prefix { $0.isNumber }) }
-  }
-}

@@ -46,7 +46,7 @@ import Testing
     let admitted = Recorder<String>()
 
     for (bytes, priority, name) in [
-      (100, ThumbnailRequest.Priority.low, "a"), (1, .low, "b"), (60, .normal, "c"), (60, .high, "d"),
+      (100, Priority.low, "a"), (1, .low, "b"), (60, .normal, "c"), (60, .high, "d"),
       (60, .normal, "e"),
     ] {
       budget.hold(bytes, whenThereIsRoom: priority) { admitted.record(name) }

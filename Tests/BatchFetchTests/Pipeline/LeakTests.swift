@@ -49,7 +49,7 @@ import Testing
     request.mirrors = load.paths.dropFirst().map { "http://a.test/\($0)" }
     request.after = load.isDelayed ? [milestone] : []
 
-    let isReleased = await TokenOwner<FetchToken>.isReleased { [request] owner in
+    let isReleased = await TokenOwner<ThumbnailToken>.isReleased { [request] owner in
       pipeline.load(request) { _ in owner.end() }
     } then: { token in
       if load.isCanceled { token.cancel() } else { milestone.reach() }
@@ -63,14 +63,14 @@ import Testing
 
   @Test func `The owner of a token is released after a load that memory served`() async throws {
     _ = try await pipeline.thumbnails(for: request("a"))
-    let isReleased = await TokenOwner<FetchToken>.isReleased { owner in
+    let isReleased = await TokenOwner<ThumbnailToken>.isReleased { owner in
       pipeline.load(request("a")) { _ in owner.end() }
     }
     #expect(isReleased)
   }
 
   @Test func `The owner of a token is released after its load was refused`() async throws {
-    let isReleased = await TokenOwner<FetchToken>.isReleased { owner in
+    let isReleased = await TokenOwner<ThumbnailToken>.isReleased { owner in
       pipeline.load(ThumbnailRequest(url: "not a URL", size: 4)) { _ in owner.end() }
     }
     #expect(isReleased)
@@ -78,7 +78,7 @@ import Testing
 
   @Test func `The owner of a token is released after it left a load that goes on for others`() async throws {
     let other = pipeline.load(request("held")) { _ in }
-    let isReleased = await TokenOwner<FetchToken>.isReleased { owner in
+    let isReleased = await TokenOwner<ThumbnailToken>.isReleased { owner in
       pipeline.load(request("held")) { _ in owner.end() }
     } then: {
       $0.cancel()

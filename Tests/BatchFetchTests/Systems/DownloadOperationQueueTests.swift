@@ -11,20 +11,11 @@ import Testing
   private let quick = ScriptedTransport { _, _ in .response([1]) }
   private let queue = OperationQueue()
 
-  /// A downloader with one connection.
-  private func serialDownloader(_ transport: ScriptedTransport) -> Downloader {
-    Downloader(
-      .prompt.with {
-        $0.concurrency = 1
-        $0.perHost = 1
-      }, transport: transport)
-  }
-
   // MARK: Order
 
   @Test(arguments: ["before", "after"])
   func `The priority of an operation, set before or after its start, orders the transfers`(time: String) async throws {
-    let downloader = serialDownloader(held)
+    let downloader = Downloader(.serial, transport: held)
     _ = downloader.start(try DownloadRequest("first"))
     _ = await held.exchanges.values(count: 1)
     let operations = try ["a", "b", "c", "d", "e"].map { name in

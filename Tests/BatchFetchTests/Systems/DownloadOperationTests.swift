@@ -12,14 +12,6 @@ import Testing
   private let quick = ScriptedTransport { _, _ in .response([1]) }
   private let queue = OperationQueue()
 
-  private func serialDownloader(_ transport: ScriptedTransport) -> Downloader {
-    Downloader(
-      .prompt.with {
-        $0.concurrency = 1
-        $0.perHost = 1
-      }, transport: transport)
-  }
-
   // MARK: Progress and the end
 
   @Test func `An operation reports progress, then its result, and then finishes`() async throws {
@@ -90,7 +82,7 @@ import Testing
   }
 
   @Test func `Canceling an operation during its transfer ends the transfer`() async throws {
-    let downloader = serialDownloader(held)
+    let downloader = Downloader(.serial, transport: held)
     let operation = DownloadOperation(try DownloadRequest("a"), over: downloader)
     queue.addOperation(operation)
     _ = await held.exchanges.values(count: 1)
@@ -140,23 +132,11 @@ import Testing
 
   private let whole: [UInt8] = Array(0..<100)
 
-  /// Sends half of the requested bytes, holds, and sends the rest.
-  private func halvingTransport() -> ScriptedTransport {
-    ScriptedTransport { [whole] request, _ in
-      let first = request.firstByte ?? 0
-      let middle = (first + whole.count) / 2
-      let head: ScriptedTransport.Step =
-        first == 0
-        ? .head(200, [.eTag: "\"1\"", .contentLength: "100"]) : .head(206, [.contentRange: "bytes \(first)-99/100"])
-      return [head, .bytes(Array(whole[first..<middle])), .hold, .bytes(Array(whole[middle...])), .end]
-    }
-  }
-
   @Test func `A paused operation keeps its place in its queue and frees its transfer, and continues where it stopped`()
     async throws
   {
-    let transport = halvingTransport()
-    let downloader = serialDownloader(transport)
+    let transport = ScriptedTransport.halving(whole)
+    let downloader = Downloader(.serial, transport: transport)
     let reports = Recorder<DownloadProgress>()
     let operation = DownloadOperation(try DownloadRequest("a"), over: downloader) { reports.record($0) }
     queue.addOperation(operation)

@@ -281,7 +281,8 @@ import Testing
   }
 }
 
-/// An operation that sends no notifications.
+/// An operation that sends no notifications. The superclass makes it `@unchecked Sendable`; everything added here is
+/// constant or inside a `Mutex`.
 private final class SilentOperation: Operation, @unchecked Sendable {
   let starts = Recorder<Void>()
   private let state = Mutex((isExecuting: false, isFinished: false))

@@ -9,16 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SerialDownloaderTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
 
-  private func serialDownloader(_ transport: ScriptedTransport) -> Downloader {
-    Downloader(
-      .prompt.with {
-        $0.concurrency = 1
-        $0.perHost = 1
-      }, transport: transport)
-  }
-
   @Test func `Items run one at a time, by priority, but none before the item that it depends on`() async throws {
-    let downloader = serialDownloader(held)
+    let downloader = Downloader(.serial, transport: held)
     _ = downloader.start(try DownloadRequest("first"))
     _ = await held.exchanges.values(count: 1)
     let config = downloader.start(try DownloadRequest("config", priority: .low))
@@ -46,7 +38,7 @@ import Testing
     let transport = ScriptedTransport { request, _ in
       request.source.lastPathComponent == "config.plist" ? [.hold] + .response(Array(file)) : .response([1, 2, 3])
     }
-    let downloader = serialDownloader(transport)
+    let downloader = Downloader(.serial, transport: transport)
     let (config, outcome) = (downloader.start(try DownloadRequest("config.plist")), Recorder<Outcome>())
     downloader.download(after: [config.token]) { outcomes throws(FetchFailure) in
       try package(namedBy: outcomes)
@@ -65,7 +57,7 @@ import Testing
     let transport = ScriptedTransport { request, _ in
       .response([1], status: request.source.lastPathComponent == "config.plist" ? 404 : 200)
     }
-    let downloader = serialDownloader(transport)
+    let downloader = Downloader(.serial, transport: transport)
     let (config, outcome) = (downloader.start(try DownloadRequest("config.plist")), Recorder<Outcome>())
     downloader.download(after: [config.token]) { outcomes throws(FetchFailure) in
       try package(namedBy: outcomes)
@@ -81,7 +73,7 @@ import Testing
 
   @Test func `An observer registered twice gets each event once`() async throws {
     let transport = ScriptedTransport { _, _ in .response([1]) }
-    let downloader = serialDownloader(transport)
+    let downloader = Downloader(.serial, transport: transport)
     let observer = RecordingObserver()
     downloader.addObserver(observer)
     downloader.addObserver(observer)
@@ -100,7 +92,7 @@ import Testing
 
   @Test func `A released observer gets no more events and is not kept alive`() async throws {
     let transport = ScriptedTransport { _, _ in [.head(200, [:]), .bytes([1]), .hold, .bytes([2]), .end] }
-    let downloader = serialDownloader(transport)
+    let downloader = Downloader(.serial, transport: transport)
     let staying = RecordingObserver()
     var observer: RecordingObserver? = RecordingObserver()
     weak let released = observer

@@ -30,9 +30,9 @@ private func doneLine(_ index: Int = 0, name: String? = "Found", sides: [Int] = 
 }
 
 private func html(
-  _ line: ReportLine, subtitle: String? = nil, pictures images: GalleryImages = .files(directory: "out/")
+  _ line: ReportLine, subtitle: String? = nil, images: GalleryImages = .files(directory: "out/")
 ) -> String {
-  String(decoding: GalleryCard(line, subtitle: subtitle, pictures: images).html, as: UTF8.self)
+  String(decoding: GalleryCard(line, subtitle: subtitle, images: images).html, as: UTF8.self)
 }
 
 @Suite struct GalleryCardTests {
@@ -59,7 +59,7 @@ private func html(
   @Test func `The URL of a thumbnail escapes special characters in its file name`() {
     #expect(html(doneLine()).contains("src=\"out/a%20256%23.png\""))
     #expect("javascript:x/ä?é\"<".percentEncodedPath == "javascript%3Ax/%C3%A4%3F%C3%A9%22%3C")
-    #expect(html(doneLine(), pictures: .embedded).contains("src=\"data:image/png;base64,AA==\""))
+    #expect(html(doneLine(), images: .embedded).contains("src=\"data:image/png;base64,AA==\""))
   }
 
   @Test(arguments: [([64, 256, 512], 256), ([512, 256, 64], 256), ([16, 64], 64), ([1024], 1024)])
@@ -121,7 +121,7 @@ private func html(
     #expect(page.matches(of: #/id="row-(\d+)"/#).map { Int($0.1) } == Set(rows).sorted())
     #expect(page.contains("later") && !page.contains(">late<"))
 
-    let nameless = GalleryCard(ReportLine(BadRow(index: .max, reason: "No.")), subtitle: nil, pictures: .embedded)
+    let nameless = GalleryCard(ReportLine(BadRow(index: .max, reason: "No.")), subtitle: nil, images: .embedded)
     #expect(nameless.title == "Row 9223372036854775808")
   }
 

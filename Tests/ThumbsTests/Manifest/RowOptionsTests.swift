@@ -54,8 +54,8 @@ extension ManifestEntry {
     (#""headers":"A b: c""#, "headers: the name before the colon may contain only letters, digits and -"),
     (#""headers":{"A":"b\r\nC: d"}"#, "headers: the value must not contain line breaks or other control characters"),
     (#""priority":"soon""#, "priority: give low, normal or high"),
-    (#""headers":{"Content-Length":60}"#, "headers: Content-Length is set by thumbs itself and cannot be given"),
-    (#""headers":"If-Match: *""#, "headers: If-Match is set by thumbs itself and cannot be given"),
+    (#""headers":{"Content-Length":60}"#, "headers: Content-Length is set by thumbs itself and cannot be overridden"),
+    (#""headers":"If-Match: *""#, "headers: If-Match is set by thumbs itself and cannot be overridden"),
   ])
   func `An invalid column makes a bad row whose reason names the column`(member: String, reason: String) throws {
     let entries = try entries("{\"url\":\"http://a/1\",\(member)}\n\"http://a/2\"\n", .jsonLines)

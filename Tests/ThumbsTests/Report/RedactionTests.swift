@@ -45,7 +45,7 @@ private func urls(_ mark: Character) -> [String] {
         entry: .row(row), name: OutputName(try NameTemplate("{stem}.{ext}")) { _ in SourceURLParts(url).stem })
       var line = ReportLine(row, .failed(try #require(failure(url))))
       line.again = ReportLine.Again(planned, directory: "out")
-      let card = GalleryCard(line, subtitle: planned.entry.subtitle, pictures: .embedded)
+      let card = GalleryCard(line, subtitle: planned.entry.subtitle, images: .embedded)
       // Without a scheme, a name is not recognized as a URL.
       let name = url.contains("://") ? url : nil
       let bad = ReportLine(BadRow(index: 0, line: 1, name: name, reason: "list, line 1: no URL."))

@@ -104,7 +104,9 @@ extension RetryReport {
     let secret = try failed(.http(503), url: "http://me:secret@a/a.png")
     #expect(
       try report([secret]).reasons
-        == ["r, line 1: the report does not contain the credentials of the URL; fetch the manifest again."])
+        == [
+          "r, line 1: the report does not contain the credentials of the URL; run thumbs fetch with the manifest again."
+        ])
 
     let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
     #expect(!String(decoding: field.json, as: UTF8.self).contains("secret"))

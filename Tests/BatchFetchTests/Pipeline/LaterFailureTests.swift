@@ -8,7 +8,7 @@ import Testing
 @testable import BatchFetch
 
 /// Failures of a source that had an image before.
-@Suite(.timeLimit(.minutes(10))) struct SetbackTests {
+@Suite(.timeLimit(.minutes(10))) struct LaterFailureTests {
   private static let later: @Sendable () -> Date = { Date(timeIntervalSinceNow: 7200) }
 
   /// A server that has an image first, and later the reply that a test sets.
