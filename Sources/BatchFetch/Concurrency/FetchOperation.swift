@@ -103,3 +103,15 @@ extension Priority {
     }
   }
 }
+
+extension Operation.QueuePriority {
+  /// The counterpart of `priority`.
+  init(_ priority: Priority) {
+    self =
+      switch priority {
+      case .low: .low
+      case .normal: .normal
+      case .high: .high
+      }
+  }
+}

@@ -10,7 +10,7 @@ public struct Download: Sendable {
   /// The URL that responded, after redirects, without credentials; nil if it is the one requested.
   public var finalURL: String?
   /// The redirects that were followed, in order.
-  public var redirects: [HTTPResponse] = []
+  public var redirects: [Redirect] = []
   /// True if a cache may keep the response for other callers. See ``TransferHead/isCacheable``.
   public var isCacheable = true
   /// The time when the request was sent, by the wall clock.

@@ -16,9 +16,7 @@ final class DownloadContext: Sendable {
   let group = DispatchGroup()
   /// Runs the completions, never on the transport's thread and never inside a call to `cancel`.
   let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
-  /// Its width is the maximum number of simultaneous transfers.
-  let transfers = OperationQueue()
-  let hosts: HostQueues
+  let queue: TransferQueue
   let retry: RetryPolicy
   let files: FileAccess
   let limits: TransferLimits
@@ -27,51 +25,87 @@ final class DownloadContext: Sendable {
   let now: @Sendable () -> Date
   /// The time on the injected clock since the downloader was made.
   let elapsed: @Sendable () -> Duration
-  /// Starts operations and ends transfers, one at a time. Nothing on it blocks, so that one thread does all of it
-  /// without waking another.
+  /// Ends transfers, one at a time. Nothing on it blocks, so that one thread does all of it without waking another.
   let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
   private let transport: any Transport
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
+  private let rules: HostRules
   private let clock: any Clock<Duration>
 
   init(_ configuration: Downloader.Configuration, transport: any Transport) {
     self.transport = transport
-    transfers.name = "thumbs.transfers"
-    transfers.maxConcurrentOperationCount = configuration.concurrency.clamped(to: Downloader.Configuration.counts)
-    transfers.underlyingQueue = scheduling
     elapsed = configuration.clock.stopwatch()
-    hosts = HostQueues(
-      limit: configuration.perHost.clamped(to: Downloader.Configuration.counts), retry: configuration.retry,
-      clock: configuration.clock, now: elapsed,
-      scheduling: scheduling)
+    queue = TransferQueue(configuration.schedule, clock: configuration.clock, now: elapsed)
     retry = configuration.retry
     files = configuration.files
     limits = configuration.limits.inRange
     progressInterval = configuration.progressInterval
     now = configuration.now
     headerFields = configuration.headerFields
+    rules = configuration.hosts
     clock = configuration.clock
   }
 
-  /// Prepares an attempt at `request`. `completion` is called exactly once, from any thread.
-  func prepare(for request: DownloadRequest, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
-    guard request.source.scheme != .file else { return completion(nil) }
-    transport.prepare(for: request.source, limits: limits, completion: completion)
+  /// Prepares a transfer from `source`. `completion` is called exactly once, from any thread.
+  func prepare(for source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
+    guard source.scheme != .file else { return completion(nil) }
+    transport.prepare(for: source, limits: limits, completion: completion)
   }
 
-  /// Starts one transfer for `request`, which continues `partial` if it is not nil.
+  /// Finds out whether the host permits a request to `source`. `completion` is called exactly once, from any thread,
+  /// with the failure if it does not.
+  func checkRobots(of source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
+    completion(nil)
+  }
+
+  /// Returns the failure of a download whose host is not available.
+  func failure(of host: String, _ refusal: HostLine.Refusal) -> FetchFailure {
+    switch refusal {
+    case .dead: return FetchFailure(.hostUnavailable, "\(host) could not be reached by earlier requests.")
+    case .paused(let end):
+      let retryAt = now() + TimeInterval(max(.zero, end - elapsed()) / .seconds(1))
+      var failure = FetchFailure(
+        .hostUnavailable, "\(host) has asked for a pause that is longer than the maximum wait of \(retry.maxWait).")
+      failure.retryAt = retryAt
+      return failure
+    }
+  }
+
+  /// Starts one transfer for `request`, to the current hop of `trail`. It continues `partial` if that is not nil.
+  ///
+  /// - Parameter elapsed: The time that earlier transfers of the same attempt took.
   func transfer(
-    _ request: DownloadRequest, continuing partial: PartialDownload?, to receiver: any TransferReceiver
+    _ request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?, elapsed: Duration,
+    receiver: any TransferReceiver
   ) -> WorkHandle {
-    var fields = headerFields
-    let own = [request.headerFields, partial?.requestFields ?? [:]].joined()
-    for field in own { fields[field.name] = nil }
-    for field in own { fields.append(field) }
-    let transport: any Transport = request.source.scheme == .file ? fileTransport : transport
-    let transfer = transport.start(
-      TransferRequest(source: request.source, headerFields: fields, limits: limits), receiver: receiver)
-    return WorkHandle(cancel: { transfer.cancel() })
+    var transfer = TransferRequest(source: trail.hop, limits: limits)
+    transfer.headerFields = fields(of: request, to: trail, continuing: partial)
+    transfer.elapsed = elapsed
+    transfer.addsCredentials = trail.isAtOriginalHost
+    let transport: any Transport = trail.hop.scheme == .file ? fileTransport : transport
+    let handle = transport.start(transfer, receiver: receiver)
+    return WorkHandle(cancel: { handle.cancel() })
+  }
+
+  /// Returns true if a cache may keep a response that came through the redirects of `trail`.
+  func trusts(_ trail: RedirectTrail) -> Bool {
+    guard trail.finalURL != nil else { return true }
+    let fields = rules.rule(for: trail.source.host).headerFields
+    return trail.hops.allSatisfy { hop in
+      transport.trusts(hop, as: trail.source) && rules.rule(for: hop.host).headerFields == fields
+    }
+  }
+
+  /// Returns the header fields of a request. A field of the request replaces those of the host and of the
+  /// configuration, and a field of the host replaces that of the configuration.
+  private func fields(
+    of request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?
+  ) -> HTTPFields {
+    var fields = rules.rule(for: trail.hop.host).headerFields(over: trail.fields(of: headerFields))
+    fields.replace(with: trail.fields(of: request.headerFields))
+    fields.replace(with: partial?.requestFields ?? [:])
+    return fields
   }
 
   /// A random number in 0..<1.
@@ -80,6 +114,19 @@ final class DownloadContext: Sendable {
   /// Runs `body` after a pause on the injected clock, unless the task is canceled.
   func after(_ pause: Duration, _ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
     clock.run(after: pause, body)
+  }
+}
+
+extension Downloader.Configuration {
+  /// The empty schedule of a downloader with these settings.
+  fileprivate var schedule: TransferSchedule {
+    let (perHost, rate, hosts, maxFailures, retry) = (perHost, rate, hosts, maxHostFailures, retry)
+    return TransferSchedule(width: concurrency.clamped(to: Self.counts)) { host in
+      let rule = hosts.rule(for: host)
+      return HostLine(
+        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rule.rate ?? rate, maxFailures: maxFailures,
+        retry: retry)
+    }
   }
 }
 

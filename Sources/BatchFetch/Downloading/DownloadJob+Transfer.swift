@@ -2,35 +2,36 @@ internal import Foundation
 internal import HTTPTypes
 internal import Synchronization
 
-// One attempt: from the turn among the transfers to the end of the response.
+// One transfer: from its turn in the queue to the end of the response.
 extension DownloadJob: TransferReceiver {
   /// Starts the transfer, unless the download has given up this turn.
-  func startTransfer(_ turn: DownloadState.Turn) {
+  func startTransfer(_ turn: DownloadState.Turn, _ ticket: TransferQueue.Ticket) {
     let requestedAt = context.now()
-    let begun = state.withLock { state -> (DownloadRequest, DownloadState.Attempt, TokenSlot.Round)? in
-      guard let request = state.request, let attempt = state.machine.attempt(in: turn) else { return nil }
-      state.assembler = ResponseAssembler(
-        maxBytes: context.limits.maxBytes, continuing: attempt.partial, requestedAt: requestedAt)
-      state.isInspected = false
+    let begun = state.withLock { state -> State.Start? in
+      guard let start = state.start(turn, requestedAt: requestedAt, in: context) else { return nil }
       // Thread A is here while thread B pauses the download: the round must exist as soon as the phase is `attempting`,
       // or the pause would find nothing to cancel.
-      let round = transfer.begin()
-      state.round = round
-      return (request, attempt, round)
+      state.round = transfer.begin()
+      return start
     }
-    guard let (request, attempt, round) = begun else { return }
-    transfer.fill(round, with: context.transfer(request, continuing: attempt.partial, to: self))
-  }
-
-  /// Ends an attempt that failed before its transfer.
-  func fail(_ failure: FetchFailure, in turn: DownloadState.Turn) {
-    guard let attempt = state.withLock({ $0.machine.attempt(in: turn) }) else { return }
-    attemptEnded(.ended(.failure(failure), kept: attempt.partial))
+    // Thread A has got the turn while thread B paused the download, too late to remove the ticket.
+    guard let begun, let round = state.withLock({ $0.round }) else { return context.queue.end(ticket, .abandoned) }
+    let handle = context.transfer(
+      begun.request, to: begun.trail, continuing: begun.partial, elapsed: begun.elapsed, receiver: self)
+    transfer.fill(round, with: handle)
   }
 
   func receive(head: TransferHead) throws(FetchFailure) {
     let respondedAt = context.now()
-    try state.withLock { state throws(FetchFailure) in try state.assembler?.receive(head: head, at: respondedAt) }
+    try state.withLock { state throws(FetchFailure) in
+      var head = head
+      if let trail = state.trail, trail.finalURL != nil {
+        head.finalURL = head.finalURL ?? trail.finalURL
+        head.redirects = trail.redirects + head.redirects
+        head.isCacheable = head.isCacheable && context.trusts(trail)
+      }
+      try state.assembler?.receive(head: head, at: respondedAt)
+    }
   }
 
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
@@ -48,30 +49,72 @@ extension DownloadJob: TransferReceiver {
     // The transport's thread has other transfers to serve.
     context.scheduling.async { [self] in
       transfer.end()
-      let (outcome, place) = state.withLock { state in
+      let (outcome, ticket) = state.withLock { state in
+        state.elapsed += state.started.duration(to: .now)
         var assembler = state.assembler.take()
-        return (assembler?.finish(failure), state.transferPlace.take())
+        return (assembler?.finish(failure), state.ticket.take())
       }
-      place?.leave()
+      let ended = outcome ?? .ended(.failure(.cancelled), kept: nil)
+      if let ticket { context.queue.end(ticket, ended.contact(now: context.now())) }
       if let outcome { attemptEnded(outcome) }
     }
   }
 
-  private func attemptEnded(_ outcome: ResponseAssembler.AttemptOutcome) {
-    let retryAfter = outcome.retryAfter(now: context.now())
-    guard let request else { return }
-    if let status = outcome.status {
-      context.hosts.didRespond(host: request.source.host, isRefusal: status.isRefusal, retryAfter: retryAfter)
+  /// Handles the outcome of a transfer, or of its preparation.
+  func attemptEnded(_ outcome: ResponseAssembler.AttemptOutcome) {
+    guard case .ended(var result, let kept) = outcome else { return end(.rangeRefused) }
+    if case .success(let response) = result, let location = RedirectTrail.location(in: response.head.response) {
+      do throws(FetchFailure) {
+        try follow(location, in: response.head.response)
+        return end(.redirected(kept: kept))
+      } catch {
+        result = .failure(error.after(response.head))
+      }
     }
-    act(outcome: outcome) { machine in
-      machine.attemptEnded(
-        outcome.attemptResult(isKept: request.isResumable), retryAfter: retryAfter, policy: context.retry,
-        jitter: context.jitter())
+    state.withLock { $0.lastResult = result }
+    end(.init(result, kept: request?.isResumable == true ? kept : nil), result)
+  }
+
+  /// Follows a redirect, as soon as the state has decided to go on.
+  private func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) {
+    try state.withLock { state throws(FetchFailure) in
+      guard var next = state.trail else { return }
+      try next.follow(location, in: response)
+      state.redirected = next
+    }
+  }
+
+  private func end(
+    _ attempt: DownloadState.AttemptResult, _ result: Result<ResponseAssembler.Response, FetchFailure>? = nil
+  ) {
+    let retryAfter = result.flatMap { $0.refusal(now: context.now())?.retryAfter }
+    act(result) { machine in
+      machine.attemptEnded(attempt, retryAfter: retryAfter, policy: context.retry, jitter: context.jitter())
     }
   }
 }
 
 extension DownloadJob.State {
+  /// Everything that a transfer starts with.
+  struct Start {
+    let request: DownloadRequest
+    let trail: RedirectTrail
+    let partial: PartialDownload?
+    let elapsed: Duration
+  }
+
+  /// Begins a transfer; nil if the download has given up this turn.
+  fileprivate mutating func start(
+    _ turn: DownloadState.Turn, requestedAt: Date, in context: DownloadContext
+  ) -> Start? {
+    guard let request, let trail, let attempt = machine.attempt(in: turn) else { return nil }
+    assembler = ResponseAssembler(
+      maxBytes: context.limits.maxBytes, continuing: attempt.partial, requestedAt: requestedAt)
+    isInspected = false
+    started = .now
+    return Start(request: request, trail: trail, partial: attempt.partial, elapsed: elapsed)
+  }
+
   /// Adds bytes to the body. Returns the progress if it is due, and the inspection unless it has accepted the body.
   fileprivate mutating func receive(
     bytes: UnsafeRawBufferPointer, elapsed: () -> Duration
@@ -84,40 +127,56 @@ extension DownloadJob.State {
   }
 }
 
-extension ResponseAssembler.AttemptOutcome {
-  /// The status of the response; nil if none was complete.
-  var status: HTTPResponse.Status? {
-    guard case .ended(.success(let response), _) = self else { return nil }
-    return response.head.response.status
+extension FetchFailure {
+  /// The failure with the head of the response that caused it.
+  fileprivate func after(_ head: TransferHead) -> FetchFailure {
+    var failure = self
+    failure.head = head
+    return failure
   }
 
-  /// The pause that a 429 or 503 response requests with `Retry-After`; nil for other outcomes.
-  func retryAfter(now: Date) -> Duration? {
-    guard case .ended(.success(let response), _) = self, response.head.response.status.isRefusal,
-      let value = response.head.response.headerFields[.retryAfter]
-    else { return nil }
-    return RetryAfter.duration(of: value, now: now)
-  }
-
-  /// The result for the life cycle of the download.
-  ///
-  /// - Parameter isKept: False if the next attempt must not continue the bytes of this one.
-  func attemptResult(isKept: Bool) -> DownloadState.AttemptResult {
-    guard case .ended(let result, let kept) = self else { return .rangeRefused }
-    let code: FailureCode
-    switch result {
-    case .failure(let failure): code = failure.code
-    case .success(let response):
-      let status = response.head.response.status
-      guard status.kind == .serverError || status.kind == .clientError else { return .complete }
-      code = .http(status.code)
-    }
-    return .failed(code, kept: isKept ? kept : nil)
+  /// What a failed transfer shows about its host.
+  fileprivate var contact: TransferSchedule.Contact {
+    if isUnreachable { return .unreachable }
+    if head != nil { return .response(nil) }
+    return [.cancelled, .blockedAddress, .timeoutTotal].contains(code) ? .abandoned : .reached
   }
 }
 
-extension HTTPResponse.Status {
-  /// True if the server wants fewer requests: 429 Too Many Requests (RFC 6585, section 4) or 503 Service Unavailable
-  /// (RFC 9110, section 15.6.4).
-  var isRefusal: Bool { code == 429 || code == 503 }
+extension ResponseAssembler.AttemptOutcome {
+  /// What the transfer shows about its host.
+  func contact(now: Date) -> TransferSchedule.Contact {
+    switch self {
+    case .rangeRefused: .response(nil)
+    case .ended(.failure(let failure), _): failure.contact
+    case .ended(let result, _): .response(result.refusal(now: now))
+    }
+  }
+}
+
+extension Result<ResponseAssembler.Response, FetchFailure> {
+  /// The wish for fewer requests: a 429 or 503 response, with the pause that it requests; nil for other results.
+  fileprivate func refusal(now: Date) -> HostPace.Refusal? {
+    guard case .success(let response) = self, [429, 503].contains(response.head.response.status.code) else {
+      return nil
+    }
+    return HostPace.Refusal(
+      isLimit: response.head.response.status.code == 429,
+      retryAfter: RetryAfter.duration(in: response.head.response, now: now))
+  }
+}
+
+extension DownloadState.AttemptResult {
+  /// - Parameters:
+  ///   - result: the result of the transfer.
+  ///   - kept: the bytes that the next attempt may continue.
+  fileprivate init(_ result: Result<ResponseAssembler.Response, FetchFailure>, kept: PartialDownload?) {
+    switch result {
+    case .failure(let failure): self = .failed(failure.code, kept: kept)
+    case .success(let response):
+      let status = response.head.response.status
+      let isError = status.kind == .serverError || status.kind == .clientError
+      self = isError ? .failed(.http(status.code), kept: kept) : .complete
+    }
+  }
 }

@@ -2,20 +2,28 @@ internal import Foundation
 internal import Synchronization
 
 /// One download and all its attempts, for all callers of one key. Carries out what its ``DownloadState`` decides: takes
-/// and leaves places in the queues, runs transfers, and reports progress and the end to the context.
-///
-/// A job holds a place at its host until it ends or is paused, and a place among the transfers during an attempt.
+/// and leaves its place in the queue, runs transfers, and reports progress and the end to the context.
 final class DownloadJob: Sendable {
   struct State {
     var machine = DownloadState()
     /// Nil while the job waits for dependencies.
     var request: DownloadRequest?
-    var hostPlace: QueuePlace?
-    var transferPlace: QueuePlace?
+    /// The redirects of the current attempt; nil until the job enters the queue.
+    var trail: RedirectTrail?
+    /// The redirects of the current attempt including one that is not followed yet.
+    var redirected: RedirectTrail?
+    /// The place in the queue; nil while the job is not in the queue.
+    var ticket: TransferQueue.Ticket?
     var backoff: Task<Void, Never>?
     /// The response of the running transfer.
     var assembler: ResponseAssembler?
     var round: TokenSlot.Round?
+    /// The time when the running transfer started.
+    var started = ContinuousClock.now
+    /// The time that the earlier transfers of the attempt took.
+    var elapsed = Duration.zero
+    /// The result of the last attempt.
+    var lastResult: Result<ResponseAssembler.Response, FetchFailure>?
     var isInspected = false
     var throttle: ProgressThrottle
   }
@@ -39,7 +47,7 @@ final class DownloadJob: Sendable {
   /// Sets the request, before the job begins.
   func adopt(_ request: DownloadRequest) { state.withLock { $0.request = request } }
 
-  /// Enters the queue of the host, unless all callers have paused.
+  /// Enters the queue, unless all callers have paused.
   func begin() { act { $0.begin() } }
 
   /// Follows the demand of the callers.
@@ -55,55 +63,32 @@ final class DownloadJob: Sendable {
 
   /// Reports an event to the machine, and carries out the action that follows.
   ///
-  /// - Parameter outcome: The outcome of the attempt, if the event is the end of one.
-  func act(outcome: ResponseAssembler.AttemptOutcome? = nil, _ event: (inout DownloadState) -> DownloadState.Action) {
+  /// - Parameters:
+  ///   - result: the result of the download, if the event may end it.
+  ///   - event: the event.
+  func act(
+    _ result: Result<ResponseAssembler.Response, FetchFailure>? = nil,
+    _ event: (inout DownloadState) -> DownloadState.Action
+  ) {
     let (action, request, effects) = state.withLock { state in
       let action = event(&state.machine)
       return (action, state.request, state.commit(action, of: self))
     }
-    effects.perform()
+    effects.perform(in: context.queue)
     guard let request else { return }
     switch action {
     case .none, .rest, .backOff, .setPriority: break
-    case .enqueue: if let place = effects.entering { context.hosts.add(place, host: request.source.host) }
-    case .prepare(let turn): prepare(request, turn)
+    case .enqueue(let turn): enqueue(turn)
     case .cancelTransfer: if let round = effects.round { transfer.cancel(round) }
-    case .finish: if let outcome { context.ended(self, request, result(of: outcome)) }
+    case .finish: context.ended(self, request, download(result ?? .failure(.cancelled)))
     case .abort: transfer.cancel()
     }
   }
 
-  /// Prepares an attempt: waits until the addresses of the host are known and its pace allows another request, then
-  /// enters the queue that limits the transfers.
-  private func prepare(_ request: DownloadRequest, _ turn: DownloadState.Turn) {
-    context.prepare(for: request) { [weak self] failure in
-      guard let self else { return }
-      if let failure { return fail(failure, in: turn) }
-      context.hosts.whenOpen(host: request.source.host) { [weak self] in self?.enterTransfers(turn) }
-    }
-  }
-
-  fileprivate func hostPlace(
-    for request: DownloadRequest, _ turn: DownloadState.Turn, _ priority: Priority
-  ) -> QueuePlace {
-    let host = request.source.host
-    return QueuePlace(priority: priority, onLeave: { [hosts = context.hosts] in hosts.didLeave(host: host) }) {
-      [weak self] in self?.prepare(request, turn)
-    }
-  }
-
-  private func enterTransfers(_ turn: DownloadState.Turn) {
-    let place = state.withLock { state -> QueuePlace? in
-      guard state.machine.isWaiting(in: turn) else { return nil }
-      state.transferPlace = QueuePlace(priority: state.machine.priority) { [weak self] in self?.startTransfer(turn) }
-      return state.transferPlace
-    }
-    if let place { context.transfers.addOperation(place) }
-  }
-
-  private func result(of outcome: ResponseAssembler.AttemptOutcome) -> Result<Download, FetchFailure> {
+  private func download(
+    _ result: Result<ResponseAssembler.Response, FetchFailure>
+  ) -> Result<Download, FetchFailure> {
     let (attempts, first) = state.withLock { ($0.machine.attempts, $0.machine.firstAttempt ?? created) }
-    guard case .ended(let result, _) = outcome else { return .failure(.cancelled) }
     return result.map { response in
       Download(
         response: response.head.response, body: response.body, finalURL: response.head.finalURL,
@@ -121,41 +106,49 @@ final class DownloadJob: Sendable {
 extension DownloadJob.State {
   /// The part of an action that is prepared under the lock and carried out after unlocking.
   struct Effects {
-    var leaving: [QueuePlace] = []
-    var entering: QueuePlace?
+    var queue: TransferQueue.Effects?
     var backoff: Task<Void, Never>?
     var round: TokenSlot.Round?
 
-    func perform() {
-      for place in leaving { place.leave() }
+    func perform(in queue: TransferQueue) {
+      if let effects = self.queue { queue.perform(effects) }
       backoff?.cancel()
     }
   }
 
-  /// Updates the places for an action. Called under the lock, so that two threads that change the demand one after the
-  /// other change the places in the same order.
+  /// Updates the place in the queue for an action. Called under the lock, so that two threads that change the demand
+  /// one after the other change the place in the same order.
   fileprivate mutating func commit(_ action: DownloadState.Action, of job: DownloadJob) -> Effects {
-    var effects = Effects()
     switch action {
-    case .none, .prepare: break
-    case .enqueue(let turn):
-      effects = release()
-      hostPlace = request.map { job.hostPlace(for: $0, turn, machine.priority) }
-      effects.entering = hostPlace
+    case .none: return Effects()
+    case .enqueue:
+      advanceTrail(limit: job.context.limits.maxRedirects)
+      return Effects()
     case .backOff(let pause, let turn):
       backoff = job.context.after(pause) { [weak job] in job?.act { $0.backedOff(in: turn) } }
-    case .cancelTransfer: effects.round = round
-    case .rest, .finish, .abort: effects = release()
+      return Effects()
+    case .cancelTransfer: return Effects(round: round)
+    case .rest, .finish, .abort: return release(job.context.queue)
     case .setPriority(let priority):
-      hostPlace?.setPriority(priority)
-      transferPlace?.setPriority(priority)
+      if let ticket { job.context.queue.change(ticket, to: priority) }
+      return Effects()
     }
-    return effects
   }
 
-  /// Gives up all places. A running transfer keeps its own until its connection is closed.
-  private mutating func release() -> Effects {
-    let places = [hostPlace.take(), assembler == nil ? transferPlace.take() : nil]
-    return Effects(leaving: places.compactMap { $0 }, backoff: backoff.take())
+  /// Sets the URL of the next transfer: the target of a redirect, or the URL of the request for a new attempt.
+  private mutating func advanceTrail(limit: Int) {
+    let next = redirected.take()
+    if machine.isRedirected, next != nil {
+      trail = next
+    } else {
+      trail = request.map { RedirectTrail(from: $0.source, limit: limit) }
+      elapsed = .zero
+    }
+  }
+
+  /// Gives up the place in the queue. A running transfer keeps it until its connection is closed.
+  private mutating func release(_ queue: TransferQueue) -> Effects {
+    let place = assembler == nil ? ticket.take() : nil
+    return Effects(queue: place.map { queue.remove($0) }, backoff: backoff.take())
   }
 }

@@ -4,26 +4,26 @@
 ///            begin                  attempt(turn)
 /// waiting ----------> queued ----------------------> attempting ----> ended
 ///    |               ^   ^  ^                          |  |  ^          ^
-///    | begin         |   |  +--- range refused --------+  |  |          |
+///    | begin         |   |  +-- redirect, no range ----+  |  |          |
 ///    v        resume |   | backedOff(turn)                |  | pause    | success or
 /// paused ------------+   +----------------- backingOff <--+  v          | final failure
 ///    ^  pause, from queued and backingOff              stopping --------+
 ///    +--------------------------------------------------- |
 /// ```
 ///
-/// `cancel` leads to `ended` from every phase. Events carry the number of their turn, so that a late event of a turn
-/// that was given up is ignored.
+/// `cancel` leads to `ended` from every phase, and `refused` from `queued`. Events carry the number of their turn, so
+/// that a late event of a turn that was given up is ignored.
 struct DownloadState: Sendable {
   enum Phase: Equatable, Sendable {
     /// Waits for the dependencies of its caller.
     case waiting
     /// All callers have paused. The download keeps its bytes, but no place in any queue.
     case paused
-    /// Waits for its host, for the addresses of the host, or for a transfer.
+    /// Waits for the permission of its host, for the addresses of the host, or for a transfer.
     case queued
     /// A transfer is running.
     case attempting
-    /// Waits before the next attempt, and keeps its place at the host.
+    /// Waits before the next attempt.
     case backingOff
     /// All callers have paused, and the running transfer is being canceled.
     case stopping
@@ -35,7 +35,7 @@ struct DownloadState: Sendable {
     fileprivate var number = 0
   }
 
-  /// An attempt that may start now.
+  /// A transfer that may start now.
   struct Attempt: Sendable {
     /// The bytes to continue; nil to download from the start.
     let partial: PartialDownload?
@@ -48,15 +48,15 @@ struct DownloadState: Sendable {
     case failed(FailureCode, kept: PartialDownload?)
     /// The server did not continue the bytes that were kept.
     case rangeRefused
+    /// The server has redirected the request. The next transfer may continue `kept`.
+    case redirected(kept: PartialDownload?)
   }
 
   enum Action: Equatable {
     case none
-    /// Enter the queue of the host, at its end.
+    /// Enter the queue of the host.
     case enqueue(Turn)
-    /// Get ready for another attempt at once, in the place held at the host.
-    case prepare(Turn)
-    /// Get ready for another attempt after a pause, in the place held at the host.
+    /// Enter the queue of the host after a pause.
     case backOff(Duration, Turn)
     /// Cancel the running transfer, and report its end.
     case cancelTransfer
@@ -74,6 +74,8 @@ struct DownloadState: Sendable {
   private var turn = Turn()
   private var partial: PartialDownload?
   private var failures = 0
+  /// True if the next transfer belongs to the same attempt as the last one.
+  private(set) var isRedirected = false
   /// The number of attempts so far.
   private(set) var attempts = 0
   /// The time when the first attempt began.
@@ -121,10 +123,14 @@ struct DownloadState: Sendable {
   mutating func attempt(in turn: Turn, at now: ContinuousClock.Instant = .now) -> Attempt? {
     guard isWaiting(in: turn) else { return nil }
     phase = .attempting
-    attempts += 1
+    if !isRedirected { attempts += 1 }
+    isRedirected = false
     firstAttempt = firstAttempt ?? now
     return Attempt(partial: partial.take())
   }
+
+  /// The host is not available, or forbids the request.
+  mutating func refused(in turn: Turn) -> Action { isWaiting(in: turn) ? finish() : .none }
 
   /// The attempt has ended. A success or a final failure ends the download, even if it was just paused.
   mutating func attemptEnded(
@@ -134,6 +140,11 @@ struct DownloadState: Sendable {
     switch result {
     case .complete: return finish()
     case .rangeRefused: return next(after: .zero)
+    case .redirected(let kept):
+      partial = kept
+      // A download that was paused meanwhile begins a new attempt when it resumes.
+      isRedirected = phase == .attempting
+      return next(after: .zero)
     case .failed(let code, let kept):
       // A cancellation caused by our own pause is not a failure.
       let isInterrupted = phase == .stopping && code == .cancelled
@@ -148,7 +159,7 @@ struct DownloadState: Sendable {
   /// The pause between two attempts is over.
   mutating func backedOff(in turn: Turn) -> Action {
     guard phase == .backingOff, turn == self.turn else { return .none }
-    return .prepare(advance(to: .queued))
+    return enqueue()
   }
 
   // MARK: Transitions
@@ -156,13 +167,14 @@ struct DownloadState: Sendable {
   private mutating func next(after pause: Duration) -> Action {
     // A download that was resumed while it was stopping waits in its host's queue, like one that was paused for longer.
     if phase == .stopping { return demand.isPaused ? self.pause() : enqueue() }
-    return pause > .zero ? .backOff(pause, advance(to: .backingOff)) : .prepare(advance(to: .queued))
+    return pause > .zero ? .backOff(pause, advance(to: .backingOff)) : enqueue()
   }
 
   private mutating func enqueue() -> Action { .enqueue(advance(to: .queued)) }
 
   private mutating func pause() -> Action {
     phase = .paused
+    isRedirected = false
     return .rest
   }
 

@@ -36,13 +36,13 @@ public final class Downloader: Sendable {
   /// The number of downloads that are running, waiting or paused.
   public var runningCount: Int { context.state.withLock { $0.jobs.count } }
 
-  /// The number of hosts with downloads or with a pause.
-  var hostCount: Int { context.hosts.count }
+  /// The number of hosts with downloads, or with something to be remembered.
+  var hostCount: Int { context.queue.hostCount }
 
   /// True to keep new transfers from starting. Running transfers continue. Default false.
   public var isSuspended: Bool {
-    get { context.transfers.isSuspended }
-    set { context.transfers.isSuspended = newValue }
+    get { context.queue.isSuspended }
+    set { context.queue.isSuspended = newValue }
   }
 
   /// Starts a download, or joins the one in flight.

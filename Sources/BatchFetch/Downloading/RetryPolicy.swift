@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Foundation
+internal import HTTPTypes
 
 /// Decides if and when a failed attempt is retried: exponential backoff with full jitter.
 public struct RetryPolicy: Hashable, Sendable {
@@ -8,18 +9,25 @@ public struct RetryPolicy: Hashable, Sendable {
   /// The longest pause before the first retry. It doubles with each further retry. From zero to ``cap``; a value
   /// outside is clamped. Default 0.5 s.
   public var base: Duration
-  /// The longest pause of all, even if a server requests a longer one. From zero to 20 days; a value outside is
-  /// clamped. Default 30 s.
+  /// The longest pause that the policy itself chooses. From zero to 20 days; a value outside is clamped. Default 30 s.
   public var cap: Duration
+  /// The longest time to wait for a host that asks for pauses with `Retry-After` or 429, summed up until it serves a
+  /// request again. Beyond it, the downloads from that host fail, as retryable. Default 120 s.
+  public var maxWait: Duration
 
   /// A policy of up to `limit` retries.
-  public init(limit: Int = 3, base: Duration = .milliseconds(500), cap: Duration = .seconds(30)) {
+  public init(
+    limit: Int = 3, base: Duration = .milliseconds(500), cap: Duration = .seconds(30),
+    maxWait: Duration = .seconds(120)
+  ) {
     self.limit = limit
     self.base = base
     self.cap = cap
+    self.maxWait = maxWait
   }
 
-  /// Returns the pause before the next attempt; nil if the download must not be retried.
+  /// Returns the pause before the next attempt; nil if the download must not be retried. A pause that the server has
+  /// requested is obeyed in full, or not waited for at all.
   ///
   /// - Parameters:
   ///   - code: the failure of the last attempt.
@@ -30,7 +38,7 @@ public struct RetryPolicy: Hashable, Sendable {
     guard attempts <= limit, code.isRetryable else { return nil }
     // An empty response is hardly ever temporary: one retry is enough.
     if code == .emptyBody, attempts > 1 { return nil }
-    if let retryAfter { return min(retryAfter, longest) }
+    if let retryAfter { return retryAfter > maxWait ? nil : retryAfter.clamped(to: .waiting) }
     return ceiling(attempts: attempts) * jitter.clamped(to: 0...1)
   }
 
@@ -45,6 +53,11 @@ public struct RetryPolicy: Hashable, Sendable {
 
 /// The `Retry-After` header field (RFC 9110, section 10.2.3).
 enum RetryAfter {
+  /// Returns the pause that a response requests; nil if it requests none.
+  static func duration(in response: HTTPResponse, now: Date) -> Duration? {
+    response.headerFields[.retryAfter].flatMap { duration(of: $0, now: now) }
+  }
+
   /// Returns the requested pause, for a value that is a number of seconds or a date; nil for any other value.
   static func duration(of value: String, now: Date) -> Duration? {
     let value = value.trimmed

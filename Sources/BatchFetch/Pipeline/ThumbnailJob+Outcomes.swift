@@ -35,7 +35,7 @@ extension ThumbnailJob {
     guard let head = failure.head, failure.code.isLasting else { return }
     let now = context.now()
     let policy = CachePolicy(
-      response: head.response, redirects: head.redirects, mayBeStored: head.isCacheable, requestedAt: now,
+      response: head.response, redirects: head.redirects.map(\.response), mayBeStored: head.isCacheable, requestedAt: now,
       respondedAt: now)
     guard let policy else { return }
     let stored = StoredSource(

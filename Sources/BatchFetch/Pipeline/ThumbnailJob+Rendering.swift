@@ -80,7 +80,7 @@ extension ThumbnailJob {
     StoredSource(
       url: source.description, finalURL: download.finalURL, status: download.response.status.code,
       policy: .ofAny(
-        response: download.response, redirects: download.redirects, mayBeStored: download.isCacheable,
+        response: download.response, redirects: download.redirects.map(\.response), mayBeStored: download.isCacheable,
         requestedAt: download.requestedAt, respondedAt: download.respondedAt),
       content: .image(image, digest: digest, bytes: download.body.count), obtained: .now)
   }

@@ -16,6 +16,10 @@ public enum FailureCode: Hashable, Sendable {
   case dnsTemporary
   /// No connection could be made: refused, or the host is unreachable.
   case connectFailed
+  /// Earlier requests could not reach the host, or it has asked for a pause that is too long to wait for.
+  case hostUnavailable
+  /// The host's `robots.txt` or the image's `X-Robots-Tag` forbids the request.
+  case blockedRobots
   /// The TLS handshake failed: certificate, host name or protocol.
   case tls
   /// No connection was made within the connect timeout.
@@ -61,7 +65,8 @@ extension FailureCode: LosslessStringConvertible {
     [
       (.badURL, "bad_url"), (.badRow, "bad_row"), (.blockedScheme, "blocked_scheme"),
       (.blockedAddress, "blocked_address"), (.dnsNotFound, "dns_not_found"), (.dnsTemporary, "dns_temporary"),
-      (.connectFailed, "connect_failed"), (.tls, "tls"), (.timeoutConnect, "timeout_connect"),
+      (.connectFailed, "connect_failed"), (.hostUnavailable, "host_unavailable"), (.blockedRobots, "blocked_robots"),
+      (.tls, "tls"), (.timeoutConnect, "timeout_connect"),
       (.timeoutFirstByte, "timeout_first_byte"), (.timeoutTotal, "timeout_total"), (.stalled, "stalled"),
       (.connectionLost, "connection_lost"), (.fileUnreadable, "file_unreadable"),
       (.tooManyRedirects, "too_many_redirects"),
@@ -96,7 +101,7 @@ extension FailureCode {
   public var isRetryable: Bool {
     switch self {
     case .dnsTemporary, .connectFailed, .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled,
-      .connectionLost, .emptyBody, .image(.truncated), .image(.outOfMemory), .outputUnavailable:
+      .connectionLost, .hostUnavailable, .emptyBody, .image(.truncated), .image(.outOfMemory), .outputUnavailable:
       true
     case .http(let status): status == 408 || status == 425 || status == 429 || (500...599).contains(status)
     default: false

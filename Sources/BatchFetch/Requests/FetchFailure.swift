@@ -1,3 +1,4 @@
+public import Foundation
 public import HTTPTypes
 
 /// The reason why a request failed.
@@ -15,6 +16,11 @@ public struct FetchFailure: Error, Hashable, Sendable {
   var head: TransferHead?
   /// The number of download attempts; 0 if no request was sent.
   public var attempts: Int
+  /// The time before which the host wants no further request; nil if it has not asked for a pause that is too long to
+  /// wait for.
+  public var retryAt: Date?
+  /// True if the connection broke during its TLS handshake.
+  var isHandshake = false
 
   /// Creates a failure with the cause `code`, explained by `message`.
   public init(_ code: FailureCode, _ message: String, httpStatus: Int? = nil, attempts: Int = 0) {
@@ -26,6 +32,9 @@ public struct FetchFailure: Error, Hashable, Sendable {
 
   /// The last HTTP status received; nil if there was no response.
   public var httpStatus: Int? { response?.status.code }
+
+  /// True if no connection to the host could be made.
+  var isUnreachable: Bool { isHandshake || [.dnsTemporary, .connectFailed, .timeoutConnect].contains(code) }
 
   /// The failure of a request that its caller canceled.
   public static let cancelled = FetchFailure(.cancelled, "The request was canceled.")

@@ -12,9 +12,26 @@ public enum AddressPolicy: Hashable, Sendable {
     for reading in readings {
       if let range = Self.first(of: Self.alwaysRefused, containing: reading) { return range.reason }
     }
-    guard self == .publicOnly, let reading = readings.first else { return nil }
-    return Self.first(of: Self.notPublic, containing: reading)?.reason
+    guard self == .publicOnly else { return nil }
+    // An address may be a destination in several ways; each must be public. Readings that lead nowhere do not count.
+    let destinations = readings.filter { !$0.isThisNetwork }
+    for reading in destinations.isEmpty ? readings : destinations {
+      if let range = Self.first(of: Self.notPublic, containing: reading) { return range.reason }
+    }
+    return nil
   }
+
+  /// Returns the reason why requests to the host `name` are refused; nil if its addresses decide. Behind a proxy, this
+  /// machine does not see the address.
+  func refusal(ofName name: String) -> String? {
+    Self.metadataNames.contains(name.lowercased()) ? "a metadata service" : nil
+  }
+
+  /// The names of metadata services: Google, Amazon, Azure.
+  private static let metadataNames: Set<String> = [
+    "metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal",
+    "metadata.azure.internal",
+  ]
 
   private typealias Range = (prefix: IPAddress, length: Int, reason: String)
 

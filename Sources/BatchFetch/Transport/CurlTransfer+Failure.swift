@@ -7,12 +7,14 @@ extension CurlTransfer {
     if let refusedAddress { return refusedAddress }
     let detail = String(cString: errorText)
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail
-    return FetchFailure(code(for: result, text: text), "\(text).")
+    var failure = FetchFailure(code(for: result, text: text), "\(text).")
+    failure.isHandshake = result == CURLE_SSL_CONNECT_ERROR && failure.code == .connectionLost
+    return failure
   }
 
   /// The failure of a response that ended before or within its head.
   var incompleteHead: FetchFailure {
-    FetchFailure(.connectionLost, "The response from \(trail.hop.host) ended before its header was complete.")
+    FetchFailure(.connectionLost, "The response from \(request.source.host) ended before its header was complete.")
   }
 
   private func code(for result: CURLcode, text: String) -> FailureCode {

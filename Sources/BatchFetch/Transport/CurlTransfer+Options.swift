@@ -2,7 +2,7 @@ internal import CCurl
 internal import HTTPTypes
 
 extension CurlTransfer {
-  /// Sets all options of the handle for the current hop. None of the previous hop remain.
+  /// Sets all options of the handle. None of its previous transfer remain.
   func setOptions(proxy: String?, addresses: [IPAddress], timeLeft: Duration) {
     curl_easy_reset(handle)
     errorText.pointee = 0
@@ -16,7 +16,7 @@ extension CurlTransfer {
   }
 
   private func setTarget(proxy: String?) {
-    ccurl_set_string(handle, CURLOPT_URL, trail.hop.requestString)
+    ccurl_set_string(handle, CURLOPT_URL, request.source.requestString)
     ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
     // An empty string keeps libcurl from reading the environment.
     ccurl_set_string(handle, CURLOPT_PROXY, proxy ?? "")
@@ -24,7 +24,7 @@ extension CurlTransfer {
     ccurl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // Over https, transfers wait for the first connection to a host, because HTTP/2 may multiplex all of them on it.
     // Plain http uses HTTP/1.1, where waiting gains nothing.
-    ccurl_set_long(handle, CURLOPT_PIPEWAIT, trail.hop.scheme == .https ? 1 : 0)
+    ccurl_set_long(handle, CURLOPT_PIPEWAIT, request.source.scheme == .https ? 1 : 0)
   }
 
   /// Gives libcurl the resolved addresses of the host, in order. libcurl itself resolves only names that need no name
@@ -41,9 +41,9 @@ extension CurlTransfer {
     let list = addresses.map(\.description).joined(separator: ",")
     // Some versions of libcurl look up a host with its final dot, some without. The plus sign lets entries expire
     // (7.75).
-    for end in trail.hop.hasFinalDot ? ["", "."] : [""] {
+    for end in request.source.hasFinalDot ? ["", "."] : [""] {
       addressLines =
-        curl_slist_append(addressLines, "+\(trail.hop.hostName)\(end):\(trail.hop.port):\(list)") ?? addressLines
+        curl_slist_append(addressLines, "+\(request.source.hostName)\(end):\(request.source.port):\(list)") ?? addressLines
     }
     ccurl_set_list(handle, CURLOPT_RESOLVE, addressLines)
   }
@@ -53,7 +53,7 @@ extension CurlTransfer {
     ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "identity")
     curl_slist_free_all(headerLines)
     headerLines = nil
-    for field in trail.headerFields {
+    for field in request.headerFields {
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       headerLines = curl_slist_append(headerLines, line) ?? headerLines
     }
@@ -61,14 +61,14 @@ extension CurlTransfer {
   }
 
   private func setTrust() {
-    if let netrc = configuration.netrc, trail.isAtOriginalHost {
+    if let netrc = configuration.netrc, request.addsCredentials {
       ccurl_set_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
       ccurl_set_string(handle, CURLOPT_NETRC_FILE, netrc)
     }
     if let authorities = configuration.certificateAuthorities {
       ccurl_set_string(handle, CURLOPT_CAINFO, authorities)
     }
-    if configuration.isInsecure(trail.hop) {
+    if configuration.isInsecure(request.source) {
       ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0)
       ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0)
     }

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import HTTPTypes
 
-/// One transfer with all its redirects, on the event loop's thread. Passes what libcurl receives to the receiver.
+/// One transfer on the event loop's thread. Passes what libcurl receives to the receiver.
 final class CurlTransfer {
   /// The next action of the event loop for a transfer.
   enum Step {
@@ -26,7 +26,7 @@ final class CurlTransfer {
   let handle: UnsafeMutableRawPointer
   let limits: TransferLimits
   let configuration: CurlTransport.Configuration
-  private(set) var trail: RedirectTrail
+  let request: TransferRequest
   /// The buffer for libcurl's error text.
   let errorText: UnsafeMutablePointer<CChar>
   /// The header lines of the request. libcurl reads them until the exchange ends.
@@ -38,7 +38,7 @@ final class CurlTransfer {
 
   private let receiver: any TransferReceiver
   private let end: ContinuousClock.Instant
-  private var firstByteDeadline: ContinuousClock.Instant
+  private let firstByteDeadline: ContinuousClock.Instant
   private var phase = Phase.exchanging
   private var head = HeadParser()
   private var isHeadDelivered = false
@@ -58,9 +58,10 @@ final class CurlTransfer {
     limits = request.limits
     self.configuration = configuration
     self.receiver = receiver
-    trail = RedirectTrail(request)
-    end = .now + request.limits.total
-    firstByteDeadline = .now + request.limits.firstByte
+    self.request = request
+    let now = ContinuousClock.now
+    end = now + max(.zero, request.limits.total - request.elapsed)
+    firstByteDeadline = now + request.limits.firstByte
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
@@ -83,19 +84,19 @@ final class CurlTransfer {
 
   // MARK: Steps
 
-  /// Returns the first step for the current hop.
+  /// Returns the first step.
   func begin() -> Step {
-    firstByteDeadline = .now + limits.firstByte
-    guard let proxy = configuration.proxies.proxy(for: trail.hop) else {
-      if trail.hop.isLoopbackName { return exchange(at: IPAddress.loopback) }
-      guard let host = trail.hop.nameToLookUp else { return exchange() }
+    guard let proxy = configuration.proxies.proxy(for: request.source) else {
+      if request.source.isLoopbackName { return exchange(at: IPAddress.loopback) }
+      guard let host = request.source.nameToLookUp else { return exchange() }
       phase = .resolving
       return .resolve(host)
     }
-    let host = trail.hop.hostName
+    let host = request.source.hostName
     if let address = IPAddress(host) {
       return refusal(of: address).map { .end($0) } ?? exchange(over: proxy)
     }
+    if let reason = limits.addresses.refusal(ofName: host) { return .end(refusal(of: host, reason)) }
     guard limits.addresses == .publicOnly else { return exchange(over: proxy) }
     phase = .checking
     return .resolve(host)
@@ -105,13 +106,14 @@ final class CurlTransfer {
   func step(after resolution: HostResolution) -> Step {
     if case .resolving = phase {
       guard case .addresses(let addresses) = resolution, !addresses.isEmpty else {
-        return .end(resolution.failure(of: trail.hop.hostName))
+        return .end(resolution.failure(of: request.source.hostName))
       }
       return exchange(at: addresses)
     }
+    if case .temporary = resolution { return .end(resolution.failure(of: request.source.hostName)) }
     // A name that only the proxy can resolve cannot be checked here.
     guard case .addresses(let addresses) = resolution, let failure = addresses.lazy.compactMap(refusal).first else {
-      return exchange(over: configuration.proxies.proxy(for: trail.hop))
+      return exchange(over: configuration.proxies.proxy(for: request.source))
     }
     return .end(failure)
   }
@@ -125,10 +127,6 @@ final class CurlTransfer {
     }
     guard head.isComplete else { return .end(incompleteHead) }
     do throws(FetchFailure) {
-      if let location = RedirectTrail.location(in: head.response) {
-        try trail.follow(location, in: head.response)
-        return begin()
-      }
       try deliverHead()
       return .end(nil)
     } catch {
@@ -159,17 +157,17 @@ final class CurlTransfer {
 
   /// The failure of a transfer whose ``deadline`` has passed.
   var overdue: FetchFailure {
-    if case .resolving = phase, let failure = HostResolution.temporary.failure(of: trail.hop.hostName) {
+    if case .resolving = phase, let failure = HostResolution.temporary.failure(of: request.source.hostName) {
       return failure
     }
     guard firstByteDeadline < end else { return totalTimeout }
-    return FetchFailure(.timeoutFirstByte, "\(trail.hop.host) did not respond within \(limits.firstByte).")
+    return FetchFailure(.timeoutFirstByte, "\(request.source.host) did not respond within \(limits.firstByte).")
   }
 
   /// True once the first line of a response has arrived.
   var hasBegun: Bool { !head.isEmpty }
 
-  /// True once the total timeout, which covers all hops, has passed.
+  /// True once the total timeout has passed.
   var isTimeOver: Bool { ContinuousClock.now >= end }
 
   private var totalTimeout: FetchFailure {
@@ -198,9 +196,11 @@ final class CurlTransfer {
 
   /// Returns the failure if the policy refuses `address`; nil if it allows it.
   func refusal(of address: IPAddress) -> FetchFailure? {
-    limits.addresses.refusal(of: address).map { reason in
-      FetchFailure(.blockedAddress, "\(trail.hop.host) has the blocked address \(address) (\(reason)).")
-    }
+    limits.addresses.refusal(of: address).map { refusal(of: "\(address)", $0) }
+  }
+
+  private func refusal(of address: String, _ reason: String) -> FetchFailure {
+    FetchFailure(.blockedAddress, "\(request.source.host) has the blocked address \(address) (\(reason)).")
   }
 
   private func accept(_ body: () throws(FetchFailure) -> Void) -> Bool {
@@ -217,7 +217,7 @@ final class CurlTransfer {
   private var isUnwanted: Bool {
     switch head.response.status {
     case .ok, .nonAuthoritativeInformation: false
-    case .partialContent: trail.headerFields[.range] == nil && !head.response.holdsWholeRange
+    case .partialContent: request.headerFields[.range] == nil && !head.response.holdsWholeRange
     default: true
     }
   }
@@ -228,12 +228,9 @@ final class CurlTransfer {
     guard !isHeadDelivered else { return }
     isHeadDelivered = true
     var response = head.response
-    if trail.headerFields[.range] == nil, response.holdsWholeRange { response.status = .ok }
+    if request.headerFields[.range] == nil, response.holdsWholeRange { response.status = .ok }
     // A 203 is a 200 that a proxy has modified (RFC 9110, section 15.3.4).
     if response.status == .nonAuthoritativeInformation { response.status = .ok }
-    let isCacheable = trail.hops.allSatisfy { configuration.trusts($0, as: trail.hops[0]) }
-    try receiver.receive(
-      head: TransferHead(
-        response: response, finalURL: trail.finalURL, redirects: trail.redirects, isCacheable: isCacheable))
+    try receiver.receive(head: TransferHead(response: response))
   }
 }

@@ -3,14 +3,11 @@ internal import Foundation
 /// An HTTP transport on libcurl. One event loop on one thread runs any number of transfers, keeps connections open for
 /// reuse, and multiplexes transfers over HTTP/2 if an https server supports it.
 ///
-/// The transport follows redirects itself and checks each hop like the first request. Other hosts get neither the
-/// credentials of the request nor its header fields, except for harmless ones such as `Accept`. A redirect from https
-/// to http fails.
-///
 /// With a proxy, the proxy connects to an address that this machine does not see. The address policy therefore checks
-/// the target before the proxy gets the request: an IP address in the URL always, and with
-/// ``AddressPolicy/publicOnly`` the addresses that the name resolves to on this machine. A name that only the proxy can
-/// resolve is not checked.
+/// the target before the proxy gets the request: an IP address in the URL and the names of metadata services always,
+/// and with ``AddressPolicy/publicOnly`` the addresses that the name resolves to on this machine. A name that only the
+/// proxy can resolve is not checked. The other policy resolves no names, because a request over a proxy should not show
+/// up at the name servers of this network.
 public final class CurlTransport: Transport {
   private let loop: CurlEventLoop
   private let names: NameService
@@ -46,8 +43,8 @@ public final class CurlTransport: Transport {
   /// ``Configuration/netrc`` file.
   ///
   /// The file is read once, when the transport is created, so later changes do not change the keys of this transport.
-  /// Redirects need no part in the variant: other hosts get no credentials from the file, and a redirect to a host with
-  /// an unverified certificate makes the response uncacheable.
+  /// Redirects need no part in the variant: other hosts get no credentials from the file, and ``trusts(_:as:)`` is false
+  /// for a host with an unverified certificate.
   public func variant(of source: SourceURL) -> String {
     guard source.scheme != .file else { return "" }
     let insecure = configuration.insecureHost(of: source).map { "insecure \($0)" }
@@ -55,7 +52,11 @@ public final class CurlTransport: Transport {
     return [insecure, credentials].compactMap { $0 }.joined(separator: ", ")
   }
 
-  /// Resolves the host name, unless its addresses are known or a proxy resolves it.
+  /// Returns true if a redirect from `source` to `hop` does not lower the trust in the response: the certificate of
+  /// `hop` is verified, or the same entry of ``Configuration/insecureHosts`` applies to both.
+  public func trusts(_ hop: SourceURL, as source: SourceURL) -> Bool { configuration.trusts(hop, as: source) }
+
+  /// Resolves the host name, unless its addresses are known or only a proxy needs them.
   ///
   /// - Parameters:
   ///   - source: the URL whose host name is resolved.
@@ -64,10 +65,12 @@ public final class CurlTransport: Transport {
   public func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
-    guard configuration.proxies.proxy(for: source) == nil, let host = source.nameToLookUp else {
-      return completion(nil)
+    let isProxied = configuration.proxies.proxy(for: source) != nil
+    guard !isProxied || limits.addresses == .publicOnly, let host = source.nameToLookUp else { return completion(nil) }
+    names.resolve(host, within: limits.inRange.connect) { resolution in
+      // A name that does not exist here may exist for the proxy.
+      completion(isProxied && resolution == .notFound ? nil : resolution.failure(of: host))
     }
-    names.resolve(host, within: limits.inRange.connect) { completion($0.failure(of: host)) }
   }
 
   /// Posts the transfer to the event loop.

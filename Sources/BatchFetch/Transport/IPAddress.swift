@@ -36,6 +36,9 @@ struct IPAddress: Hashable, Sendable {
     return embedding.offsets.compactMap { offsets in IPAddress(bytes: offsets.map { bytes[$0] }) }
   }
 
+  /// True for an address in 0.0.0.0/8, which is never a destination on a network (RFC 1122, section 3.2.1.3).
+  var isThisNetwork: Bool { bytes.count == 4 && bytes[0] == 0 }
+
   private var isUnspecifiedOrLoopback: Bool { bytes.dropLast().allSatisfy { $0 == 0 } && (bytes.last ?? 0) <= 1 }
 
   private typealias Embedding = (prefix: IPAddress, length: Int, offsets: [[Int]])

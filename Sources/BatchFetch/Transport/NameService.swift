@@ -44,12 +44,15 @@ final class NameService: Sendable {
   /// The number of callers waiting for a lookup.
   var waiterCount: Int { table.withLock { $0.waiterCount } }
 
-  /// Calls `completion` exactly once: before this method returns if the addresses are known, otherwise on another
+  /// Calls `completion` exactly once: before this method returns if the result is known, otherwise on another
   /// thread. The result is ``HostResolution/temporary`` if the lookup runs for longer than `limit`.
   func resolve(_ host: String, within limit: Duration, _ completion: @escaping Completion) {
     let caller = Caller(limit: limit, completion: completion)
     switch table.withLock({ $0.resolve(host, caller, now: now()) }) {
-    case .known(let addresses): completion(.addresses(addresses))
+    case .known(let resolution): completion(resolution)
+    case .old(let resolution):
+      lookUps.async { [self] in lookUp(host) }
+      completion(resolution)
     case .waits(_, .new): lookUps.async { [self] in lookUp(host) }
     case .waits(_, .queued): break
     case .waits(let ticket, .running): expire(ticket, after: limit)

@@ -9,8 +9,10 @@ struct NameTable<Waiter> {
 
   /// The immediate result of a query.
   enum Reply {
-    /// The addresses are known.
-    case known([IPAddress])
+    /// The result is known.
+    case known(HostResolution)
+    /// The addresses are known, but old: the caller starts a lookup, for which it does not wait.
+    case old(HostResolution)
     /// The caller waits for a lookup in the given state.
     case waits(Ticket, LookUp)
   }
@@ -25,22 +27,32 @@ struct NameTable<Waiter> {
     var waiters: [Int: Waiter] = [:]
   }
 
-  private var known: [String: (addresses: [IPAddress], expiry: ContinuousClock.Instant)] = [:]
+  private var known: [String: (resolution: HostResolution, expiry: ContinuousClock.Instant)] = [:]
   private var pending: [String: Pending] = [:]
   private var lastNumber = 0
 
-  /// The time for which addresses are reused. `getaddrinfo` does not report the time to live of a record; libcurl
-  /// assumes the same minute (`CURLOPT_DNS_CACHE_TIMEOUT`).
+  /// The time for which a result is reused. `getaddrinfo` does not report the time to live of a record; libcurl assumes
+  /// the same minute (`CURLOPT_DNS_CACHE_TIMEOUT`).
   static var lifetime: Duration { .seconds(60) }
+  /// The further time for which addresses are used while they are looked up again, so that name servers that fail
+  /// meanwhile stop nothing (RFC 8767).
+  static var staleLifetime: Duration { .seconds(600) }
   /// The maximum number of known hosts. At the limit, expired entries are removed, and if that is not enough, all.
   static var capacity: Int { 4096 }
 
   /// The number of waiting callers.
   var waiterCount: Int { pending.values.reduce(0) { $0 + $1.waiters.count } }
 
-  /// Returns the addresses of `host` if they are known; otherwise lets the caller join its lookup, or start one.
+  /// Returns the result for `host` if it is known; otherwise lets the caller join its lookup, or start one.
   mutating func resolve(_ host: String, _ waiter: Waiter, now: ContinuousClock.Instant) -> Reply {
-    if let entry = known[host], entry.expiry > now { return .known(entry.addresses) }
+    if let entry = known[host] {
+      if entry.expiry > now { return .known(entry.resolution) }
+      if case .addresses = entry.resolution, entry.expiry + Self.staleLifetime > now {
+        guard pending[host] == nil else { return .known(entry.resolution) }
+        pending[host] = Pending()
+        return .old(entry.resolution)
+      }
+    }
     lastNumber += 1
     let lookUp: LookUp = pending[host].map { $0.isRunning ? .running : .queued } ?? .new
     pending[host, default: Pending()].waiters[lastNumber] = waiter
@@ -59,13 +71,19 @@ struct NameTable<Waiter> {
     pending[ticket.host]?.waiters.removeValue(forKey: ticket.number)
   }
 
-  /// Ends the lookup of `host` and returns its waiters. Only addresses are kept, because a failure may be temporary.
+  /// Ends the lookup of `host` and returns its waiters. A temporary failure is not kept.
   mutating func finish(_ host: String, _ resolution: HostResolution, now: ContinuousClock.Instant) -> [Waiter] {
-    if case .addresses(let addresses) = resolution, !addresses.isEmpty {
-      if known.count >= Self.capacity { known = known.filter { $0.value.expiry > now } }
-      if known.count >= Self.capacity { known = [:] }
-      known[host] = (addresses, now + Self.lifetime)
+    switch resolution {
+    case .addresses(let addresses) where !addresses.isEmpty: keep(resolution, of: host, now)
+    case .notFound: keep(resolution, of: host, now)
+    case .addresses, .temporary: break
     }
     return pending.removeValue(forKey: host).map { Array($0.waiters.values) } ?? []
+  }
+
+  private mutating func keep(_ resolution: HostResolution, of host: String, _ now: ContinuousClock.Instant) {
+    if known.count >= Self.capacity { known = known.filter { $0.value.expiry > now } }
+    if known.count >= Self.capacity { known = [:] }
+    known[host] = (resolution, now + Self.lifetime)
   }
 }

@@ -1,14 +1,14 @@
 public import HTTPTypes
 
-/// The head of a response, with the redirects that led to it.
+/// The head of a response. A transport sets the response alone; a download adds the redirects that led to it.
 public struct TransferHead: Hashable, Sendable {
   /// The status and the header fields.
   public var response: HTTPResponse
   /// The URL after redirects, without credentials; nil if it is the requested one.
   public var finalURL: String?
-  /// The redirect responses that were followed, in order. Caches need them, because a response is only as fresh as the
-  /// least fresh of its redirects (RFC 9111). Default: none.
-  public var redirects: [HTTPResponse]
+  /// The redirects that were followed, in order. Caches need them, because a response is only as fresh as the least
+  /// fresh of its redirects (RFC 9111). Default: none.
+  public var redirects: [Redirect]
   /// True if a cache may serve the response to requests with the same key, which includes ``Transport/variant(of:)``.
   /// False if a redirect led to a host that this transport treats differently, for example without verifying its
   /// certificate. Default true.
@@ -16,7 +16,7 @@ public struct TransferHead: Hashable, Sendable {
 
   /// Creates a head from its parts.
   public init(
-    response: HTTPResponse, finalURL: String? = nil, redirects: [HTTPResponse] = [], isCacheable: Bool = true
+    response: HTTPResponse, finalURL: String? = nil, redirects: [Redirect] = [], isCacheable: Bool = true
   ) {
     self.response = response
     self.finalURL = finalURL

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// A request for one transfer.
+/// A request for one transfer: one HTTP request and its response.
 public struct TransferRequest: Sendable {
   /// The URL to fetch.
   public var source: SourceURL
@@ -8,6 +8,12 @@ public struct TransferRequest: Sendable {
   public var headerFields: HTTPFields
   /// The limits of the transfer.
   public var limits: TransferLimits
+  /// The part of ``TransferLimits/total`` that earlier transfers of the same attempt have used, before redirects.
+  /// Default zero.
+  public var elapsed = Duration.zero
+  /// True if the transport may add credentials of its own, for example from a `.netrc` file. False after a redirect to
+  /// another host. Default true.
+  public var addsCredentials = true
 
   /// Creates a request for `source`.
   public init(source: SourceURL, headerFields: HTTPFields = [:], limits: TransferLimits = TransferLimits()) {

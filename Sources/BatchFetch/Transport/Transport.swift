@@ -1,4 +1,4 @@
-/// A way to send one request and receive its response, without retries, caches or knowledge of images.
+/// A way to send one request and receive its response, without redirects, retries, caches or knowledge of images.
 ///
 /// ``CurlTransport`` speaks HTTP, and ``FileTransport`` reads local files.
 public protocol Transport: Sendable {
@@ -7,10 +7,13 @@ public protocol Transport: Sendable {
   /// part of the cache key.
   ///
   /// Equal texts must mean equal bytes in every process. Secrets may appear only as a hash. Called for each request,
-  /// including memory hits, so it must be fast. The text does not cover the hosts that redirects lead to: a transport
-  /// that treats one of them differently clears ``TransferHead/isCacheable`` instead. Default: empty, for a transport
-  /// whose configuration never changes the bytes.
+  /// including memory hits, so it must be fast. The text does not cover the hosts that redirects lead to; see
+  /// ``trusts(_:as:)``. Default: empty, for a transport whose configuration never changes the bytes.
   func variant(of source: SourceURL) -> String
+
+  /// Returns true if this transport treats `hop` in the same way as `source`, which redirects to it. If not, for
+  /// example because it does not verify the certificate of `hop`, the response is never cached. Default: true.
+  func trusts(_ hop: SourceURL, as source: SourceURL) -> Bool
 
   /// Prepares transfers with the host of `source`, for example by resolving its name. A downloader calls this before
   /// each attempt, while the attempt does not yet count as a concurrent transfer, so that hosts that cannot be resolved
@@ -32,6 +35,9 @@ extension Transport {
   /// Returns an empty text: the configuration never changes the bytes.
   public func variant(of source: SourceURL) -> String { "" }
 
+  /// Returns true: the transport treats all hosts alike.
+  public func trusts(_ hop: SourceURL, as source: SourceURL) -> Bool { true }
+
   /// Calls `completion` without any preparation.
   public func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
@@ -50,7 +56,7 @@ public protocol Transfer: Sendable {
 /// The receiver of a transfer's events: at most one head, then bytes, then exactly one end. The events come one at a
 /// time, on a thread shared by other transfers, so no method may block.
 public protocol TransferReceiver: AnyObject, Sendable {
-  /// Receives the head of the final response, after redirects.
+  /// Receives the head of the response, which may be a redirect.
   /// - Throws: the failure with which to abort the transfer.
   func receive(head: TransferHead) throws(FetchFailure)
 

@@ -9,7 +9,7 @@ import Testing
   enum Event: CaseIterable, Sendable {
     case begin, pause, resume, raise, oldDemand, cancel
     case attempt, attemptInOldTurn, backedOff, backedOffInOldTurn
-    case complete, failForGood, failForNow, rangeRefused, interrupted
+    case refused, complete, failForGood, failForNow, rangeRefused, redirected, interrupted
   }
 
   /// A machine under test. Remembers the turns that it has named.
@@ -55,10 +55,12 @@ import Testing
       case .attemptInOldTurn: attempt(in: turns.dropLast().last)
       case .backedOff: backedOff(in: turns.last)
       case .backedOffInOldTurn: backedOff(in: turns.dropLast().last)
+      case .refused: turns.last.map { name(machine.refused(in: $0)) } ?? "none"
       case .complete: end(.complete)
       case .failForGood: fail(.http(404))
       case .failForNow: fail(.stalled)
       case .rangeRefused: end(.rangeRefused)
+      case .redirected: end(.redirected(kept: .sample(count: 5)))
       case .interrupted: fail(.cancelled)
       }
     }
@@ -68,9 +70,6 @@ import Testing
       case .enqueue(let turn):
         turns.append(turn)
         return "enqueue"
-      case .prepare(let turn):
-        turns.append(turn)
-        return "prepare"
       case .backOff(let pause, let turn):
         turns.append(turn)
         return "back off \(pause)"
@@ -108,12 +107,14 @@ import Testing
     (.cancel, ["abort ended", "abort ended", "abort ended", "abort ended", "abort ended", "abort ended", "-"]),
     (.attempt, ["refused", "refused", "attempt 1 attempting", "refused", "refused", "refused", "refused"]),
     (.attemptInOldTurn, ["refused", "refused", "refused", "refused", "refused", "refused", "refused"]),
-    (.backedOff, ["-", "-", "-", "-", "prepare queued", "-", "-"]),
+    (.backedOff, ["-", "-", "-", "-", "enqueue queued", "-", "-"]),
     (.backedOffInOldTurn, ["-", "-", "-", "-", "-", "-", "-"]),
+    (.refused, ["-", "-", "finish ended", "-", "-", "-", "-"]),
     (.complete, ["-", "-", "-", "finish ended", "-", "finish ended", "-"]),
     (.failForGood, ["-", "-", "-", "finish ended", "-", "finish ended", "-"]),
     (.failForNow, ["-", "-", "-", "back off 2.0 seconds backingOff", "-", "rest paused", "-"]),
-    (.rangeRefused, ["-", "-", "-", "prepare queued", "-", "rest paused", "-"]),
+    (.rangeRefused, ["-", "-", "-", "enqueue queued", "-", "rest paused", "-"]),
+    (.redirected, ["-", "-", "-", "enqueue queued", "-", "rest paused", "-"]),
     (.interrupted, ["-", "-", "-", "finish ended", "-", "rest paused", "-"]),
   ]
 
@@ -148,7 +149,7 @@ import Testing
   @Test func `A temporary failure is retried until the retries are used up`() {
     var driver = Driver(retries: 1)
     let actions = driver.handle([.begin, .attempt, .failForNow, .backedOff, .attempt, .failForNow])
-    #expect(actions == ["enqueue", "attempt 1", "back off 2.0 seconds", "prepare", "attempt 2", "finish"])
+    #expect(actions == ["enqueue", "attempt 1", "back off 2.0 seconds", "enqueue", "attempt 2", "finish"])
   }
 
   @Test func `Each attempt takes the bytes that the one before has kept, and no later attempt takes them again`() {
@@ -168,7 +169,36 @@ import Testing
     let actions = driver.handle([
       .begin, .attempt, .failForNow, .backedOff, .attempt, .rangeRefused, .attempt, .failForNow,
     ])
-    #expect(actions.suffix(4) == ["attempt 2", "prepare", "attempt 3", "finish"])
+    #expect(actions.suffix(4) == ["attempt 2", "enqueue", "attempt 3", "finish"])
+  }
+
+  @Test func `A redirect continues the same attempt and the bytes that were kept`() {
+    var driver = Driver(retries: 1)
+    let actions = driver.handle([.begin, .attempt, .redirected, .attempt, .redirected, .attempt, .failForNow])
+    let next = driver.handle([.backedOff, .attempt])
+
+    #expect(actions.dropFirst(2) == ["enqueue", "attempt 1 from 5", "enqueue", "attempt 1 from 5", "back off 2.0 seconds"])
+    #expect(next == ["enqueue", "attempt 2"])
+  }
+
+  @Test(arguments: [
+    [Event.redirected, .pause, .resume], [.pause, .redirected, .resume], [.pause, .resume, .redirected],
+  ])
+  func `A download that is paused at a redirect begins a new attempt`(events: [Event]) {
+    var driver = Driver()
+    _ = driver.handle([.begin, .attempt] + events)
+
+    #expect(!driver.machine.isRedirected)
+    #expect(driver.handle(.attempt) == "attempt 2 from 5")
+  }
+
+  @Test func `A refusal in an old turn changes nothing`() {
+    var driver = Driver()
+    _ = driver.handle([.begin, .pause, .resume])
+
+    let action = driver.machine.refused(in: driver.turns[0])
+    #expect(action == .none)
+    #expect(driver.machine.phase == .queued)
   }
 
   @Test func `A paused download continues the bytes of the attempt that the pause has canceled`() {

@@ -10,9 +10,15 @@ import Testing
   /// Resolves `host` and returns its addresses, or the state of the lookup for which the waiter waits.
   private func resolve(_ table: inout Table, _ host: String, _ waiter: String = "", after seconds: Int = 0) -> String {
     switch table.resolve(host, waiter, now: now + .seconds(seconds)) {
-    case .known(let addresses): addresses.map(\.description).joined(separator: " ")
+    case .known(let resolution): text(of: resolution)
+    case .old(let resolution): "old \(text(of: resolution))"
     case .waits(_, let lookUp): "\(lookUp)"
     }
+  }
+
+  private func text(of resolution: HostResolution) -> String {
+    guard case .addresses(let addresses) = resolution else { return "\(resolution)" }
+    return addresses.map(\.description).joined(separator: " ")
   }
 
   @Test func `Callers of one host share a lookup`() {
@@ -33,11 +39,34 @@ import Testing
     _ = table.finish("a", .addresses(addresses), now: now)
 
     #expect(resolve(&table, "a", after: 59) == "192.0.2.1 192.0.2.2")
+    #expect(resolve(&table, "a", after: 660) == "new")
+  }
+
+  @Test(arguments: [HostResolution.temporary, .addresses([])])
+  func `Old addresses are used while one lookup renews them, and if it fails`(resolution: HostResolution) {
+    var table = Table()
+    _ = resolve(&table, "a")
+    _ = table.finish("a", .addresses(Array(addresses.prefix(1))), now: now)
+
+    #expect(resolve(&table, "a", after: 60) == "old 192.0.2.1")
+    #expect(resolve(&table, "a", after: 61) == "192.0.2.1")
+    #expect(table.finish("a", resolution, now: now + .seconds(62)) == [])
+    #expect(resolve(&table, "a", after: 63) == "old 192.0.2.1")
+    #expect(table.finish("a", .addresses(addresses), now: now + .seconds(64)) == [])
+    #expect(resolve(&table, "a", after: 65) == "192.0.2.1 192.0.2.2")
+  }
+
+  @Test func `A host that does not exist is not looked up again for one minute`() {
+    var table = Table()
+    _ = resolve(&table, "a")
+    _ = table.finish("a", .notFound, now: now)
+
+    #expect(resolve(&table, "a", after: 59) == "notFound")
     #expect(resolve(&table, "a", after: 60) == "new")
   }
 
-  @Test(arguments: [HostResolution.notFound, .temporary, .addresses([])])
-  func `A failed lookup is not kept`(resolution: HostResolution) {
+  @Test(arguments: [HostResolution.temporary, .addresses([])])
+  func `A temporary failure is not kept`(resolution: HostResolution) {
     var table = Table()
     _ = resolve(&table, "a")
 

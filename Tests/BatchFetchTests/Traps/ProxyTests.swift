@@ -119,6 +119,28 @@ import Testing
     }
   }
 
+  @Test func `The public-only policy sends a proxy no request for a name that cannot be looked up for now`() async throws {
+    let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
+    let strict = downloader(proxy, addresses: .publicOnly) { _ in .temporary }
+
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await strict.download(.init(source: try SourceURL("http://inside.example/")))
+    }
+
+    #expect(failure?.code == .dnsTemporary && proxy.requests.isEmpty)
+  }
+
+  @Test(arguments: ["metadata.google.internal", "METADATA.goog", "instance-data"])
+  func `A proxy gets no request for the name of a metadata service`(host: String) async throws {
+    let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
+
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await downloader(proxy).download(.init(source: try SourceURL("http://\(host)/")))
+    }
+
+    #expect(failure?.code == .blockedAddress && proxy.requests.isEmpty)
+  }
+
   @Test func `The public-only policy refuses a redirect to a private address behind a proxy`() async throws {
     let proxy = try LoopbackServer { _ in .http(302, ["Location": "http://10.0.0.1/b"]) }
     let source = try SourceURL("http://93.184.215.14/a")

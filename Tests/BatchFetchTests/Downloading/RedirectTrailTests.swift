@@ -5,9 +5,7 @@ import Testing
 @testable import BatchFetch
 
 @Suite struct RedirectTrailTests {
-  private func trail(_ url: String, _ fields: HTTPFields = [:]) throws -> RedirectTrail {
-    RedirectTrail(TransferRequest(source: try SourceURL(url), headerFields: fields))
-  }
+  private func trail(_ url: String) throws -> RedirectTrail { RedirectTrail(from: try SourceURL(url), limit: 5) }
 
   @Test func `A redirect from https to http is not followed`() throws {
     var trail = try trail("http://h/a")
@@ -19,6 +17,7 @@ import Testing
 
     #expect(failure?.code == .blockedScheme)
     #expect(trail.finalURL == "https://h/a")
+    #expect(trail.redirects.map(\.url) == ["http://h/a"])
   }
 
   @Test(arguments: [
@@ -42,13 +41,13 @@ import Testing
       .userAgent: "thumbs", .accept: "image/png", .authorization: "Bearer x", .cookie: "a=b",
       .init("X-Api-Key")!: "secret", .ifNoneMatch: "\"1\"",
     ]
-    var trail = try trail("http://h/a", fields)
+    var trail = try trail("http://h/a")
 
     try trail.follow("http://other/a", in: HTTPResponse(status: .found))
-    #expect(trail.headerFields == [.userAgent: "thumbs", .accept: "image/png", .ifNoneMatch: "\"1\""])
+    #expect(trail.fields(of: fields) == [.userAgent: "thumbs", .accept: "image/png", .ifNoneMatch: "\"1\""])
 
     try trail.follow("http://h/b", in: HTTPResponse(status: .found))
-    #expect(trail.headerFields == fields)
+    #expect(trail.fields(of: fields) == fields)
   }
 
   @Test func `Credentials of the URL are sent only to its host`() throws {

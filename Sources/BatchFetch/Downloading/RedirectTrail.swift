@@ -1,32 +1,38 @@
 internal import HTTPTypes
 
-/// The redirects of one transfer. A plain value that checks every hop without using the network.
+/// The redirects of one attempt. A plain value that checks every hop without using the network.
 struct RedirectTrail {
-  private let request: TransferRequest
+  /// The URL of the download.
+  let source: SourceURL
+  private let limit: Int
   /// The URL of the current request.
   private(set) var hop: SourceURL
   /// The URLs of all requests so far, including the current one.
   private(set) var hops: [SourceURL]
-  /// The redirect responses that were followed, in order.
-  private(set) var redirects: [HTTPResponse] = []
+  /// The redirects that were followed, in order.
+  private(set) var redirects: [Redirect] = []
 
-  init(_ request: TransferRequest) {
-    self.request = request
-    hop = request.source
-    hops = [request.source]
+  /// - Parameters:
+  ///   - source: the URL of the download.
+  ///   - limit: the maximum number of redirects to follow.
+  init(from source: SourceURL, limit: Int) {
+    self.source = source
+    self.limit = limit
+    hop = source
+    hops = [source]
   }
 
   /// The current URL without credentials; nil if it is the requested one.
-  var finalURL: String? { hop.description == request.source.description ? nil : hop.description }
+  var finalURL: String? { hop.description == source.description ? nil : hop.description }
 
-  /// True if the current host is the host of the request, which alone gets credentials. The scheme may differ, because
+  /// True if the current host is the host of the download, which alone gets credentials. The scheme may differ, because
   /// redirects from http to https on the same host are common.
-  var isAtOriginalHost: Bool { hop.host == request.source.host }
+  var isAtOriginalHost: Bool { hop.host == source.host }
 
-  /// The header fields for the current hop. Another host gets only harmless fields, since any other may be a secret.
-  var headerFields: HTTPFields {
-    guard !isAtOriginalHost else { return request.headerFields }
-    return HTTPFields(request.headerFields.filter { Self.harmless.contains($0.name) })
+  /// Returns the header fields that the current hop gets. Another host gets only harmless fields, since any other may
+  /// be a secret.
+  func fields(of fields: HTTPFields) -> HTTPFields {
+    isAtOriginalHost ? fields : HTTPFields(fields.filter { Self.harmless.contains($0.name) })
   }
 
   private static let harmless: Set<HTTPField.Name> = [
@@ -44,9 +50,8 @@ struct RedirectTrail {
   /// - Throws: `too_many_redirects`, `bad_url`, or `blocked_scheme` for a scheme other than http and https and for a
   ///   redirect from https to http.
   mutating func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) {
-    guard redirects.count < request.limits.maxRedirects else {
-      throw FetchFailure(
-        .tooManyRedirects, "The request exceeded the redirect limit of \(request.limits.maxRedirects).")
+    guard redirects.count < limit else {
+      throw FetchFailure(.tooManyRedirects, "The request exceeded the redirect limit of \(limit).")
     }
     var next = try SourceURL(location, relativeTo: hop)
     switch next.scheme {
@@ -55,9 +60,9 @@ struct RedirectTrail {
       throw FetchFailure(.blockedScheme, "Redirects from https to http are not followed.")
     case .http, .https: break
     }
-    if next.credentials == nil, next.host == request.source.host { next.credentials = request.source.credentials }
+    if next.credentials == nil, next.host == source.host { next.credentials = source.credentials }
+    redirects.append(Redirect(url: hop.description, response: response))
     hop = next
     hops.append(next)
-    redirects.append(response)
   }
 }

@@ -1,0 +1,53 @@
+internal import Synchronization
+
+// The way of one transfer through the queue: from the permission of the host to the turn among the transfers.
+extension DownloadJob {
+  /// Enters the queue of the host, if that permits the request.
+  func enqueue(_ turn: DownloadState.Turn) {
+    guard let hop = state.withLock({ $0.trail?.hop }) else { return }
+    context.checkRobots(of: hop) { [self] failure in
+      if let failure { refuse(failure, in: turn) } else { enter(hop, turn) }
+    }
+  }
+
+  /// Takes a place in the queue, unless the download has given up this turn.
+  private func enter(_ hop: SourceURL, _ turn: DownloadState.Turn) {
+    let effects = state.withLock { state -> TransferQueue.Effects? in
+      guard state.machine.isWaiting(in: turn) else { return nil }
+      let (ticket, effects) = context.queue.add(to: hop.host, state.machine.priority) { [weak self] in
+        self?.handle($0, hop, turn)
+      }
+      state.ticket = ticket
+      return effects
+    }
+    if let effects { context.queue.perform(effects) }
+  }
+
+  private func handle(_ event: TransferQueue.Turn, _ hop: SourceURL, _ turn: DownloadState.Turn) {
+    switch event {
+    case .prepare(let ticket):
+      context.prepare(for: hop) { [weak self] failure in
+        if let failure { self?.fail(failure, ticket, turn) } else { self?.context.queue.prepared(ticket) }
+      }
+    case .start(let ticket): startTransfer(turn, ticket)
+    case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
+    }
+  }
+
+  /// Ends an attempt whose preparation failed.
+  private func fail(_ failure: FetchFailure, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn) {
+    let attempt = state.withLock { state in
+      let attempt = state.machine.attempt(in: turn)
+      if attempt != nil { state.ticket = nil }
+      return attempt
+    }
+    context.queue.end(ticket, failure.isUnreachable ? .unreachable : .abandoned)
+    if let attempt { attemptEnded(.ended(.failure(failure), kept: attempt.partial)) }
+  }
+
+  /// Ends a download whose request is not sent. If earlier attempts have failed, the result of the last one says more.
+  private func refuse(_ failure: FetchFailure, in turn: DownloadState.Turn) {
+    let last = state.withLock { $0.lastResult }
+    act(last ?? .failure(failure)) { $0.refused(in: turn) }
+  }
+}

@@ -1,0 +1,160 @@
+/// The downloads that wait for one host, and all that decides when the next one may send its request. A plain value.
+struct HostLine: Sendable {
+  typealias Ticket = TransferSchedule.Ticket
+
+  /// The reason why the downloads of a host fail without a request.
+  enum Refusal: Equatable, Sendable {
+    /// The host could not be reached by earlier requests.
+    case dead
+    /// The host has asked for a longer pause than the downloads may wait, until this time.
+    case paused(until: Duration)
+  }
+
+  /// The maximum number of downloads that hold a place: preparing, ready, or running.
+  private let places: Int
+  private let retry: RetryPolicy
+  private var pace = HostPace()
+  private var rate: RequestPace?
+  private var breaker: HostBreaker
+  private var waiting = PriorityLine<Ticket>()
+  private var ready = PriorityLine<Ticket>()
+  private var preparing = 0
+  private var running = 0
+  /// The ticket that finds out whether the host is back.
+  private var probe: Ticket?
+  /// The time of the wake-up that was requested last.
+  private var wakeUp: Duration?
+
+  init(places: Int, rate: RequestRate?, maxFailures: Int?, retry: RetryPolicy) {
+    self.places = places
+    self.retry = retry
+    self.rate = rate.map { RequestPace($0) }
+    breaker = HostBreaker(maxFailures: maxFailures)
+  }
+
+  /// True if no ticket is in the line.
+  var isEmpty: Bool { waiting.isEmpty && ready.isEmpty && preparing + running == 0 }
+
+  /// Returns true if the line is empty and nothing about the host must be remembered.
+  func isIdle(at now: Duration) -> Bool { isEmpty && pace.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now }
+
+  /// Returns true if the line is empty and its host has no pause: at most a few failures would be forgotten with it.
+  func isDispensable(at now: Duration) -> Bool { isEmpty && max(openTime, breaker.pauseEnd ?? .zero) <= now }
+
+  /// The highest priority among the tickets that are ready; nil if there are none.
+  var readyPriority: Priority? { ready.topPriority }
+
+  // MARK: Tickets
+
+  mutating func add(_ ticket: Ticket, _ priority: Priority) { waiting.append(ticket, priority) }
+
+  mutating func change(_ ticket: Ticket, to priority: Priority) {
+    waiting.change(ticket, to: priority)
+    ready.change(ticket, to: priority)
+  }
+
+  /// Takes the next ticket to prepare; nil if there is none, or no place.
+  mutating func takeForPreparation() -> Ticket? {
+    guard preparing + ready.count + running < limit, let ticket = waiting.popFirst() else { return nil }
+    preparing += 1
+    if case .probing = breaker.phase { probe = ticket }
+    return ticket
+  }
+
+  /// Puts a prepared ticket among those that are ready.
+  mutating func prepared(_ ticket: Ticket, _ priority: Priority) {
+    preparing -= 1
+    ready.append(ticket, priority)
+  }
+
+  /// Takes the ready ticket that starts its transfer now. Call this only if ``turn(at:)`` is a priority.
+  mutating func takeForTransfer(at now: Duration) -> Ticket? {
+    guard let ticket = ready.popFirst() else { return nil }
+    running += 1
+    rate?.record(at: now)
+    if case .probing = breaker.phase { probe = ticket }
+    return ticket
+  }
+
+  /// Removes a ticket that gives up before its transfer.
+  mutating func remove(_ ticket: Ticket, isPreparing: Bool, now: Duration) {
+    if !waiting.remove(ticket), !ready.remove(ticket), isPreparing { preparing -= 1 }
+    abandonProbe(ticket, now)
+  }
+
+  /// Ends the preparation or the transfer of a ticket, and learns from its result.
+  mutating func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact, isPreparing: Bool, now: Duration) {
+    if isPreparing { preparing -= 1 } else { running -= 1 }
+    switch contact {
+    case .response(let refusal):
+      breaker.reached()
+      if let refusal { pace.refuse(refusal, policy: retry, now: now) } else { pace.accept() }
+    case .reached: breaker.reached()
+    case .unreachable: breaker.failed(isProbe: ticket == probe, now: now)
+    case .abandoned: abandonProbe(ticket, now)
+    }
+    if ticket == probe { probe = nil }
+  }
+
+  private mutating func abandonProbe(_ ticket: Ticket, _ now: Duration) {
+    guard ticket == probe else { return }
+    probe = nil
+    breaker.probeAbandoned(now: now)
+  }
+
+  // MARK: Time
+
+  /// Ends the pauses that are over.
+  mutating func advance(to now: Duration) {
+    pace.open(at: now)
+    if !(waiting.isEmpty && ready.isEmpty) { breaker.advance(to: now) }
+  }
+
+  /// The reason to refuse all waiting tickets; nil if they may wait.
+  var refusal: Refusal? {
+    if breaker.isDead { return .dead }
+    guard pace.isTooLong, let end = pace.closedUntil else { return nil }
+    return .paused(until: end)
+  }
+
+  /// Takes all tickets that wait.
+  mutating func takeAll() -> [Ticket] { ready.removeAll() + waiting.removeAll() }
+
+  /// Returns the priority of the ticket that may start its transfer now; nil if none may.
+  func turn(at now: Duration) -> Priority? {
+    guard running < limit, openTime <= now else { return nil }
+    return readyPriority
+  }
+
+  /// Returns the time at which the line must be looked at again, once for each time; nil if a wake-up is on its way or
+  /// none is needed.
+  mutating func takeWakeUp(at now: Duration) -> Duration? {
+    guard let time = nextChange(after: now), wakeUp.map({ time < $0 }) ?? true else { return nil }
+    wakeUp = time
+    return time
+  }
+
+  /// Records that a wake-up has come. Returns false for one that an earlier one has replaced.
+  mutating func takeWakeUp(requestedFor time: Duration) -> Bool {
+    guard wakeUp == time else { return false }
+    wakeUp = nil
+    return true
+  }
+
+  private func nextChange(after now: Duration) -> Duration? {
+    if waiting.isEmpty, ready.isEmpty {
+      // Wakes up to be removed.
+      return preparing + running > 0 ? nil : openTime.later(than: now)
+    }
+    return breaker.pauseEnd ?? openTime.later(than: now)
+  }
+
+  /// The time before which no request may start.
+  private var openTime: Duration { max(pace.closedUntil ?? .zero, rate?.next ?? .zero) }
+
+  private var limit: Int { min(places, breaker.limit ?? places) }
+}
+
+extension Duration {
+  fileprivate func later(than now: Duration) -> Duration? { self > now ? self : nil }
+}

@@ -1,0 +1,124 @@
+internal import Foundation
+internal import Synchronization
+
+/// The queue of all downloads of a downloader. Carries out what its ``TransferSchedule`` decides.
+final class TransferQueue: Sendable {
+  typealias Ticket = TransferSchedule.Ticket
+
+  /// The turn of a ticket.
+  enum Turn: Sendable {
+    /// Prepare the transfer.
+    case prepare(Ticket)
+    /// Start the transfer.
+    case start(Ticket)
+    /// The ticket has been removed, because its host is not available.
+    case refuse(HostLine.Refusal)
+  }
+
+  /// Receives the turns of one ticket, on any thread. Must not block.
+  typealias Handler = @Sendable (Turn) -> Void
+
+  /// Decisions to carry out after all locks are released.
+  struct Effects: Sendable {
+    fileprivate var turns: [(handler: Handler, turn: Turn)] = []
+    fileprivate var wakeUps: [(host: String, time: Duration)] = []
+  }
+
+  fileprivate struct State {
+    var schedule: TransferSchedule
+    var handlers: [Ticket: Handler] = [:]
+  }
+
+  private let state: Mutex<State>
+  private let clock: any Clock<Duration>
+  /// The time on the injected clock since the downloader was made.
+  private let now: @Sendable () -> Duration
+
+  init(_ schedule: TransferSchedule, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration) {
+    state = Mutex(State(schedule: schedule))
+    self.clock = clock
+    self.now = now
+  }
+
+  /// The number of hosts with downloads, or with something to be remembered.
+  var hostCount: Int { state.withLock { $0.schedule.hostCount } }
+
+  /// True to keep new transfers from starting.
+  var isSuspended: Bool {
+    get { state.withLock { $0.schedule.isSuspended } }
+    set { perform(change { $0.schedule.suspend(newValue, now: $1) }) }
+  }
+
+  // The methods that return effects may be called under the lock of a job: they call nobody. The job performs the
+  // effects after it has unlocked.
+
+  /// Adds a ticket for a request to `host`.
+  func add(to host: String, _ priority: Priority, _ handler: @escaping Handler) -> (Ticket, Effects) {
+    let now = now()
+    return state.withLock { state in
+      let (ticket, actions) = state.schedule.add(to: host, priority, now: now)
+      state.handlers[ticket] = handler
+      return (ticket, state.effects(of: actions))
+    }
+  }
+
+  /// Changes the priority of a ticket.
+  func change(_ ticket: Ticket, to priority: Priority) { state.withLock { $0.schedule.change(ticket, to: priority) } }
+
+  /// Removes a ticket whose transfer has not started.
+  func remove(_ ticket: Ticket) -> Effects {
+    change { state, now in
+      state.handlers[ticket] = nil
+      return state.schedule.remove(ticket, now: now)
+    }
+  }
+
+  /// Reports that the transfer of a ticket is prepared.
+  func prepared(_ ticket: Ticket) { perform(change { $0.schedule.prepared(ticket, now: $1) }) }
+
+  /// Reports that the preparation of a ticket has failed, or that its transfer has ended.
+  func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact) {
+    perform(
+      change { state, now in
+        state.handlers[ticket] = nil
+        return state.schedule.end(ticket, contact, now: now)
+      })
+  }
+
+  /// Carries out decisions.
+  func perform(_ effects: Effects) {
+    for (handler, turn) in effects.turns { handler(turn) }
+    for (host, time) in effects.wakeUps {
+      _ = clock.run(after: time - now()) { [weak self] in self?.wakeUp(host, time) }
+    }
+  }
+
+  private func wakeUp(_ host: String, _ time: Duration) {
+    perform(change { $0.schedule.wakeUp(host, requestedFor: time, now: $1) })
+  }
+
+  private func change(_ event: (inout State, Duration) -> [TransferSchedule.Action]) -> Effects {
+    let now = now()
+    return state.withLock { state in
+      let actions = event(&state, now)
+      return state.effects(of: actions)
+    }
+  }
+}
+
+extension TransferQueue.State {
+  /// Finds the handlers of the decisions.
+  fileprivate mutating func effects(of actions: [TransferSchedule.Action]) -> TransferQueue.Effects {
+    var effects = TransferQueue.Effects()
+    for action in actions {
+      switch action {
+      case .prepare(let ticket): if let handler = handlers[ticket] { effects.turns.append((handler, .prepare(ticket))) }
+      case .start(let ticket): if let handler = handlers[ticket] { effects.turns.append((handler, .start(ticket))) }
+      case .refuse(let ticket, let refusal):
+        if let handler = handlers.removeValue(forKey: ticket) { effects.turns.append((handler, .refuse(refusal))) }
+      case .wakeUp(let host, let time): effects.wakeUps.append((host, time))
+      }
+    }
+    return effects
+  }
+}

@@ -1,0 +1,180 @@
+import Testing
+
+@testable import BatchFetch
+
+@Suite struct TransferScheduleTests {
+  @Test func `A ticket is prepared, and then starts`() {
+    var driver = ScheduleDriver()
+    #expect(driver.add("a1") == ["prepare a1"])
+    #expect(driver.prepared("a1") == ["start a1"])
+    #expect(driver.end("a1") == [])
+    #expect(driver.schedule.hostCount == 0)
+  }
+
+  @Test func `A host never holds more places than its limit, and all hosts together never more transfers`() {
+    var driver = ScheduleDriver(width: 3, places: 2)
+    #expect(driver.addPrepared(["a1", "a2", "a3", "b1", "b2"]) == ["a1", "a2", "b1"])
+    #expect(driver.end("b1") == ["start b2"])
+    #expect(driver.end("a1") == ["prepare a3"])
+    #expect(driver.prepared("a3") == ["start a3"])
+  }
+
+  @Test func `A preparation holds a place at its host, but no transfer`() {
+    var driver = ScheduleDriver(width: 1, places: 1)
+    #expect(driver.add("a1") == ["prepare a1"])
+    #expect(driver.add("a2") == [])
+    #expect(driver.addPrepared(["b1"]) == ["b1"])
+  }
+
+  @Test func `The order is that of the priorities, then that of arrival`() {
+    var driver = ScheduleDriver(width: 1, places: 1)
+    _ = driver.addPrepared(["a1"])
+    for name in ["a2-", "a3", "a4+", "a5", "a6+"] { _ = driver.add(name) }
+
+    #expect(driver.order(endingWith: "a1") == ["a4+", "a6+", "a3", "a5", "a2-"])
+  }
+
+  @Test func `A changed priority moves a ticket at every stage before its transfer`() {
+    var driver = ScheduleDriver(width: 1, places: 2)
+    _ = driver.addPrepared(["x1", "a1", "a2", "b1"])
+    for name in ["a3", "a4"] { _ = driver.add(name) }
+    driver.change("a4", to: .high)
+    driver.change("a2", to: .high)
+
+    #expect(driver.order(endingWith: "x1") == ["a2", "a4", "b1", "a1", "a3"])
+  }
+
+  @Test func `Hosts with tickets of the same priority take turns`() {
+    var driver = ScheduleDriver(width: 1, places: 9)
+    _ = driver.addPrepared(["x1", "a1", "a2", "a3", "b1", "b2", "c1"])
+
+    #expect(driver.order(endingWith: "x1") == ["a1", "b1", "c1", "a2", "b2", "a3"])
+  }
+
+  @Test func `An urgent ticket overtakes ten thousand others`() {
+    var driver = ScheduleDriver(width: 2, places: 1)
+    _ = driver.addPrepared(["x1", "y1"])
+    for index in 0..<10_000 { _ = driver.addPrepared(["\(["a", "b", "c"][index % 3])\(index)-"]) }
+    _ = driver.addPrepared(["b+"])
+
+    let actions = driver.end("x1")
+    #expect(actions.contains("start b+"))
+  }
+
+  @Test(arguments: [["a1"], ["a1", "a2"], ["a2", "a3", "a4"]])
+  func `A ticket that is removed leaves its place to others`(removed: [String]) {
+    var driver = ScheduleDriver(width: 1, places: 2)
+    _ = driver.addPrepared(["x1"])
+    for name in ["a1", "a2", "a3", "a4"] { _ = driver.add(name) }
+    for name in removed { _ = driver.remove(name) }
+    for name in ["a1", "a2", "a3", "a4"] where !removed.contains(name) { _ = driver.prepared(name) }
+
+    #expect(driver.order(endingWith: "x1") == ["a1", "a2", "a3", "a4"].filter { !removed.contains($0) })
+    #expect(driver.schedule.hostCount == 0)
+  }
+
+  @Test func `Nothing starts while the schedule is suspended`() {
+    var driver = ScheduleDriver()
+    #expect(driver.suspend(true) == [])
+    #expect(driver.addPrepared(["a1"]) == [])
+    #expect(driver.suspend(false) == ["start a1"])
+  }
+
+  // MARK: Pauses and rates
+
+  @Test func `A pause holds back one host, and it continues when the pause is over`() {
+    var driver = ScheduleDriver(places: 1)
+    _ = driver.addPrepared(["a1"])
+    _ = driver.add("a2")
+    #expect(driver.end("a1", .response(.init(isLimit: true, retryAfter: .seconds(7)))) == ["prepare a2", "wake a at 7"])
+    #expect(driver.prepared("a2") == [])
+    #expect(driver.addPrepared(["b1"]) == ["b1"])
+    #expect(driver.wake("a", at: 7) == ["start a2"])
+  }
+
+  @Test func `A pause that is too long refuses the downloads of the host until it is over`() {
+    var driver = ScheduleDriver(places: 1)
+    _ = driver.addPrepared(["a1"])
+    _ = driver.add("a2")
+    #expect(driver.end("a1", .response(.init(isLimit: true, retryAfter: .seconds(500)))) == ["refuse a2 until 500"])
+    #expect(driver.add("a3") == ["refuse a3 until 500"])
+    driver.now = 500
+    #expect(driver.addPrepared(["a4"]) == ["a4"])
+  }
+
+  @Test func `A rate spaces the requests to each host, and does not hold back another`() {
+    var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
+    #expect(driver.addPrepared(["a1", "a2", "b1"]) == ["a1", "b1"])
+    #expect(driver.end("a1") == [])
+    #expect(driver.addPrepared(["a3"]) == [])
+    driver.now = 10.05
+    #expect(driver.wake("a", at: 10.05) == ["start a2", "wake a at 20.1"])
+  }
+
+  @Test(arguments: [("5/s", 1.0), ("45/m", 60), ("0.5/s", 2), ("1000/h", 3600)])
+  func `No period has more requests than the rate allows`(text: String, period: Double) throws {
+    let rate = try #require(RequestRate(text))
+    var pace = RequestPace(rate)
+    var (now, times) = (Duration.zero, [Double]())
+    for _ in 0..<3000 {
+      now = max(now, pace.next)
+      pace.record(at: now)
+      times.append(now / .seconds(1))
+    }
+    for (first, next) in zip(times, times.dropFirst(rate.count)) { #expect(next - first > period + 0.04) }
+    // The margin costs little.
+    #expect(times[rate.count] < period + 0.06)
+  }
+
+  // MARK: Dead hosts
+
+  @Test func `A host that cannot be reached is probed once, and then all its downloads are refused`() {
+    var driver = ScheduleDriver(places: 3)
+    for index in 1...9 { _ = driver.add("a\(index)") }
+    for name in ["a1", "a2"] { _ = driver.end(name, .unreachable) }
+    #expect(driver.end("a3", .unreachable) == ["wake a at 1"])
+    _ = driver.end("a4", .unreachable)
+    _ = driver.end("a5", .unreachable)
+    #expect(driver.addPrepared(["b1"]) == ["b1"])
+    #expect(driver.wake("a", at: 1) == ["prepare a6"])
+    #expect(driver.end("a6", .unreachable) == ["refuse a7", "refuse a8", "refuse a9"])
+    #expect(driver.add("a10") == ["refuse a10"])
+
+    driver.now = 16
+    #expect(driver.add("a11") == ["prepare a11"])
+    #expect(driver.add("a12") == [])
+    #expect(driver.prepared("a11") == ["start a11"])
+    #expect(driver.end("a11") == ["prepare a12"])
+  }
+
+  @Test func `A probe takes a download that is prepared already`() {
+    var driver = ScheduleDriver(width: 2, places: 4)
+    _ = driver.addPrepared(["x1"])
+    _ = driver.addPrepared(["a1", "a2", "a3", "a4"])
+    for _ in 0..<3 { _ = driver.end(driver.running.first { $0.hasPrefix("a") } ?? "", .unreachable) }
+    #expect(driver.running == ["x1"])
+    #expect(driver.wake("a", at: 1) == ["start a4"])
+    #expect(driver.add("a5") == [])
+    #expect(driver.end("a4", .reached) == ["prepare a5"])
+  }
+
+  @Test(arguments: [true, false])
+  func `Another download becomes the probe if that one is canceled`(isPrepared: Bool) {
+    var driver = ScheduleDriver(places: 3)
+    for index in 1...5 { _ = driver.add("a\(index)") }
+    for index in 1...3 { _ = driver.end("a\(index)", .unreachable) }
+    #expect(driver.wake("a", at: 1) == ["prepare a4"])
+
+    let actions = isPrepared ? driver.end("a4", .abandoned) : driver.remove("a4")
+    #expect(actions == ["prepare a5"])
+  }
+
+  @Test func `Memory of hosts without downloads is bounded`() {
+    var driver = ScheduleDriver()
+    for index in 0..<20_000 {
+      _ = driver.addPrepared(["h\(index).test"])
+      _ = driver.end("h\(index).test", .unreachable)
+    }
+    #expect(driver.schedule.hostCount <= 4096)
+  }
+}
