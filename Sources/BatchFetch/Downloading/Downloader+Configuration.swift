@@ -14,6 +14,16 @@ extension Downloader {
     /// becomes free goes to the download that has waited longest: a host with many downloads gets no more than one with
     /// few.
     public var perHost = 6
+    /// The maximum rate of requests per host. Every request counts, retries, redirects and revalidations included.
+    /// Default nil: no limit.
+    public var rate: RequestRate?
+    /// Rules for single hosts and groups of hosts, which take precedence over these settings. Default: none.
+    public var hosts = HostRules()
+    /// The number of failures to connect to a host or to resolve its name, in a row and without any success, after
+    /// which the host fails with `host_unavailable`; at least 1. Default 5. Nil: every request is tried.
+    public var maxHostFailures: Int? = 5
+    /// The treatment of `robots.txt` and `X-Robots-Tag`. Default ``RobotsPolicy/ignored``.
+    public var robots = RobotsPolicy.ignored
     /// The shortest time between two progress reports of a download. Default 100 ms.
     public var progressInterval: Duration = .milliseconds(100)
     /// The policy for retries of failed attempts.

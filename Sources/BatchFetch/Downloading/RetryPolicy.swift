@@ -11,12 +11,18 @@ public struct RetryPolicy: Hashable, Sendable {
   /// The longest pause of all, even if a server requests a longer one. From zero to 20 days; a value outside is
   /// clamped. Default 30 s.
   public var cap: Duration
+  /// The longest time to wait for a host that requests a pause with `Retry-After`. If the host requests a longer one,
+  /// the download fails. From zero to 20 days; a value outside is clamped. Default 120 s.
+  public var maxWait: Duration
 
   /// A policy of up to `limit` retries.
-  public init(limit: Int = 3, base: Duration = .milliseconds(500), cap: Duration = .seconds(30)) {
+  public init(
+    limit: Int = 3, base: Duration = .milliseconds(500), cap: Duration = .seconds(30), maxWait: Duration = .seconds(120)
+  ) {
     self.limit = limit
     self.base = base
     self.cap = cap
+    self.maxWait = maxWait
   }
 
   /// Returns the pause before the next attempt; nil if the download must not be retried.

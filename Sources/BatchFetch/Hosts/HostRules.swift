@@ -1,0 +1,47 @@
+/// Rules for hosts and groups of hosts.
+///
+/// If several patterns match a host, the most specific one that has a member decides about that member: first a host
+/// with its port, then a host, then the pattern with the longest domain, then `*`. Header fields are decided by name.
+///
+/// ```swift
+/// var rules = HostRules()
+/// rules[try HostPattern("*")] = HostRule(rate: RequestRate("5/s"))
+/// rules[try HostPattern("*.cdn.example")] = HostRule(perHost: 16)
+/// print(rules.rule(for: "a.cdn.example"))  // both the rate and the limit
+/// ```
+public struct HostRules: Hashable, Sendable {
+  private var rules: [HostPattern.Scope: HostRule] = [:]
+
+  /// Creates an empty set of rules: every host has the downloader's own settings.
+  public init() {}
+
+  /// True if there are no rules.
+  public var isEmpty: Bool { rules.isEmpty }
+
+  /// The rule of a pattern; nil if it has none. Two texts of one pattern have the same rule.
+  public subscript(pattern: HostPattern) -> HostRule? {
+    get { rules[pattern.scope] }
+    set { rules[pattern.scope] = newValue }
+  }
+
+  /// Returns the rule for a host, merged from all patterns that match it. `host` has the form of ``SourceURL/host``.
+  public func rule(for host: String) -> HostRule {
+    var rule = HostRule()
+    guard !rules.isEmpty else { return rule }
+    for scope in Self.scopes(matching: HostAndPort(host)).reversed() {
+      if let other = rules[scope] { rule.merge(other) }
+    }
+    return rule
+  }
+
+  /// Returns the scope of every pattern that may match `host`, the most specific one first.
+  private static func scopes(matching host: HostAndPort) -> [HostPattern.Scope] {
+    var scopes = [HostPattern.Scope.port(host.port, host: host.name), .host(host.name)]
+    var rest = host.name[...]
+    while let dot = rest.firstIndex(of: ".") {
+      rest = rest[rest.index(after: dot)...]
+      scopes.append(.subdomains(of: String(rest)))
+    }
+    return scopes + [.all]
+  }
+}

@@ -1,0 +1,7 @@
+/// The treatment of `robots.txt` (RFC 9309) and of the `X-Robots-Tag` header field.
+public enum RobotsPolicy: Hashable, Sendable {
+  /// Both are ignored.
+  case ignored
+  /// A URL that its host disallows fails with `blocked_robots`.
+  case obeyed
+}
