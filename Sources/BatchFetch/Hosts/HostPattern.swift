@@ -7,8 +7,8 @@
 /// | `*.cdn.example` | all subdomains of `cdn.example` at any depth and port, but not `cdn.example` itself |
 /// | `*` | all hosts |
 public struct HostPattern: Hashable, Sendable {
-  /// The kinds of patterns. Names are without port and final dot.
-  enum Kind: Hashable, Sendable {
+  /// The hosts to which a pattern applies. Names are without port and final dot.
+  enum Scope: Hashable, Sendable {
     case all
     case subdomains(of: String)
     case host(String)
@@ -16,7 +16,7 @@ public struct HostPattern: Hashable, Sendable {
     case port(Int?, host: String)
   }
 
-  let kind: Kind
+  let scope: Scope
 
   /// Parses a pattern. The host may be written in any form that is valid in a URL: in upper case, with international
   /// letters, as an IPv6 address in brackets.
@@ -24,12 +24,12 @@ public struct HostPattern: Hashable, Sendable {
   /// - Throws: `bad_url` if `text` is not a pattern.
   public init(_ text: String) throws(FetchFailure) {
     if text == "*" {
-      kind = .all
+      scope = .all
     } else if text.hasPrefix("*.") {
-      kind = .subdomains(of: try Self.domain(String(text.dropFirst(2))))
+      scope = .subdomains(of: try Self.domain(String(text.dropFirst(2))))
     } else {
       let (host, hasPort) = try Self.host(in: text)
-      kind = hasPort ? .port(host.port, host: host.name) : .host(host.name)
+      scope = hasPort ? .port(host.port, host: host.name) : .host(host.name)
     }
   }
 
@@ -57,7 +57,7 @@ public struct HostPattern: Hashable, Sendable {
 extension HostPattern: CustomStringConvertible {
   /// The pattern in normal form: in lower case and ASCII, without final dot.
   public var description: String {
-    switch kind {
+    switch scope {
     case .all: "*"
     case .subdomains(let domain): "*.\(domain)"
     case .host(let name): name

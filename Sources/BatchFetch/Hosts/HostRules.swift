@@ -10,7 +10,7 @@
 /// print(rules.rule(for: "a.cdn.example"))  // both the rate and the limit
 /// ```
 public struct HostRules: Hashable, Sendable {
-  private var rules: [HostPattern.Kind: HostRule] = [:]
+  private var rules: [HostPattern.Scope: HostRule] = [:]
 
   /// Creates an empty set of rules: every host has the downloader's own settings.
   public init() {}
@@ -20,28 +20,28 @@ public struct HostRules: Hashable, Sendable {
 
   /// The rule of a pattern; nil if it has none. Two texts of one pattern have the same rule.
   public subscript(pattern: HostPattern) -> HostRule? {
-    get { rules[pattern.kind] }
-    set { rules[pattern.kind] = newValue }
+    get { rules[pattern.scope] }
+    set { rules[pattern.scope] = newValue }
   }
 
   /// Returns the rule for a host, merged from all patterns that match it. `host` has the form of ``SourceURL/host``.
   public func rule(for host: String) -> HostRule {
     var rule = HostRule()
     guard !rules.isEmpty else { return rule }
-    for kind in Self.kinds(matching: HostAndPort(host)).reversed() {
-      if let other = rules[kind] { rule.merge(other) }
+    for scope in Self.scopes(matching: HostAndPort(host)).reversed() {
+      if let other = rules[scope] { rule.merge(other) }
     }
     return rule
   }
 
-  /// Returns every kind of pattern that matches `host`, the most specific one first.
-  private static func kinds(matching host: HostAndPort) -> [HostPattern.Kind] {
-    var kinds = [HostPattern.Kind.port(host.port, host: host.name), .host(host.name)]
+  /// Returns the scope of every pattern that may match `host`, the most specific one first.
+  private static func scopes(matching host: HostAndPort) -> [HostPattern.Scope] {
+    var scopes = [HostPattern.Scope.port(host.port, host: host.name), .host(host.name)]
     var rest = host.name[...]
     while let dot = rest.firstIndex(of: ".") {
       rest = rest[rest.index(after: dot)...]
-      kinds.append(.subdomains(of: String(rest)))
+      scopes.append(.subdomains(of: String(rest)))
     }
-    return kinds + [.all]
+    return scopes + [.all]
   }
 }
