@@ -10,16 +10,17 @@ public enum FailureCode: Hashable, Sendable {
   case blockedScheme
   /// The policy forbids connections to the host's IP address.
   case blockedAddress
+  /// The robots.txt of the host does not allow the request, the server failed to deliver it, or the response forbids
+  /// the use of the image.
+  case blockedRobots
+  /// Earlier requests of the run could not reach the host, or the host demands a longer wait than allowed.
+  case hostUnavailable
   /// The host does not exist.
   case dnsNotFound
   /// The name lookup failed temporarily or took too long.
   case dnsTemporary
   /// No connection could be made: refused, or the host is unreachable.
   case connectFailed
-  /// Earlier requests could not reach the host, or it has asked for a pause that is too long to wait for.
-  case hostUnavailable
-  /// The host's `robots.txt` or the image's `X-Robots-Tag` forbids the request.
-  case blockedRobots
   /// The TLS handshake failed: certificate, host name or protocol.
   case tls
   /// No connection was made within the connect timeout.
@@ -64,9 +65,9 @@ extension FailureCode: LosslessStringConvertible {
   static let names: [(FailureCode, String)] =
     [
       (.badURL, "bad_url"), (.badRow, "bad_row"), (.blockedScheme, "blocked_scheme"),
-      (.blockedAddress, "blocked_address"), (.dnsNotFound, "dns_not_found"), (.dnsTemporary, "dns_temporary"),
-      (.connectFailed, "connect_failed"), (.hostUnavailable, "host_unavailable"), (.blockedRobots, "blocked_robots"),
-      (.tls, "tls"), (.timeoutConnect, "timeout_connect"),
+      (.blockedAddress, "blocked_address"), (.blockedRobots, "blocked_robots"),
+      (.hostUnavailable, "host_unavailable"), (.dnsNotFound, "dns_not_found"), (.dnsTemporary, "dns_temporary"),
+      (.connectFailed, "connect_failed"), (.tls, "tls"), (.timeoutConnect, "timeout_connect"),
       (.timeoutFirstByte, "timeout_first_byte"), (.timeoutTotal, "timeout_total"), (.stalled, "stalled"),
       (.connectionLost, "connection_lost"), (.fileUnreadable, "file_unreadable"),
       (.tooManyRedirects, "too_many_redirects"),
@@ -100,8 +101,8 @@ extension FailureCode {
   /// True if the same request may succeed later without any change.
   public var isRetryable: Bool {
     switch self {
-    case .dnsTemporary, .connectFailed, .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled,
-      .connectionLost, .hostUnavailable, .emptyBody, .image(.truncated), .image(.outOfMemory), .outputUnavailable:
+    case .hostUnavailable, .dnsTemporary, .connectFailed, .timeoutConnect, .timeoutFirstByte, .timeoutTotal,
+      .stalled, .connectionLost, .emptyBody, .image(.truncated), .image(.outOfMemory), .outputUnavailable:
       true
     case .http(let status): status == 408 || status == 425 || status == 429 || (500...599).contains(status)
     default: false

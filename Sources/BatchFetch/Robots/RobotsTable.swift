@@ -1,0 +1,73 @@
+/// The robots.txt files of many origins, and the callers waiting for them. A plain value: its owner guards it with a
+/// lock and fetches the files.
+struct RobotsTable<Waiter> {
+  /// A scheme with a host and its port. Each has its own robots.txt (RFC 9309, section 2.3).
+  struct WebOrigin: Hashable, Sendable {
+    let scheme: SourceURL.Scheme
+    let host: String
+  }
+
+  /// The immediate result of a query.
+  enum QueryReply {
+    /// The rules are known.
+    case known(RobotsRules)
+    /// The caller waits for the file, which is being fetched.
+    case waits
+    /// The caller waits for the file and must fetch it.
+    case mustFetch
+  }
+
+  private struct Entry {
+    let rules: RobotsRules
+    let start: ContinuousClock.Instant
+    var end: ContinuousClock.Instant { start + rules.lifetime }
+  }
+
+  private var known: [WebOrigin: Entry] = [:]
+  private var pending: [WebOrigin: [Waiter]] = [:]
+  private var byteCount = 0
+
+  /// The maximum number of known origins. Above a limit, expired entries are removed, then the oldest.
+  static var capacity: Int { 4096 }
+  /// The maximum memory for rules, in bytes.
+  static var maxBytes: Int { 64 << 20 }
+
+  /// The number of known origins, including expired ones.
+  var count: Int { known.count }
+
+  /// The number of waiting callers.
+  var waiterCount: Int { pending.values.reduce(0) { $0 + $1.count } }
+
+  /// Returns the rules of `origin` if they are known; otherwise lets the caller wait for them.
+  mutating func query(_ origin: WebOrigin, _ waiter: Waiter, now: ContinuousClock.Instant) -> QueryReply {
+    if let entry = known[origin], entry.end > now { return .known(entry.rules) }
+    let isFirst = pending[origin] == nil
+    pending[origin, default: []].append(waiter)
+    return isFirst ? .mustFetch : .waits
+  }
+
+  /// Ends the fetch for `origin` and returns its waiters in their order. `rules` are kept; nil stands for a failure,
+  /// which is not, because it may be temporary. A second end of one fetch is ignored.
+  mutating func finish(_ origin: WebOrigin, _ rules: RobotsRules?, now: ContinuousClock.Instant) -> [Waiter] {
+    guard let waiters = pending.removeValue(forKey: origin) else { return [] }
+    remove(origin)
+    if let rules {
+      known[origin] = Entry(rules: rules, start: now)
+      byteCount += rules.byteCount
+      evict(now: now)
+    }
+    return waiters
+  }
+
+  private var isOverLimit: Bool { known.count > Self.capacity || byteCount > Self.maxBytes }
+
+  private mutating func evict(now: ContinuousClock.Instant) {
+    guard isOverLimit else { return }
+    for origin in known.filter({ $0.value.end <= now }).keys { remove(origin) }
+    while isOverLimit, let oldest = known.min(by: { $0.value.start < $1.value.start })?.key { remove(oldest) }
+  }
+
+  private mutating func remove(_ origin: WebOrigin) {
+    byteCount -= known.removeValue(forKey: origin)?.rules.byteCount ?? 0
+  }
+}
