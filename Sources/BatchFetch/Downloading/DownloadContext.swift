@@ -27,6 +27,8 @@ final class DownloadContext: Sendable {
   let elapsed: @Sendable () -> Duration
   /// Ends transfers, one at a time. Nothing on it blocks, so that one thread does all of it without waking another.
   let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
+  /// The rules of the hosts for robots; nil if they are ignored.
+  let robots: RobotsGate?
   private let transport: any Transport
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
@@ -45,18 +47,16 @@ final class DownloadContext: Sendable {
     headerFields = configuration.headerFields
     rules = configuration.hosts
     clock = configuration.clock
+    let fetcher = RobotsFetcher()
+    let token = RobotsFile.productToken(ofUserAgent: configuration.headerFields[.userAgent])
+    robots = configuration.robots == .obeyed ? RobotsGate(productToken: token, fetch: fetcher.fetch) : nil
+    fetcher.connect(to: self)
   }
 
   /// Prepares a transfer from `source`. `completion` is called exactly once, from any thread.
   func prepare(for source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
     guard source.scheme != .file else { return completion(nil) }
     transport.prepare(for: source, limits: limits, completion: completion)
-  }
-
-  /// Finds out whether the host permits a request to `source`. `completion` is called exactly once, from any thread,
-  /// with the failure if it does not.
-  func checkRobots(of source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
-    completion(nil)
   }
 
   /// Returns the failure of a download whose host is not available.

@@ -4,8 +4,10 @@ internal import Synchronization
 extension DownloadJob {
   /// Enters the queue of the host, if that permits the request.
   func enqueue(_ turn: DownloadState.Turn) {
-    guard let hop = state.withLock({ $0.trail?.hop }) else { return }
-    context.checkRobots(of: hop) { [self] failure in
+    let (hop, isRobotsFile) = state.withLock { ($0.trail?.hop, $0.request?.isRobotsFile ?? false) }
+    guard let hop else { return }
+    guard let robots = context.robots, !isRobotsFile else { return enter(hop, turn) }
+    robots.check(hop) { [self] failure in
       if let failure { refuse(failure, in: turn) } else { enter(hop, turn) }
     }
   }

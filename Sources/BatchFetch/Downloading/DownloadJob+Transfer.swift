@@ -31,6 +31,7 @@ extension DownloadJob: TransferReceiver {
         head.isCacheable = head.isCacheable && context.trusts(trail)
       }
       try state.assembler?.receive(head: head, at: respondedAt)
+      if state.request?.isRobotsFile == false { try context.robots?.check(head.response) }
     }
   }
 

@@ -26,6 +26,9 @@ public struct DownloadRequest: Sendable {
   /// The milestones to wait for before the download begins. Until then it occupies no place in a queue. Default: none.
   public var after: [Milestone] = []
 
+  /// True for the request of a robots.txt, which needs no permission.
+  var isRobotsFile = false
+
   /// Creates a request for the bytes at `source`.
   public init(
     source: SourceURL, headerFields: HTTPFields = [:], priority: Priority = .normal,

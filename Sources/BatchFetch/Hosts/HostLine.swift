@@ -10,7 +10,7 @@ struct HostLine: Sendable {
     case paused(until: Duration)
   }
 
-  /// The maximum number of downloads that hold a place: preparing, ready, or running.
+  /// The maximum number of running transfers, and again of tickets that are prepared for them.
   private let places: Int
   private let retry: RetryPolicy
   private var pace = HostPace()
@@ -53,12 +53,19 @@ struct HostLine: Sendable {
     ready.change(ticket, to: priority)
   }
 
-  /// Takes the next ticket to prepare; nil if there is none, or no place.
+  /// Takes the next ticket to prepare; nil if there is none, or enough are prepared.
   mutating func takeForPreparation() -> Ticket? {
-    guard preparing + ready.count + running < limit, let ticket = waiting.popFirst() else { return nil }
+    guard mayPrepare, let ticket = waiting.popFirst() else { return nil }
     preparing += 1
     if case .probing = breaker.phase { probe = ticket }
     return ticket
+  }
+
+  /// True if the next ticket may be prepared: as many are prepared as may run, and one that is more urgent than those.
+  private var mayPrepare: Bool {
+    guard let next = waiting.topPriority, preparing < places else { return false }
+    if let limit = breaker.limit { return preparing + ready.count + running < limit }
+    return preparing + ready.count < places || ready.topPriority.map { next > $0 } ?? false
   }
 
   /// Puts a prepared ticket among those that are ready.
@@ -142,10 +149,7 @@ struct HostLine: Sendable {
   }
 
   private func nextChange(after now: Duration) -> Duration? {
-    if waiting.isEmpty, ready.isEmpty {
-      // Wakes up to be removed.
-      return preparing + running > 0 ? nil : openTime.later(than: now)
-    }
+    if waiting.isEmpty, ready.isEmpty { return nil }
     return breaker.pauseEnd ?? openTime.later(than: now)
   }
 

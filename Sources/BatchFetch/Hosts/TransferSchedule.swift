@@ -3,11 +3,10 @@
 ///
 /// ```
 /// add -> waiting -> preparing -> ready -> running -> end
-///        (a place at the host)          (a transfer)
 /// ```
 ///
-/// A ticket that is preparing holds a place at its host, but no transfer: hosts whose names cannot be resolved do not
-/// slow down others. Hosts with ready tickets of the same priority take turns.
+/// Only running tickets hold a transfer: hosts whose names cannot be resolved do not slow down others. Hosts with ready
+/// tickets of the same priority take turns.
 struct TransferSchedule: Sendable {
   /// A place in the schedule.
   struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }

@@ -26,10 +26,10 @@ enum ResponseDecision {
       if let image {
         self = Self.confirms(download, image.source) ? .confirmed(image, download) : .requestAgain
       } else {
-        self = .fail(Self.failure(of: download))
+        self = .fail(Self.failure(of: download, now: now))
       }
     case .success(let download):
-      self = Self.standIn(for: Self.failure(of: download), image, now: now)
+      self = Self.standIn(for: Self.failure(of: download, now: now), image, now: now)
     case .failure(let failure):
       self = Self.standIn(for: failure, image, now: now)
     }
@@ -48,12 +48,13 @@ enum ResponseDecision {
     return .stale(image)
   }
 
-  private static func failure(of download: Download) -> FetchFailure {
+  private static func failure(of download: Download, now: Date) -> FetchFailure {
     let status = download.response.status
     let reason = status.reasonPhrase.isEmpty ? "" : " (\(status.reasonPhrase))"
     var failure = FetchFailure(
       .http(status.code), "The server responded with status \(status.code)\(reason).", attempts: download.attempts)
     failure.head = download.head
+    failure.retryAt = RetryAfter.duration(in: download.response, now: now).map { now + $0 / .seconds(1) }
     return failure
   }
 }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Synchronization
 
 /// Lets only those requests pass that the robots.txt of their host allows (RFC 9309).
@@ -51,6 +52,14 @@ final class RobotsGate: Sendable {
     case .waits: break
     case .mustFetch: fetchRules(of: origin)
     }
+  }
+
+  /// Throws `blocked_robots` if an `X-Robots-Tag` field of a response forbids the use of its image.
+  func check(_ response: HTTPResponse) throws(FetchFailure) {
+    guard response.status.kind == .successful,
+      let tag = RobotsTag.first(in: response.headerFields, productToken: productToken)
+    else { return }
+    throw FetchFailure(.blockedRobots, "The X-Robots-Tag field of the response forbids the use of the image (\(tag.rawValue)).")
   }
 
   private func fetchRules(of origin: Table.WebOrigin) {

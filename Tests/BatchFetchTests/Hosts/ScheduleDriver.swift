@@ -7,6 +7,7 @@ struct ScheduleDriver {
   /// The time in seconds.
   var now = 0.0
   private var tickets: [String: TransferSchedule.Ticket] = [:]
+  private var wakeUps: [String: Duration] = [:]
   private var names: [TransferSchedule.Ticket: String] = [:]
   /// The tickets whose transfers are running, in the order in which they started.
   private(set) var running: [String] = []
@@ -49,9 +50,11 @@ struct ScheduleDriver {
 
   mutating func suspend(_ isSuspended: Bool) -> [String] { texts(schedule.suspend(isSuspended, now: time)) }
 
-  mutating func wake(_ host: String, at seconds: Double) -> [String] {
-    now = seconds
-    return texts(schedule.wakeUp(host, requestedFor: .seconds(seconds), now: time))
+  /// Lets the time pass until the host has asked to be looked at again.
+  mutating func wake(_ host: String) -> [String] {
+    guard let time = wakeUps.removeValue(forKey: host) else { return ["no wake-up"] }
+    now = time / .seconds(1)
+    return texts(schedule.wakeUp(host, requestedFor: time, now: time))
   }
 
   /// Ends the transfer of `name` and then each one that starts, with preparations that are done at once. Returns the
@@ -80,6 +83,7 @@ struct ScheduleDriver {
       case .refuse(let ticket, .dead): return "refuse \(names[ticket] ?? "?")"
       case .refuse(let ticket, .paused(let end)): return "refuse \(names[ticket] ?? "?") until \(Int(end / .seconds(1)))"
       case .wakeUp(let host, let time):
+        wakeUps[host] = time
         let seconds = time / .seconds(1)
         return "wake \(host) at \(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)")"
       }
