@@ -110,10 +110,12 @@ bench-pixels: PACKAGES += libvips-tools $(CORPUS)
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
 
-## Compares downloads with a bare libcurl loop, curl --parallel and aria2c; then downloads 100,000 files.
+## Compares downloads over plain HTTP, TLS and HTTP/2, and from 200 hosts, with a bare libcurl loop, curl --parallel and
+## aria2c; then measures a slow server, 100,000 files, and rows grouped by host. SECTIONS="plain tls" runs only these.
+SECTIONS :=
 bench-fetch: PACKAGES += curl aria2
 bench-fetch: setup
-	Benchmarks/fetch/run.sh
+	Benchmarks/fetch/run.sh $(SECTIONS)
 
 ## Compares both levels of the cache with NSCache, LRU, the optimum and plain files; takes some minutes.
 bench-cache: setup

@@ -10,13 +10,14 @@ CONFIGURATION = """
 {user}
 worker_processes 1;
 pid nginx.pid;
-events {{ worker_connections 1024; }}
+events {{ worker_connections 4096; }}
 http {{
   access_log off;
   client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
   types {{ image/jpeg jpg; image/png png; }}
   sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=4000;
-  server {{ listen 127.0.0.1:{port}; root "{folder}"; expires 1d; }}
+  root "{folder}"; expires 1d;
+  {blocks}
 }}
 """
 
@@ -24,9 +25,15 @@ http {{
 def start(stack, root, folder):
     """Serves `folder` until `stack` is closed; `root` is for nginx's own files. Returns the origin, such as http://…"""
     [port] = servers.free_ports(1)
+    start_blocks(stack, root, folder, [f"listen 127.0.0.1:{port};"], [port])
+    return f"http://127.0.0.1:{port}"
+
+
+def start_blocks(stack, root, folder, blocks, ports):
+    """Like `start`, with a server for each of `blocks`, which together listen on `ports` of 127.0.0.1."""
     (root / "tmp").mkdir()
     user = "user root;" if os.getuid() == 0 else ""
-    (root / "nginx.conf").write_text(CONFIGURATION.format(user=user, port=port, folder=folder))
+    lines = "\n  ".join(f"server {{ {block} }}" for block in blocks)
+    (root / "nginx.conf").write_text(CONFIGURATION.format(user=user, folder=folder, blocks=lines))
     command = ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"]
-    servers.start(stack, root, "nginx", command, [port])
-    return f"http://127.0.0.1:{port}"
+    servers.start(stack, root, "nginx", command, ports)

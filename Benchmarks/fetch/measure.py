@@ -1,162 +1,135 @@
 #!/usr/bin/env python3
-"""measure.py BINARY: times four programs on the same 2,000 files, and ours on a slow server and over 100,000 requests.
+"""measure.py BINARY [SECTION ...]: compares downloads with other programs and with ideal times.
 
-The programs take turns in one run, and the best of five rounds counts. Ours and the bare loop are compared by the wall
-time of the downloads alone; curl and aria2c, which do not report that, by the wall time of the whole process.
+`plain`, `tls`, `h2` and `hosts` download the same 2,000 files with `bench-fetch` (ours, and a bare loop over libcurl)
+and with `curl --parallel`: over plain HTTP/1.1, TLS with HTTP/1.1, TLS with HTTP/2, and plain HTTP/1.1 from 200 hosts.
+`plain` adds aria2c. All programs verify certificates with an authority that is made for the run. They take turns, and
+the best of five rounds counts. Ours and the bare loop are compared by the wall time of the downloads alone; curl and
+aria2c, which do not report that, by the wall time of the whole process.
+
+`latency` and `soak` are ours alone, on a slow server and over 100,000 requests. `grouped` is a batch whose rows are
+grouped by host, compared with the ideal time. The default is all sections.
 """
-import asyncio
 import contextlib
-import json
 import math
-import os
 import pathlib
-import random
-import resource
-import subprocess
+import statistics
 import sys
 import tempfile
-import threading
-import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import nginx  # noqa: E402
+from origins import FILES, HOSTS, Origins, PacedServer, png
+from programs import ROUNDS, WIDTH, Programs
 
-BINARY = sys.argv[1]
-FILES, WIDTH, ROUNDS = 2000, 16, 5
 SLOW_WIDTH, LATENCY = 64, 0.2
 SOAK = 100_000
-ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+GROUPED_LATENCY, RETRY_AFTER = 0.05, 4
 
 
-def make_files(root):
-    """Writes 2,000 files of 10 to 20 KiB, the same on every run."""
-    source = random.Random(1)
-    (root / "www").mkdir()
-    for index in range(FILES):
-        (root / f"www/{index}.bin").write_bytes(source.randbytes(source.randint(10 << 10, 20 << 10)))
+def show(name, value, goal="", good=None):
+    verdict = "" if good is None else f"goal {goal:10} {'reached' if good else 'MISSED'}"
+    print(f"  {name:46} {value:>9}   {verdict}".rstrip())
 
 
-def start_slow_server(body):
-    """Starts a server that responds to every request with `body` after the latency. Returns its port."""
-    response = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-
-    async def serve(reader, writer):
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            while await reader.readuntil(b"\r\n\r\n"):
-                await asyncio.sleep(LATENCY)
-                writer.write(response)
-
-    async def listen():
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1000)
-        port.append(server.sockets[0].getsockname()[1])
-        ready.set()
-        await server.serve_forever()
-
-    port, ready = [], threading.Event()
-    threading.Thread(target=lambda: asyncio.run(listen()), daemon=True).start()
-    ready.wait()
-    return port[0]
-
-
-def measured(command):
-    """Runs a process and returns its wall and CPU seconds and its output."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    begin = time.monotonic()
-    done = subprocess.run(command, env=ENVIRONMENT, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    wall = time.monotonic() - begin
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"wall": wall, "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}, done.stdout
-
-
-def bench(mode, width, count, urls):
-    process, output = measured([BINARY, mode, str(width), str(count), *urls])
-    inside = json.loads(output)
-    assert inside["good"] == count, f"only {inside['good']} of {count} downloads succeeded"
-    return inside | process
-
-
-def write_lists(root, urls):
-    lines = "".join(f'url = "{url}"\noutput = "{root}/out/{index}.bin"\n' for index, url in enumerate(urls))
-    (root / "curl.txt").write_text(lines)
-    (root / "aria2.txt").write_text("".join(f"{url}\n  out={index}.bin\n" for index, url in enumerate(urls)))
-
-
-def fetched_by(command, root):
-    (root / "out").mkdir(exist_ok=True)
-    for path in (root / "out").iterdir():
-        path.unlink()
-    result, _ = measured(command)
-    assert sum(1 for _ in (root / "out").iterdir()) == FILES, f"{command[0]} did not write all files"
-    return result
-
-
-def compare(root, urls):
-    write_lists(root, urls)
-    programs = {
-        "bare loop": lambda: bench("bare", WIDTH, FILES, urls),
-        "ours": lambda: bench("ours", WIDTH, FILES, urls),
-        "curl": lambda: fetched_by(
-            ["curl", "-s", "--parallel", "--parallel-immediate", "--parallel-max", str(WIDTH),
-             "-K", f"{root}/curl.txt"], root),
-        "aria2c": lambda: fetched_by(
-            ["aria2c", "-q", "-i", f"{root}/aria2.txt", "-d", f"{root}/out", "-j", str(WIDTH), "-x", "1",
-             "--file-allocation=none", "--allow-overwrite=true"], root),
-    }
-    rounds = {name: [] for name in programs}
-    for _ in range(ROUNDS):
-        for name, program in programs.items():
-            rounds[name].append(program())
-    return {name: {key: min(one[key] for one in results) for key in results[0]} for name, results in rounds.items()}
-
-
-def show(name, value, goal, good):
-    print(f"  {name:46} {value:>9}   goal {goal:10} {'reached' if good else 'MISSED'}")
-
-
-def report(best):
-    print(f"\n{FILES} files of 10 to 20 KiB from loopback nginx, {WIDTH} at once, best of {ROUNDS}")
-    for name, values in best.items():
-        inside = f"  downloads alone {values['seconds']:.3f} s" if "seconds" in values else ""
-        print(f"  {name:10} {values['wall']:7.3f} s wall  {values['cpu']:7.3f} s CPU{inside}")
-    ours, bare = best["ours"], best["bare loop"]
-    ratio = bare["seconds"] / ours["seconds"]
-    show("speed of ours, bare loop = 1", f"{ratio:.2f}", ">= 0.5", ratio >= 0.5)
+def report_plain(programs):
+    rounds = programs.compare(programs.origins.plain, with_aria2=True)
+    report(rounds, "plain HTTP/1.1, from one host", goal=0.55, cpu_goal=40)
     for name, goal in [("curl", 2), ("aria2c", 5)]:
-        ratio = best[name]["wall"] / ours["wall"]
+        ratio = best(rounds[name], "wall") / best(rounds["ours"], "wall")
         show(f"times as fast as {name}", f"{ratio:.2f}", f">= {goal}", ratio >= goal)
-    overhead = (ours["cpu"] - bare["cpu"]) / FILES * 1e6
-    show("CPU per operation over the bare loop", f"{overhead:.1f} us", "<= 30 us", overhead <= 30)
 
 
-def report_latency(root):
-    port = start_slow_server((root / "www/0.bin").read_bytes())
-    urls = [f"http://127.0.0.1:{port}/{index}" for index in range(FILES)]
-    seconds = bench("ours", SLOW_WIDTH, FILES, urls)["seconds"]
+def report_tls(programs):
+    report(programs.compare(programs.origins.tls), "TLS with HTTP/1.1, from one host", goal=0.8)
+
+
+def report_h2(programs):
+    report(programs.compare(programs.origins.http2), "TLS with HTTP/2, from one host", goal=0.8)
+
+
+def report_hosts(programs):
+    rounds = programs.compare(programs.origins.hosts)
+    report(rounds, f"plain HTTP/1.1, from {len(HOSTS)} hosts in random order", goal=0.8)
+
+
+def best(results, key):
+    return min(result[key] for result in results)
+
+
+def report(rounds, title, goal, cpu_goal=None):
+    """Prints the results of each program, and ours compared with the bare loop and with curl."""
+    print(f"\n{FILES} files of 10 to 20 KiB over {title}, {WIDTH} at once, best of {ROUNDS}")
+    for name, results in rounds.items():
+        inside = f"  downloads alone {best(results, 'seconds'):.3f} s" if "seconds" in results[0] else ""
+        print(f"  {name:10} {best(results, 'wall'):7.3f} s wall  {best(results, 'cpu'):7.3f} s CPU"
+              f"  {best(results, 'connections'):5} connections{inside}")
+    ours, bare = rounds["ours"], rounds["bare loop"]
+    ratio = best(bare, "seconds") / best(ours, "seconds")
+    show("speed of ours, bare loop = 1", f"{ratio:.2f}", f">= {goal}", ratio >= goal)
+    ratios = [ones["seconds"] / others["seconds"] for ones, others in zip(bare, ours)]
+    show("the same, median of the rounds", f"{statistics.median(ratios):.2f}")
+    overhead = (best(ours, "cpu") - best(bare, "cpu")) / FILES * 1e6
+    is_good = None if cpu_goal is None else overhead <= cpu_goal
+    show("CPU per download over the bare loop", f"{overhead:.1f} us", f"<= {cpu_goal} us", is_good)
+    if cpu_goal is None:
+        show("times as fast as curl", f"{best(rounds['curl'], 'wall') / best(ours, 'wall'):.2f}")
+
+
+def report_latency(programs):
+    server = PacedServer((programs.root / "www/0.bin").read_bytes(), LATENCY)
+    urls = [f"http://127.0.0.1:{server.port}/{index}" for index in range(FILES)]
+    seconds = programs.bench("ours", SLOW_WIDTH, urls)["seconds"]
     ideal = math.ceil(FILES / SLOW_WIDTH) * LATENCY
     print(f"\n{FILES} responses after {LATENCY * 1000:.0f} ms each, {SLOW_WIDTH} at once")
     show(f"{seconds:.2f} s, ideal {ideal:.2f} s", f"{seconds / ideal:.3f}", "<= 1.15", seconds / ideal <= 1.15)
 
 
-def report_soak(urls):
-    command = [BINARY, "soak", str(WIDTH), str(SOAK), *urls]
-    done = subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, text=True)
-    samples = [tuple(map(int, line.split())) for line in done.stderr.splitlines()]
-    seconds = json.loads(done.stdout)["seconds"]
+def report_soak(programs):
+    seconds, samples = programs.soak(SOAK, programs.origins.plain)
     print(f"\n{SOAK} requests in {seconds:.1f} s; memory in use after every tenth of them, MiB")
-    print("  " + " ".join(f"{size / 2**20:.1f}" for _, size in samples))
-    growth = samples[-1][1] / samples[1][1]
+    print("  " + " ".join(f"{size / 2**20:.1f}" for size in samples))
+    growth = samples[-1] / samples[1]
     show("last sample, second = 1", f"{growth:.3f}", "<= 1.05", growth <= 1.05)
 
 
+def report_grouped(programs):
+    hosts = [f"127.0.1.{host}" for host in range(1, 11)]
+    print(f"\n{FILES} rows grouped by {len(hosts)} hosts, responses after {GROUPED_LATENCY * 1000:.0f} ms each, {WIDTH}"
+          " at once, 6 per host")
+    ideal = FILES * GROUPED_LATENCY / WIDTH
+    seconds, _ = grouped(programs, hosts)
+    show(f"{seconds:.2f} s, ideal {ideal:.2f} s", f"{seconds / ideal:.3f}", "<= 1.15", seconds / ideal <= 1.15)
+    seconds, server = grouped(programs, hosts, refusal=(hosts[0], 20, RETRY_AFTER))
+    goal = 1.15 * ideal + RETRY_AFTER
+    show(f"one 429 with Retry-After: {RETRY_AFTER}, ideal {ideal + RETRY_AFTER:.2f} s", f"{seconds:.2f} s",
+         f"<= {goal:.2f} s", seconds <= goal)
+    early = server.early_requests()
+    show("requests to that host before its time", early, "0", early == 0)
+
+
+def grouped(programs, hosts, refusal=None):
+    """Fetches the same number of rows from each host, one host after the other. Returns the seconds and the server."""
+    server = PacedServer(png(16), GROUPED_LATENCY, hosts, refusal)
+    rows = FILES // len(hosts)
+    urls = [f"http://{host}:{server.port}/{row}.png" for host in hosts for row in range(rows)]
+    return programs.bench("grouped", WIDTH, urls)["seconds"], server
+
+
+SECTIONS = {
+    "plain": report_plain, "tls": report_tls, "h2": report_h2, "hosts": report_hosts, "latency": report_latency,
+    "soak": report_soak, "grouped": report_grouped,
+}
+
+
 def main():
+    binary, *sections = sys.argv[1:]
+    unknown = [section for section in sections if section not in SECTIONS]
+    if unknown:
+        sys.exit(f"unknown section {unknown[0]}; there are {', '.join(SECTIONS)}")
     with contextlib.ExitStack() as stack:
         root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="thumbs-bench-")))
-        make_files(root)
-        origin = nginx.start(stack, root, root / "www")
-        urls = [f"{origin}/{index}.bin" for index in range(FILES)]
-        report(compare(root, urls))
-        report_latency(root)
-        report_soak(urls)
+        programs = Programs(binary, root, Origins(stack, root))
+        for section in sections or SECTIONS:
+            SECTIONS[section](programs)
 
 
 main()

@@ -4,12 +4,15 @@ import Synchronization
 
 /// A benchmark of the event loop alone. It collects each response and only counts it.
 final class TransportBench: Sendable {
-  private let transport = CurlTransport()
+  private let transport: CurlTransport
   private let window: DispatchSemaphore
   private let group = DispatchGroup()
   private let sums = Mutex((good: 0, bytes: 0))
 
-  init(width: Int) { window = DispatchSemaphore(value: width) }
+  init(_ transport: CurlTransport, width: Int) {
+    self.transport = transport
+    window = DispatchSemaphore(value: width)
+  }
 
   func run(_ urls: [String]) -> (Int, Int) {
     for url in urls {
