@@ -42,9 +42,9 @@ enum RobotsTag: String, CaseIterable, Sendable {
 
   /// Returns the name of the crawler at the beginning of `part` and the directive after it; nil if there is no name. A
   /// colon may instead belong to a directive with a value, such as `max-snippet:20`, or to the time in a date.
-  private static func split(_ part: Substring) -> (agent: Substring, directive: Substring)? {
+  private static func split(_ part: Substring) -> (agent: String, directive: Substring)? {
     guard let colon = part.firstIndex(of: ":") else { return nil }
-    let (agent, name) = (trimmed(part[..<colon]), name(of: part))
+    let (agent, name) = (part[..<colon].trimmed, name(of: part))
     let isDirective = valued.contains(name) || RobotsTag(rawValue: name) != nil
     guard !isDirective, !agent.isEmpty, !agent.contains(where: \.isWhitespace) else { return nil }
     return (agent, part[part.index(after: colon)...])
@@ -55,12 +55,7 @@ enum RobotsTag: String, CaseIterable, Sendable {
 
   /// Returns the beginning of `directive` without its value, in lower case.
   private static func name(of directive: Substring) -> String {
-    trimmed(directive.prefix { $0 != ":" }).lowercased()
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    let tail = text.drop(while: \.isWhitespace)
-    return tail[..<(tail.lastIndex { !$0.isWhitespace }.map(tail.index(after:)) ?? tail.startIndex)]
+    directive.prefix { $0 != ":" }.trimmed.lowercased()
   }
 
   /// The failure of a request whose response has the directive.

@@ -8,8 +8,8 @@ import Testing
     "bad_url", "bad_row", "blocked_scheme", "blocked_address", "blocked_robots", "host_unavailable", "dns_not_found",
     "dns_temporary", "connect_failed", "tls", "timeout_connect", "timeout_first_byte", "timeout_total", "stalled",
     "connection_lost", "http_404", "too_many_redirects", "bad_encoding", "too_large_bytes", "too_many_pixels",
-    "empty_body", "truncated", "not_an_image", "unsupported_format", "decode_error", "decode_limit", "output_failed", "offline_miss",
-    "cancelled",
+    "empty_body", "truncated", "not_an_image", "unsupported_format", "decode_error", "decode_limit", "output_failed",
+    "offline_miss", "cancelled",
   ])
   func `Every code of a report can be parsed`(name: String) throws {
     #expect(try #require(FailureCode(name)).description == name)
