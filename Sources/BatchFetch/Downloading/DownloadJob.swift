@@ -130,8 +130,7 @@ extension DownloadJob.State {
     case .cancelTransfer: return Effects(round: round)
     case .rest, .finish, .abort: return release(job.context.queue)
     case .setPriority(let priority):
-      if let ticket { job.context.queue.change(ticket, to: priority) }
-      return Effects()
+      return Effects(queue: ticket.map { job.context.queue.change($0, to: priority) })
     }
   }
 

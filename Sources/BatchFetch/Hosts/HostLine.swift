@@ -18,7 +18,7 @@ struct HostLine: Sendable {
   private var breaker: HostBreaker
   private var waiting = PriorityLine<Ticket>()
   private var ready = PriorityLine<Ticket>()
-  private var preparing = 0
+  private var preparing = PriorityLine<Ticket>()
   private var running = 0
   /// The ticket that finds out whether the host is back.
   private var probe: Ticket?
@@ -33,7 +33,7 @@ struct HostLine: Sendable {
   }
 
   /// True if no ticket is in the line.
-  var isEmpty: Bool { waiting.isEmpty && ready.isEmpty && preparing + running == 0 }
+  var isEmpty: Bool { waiting.isEmpty && ready.isEmpty && preparing.isEmpty && running == 0 }
 
   /// Returns true if the line is empty and nothing about the host must be remembered.
   func isIdle(at now: Duration) -> Bool { isEmpty && pace.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now }
@@ -50,27 +50,28 @@ struct HostLine: Sendable {
 
   mutating func change(_ ticket: Ticket, to priority: Priority) {
     waiting.change(ticket, to: priority)
+    preparing.change(ticket, to: priority)
     ready.change(ticket, to: priority)
   }
 
   /// Takes the next ticket to prepare; nil if there is none, or enough are prepared.
   mutating func takeForPreparation() -> Ticket? {
-    guard mayPrepare, let ticket = waiting.popFirst() else { return nil }
-    preparing += 1
+    guard mayPrepare, let priority = waiting.topPriority, let ticket = waiting.popFirst() else { return nil }
+    preparing.append(ticket, priority)
     if case .probing = breaker.phase { probe = ticket }
     return ticket
   }
 
   /// True if the next ticket may be prepared: as many are prepared as may run, and one that is more urgent than those.
   private var mayPrepare: Bool {
-    guard let next = waiting.topPriority, preparing < places else { return false }
-    if let limit = breaker.limit { return preparing + ready.count + running < limit }
-    return preparing + ready.count < places || ready.topPriority.map { next > $0 } ?? false
+    guard let next = waiting.topPriority, preparing.count < places else { return false }
+    if let limit = breaker.limit { return preparing.count + ready.count + running < limit }
+    return preparing.count + ready.count < places || ready.topPriority.map { next > $0 } ?? false
   }
 
   /// Puts a prepared ticket among those that are ready.
   mutating func prepared(_ ticket: Ticket, _ priority: Priority) {
-    preparing -= 1
+    preparing.remove(ticket)
     ready.append(ticket, priority)
   }
 
@@ -84,14 +85,14 @@ struct HostLine: Sendable {
   }
 
   /// Removes a ticket that gives up before its transfer.
-  mutating func remove(_ ticket: Ticket, isPreparing: Bool, now: Duration) {
-    if !waiting.remove(ticket), !ready.remove(ticket), isPreparing { preparing -= 1 }
+  mutating func remove(_ ticket: Ticket, now: Duration) {
+    _ = waiting.remove(ticket) || ready.remove(ticket) || preparing.remove(ticket)
     abandonProbe(ticket, now)
   }
 
   /// Ends the preparation or the transfer of a ticket, and learns from its result.
-  mutating func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact, isPreparing: Bool, now: Duration) {
-    if isPreparing { preparing -= 1 } else { running -= 1 }
+  mutating func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact, now: Duration) {
+    if !preparing.remove(ticket) { running -= 1 }
     switch contact {
     case .response(let refusal):
       breaker.reached()

@@ -63,7 +63,9 @@ final class TransferQueue: Sendable {
   }
 
   /// Changes the priority of a ticket.
-  func change(_ ticket: Ticket, to priority: Priority) { state.withLock { $0.schedule.change(ticket, to: priority) } }
+  func change(_ ticket: Ticket, to priority: Priority) -> Effects {
+    change { $0.schedule.change(ticket, to: priority, now: $1) }
+  }
 
   /// Removes a ticket whose transfer has not started.
   func remove(_ ticket: Ticket) -> Effects {

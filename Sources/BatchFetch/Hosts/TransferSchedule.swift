@@ -79,12 +79,12 @@ struct TransferSchedule: Sendable {
     return (ticket, update(host, now))
   }
 
-  /// Changes the order of a ticket among those that wait. It never starts anything.
-  mutating func change(_ ticket: Ticket, to priority: Priority) {
-    guard let host = entries[ticket]?.host else { return }
+  /// Changes the order of a ticket among those that wait.
+  mutating func change(_ ticket: Ticket, to priority: Priority, now: Duration) -> [Action] {
+    guard let host = entries[ticket]?.host, entries[ticket]?.priority != priority else { return [] }
     entries[ticket]?.priority = priority
     lines[host]?.change(ticket, to: priority)
-    if let top = lines[host]?.readyPriority { turns.change(host, to: top) }
+    return update(host, now)
   }
 
   /// A transfer is prepared.
@@ -100,7 +100,7 @@ struct TransferSchedule: Sendable {
     guard let entry = entries[ticket], entry.stage == .preparing || entry.stage == .running else { return [] }
     entries[ticket] = nil
     if entry.stage == .running { running -= 1 }
-    lines[entry.host]?.end(ticket, contact, isPreparing: entry.stage == .preparing, now: now)
+    lines[entry.host]?.end(ticket, contact, now: now)
     return update(entry.host, now)
   }
 
@@ -108,7 +108,7 @@ struct TransferSchedule: Sendable {
   mutating func remove(_ ticket: Ticket, now: Duration) -> [Action] {
     guard let entry = entries[ticket], entry.stage != .running else { return [] }
     entries[ticket] = nil
-    lines[entry.host]?.remove(ticket, isPreparing: entry.stage == .preparing, now: now)
+    lines[entry.host]?.remove(ticket, now: now)
     return update(entry.host, now)
   }
 
@@ -129,11 +129,7 @@ struct TransferSchedule: Sendable {
   private mutating func update(_ host: String, _ now: Duration) -> [Action] {
     guard var line = lines.removeValue(forKey: host) else { return [] }
     line.advance(to: now)
-    var actions = refuse(&line)
-    while let ticket = line.takeForPreparation() {
-      entries[ticket]?.stage = .preparing
-      actions.append(.prepare(ticket))
-    }
+    var actions = refuse(&line) + prepare(&line)
     if let time = line.takeWakeUp(at: now) { actions.append(.wakeUp(host: host, at: time)) }
     if line.isIdle(at: now) {
       turns.remove(host)
@@ -151,6 +147,15 @@ struct TransferSchedule: Sendable {
       entries[ticket] = nil
       return .refuse(ticket, refusal)
     }
+  }
+
+  private mutating func prepare(_ line: inout HostLine) -> [Action] {
+    var actions: [Action] = []
+    while let ticket = line.takeForPreparation() {
+      entries[ticket]?.stage = .preparing
+      actions.append(.prepare(ticket))
+    }
+    return actions
   }
 
   /// Lets a host wait for a free transfer, if one of its tickets may start.
@@ -171,12 +176,16 @@ struct TransferSchedule: Sendable {
   private mutating func startTransfers(_ now: Duration) -> [Action] {
     var actions: [Action] = []
     while !isSuspended, running < width, let host = turns.popFirst() {
-      guard let ticket = lines[host]?.takeForTransfer(at: now) else { continue }
-      running += 1
-      entries[ticket]?.stage = .running
-      actions.append(.start(ticket))
-      if let line = lines[host] { offerTurn(host, line, now) }
-      if let time = lines[host]?.takeWakeUp(at: now) { actions.append(.wakeUp(host: host, at: time)) }
+      guard var line = lines.removeValue(forKey: host) else { continue }
+      if let ticket = line.takeForTransfer(at: now) {
+        running += 1
+        entries[ticket]?.stage = .running
+        actions.append(.start(ticket))
+      }
+      actions += prepare(&line)
+      if let time = line.takeWakeUp(at: now) { actions.append(.wakeUp(host: host, at: time)) }
+      offerTurn(host, line, now)
+      lines[host] = line
     }
     return actions
   }

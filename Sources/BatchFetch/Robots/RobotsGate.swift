@@ -56,10 +56,8 @@ final class RobotsGate: Sendable {
 
   /// Throws `blocked_robots` if an `X-Robots-Tag` field of a response forbids the use of its image.
   func check(_ response: HTTPResponse) throws(FetchFailure) {
-    guard response.status.kind == .successful,
-      let tag = RobotsTag.first(in: response.headerFields, productToken: productToken)
-    else { return }
-    throw FetchFailure(.blockedRobots, "The X-Robots-Tag field of the response forbids the use of the image (\(tag.rawValue)).")
+    guard response.status.kind == .successful else { return }
+    if let tag = RobotsTag.first(in: response.headerFields, productToken: productToken) { throw tag.failure }
   }
 
   private func fetchRules(of origin: Table.WebOrigin) {

@@ -45,7 +45,10 @@ struct ScheduleDriver {
   mutating func remove(_ name: String) -> [String] { tickets[name].map { texts(schedule.remove($0, now: time)) } ?? [] }
 
   mutating func change(_ name: String, to priority: Priority) {
-    if let ticket = tickets[name] { schedule.change(ticket, to: priority) }
+    guard let ticket = tickets[name] else { return }
+    for action in texts(schedule.change(ticket, to: priority, now: time)) where action.hasPrefix("prepare ") {
+      _ = prepared(String(action.dropFirst(8)))
+    }
   }
 
   mutating func suspend(_ isSuspended: Bool) -> [String] { texts(schedule.suspend(isSuspended, now: time)) }
