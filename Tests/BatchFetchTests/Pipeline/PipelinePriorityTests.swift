@@ -210,7 +210,7 @@ import Testing
 
   // MARK: Dependencies
 
-  /// A pipeline whose look-ups wait until a gate opens, and then run one at a time.
+  /// A pipeline whose lookups wait until a gate opens, and then run one at a time.
   private func heldPipeline() async -> (pipeline: ThumbnailPipeline, gates: [Gate]) {
     let (pipeline, gates) = (pipeline { $0.cacheMode = .offline }, [Gate(), Gate()])
     for gate in gates { await pipeline.context.lookUps.occupy(1, until: gate) }
