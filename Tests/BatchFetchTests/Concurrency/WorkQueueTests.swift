@@ -100,16 +100,17 @@ import Testing
     gate.open()
   }
 
-  @Test func `A thread whose turn is over ends after its piece, and another one takes the next piece`() {
+  @Test func `A thread whose turn is over ends after its piece, and another one takes the next piece`() throws {
     let (threads, done) = (Recorder<WorkQueue.Work>(), Recorder<Int>())
     let queue = WorkQueue(width: 1, turn: .zero) { threads.record($0) }
 
     for number in 0..<3 { queue.async { done.record(number) } }
     for count in 1...3 {
-      #expect(threads.values.count == count)
+      try #require(threads.values.count == count)
       threads.values[count - 1]()
       #expect(done.values == Array(0..<count))
     }
+    try #require(threads.values.count == 4)
     // The last thread finds nothing to do. The next piece needs a new one.
     threads.values[3]()
     #expect(threads.values.count == 4)
