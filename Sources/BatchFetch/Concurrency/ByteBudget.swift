@@ -13,8 +13,8 @@ final class ByteBudget: Sendable {
 
   fileprivate struct State {
     var held = 0
-    /// The work that waits for room, by priority.
-    var waiting = Priority.allCases.map { _ in FIFO<Waiting>() }
+    /// The work that waits for room.
+    var waiting = WaitingLine<Waiting>()
   }
 
   private let limit: Int
@@ -32,45 +32,57 @@ final class ByteBudget: Sendable {
   }
 
   /// The number of pieces of work that wait for room.
-  var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.count } } }
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   /// Adds bytes that are in memory and wait to be rendered.
   func hold(_ bytes: Int) { _ = change { $0.held += bytes } }
 
   /// Adds the bytes of a file to be read, as soon as the total is within the limit, so that at most one file exceeds
-  /// it. Until then the work waits, behind earlier work of the same or a higher priority.
+  /// it. Until then the work waits, behind earlier work of the same or a higher priority. Returns a handle that can
+  /// cancel the work and change its priority while it waits.
   ///
-  /// - Parameter work: called once, after the bytes have been added: on this thread if there is room now, otherwise on
-  ///   the thread that makes room. Must not block.
-  func hold(_ bytes: Int, whenThereIsRoom priority: Priority, _ work: @escaping Work) {
-    let admitted = change { state in
-      state.waiting[priority.rawValue].append(Waiting(bytes: bytes, work: work))
-    }
+  /// - Parameters:
+  ///   - bytes: the size of the file.
+  ///   - priority: the order among the work that waits.
+  ///   - work: called once, after the bytes have been added, unless it is canceled before: on this thread if there is
+  ///     room now, otherwise on the thread that makes room. Must not block.
+  @discardableResult
+  func hold(_ bytes: Int, whenThereIsRoom priority: Priority, _ work: @escaping Work) -> WorkHandle {
+    let (ticket, admitted) = change { state in state.waiting.append(Waiting(bytes: bytes, work: work), priority) }
     for work in admitted { work() }
+    return WorkHandle { [self] in
+      // Dropped here, outside the lock: what the work captured may run code when it is released.
+      let removed = state.withLock { $0.waiting.remove(ticket) }
+      _ = removed
+    } setPriority: { [self] priority in
+      state.withLock { $0.waiting.change(ticket, to: priority) }
+    }
   }
 
   /// Subtracts bytes that have been rendered.
   func release(_ bytes: Int) {
-    for work in change({ $0.held -= bytes }) { work() }
+    for work in change({ $0.held -= bytes }).admitted { work() }
   }
 
-  /// Returns the work for which there is room now.
-  private func change(_ change: (inout State) -> Void) -> [Work] {
-    let (admitted, isCrossed) = state.withLock { state in
+  /// Returns the result of `change`, and the work for which there is room now.
+  private func change<Result: Sendable>(
+    _ change: (inout State) -> Result
+  ) -> (result: Result, admitted: [Work]) {
+    let (result, admitted, isCrossed) = state.withLock { state in
       let wasOver = state.held > limit
-      change(&state)
+      let result = change(&state)
       let admitted = state.admit(limit: limit)
-      return (admitted, wasOver != (state.held > limit))
+      return (result, admitted, wasOver != (state.held > limit))
     }
     if isCrossed { queue.async { [self] in setSuspended(state.withLock { $0.held > limit }) } }
-    return admitted
+    return (result, admitted)
   }
 }
 
 extension ByteBudget.State {
   fileprivate mutating func admit(limit: Int) -> [ByteBudget.Work] {
     var admitted: [ByteBudget.Work] = []
-    while held <= limit, let index = waiting.lastIndex(where: { $0.count > 0 }), let next = waiting[index].popFirst() {
+    while held <= limit, let next = waiting.popFirst() {
       held += next.bytes
       admitted.append(next.work)
     }

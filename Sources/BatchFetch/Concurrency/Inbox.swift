@@ -26,10 +26,12 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
     state = Mutex(State(progress: progress, completion: completion))
   }
 
-  /// The milestone that is reached after the completion has returned.
-  var finished: Milestone {
+  /// Returns the milestone that is reached after the completion has returned.
+  ///
+  /// - Parameter caller: The owner of this inbox, which gets the priority of those that wait for the milestone.
+  func finished(of caller: (any PrioritizedCaller)?) -> Milestone {
     let (milestone, isOver) = state.withLock { state in
-      let milestone = state.finished ?? Milestone()
+      let milestone = state.finished ?? Milestone(of: caller)
       state.finished = milestone
       return (milestone, state.isOver)
     }

@@ -24,9 +24,9 @@ struct PriorityLine<Element: Hashable & Sendable>: Sendable {
   /// True if there are no elements.
   var isEmpty: Bool { places.isEmpty }
   /// The priority of the next element to leave; nil if the line is empty.
-  var topPriority: Priority? { Priority.allCases.last { ends[$0.rawValue].first != nil } }
+  var topPriority: Priority? { ends.lastIndex { $0.first != nil }.flatMap { Priority(rawValue: $0) } }
   /// The next element to leave; nil if the line is empty.
-  var first: Element? { topPriority.flatMap { ends[$0.rawValue].first } }
+  var first: Element? { ends.last { $0.first != nil }?.first }
 
   /// Adds an element behind those of the same priority. If it is in the line already, its priority changes.
   mutating func append(_ element: Element, _ priority: Priority) {

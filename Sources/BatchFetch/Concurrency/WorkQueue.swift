@@ -1,53 +1,88 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs short pieces of work in order on a few threads. It costs less than an operation queue: a thread that has
-/// finished one piece takes the next, and no thread is woken for it. In return, work cannot be canceled.
+/// Runs pieces of work on a few threads: the highest priority first, and within a priority the oldest piece. Work that
+/// waits can change its priority and can be canceled.
+///
+/// It costs less than an operation queue: a thread that has finished one piece takes the next, and no thread is woken
+/// for it. Also, work that is canceled leaves the queue at once, whereas an operation stays until its turn comes.
 final class WorkQueue: Sendable {
   typealias Work = @Sendable () -> Void
 
+  private struct Piece {
+    let work: Work
+    let onCancel: Work
+  }
+
   private struct State {
-    var waiting = FIFO<Work>()
+    var waiting = WaitingLine<Piece>()
     var threads = 0
 
     /// Removes and returns the next piece. If the queue is empty, returns nil and counts the thread as ended.
-    mutating func pop() -> Work? {
-      let work = waiting.popFirst()
-      if work == nil { threads -= 1 }
-      return work
+    mutating func pop() -> Piece? {
+      let piece = waiting.popFirst()
+      if piece == nil { threads -= 1 }
+      return piece
     }
   }
 
   private let width: Int
+  private let turn: Duration?
   private let spawn: @Sendable (@escaping Work) -> Void
   private let state = Mutex(State())
 
-  /// Creates a queue that uses at most `width` threads of the system's dispatch queues.
+  /// Creates a queue that uses at most `width` threads of the system's dispatch queues. It shares them fairly: after a
+  /// millisecond, a thread lets other queues go first.
   convenience init(label: String, width: Int) {
     let queue = DispatchQueue(label: label, attributes: .concurrent)
-    self.init(width: width) { queue.async(execute: $0) }
+    self.init(width: width, turn: .milliseconds(1)) { queue.async(execute: $0) }
   }
 
   /// Creates a queue that uses at most `width` threads.
   ///
-  /// - Parameter spawn: Runs its argument, which returns when no work is left, on a thread that may block.
-  init(width: Int, spawn: @escaping @Sendable (@escaping Work) -> Void) {
+  /// - Parameters:
+  ///   - width: at least 1.
+  ///   - turn: the time after which a thread that has finished a piece ends, and `spawn` is called again for the next
+  ///     one. Default nil: a thread ends when no work is left.
+  ///   - spawn: runs its argument, once, on a thread that may block.
+  init(width: Int, turn: Duration? = nil, spawn: @escaping @Sendable (@escaping Work) -> Void) {
     self.width = width
+    self.turn = turn
     self.spawn = spawn
   }
 
-  /// Runs `work` when a thread is free.
-  func async(_ work: @escaping Work) {
-    let needsThread = state.withLock { state in
-      state.waiting.append(work)
-      guard state.threads < width else { return false }
+  /// The number of pieces that wait for a thread.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// Runs `work` when a thread is free. Returns a handle that can cancel the work and change its priority until then.
+  ///
+  /// - Parameters:
+  ///   - priority: the order among the pieces that wait. Default ``Priority/normal``.
+  ///   - onCancel: called instead of `work`, on the thread that cancels it. Default: nothing.
+  ///   - work: called once, unless it is canceled while it waits.
+  @discardableResult
+  func async(
+    _ priority: Priority = .normal, onCancel: @escaping Work = {}, _ work: @escaping Work
+  ) -> WorkHandle {
+    let (ticket, needsThread) = state.withLock { state in
+      let ticket = state.waiting.append(Piece(work: work, onCancel: onCancel), priority)
+      guard state.threads < width else { return (ticket, false) }
       state.threads += 1
-      return true
+      return (ticket, true)
     }
     if needsThread { spawn { [self] in drain() } }
+    return WorkHandle { [self] in
+      state.withLock { $0.waiting.remove(ticket) }?.onCancel()
+    } setPriority: { [self] priority in
+      state.withLock { $0.waiting.change(ticket, to: priority) }
+    }
   }
 
   private func drain() {
-    while let work = state.withLock({ $0.pop() }) { work() }
+    let begin = turn.map { _ in ContinuousClock.now }
+    while let piece = state.withLock({ $0.pop() }) {
+      piece.work()
+      if let begin, let turn, begin.duration(to: .now) >= turn { return spawn { [self] in drain() } }
+    }
   }
 }

@@ -21,6 +21,9 @@ final class DownloadCaller: DownloadSubscriber {
   private let group: DispatchGroup
   private let deferred = Mutex<DeferredRequest?>(nil)
   private let settled = Mutex<Result<Download, FetchFailure>?>(nil)
+  private let priority = Mutex(CallerPriority())
+  /// Weak, because the context keeps its callers. Set once, before the caller has a token.
+  private let context = Mutex(WeakContext())
 
   /// - Parameters:
   ///   - queue: where the closures are called, one at a time.
@@ -43,12 +46,14 @@ final class DownloadCaller: DownloadSubscriber {
   func progressed(_ progress: DownloadProgress) { post(inbox.offer(progress)) }
 
   func ended(_ result: Result<Download, FetchFailure>) {
+    stopWaiting(forever: true)
     _ = takeRequest()
     post(inbox.end(result, complete: .complete(result)))
   }
 
   /// Makes `cancelled` the end, unless the completion is being called already.
   func cancel() {
+    stopWaiting(forever: true)
     _ = takeRequest()
     post(inbox.cancel())
   }
@@ -59,6 +64,12 @@ final class DownloadCaller: DownloadSubscriber {
   /// Returns the request that was kept; nil after the first call, and after the end.
   func takeRequest() -> DeferredRequest? { deferred.withLock { $0.take() } }
 
+  /// Joins the table of `context`, where its priority counts from now on.
+  func enter(_ context: DownloadContext, priority: Priority) {
+    self.context.withLock { $0.context = context }
+    adopt(priority)
+  }
+
   private func post(_ needsDelivery: Bool) {
     guard needsDelivery else { return }
     queue.async { [self] in
@@ -66,4 +77,19 @@ final class DownloadCaller: DownloadSubscriber {
       if isOver { group.leave() }
     }
   }
+}
+
+extension DownloadCaller: PrioritizedCaller {
+  func withPriority<Result: Sendable>(_ body: (inout CallerPriority) -> Result) -> Result {
+    priority.withLock { body(&$0) }
+  }
+
+  func follow(_ priority: Priority) {
+    context.withLock { $0.context }?.change(ObjectIdentifier(self)) { $0.priority = priority }
+  }
+}
+
+/// A weak reference to the context of a caller.
+private struct WeakContext: Sendable {
+  weak var context: DownloadContext?
 }

@@ -18,7 +18,7 @@ public struct DownloadToken: Sendable {
   public var result: Result<Download, FetchFailure>? { caller.outcome }
 
   /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
-  public var finished: Milestone { caller.inbox.finished }
+  public var finished: Milestone { caller.inbox.finished(of: caller) }
 
   /// Cancels the download for this caller. Its completion gets `cancelled`, unless it is being called already. The
   /// last caller to leave cancels the download itself.
@@ -28,10 +28,9 @@ public struct DownloadToken: Sendable {
     downloader.context.leave(ObjectIdentifier(caller))
   }
 
-  /// Changes the priority for this caller. The highest priority among the callers of a download counts.
-  public func setPriority(_ priority: Priority) {
-    downloader.context.change(ObjectIdentifier(caller)) { $0.priority = priority }
-  }
+  /// Changes the priority for this caller. The highest priority among the callers of a download counts, and that of the
+  /// requests that wait for ``finished``.
+  public func setPriority(_ priority: Priority) { caller.setPriority(priority) }
 
   /// Pauses the download for this caller. When all callers have paused, the connection is closed, the bytes received
   /// are kept in memory, and other downloads from the host take its place.

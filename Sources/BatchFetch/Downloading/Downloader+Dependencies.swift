@@ -12,7 +12,7 @@ extension Downloader {
   ///   - progress: receives progress, never after `completion` was called.
   ///   - request: called once, after the completions of all dependencies have returned, unless the caller has left. It
   ///     decides if the failure of a dependency matters; if it throws, the download fails with that failure.
-  ///     Its priority replaces the one that the token had until then.
+  ///     Its priority counts, unless ``DownloadToken/setPriority(_:)`` was called before.
   ///   - completion: called exactly once, on a queue of the downloader.
   @discardableResult
   public func download(
@@ -20,12 +20,13 @@ extension Downloader {
     request: @escaping @Sendable (Outcomes) throws(FetchFailure) -> DownloadRequest, completion: @escaping Completion
   ) -> DownloadToken {
     let caller = makeCaller(progress: progress, completion: completion)
+    caller.enter(context, priority: .normal)
     // The callers, not the tokens, which keep their downloaders alive: a downloader that is released cancels what is
     // paused, and must not be kept by those that wait for it.
     let callers = dependencies.map(\.caller)
-    wait(caller, for: dependencies.map(\.finished), demand: Demand()) { [context] () throws(FetchFailure) in
+    wait(caller, for: dependencies.map(\.finished), demand: Demand()) { () throws(FetchFailure) in
       let request = try request(callers.compactMap(\.outcome))
-      context.change(ObjectIdentifier(caller)) { $0.priority = request.priority }
+      caller.adopt(request.priority)
       return request
     }
     return DownloadToken(caller: caller, downloader: self)
@@ -36,6 +37,7 @@ extension Downloader {
     _ request: DownloadRequest, demand: Demand, after dependencies: [DownloadToken] = [], for caller: DownloadCaller
   ) {
     let (ready, milestones) = request.withoutMilestones()
+    caller.enter(context, priority: demand.priority)
     if milestones.isEmpty, dependencies.isEmpty { return context.join(ready, caller, demand: demand) }
     wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) { () throws(FetchFailure) in ready }
   }
@@ -44,9 +46,10 @@ extension Downloader {
     _ caller: DownloadCaller, for milestones: [Milestone], demand: Demand,
     _ request: @escaping DownloadCaller.DeferredRequest
   ) {
-    // The request comes first: if thread B cancels everything as soon as the caller is in the table, it must find the
-    // request, to drop it.
+    // These come first: if thread B cancels everything as soon as the caller is in the table, it must find the request,
+    // to drop it, and the callers that count the priority of this one.
     caller.keep(request)
+    caller.wait(for: milestones)
     context.wait(caller, demand: demand)
     context.begin(caller, after: milestones)
   }
@@ -56,11 +59,13 @@ extension DownloadContext {
   /// Begins the download of a waiting caller when all milestones are reached, those of its request included.
   fileprivate func begin(_ caller: DownloadCaller, after milestones: [Milestone]) {
     Milestone.whenAllReached(milestones, on: callbacks) { [self] in
+      caller.stopWaiting()
       guard let request = caller.takeRequest() else { return }
       do throws(FetchFailure) {
         let (ready, milestones) = try request().withoutMilestones()
         if milestones.isEmpty { return begin(ready, for: caller) }
         caller.keep { () throws(FetchFailure) in ready }
+        caller.wait(for: milestones)
         begin(caller, after: milestones)
       } catch {
         fail(caller, error)

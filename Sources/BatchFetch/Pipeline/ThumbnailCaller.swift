@@ -21,6 +21,7 @@ final class ThumbnailCaller: Sendable {
   private let request: ThumbnailRequest
   private let context: ThumbnailContext
   private let queue: DispatchQueue
+  private let priority: Mutex<CallerPriority>
   /// The number of calls to `cancelAll()` before this caller was created.
   let epoch: Int
   private let state: Mutex<State>
@@ -33,6 +34,7 @@ final class ThumbnailCaller: Sendable {
     since = request.since
     inbox = Inbox(progress: progress, completion: completion)
     slot = TokenSlot(priority: request.priority)
+    priority = Mutex(CallerPriority(request.priority))
     var ready = request
     ready.after = []
     self.request = ready
@@ -46,11 +48,13 @@ final class ThumbnailCaller: Sendable {
   func start(after milestones: [Milestone]) {
     guard !slot.isCancelled else { return }
     guard !milestones.isEmpty else { return tryNextURL() }
+    wait(for: milestones)
     guard context.addWaiting(self) else { return cancel() }
     // Thread A is here while thread B cancels. B marks the slot and then removes the caller from the table; A adds the
     // caller and then checks the mark. So at least one of them removes it.
     if slot.isCancelled { _ = context.removeWaiting(self) }
     Milestone.whenAllReached(milestones, on: context.callbacks) { [self] in
+      stopWaiting()
       if context.removeWaiting(self) { tryNextURL() }
     }
   }
@@ -60,6 +64,7 @@ final class ThumbnailCaller: Sendable {
     // First the end, then the place: a success that is being delivered by another thread becomes `cancelled`.
     post(inbox.cancel())
     slot.cancel()
+    stopWaiting(forever: true)
     _ = context.removeWaiting(self)
   }
 
@@ -136,6 +141,14 @@ final class ThumbnailCaller: Sendable {
   private func post(_ needsDelivery: Bool) {
     if needsDelivery { queue.async { [self] in _ = inbox.deliver() } }
   }
+}
+
+extension ThumbnailCaller: PrioritizedCaller {
+  func withPriority<Result: Sendable>(_ body: (inout CallerPriority) -> Result) -> Result {
+    priority.withLock { body(&$0) }
+  }
+
+  func follow(_ priority: Priority) { slot.setPriority(priority) }
 }
 
 extension DownloadProgress {

@@ -11,7 +11,6 @@ extension ThumbnailContext {
     var specs: [ThumbnailSpec]
     /// Nil as soon as one caller accepts fresh entries only.
     var since: ContinuousClock.Instant?
-    var priority: Priority
   }
 
   // MARK: From callers to jobs
@@ -93,11 +92,11 @@ extension ThumbnailContext {
 
   /// Returns the demand of a job; nil if it has no callers left.
   func demand(of job: ThumbnailJob) -> RenderDemand? {
-    guard let (callers, priority) = waiting(for: job) else { return nil }
+    guard let callers = waiting(for: job) else { return nil }
     var known: Set<ThumbnailSpec> = []
     let specs = callers.flatMap(\.specs).filter { known.insert($0).inserted }
     let since = callers.allSatisfy { $0.since != nil } ? callers.compactMap(\.since).max() : nil
-    return RenderDemand(specs: specs, since: since, priority: priority)
+    return RenderDemand(specs: specs, since: since)
   }
 
   /// The highest priority among the callers of a job; nil if it has no callers left.
@@ -106,7 +105,7 @@ extension ThumbnailContext {
   }
 
   func progressed(_ job: ThumbnailJob, _ progress: DownloadProgress) {
-    for caller in waiting(for: job)?.callers ?? [] { caller.progressed(progress) }
+    for caller in waiting(for: job) ?? [] { caller.progressed(progress) }
   }
 
   /// Delivers an outcome to all callers that it serves. Returns true if no caller is left.
@@ -120,8 +119,8 @@ extension ThumbnailContext {
     return isOver
   }
 
-  private func waiting(for job: ThumbnailJob) -> (callers: [ThumbnailCaller], priority: Priority)? {
-    state.withLock { $0.jobs.waiting(for: job.key, generation: job.generation) }
+  private func waiting(for job: ThumbnailJob) -> [ThumbnailCaller]? {
+    state.withLock { $0.jobs.waiting(for: job.key, generation: job.generation)?.callers }
   }
 }
 

@@ -32,7 +32,7 @@ final class ThumbnailContext: Sendable {
   /// Runs lookups in the disk cache: a few at a time, and never on a thread that others need.
   let lookUps = WorkQueue(label: "thumbs.lookups", width: 2)
   /// Runs the decodes, one image per thread.
-  let renders = OperationQueue()
+  let renders: WorkQueue
   /// The number of calls to `cancelAll()`, changed under the lock of ``state``.
   let epoch = Atomic(0)
   /// The number of decodes so far.
@@ -53,9 +53,9 @@ final class ThumbnailContext: Sendable {
     files = configuration.files
     now = configuration.downloads.now
     unusualFields = configuration.downloads.unusualFields
-    renders.name = "thumbs.renders"
-    renders.maxConcurrentOperationCount = configuration.renderThreads.clamped(
-      to: ThumbnailPipeline.Configuration.threads)
+    renders = WorkQueue(
+      label: "thumbs.renders",
+      width: configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads))
   }
 
   /// Inspects the first bytes of a body: throws if they are not those of a supported image.

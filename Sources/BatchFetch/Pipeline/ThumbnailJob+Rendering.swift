@@ -32,9 +32,9 @@ extension ThumbnailJob {
 
   /// Runs `work` on the threads that render, then releases the bytes held for it.
   func queue(holding bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
-    context.renders.addOperation { [self] in
-      defer { context.budget.release(bytes) }
-      work(self)
+    wait(in: context.renders, holding: bytes) { job in
+      defer { job.context.budget.release(bytes) }
+      work(job)
     }
   }
 

@@ -22,8 +22,9 @@ final class ThumbnailJob: Sendable {
   let created = ContinuousClock.now
   let context: ThumbnailContext
   private let headerFields: HTTPFields
-  /// Holds the place in the downloader.
-  private let slot: TokenSlot
+  /// Holds the place where the job waits: for a thread that looks up, for room, for the download, or for a thread that
+  /// renders.
+  let slot: TokenSlot
   private let state = Mutex(State())
 
   init(
@@ -40,13 +41,13 @@ final class ThumbnailJob: Sendable {
 
   /// Begins with the lookup in the cache, which may wait for the disk.
   func start() {
-    context.lookUps.async { [self] in lookUp() }
+    wait(in: context.lookUps) { $0.lookUp() }
   }
 
-  /// Cancels the download, if there is one: no caller is left.
+  /// Gives up the place where the job waits, or cancels the download: no caller is left.
   func cancel() { slot.cancel() }
 
-  /// Passes the highest priority among the callers on to the download.
+  /// Passes the highest priority among the callers on to the place where the job waits.
   func updatePriority() {
     // Thread A passes on an older priority after thread B has passed on a newer one. Then A looks again, finds the
     // newer one and passes that on.
@@ -79,17 +80,17 @@ final class ThumbnailJob: Sendable {
     switch decision {
     case .serve(let image, let origin): serve(image, origin)
     case .fail(let failure): conclude(.failure(failure))
-    case .complete(let source): complete(source, priority: demand.priority)
+    case .complete(let source): complete(source)
     case .fetch(let image): download(confirming: image)
     }
   }
 
   /// Renders the missing sizes from the original, if the cache has kept it. The original is read when there is room for
   /// it in memory.
-  private func complete(_ source: StoredSource, priority: Priority) {
+  private func complete(_ source: StoredSource) {
     let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
-    context.budget.hold(bytes, whenThereIsRoom: priority) { [self] in
-      context.lookUps.async { [self] in completeNow(source, holding: bytes) }
+    waitForRoom(bytes) { job in
+      job.wait(in: job.context.lookUps, holding: bytes) { $0.completeNow(source, holding: bytes) }
     }
   }
 
@@ -113,15 +114,7 @@ final class ThumbnailJob: Sendable {
     var request = DownloadRequest(source: source, headerFields: headerFields)
     for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
     request.inspection = context.inspection
-    let (downloads, id) = (context.downloader.context, DownloadContext.CallerID(self))
-    slot.run { demand in
-      downloads.join(request, self, demand: demand)
-      return WorkHandle {
-        downloads.leave(id)
-      } setPriority: { priority in
-        downloads.change(id) { $0.priority = priority }
-      }
-    }
+    waitForDownload(request)
   }
 
   private func downloaded(_ result: Result<Download, FetchFailure>) {

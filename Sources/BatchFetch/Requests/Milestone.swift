@@ -9,6 +9,9 @@ internal import Synchronization
 /// pipeline.load(secondRequest) { print("second:", $0) }
 /// ```
 ///
+/// A request that waits for the end of another one passes its priority to it: `first` is at least as urgent as
+/// `second`, for as long as `second` waits. A milestone that you create belongs to no request, and passes nothing.
+///
 /// A milestone that is released counts as reached: nobody could reach it anymore, and no request may wait forever.
 public final class Milestone: Sendable {
   private struct State {
@@ -17,9 +20,16 @@ public final class Milestone: Sendable {
   }
 
   private let state = Mutex(State())
+  private let owner: WeakCaller
 
   /// Creates a milestone that is not reached.
-  public init() {}
+  public convenience init() { self.init(of: nil) }
+
+  /// Creates the end of `caller`. It keeps only a weak reference.
+  init(of caller: (any PrioritizedCaller)?) { owner = WeakCaller(caller: caller) }
+
+  /// The caller whose end this is; nil if there is none, or if it was released.
+  var caller: (any PrioritizedCaller)? { owner.caller }
 
   deinit { reach() }
 

@@ -19,8 +19,8 @@ public struct ThumbnailRequest: Sendable {
   public var url: String
   /// Other URLs of the same image, tried in order until one succeeds. Default: none.
   public var mirrors: [String] = []
-  /// Milestones that must be reached before the request starts. Until then it occupies no place in a queue. Default:
-  /// none.
+  /// Milestones that must be reached before the request starts. Until then it occupies no place in a queue, and the
+  /// requests whose ends it waits for are at least as urgent as this one. Default: none.
   public var after: [Milestone] = []
   /// The thumbnails to make, in order. One download and one decode serve all of them.
   public var specs: [ThumbnailSpec]
@@ -28,7 +28,8 @@ public struct ThumbnailRequest: Sendable {
   /// framing or the connection, such as `Content-Length`, `Transfer-Encoding` or `Connection`, fails the request with
   /// `bad_row`.
   public var headerFields: HTTPFields
-  /// The urgency of the request. Default ``Priority/normal``.
+  /// The urgency of the request wherever it waits: to be looked up in the disk cache, downloaded and decoded. Can be
+  /// changed later by ``ThumbnailToken/setPriority(_:)``. Default ``Priority/normal``.
   public var priority: Priority
   /// Responses that this process received at or after this instant count as fresh. A batch sets it to its own start, so
   /// that it requests each source only once. Default nil: the freshness of the response decides.

@@ -12,14 +12,15 @@ public struct ThumbnailToken: Sendable {
   let caller: ThumbnailCaller
 
   /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
-  public var finished: Milestone { caller.inbox.finished }
+  public var finished: Milestone { caller.inbox.finished(of: caller) }
 
   /// Cancels the request for this caller. Its completion gets `cancelled`, unless it is being called already. The last
   /// caller to leave cancels the work itself.
   public func cancel() { caller.cancel() }
 
-  /// Changes the priority for this caller. The highest priority among the callers of an image counts.
-  public func setPriority(_ priority: Priority) { caller.slot.setPriority(priority) }
+  /// Changes the priority for this caller, wherever its request waits. The highest priority among the callers of an
+  /// image counts, and that of the requests that wait for ``finished``.
+  public func setPriority(_ priority: Priority) { caller.setPriority(priority) }
 }
 
 /// The former name of ``ThumbnailToken``.

@@ -117,7 +117,7 @@ import Testing
       events.record("begin")
       events.record("end")
     })
-    caller.inbox.finished.whenReached { [events] in events.record("reached") }
+    caller.inbox.finished(of: nil).whenReached { [events] in events.record("reached") }
     #expect(events.values.isEmpty)
 
     let isDelivered = caller.end()
@@ -129,7 +129,7 @@ import Testing
     let caller = Caller()
 
     let isDelivered = caller.end()
-    for number in 0..<2 { caller.inbox.finished.whenReached { [events] in events.record("\(number)") } }
+    for number in 0..<2 { caller.inbox.finished(of: nil).whenReached { [events] in events.record("\(number)") } }
 
     #expect(isDelivered && events.values == ["0", "1"])
   }
@@ -137,7 +137,7 @@ import Testing
   @Test func `The milestone is not reached within the completion`() {
     let callers = Recorder<Caller>()
     let caller = Caller(completion: { [events] _ in
-      callers.values[0].inbox.finished.whenReached { events.record("reached") }
+      callers.values[0].inbox.finished(of: nil).whenReached { events.record("reached") }
       events.record("returned")
     })
     callers.record(caller)
@@ -149,7 +149,7 @@ import Testing
 
   @Test func `A caller that was canceled reaches its milestone after the completion too`() {
     let caller = recordingCaller()
-    caller.inbox.finished.whenReached { [events] in events.record("reached") }
+    caller.inbox.finished(of: nil).whenReached { [events] in events.record("reached") }
 
     let isDue = caller.inbox.cancel()
     #expect(isDue && events.values.isEmpty)
@@ -161,10 +161,10 @@ import Testing
   @Test func `A caller has one milestone`() {
     let caller = Caller()
 
-    let first = caller.inbox.finished
+    let first = caller.inbox.finished(of: nil)
     let isDelivered = caller.end()
 
-    #expect(isDelivered && caller.inbox.finished === first)
+    #expect(isDelivered && caller.inbox.finished(of: nil) === first)
   }
 
   @Test func `A milestone that is requested while the end is delivered is reached`() async {
@@ -173,7 +173,7 @@ import Testing
     await race(callers.count) {
       _ = callers[$0].end()
     } against: {
-      callers[$0].inbox.finished.whenReached { reached.next() }
+      callers[$0].inbox.finished(of: nil).whenReached { reached.next() }
     }
 
     #expect(reached.value == callers.count)

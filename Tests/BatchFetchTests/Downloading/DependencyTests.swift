@@ -172,6 +172,71 @@ import Testing
     #expect(waiting.inner.paths == ["first", "high", "other", "normal", "low"])
   }
 
+  @Test func `A download passes its priority to those whose end it waits for, and they to others`() async throws {
+    let downloader = Downloader(.serial, transport: transport)
+    _ = downloader.start(try DownloadRequest("config"))
+    _ = await transport.exchanges.values(count: 1)
+    let names = ["a", "b", "c", "d", "e", "f"]
+    let tokens = try names.map { downloader.start(try DownloadRequest($0, priority: .low)).token }
+    for number in 0..<10 { _ = downloader.start(try DownloadRequest("\(number)")) }
+
+    // From the start, through another download, and later. The last one no longer counts when it has left.
+    _ = downloader.start(try DownloadRequest("after-c", priority: .high), after: [tokens[2]])
+    let next = downloader.start(try DownloadRequest("after-e", priority: .low), after: [tokens[4]]).token
+    _ = downloader.start(try DownloadRequest("after-after-e", priority: .high), after: [next])
+    let raised = downloader.start(try DownloadRequest("after-b", priority: .low), after: [tokens[1]]).token
+    raised.setPriority(.high)
+    let leaving = downloader.start(try DownloadRequest("after-f", priority: .high), after: [tokens[5]]).token
+    leaving.cancel()
+    await transport.resume(first: 1)
+    await downloader.waitUntilFinished()
+
+    let order = transport.paths.filter { names.contains($0) || $0 == "9" }
+    #expect(order == ["c", "e", "b", "9", "a", "d", "f"])
+  }
+
+  @Test func `A request for thumbnails passes its priority to the download whose end it waits for`() async throws {
+    let downloader = Downloader(.serial, transport: transport)
+    _ = downloader.start(try DownloadRequest("config"))
+    _ = await transport.exchanges.values(count: 1)
+    let tokens = try ["low", "raised"].map { downloader.start(try DownloadRequest($0, priority: .low)).token }
+    var request = ThumbnailRequest(url: "http://a.test/image", size: 4)
+    request.priority = .high
+    request.after = [tokens[1].finished]
+    let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil), transport: transport)
+    let ended = Recorder<Void>()
+    pipeline.load(request) { _ in ended.record(()) }
+
+    await transport.resume(first: 1)
+    await downloader.waitUntilFinished()
+    _ = await ended.values(count: 1)
+    #expect(transport.paths.filter { $0 != "image" } == ["config", "raised", "low"])
+  }
+
+  @Test(arguments: [(nil, Priority.high), (.high, .low), (.low, .high)] as [(Priority?, Priority)])
+  func `The priority of a token counts for a request that is made late, and otherwise its own`(
+    token: Priority?, request: Priority
+  ) async throws {
+    let waiting = WaitingTransport { request, _ in [.hold] + Self.script(request, 0) }
+    let (configs, downloader) = (
+      Downloader(.prompt, transport: transport), Downloader(.prompt.with { $0.concurrency = 1 }, transport: waiting)
+    )
+    for name in ["first", "other"] { _ = downloader.start(try DownloadRequest(name)) }
+    try #require(await waiting.waiting.values(count: 2) == ["first", "other"])
+    let config = configs.start(try DownloadRequest("config"))
+    let package = downloader.download(after: [config.token]) { _ throws(FetchFailure) in
+      DownloadRequest(source: try SourceURL("http://a.test/package"), priority: request)
+    } completion: { _ in
+    }
+    if let token { package.setPriority(token) }
+
+    await transport.resume(first: 1)
+    _ = await waiting.waiting.values(count: 3)
+    await waiting.inner.resume(first: 3)
+    await downloader.waitUntilFinished()
+    #expect(waiting.inner.paths == ["first"] + (token == .low ? ["other", "package"] : ["package", "other"]))
+  }
+
   @Test func `A pause made while a download waits for another one holds when its turn comes`() async throws {
     let (configs, downloader) = (Downloader(.prompt, transport: transport), Downloader(.serial, transport: transport))
     let observer = RecordingObserver()

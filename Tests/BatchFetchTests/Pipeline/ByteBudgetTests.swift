@@ -64,6 +64,42 @@ import Testing
     #expect(budget.waitingCount == 0)
   }
 
+  @Test func `Reads that wait can change their priority, and leave when they are canceled`() {
+    let budget = ByteBudget(limit: 0) { _ in }
+    let admitted = Recorder<String>()
+    budget.hold(1)
+
+    let handles = [("a", Priority.normal), ("b", .low), ("c", .normal), ("d", .high)].map { name, priority in
+      budget.hold(1, whenThereIsRoom: priority) { admitted.record(name) }
+    }
+    handles[1].setPriority(.high)
+    handles[3].setPriority(.low)
+    handles[0].cancel()
+    #expect(budget.waitingCount == 3 && admitted.values.isEmpty)
+
+    for _ in 0..<4 { budget.release(1) }
+    #expect(admitted.values == ["b", "c", "d"])
+    // Too late: the bytes of what was admitted are held, or released by others.
+    for handle in handles { handle.cancel() }
+    budget.hold(1, whenThereIsRoom: .low) { admitted.record("e") }
+    #expect(admitted.values == ["b", "c", "d", "e"])
+  }
+
+  @Test func `One read of a high priority overtakes ten thousand that wait`() {
+    let budget = ByteBudget(limit: 0) { _ in }
+    let admitted = Recorder<Int>()
+    budget.hold(1)
+
+    let handles = (0..<10_000).map { number in
+      budget.hold(1, whenThereIsRoom: .low) { admitted.record(number) }
+    }
+    budget.hold(1, whenThereIsRoom: .high) { admitted.record(10_000) }
+    handles[9000].setPriority(.high)
+    for _ in 0..<10_001 { budget.release(1) }
+
+    #expect(admitted.values == [10_000, 9000] + (0..<9000) + (9001..<10_000))
+  }
+
   @Test(arguments: [0, -1, Int.min, .max]) func `A budget of any limit has room for one at a time`(limit: Int) {
     let budget = ByteBudget(limit: limit) { _ in }
     let admitted = Counter()
@@ -88,18 +124,20 @@ import Testing
     let pipeline = fixture.pipeline(change: {
       $0.cache.originals = .standard
       $0.maxBytesInHand = 10 * bytes
+      $0.renderThreads = 1
     })
     let requests = (0..<count).map { fixture.request("/\($0)", size: 9) }
-    pipeline.context.renders.isSuspended = true
+    let gate = Gate()
+    await pipeline.context.renders.occupy(1, until: gate)
     let outcomes = Recorder<Result<ThumbnailSet, FetchFailure>>()
     let tokens = requests.map { request in pipeline.load(request) { outcomes.record($0) } }
     // The renders that have room, and one more.
-    await eventually { pipeline.context.budget.waitingCount + pipeline.context.renders.operationCount == count }
-    #expect(pipeline.context.renders.operationCount == 11)
+    await eventually { pipeline.context.budget.waitingCount + pipeline.context.renders.waitingCount == count }
+    #expect(pipeline.context.renders.waitingCount == 11)
 
     // Originals of loads that are canceled while they wait are not read, and hold up no other load.
     for token in tokens[100..<200] { token.cancel() }
-    pipeline.context.renders.isSuspended = false
+    gate.open()
     let ends = await outcomes.values(count: count)
     #expect(ends.filter { $0.failure == .cancelled }.count == 100)
     #expect(ends.filter { (try? $0.get())?.origin == .disk }.count == 200)

@@ -88,6 +88,22 @@ import Testing
     other.cancel()
   }
 
+  @Test func `The owner of a token is released after it canceled a load that waited for another one`() async throws {
+    let held = pipeline.load(request("held")) { _ in }
+    var waiting = request("a")
+    waiting.after = [held.finished]
+    let isReleased = await TokenOwner<ThumbnailToken>.isReleased { [waiting] owner in
+      pipeline.load(waiting) { _ in owner.end() }
+    } then: {
+      $0.setPriority(.high)
+      $0.cancel()
+    }
+    #expect(isReleased)
+    // The load that it waited for continues.
+    #expect(pipeline.runningCount == 1)
+    held.cancel()
+  }
+
   @Test(arguments: [false, true])
   func `The owner of a running batch is released after its end`(isCanceled: Bool) async throws {
     let requests = ["a", "b", "gone"].map { request($0) } + (isCanceled ? [request("held")] : [])
