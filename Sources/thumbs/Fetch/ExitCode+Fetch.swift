@@ -8,6 +8,9 @@ extension ExitCode {
   /// `EX_IOERR`: reading or writing failed during the run.
   static let ioError = ExitCode(74)
 
+  /// `EX_TEMPFAIL`: the run is worth a retry.
+  static let temporaryFailure = ExitCode(75)
+
   /// The exit code after a signal, by the convention of shells: 128 plus its number.
   static func signal(_ number: Int32) -> ExitCode { ExitCode(128 + number) }
 

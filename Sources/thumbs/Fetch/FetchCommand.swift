@@ -21,7 +21,7 @@ struct FetchCommand: FetchingCommand {
       Exit status:
         0    all done
         1    finished; some items failed permanently
-        75   finished; some failures are worth retrying
+        75   some failures are worth retrying, or a limit of the run was reached
         64   the command line is wrong
         65   a manifest cannot be read
         73   output cannot be created
@@ -35,6 +35,8 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup(title: "Thumbnails") var pixels: PixelOptions
   @OptionGroup(title: "Results") var output: OutputOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
+  @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
+  @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
   @Flag(help: "Print the files that would be written, with their URLs; download and write nothing.")
@@ -44,13 +46,14 @@ struct FetchCommand: FetchingCommand {
     let paths = try manifest.paths { FileManager.default.fileExists(atPath: $0) }
     let template = try output.template(sizeCount: pixels.specs.count)
     let directory = output.directory ?? OutputOptions.defaultDirectory
-    let inputs = RunInputs(manifests: paths)
+    let inputs = RunInputs(manifests: paths, hosts: politeness.hosts)
     let plan = {
       try reserveSources(of: paths, in: inputs.reserved)
       return ManifestPlan(
         try list(paths), names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
     }
     if dryRun {
+      _ = try politeness.hostRules()
       try exiting { try DryRun(plan: plan(), directory: directory, files: network.fileAccess).run() }
     } else {
       try fetch(inputs, to: directory, plan)

@@ -7,25 +7,30 @@ extension FetchRun {
   func end(signal: Int32?) throws {
     let summary = state.withLock { $0.summary }
     let coverage = rows.coverage(finished: summary.total)
+    let limit = state.withLock { $0.limiter.reached }.flatMap { limit in
+      summary.cancelled > 0 || coverage != .complete ? limit : nil
+    }
     attempt { () throws(OutputError) in try files.gallery?.finish() }
     attempt { () throws(OutputError) in try files.report?.finish(coverage) }
     let (elapsed, downloaded) = (started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
     attempt { () throws(OutputError) in
       try files.summary?.write(
-        summary.json(runEnding(summary, signal), coverage, after: elapsed, downloaded: downloaded))
+        summary.json(runEnding(summary, signal, limit), coverage, after: elapsed, downloaded: downloaded))
     }
     // The files are finished first, because writing to a stopped terminal or an unread pipe may block.
     meter.end()
     if !isQuiet {
-      ProgressOutput.standardError.write(summary.text(coverage, after: elapsed, downloaded: downloaded) + "\n")
+      let text = summary.text(coverage, limit: limit, after: elapsed, downloaded: downloaded)
+      ProgressOutput.standardError.write(text + "\n")
     }
-    let ending = runEnding(summary, signal)
+    let ending = runEnding(summary, signal, limit)
     if let message = ending.message { throw ending.exitCode.printing(message) }
     if ending.exitCode != .success { throw ending.exitCode }
   }
 
-  private func runEnding(_ summary: Summary, _ signal: Int32?) -> RunEnding {
-    RunEnding(signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, summary)
+  private func runEnding(_ summary: Summary, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {
+    RunEnding(
+      signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, limit: limit, summary)
   }
 
   /// Runs `write`, and stops the run if it throws.
@@ -41,6 +46,7 @@ extension FetchRun {
   func stop(for error: OutputError) {
     let run = state.withLock { state in
       state.fatal = state.fatal ?? error
+      state.limiter.disarm()
       return state.run
     }
     run?.cancel()

@@ -15,6 +15,7 @@ extension FetchRun {
       try files.report?.append(line, position: item.index)
       try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
     }
+    countDownloads()
     if isVerbose { meter.note(line.note) }
     meter.finish(line.index, line.status, bytes: newlyDownloadedBytes())
   }
@@ -32,7 +33,8 @@ extension FetchRun {
   private func line(of item: BatchItem<PlannedRow>) -> ReportLine {
     switch (item.element.entry, item.outcome) {
     case (.bad(let row), _): return ReportLine(row)
-    case (.row(let row), .failure(let failure)): return ReportLine(row, .failed(failure))
+    case (.row(let row), .failure(let failure)):
+      return ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
     case (.row(let row), .success(let set)):
       do throws(OutputError) {
         return ReportLine(row, .done(set, try outputs(of: set, for: item.element, url: row.url)))

@@ -6,6 +6,16 @@ import ImageCache
 import Logging
 import Synchronization
 
+/// The settings of a run that are decided before its files are opened.
+struct RunSettings: Sendable {
+  /// The start of the run. Its duration and its time limit count from here.
+  let started: ContinuousClock.Instant
+  /// The rules of `--hosts`.
+  let hosts: HostRules
+  /// The maximum number of connections.
+  let connections: Int
+}
+
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
 final class FetchRun: Sendable {
   struct State {
@@ -16,6 +26,8 @@ final class FetchRun: Sendable {
     var run: BatchRun?
     /// The number of downloaded bytes that have been reported to the progress meter.
     var shownBytes = 0
+    /// The limits of the run.
+    var limiter: RunLimiter
   }
 
   let plan: any RowPlan
@@ -25,22 +37,27 @@ final class FetchRun: Sendable {
   let isQuiet: Bool
   let isVerbose: Bool
   let pipeline: ThumbnailPipeline
-  let started = ContinuousClock.now
-  let state = Mutex(State())
+  /// The start of the run, before its inputs were opened.
+  let started: ContinuousClock.Instant
+  let limits: RunLimits
+  let state: Mutex<State>
   private let headerFields: HTTPFields
   private let reserved: ReservedFiles
   private let window: Int
 
-  /// Creates a run over the rows of `plan` that writes `files` and opens at most `connections` connections. It adds the
-  /// local images that it reads to `reserved`.
+  /// Creates a run over the rows of `plan`, which `inputs` contain. It writes `files`, and adds the local images that
+  /// it reads to the reserved files of `inputs`.
   init(
-    _ command: some FetchingCommand, plan: any RowPlan, files: RunFiles, reserved: ReservedFiles, meter: ProgressMeter,
-    connections: Int
+    _ command: some FetchingCommand, _ settings: RunSettings, plan: any RowPlan, inputs: RunInputs, files: RunFiles,
+    meter: ProgressMeter
   ) {
     self.plan = plan
     self.files = files
-    self.reserved = reserved
     self.meter = meter
+    reserved = inputs.reserved
+    started = settings.started
+    limits = command.runLimits.limits
+    state = Mutex(State(limiter: RunLimiter(limits, mayBlock: inputs.mayBlock)))
     rows = PlannedRows(plan) { meter.setTotal($0) }
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
@@ -48,9 +65,10 @@ final class FetchRun: Sendable {
     window = max(64, 4 * command.network.concurrency)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
     var transport = command.network.transportConfiguration(home: home)
-    transport.maxConnections = min(transport.maxConnections, connections)
+    transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration
-    configuration.downloads.concurrency = min(configuration.downloads.concurrency, connections)
+    configuration.downloads.hosts = settings.hosts
+    configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)
     pipeline = ThumbnailPipeline(
       configuration, transport: CurlTransport(transport), logger: Self.logger(meter))
   }
@@ -68,18 +86,24 @@ final class FetchRun: Sendable {
       done.signal()
     }
     state.withLock { $0.run = run }
-    interrupt.whenInterrupted { run.cancel() }
+    interrupt.whenInterrupted { [self] in
+      state.withLock { $0.limiter.disarm() }
+      run.cancel()
+    }
     // A batch thread may have called `stop(for:)` before this thread stored `run`; without this line, nobody would
     // cancel the run.
     if state.withLock({ $0.fatal != nil }) { run.cancel() }
+    let timer = enforceLimits()
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
+    timer?.cancel()
     pipeline.flush()
     try end(signal: interrupt.signal)
   }
 
   private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = row.entry {
+      try checkLimit()
       meter.begin(row.index, url: row.url)
       reserved.insert(sourcesOf: row)
     }

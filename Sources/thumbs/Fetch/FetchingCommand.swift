@@ -7,26 +7,31 @@ import Foundation
 protocol FetchingCommand: ParsableCommand {
   var output: OutputOptions { get }
   var network: NetworkOptions { get }
+  var politeness: PolitenessOptions { get }
+  var runLimits: RunLimitOptions { get }
   var caching: CachingOptions { get }
 }
 
 extension FetchingCommand {
-  /// Fetches the rows that `plan` reads from `inputs` into `directory`. Throws the exit code for every error.
-  func fetch(_ inputs: RunInputs, to directory: String, _ plan: () throws -> any RowPlan) throws {
+  /// Fetches the rows that `plan` reads from `inputs` into `directory`. The run began at `started`. Throws the exit
+  /// code for every error.
+  func fetch(
+    _ inputs: RunInputs, to directory: String, since started: ContinuousClock.Instant = .now,
+    _ plan: () throws -> any RowPlan
+  ) throws {
     // A write to a closed pipe then fails with EPIPE and does not kill the process.
     signal(SIGPIPE, SIG_IGN)
     let descriptors = DescriptorLimit.raise()
     // SQLite's memory statistics take a global lock on every allocation, which slows down concurrent cache lookups.
     _ = sqlite_setup_without_memory_statistics()
     try exiting {
-      let plan = try plan()
+      let (hosts, plan) = try runLimits.limits.opening(since: started) { (try politeness.hostRules(), try plan()) }
       let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)
       // From here on, an interrupt must leave the files in a consistent state.
       let interrupt = InterruptWatch { meter.end() }
       let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
-      try FetchRun(
-        self, plan: plan, files: files, reserved: inputs.reserved, meter: meter, connections: descriptors.connections
-      ).run(interrupt)
+      let settings = RunSettings(started: started, hosts: hosts, connections: descriptors.connections)
+      try FetchRun(self, settings, plan: plan, inputs: inputs, files: files, meter: meter).run(interrupt)
     }
   }
 
@@ -51,6 +56,7 @@ extension FetchingCommand {
   var pipelineConfiguration: ThumbnailPipeline.Configuration {
     var configuration = ThumbnailPipeline.Configuration()
     configuration.downloads = network.configuration
+    politeness.apply(to: &configuration.downloads)
     configuration.cache = caching.configuration
     configuration.cacheMode = caching.mode
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads

@@ -23,6 +23,9 @@ final class PlannedRows: Sequence, IteratorProtocol, Sendable {
     return row
   }
 
+  /// The number of rows read so far.
+  var readCount: Int { count.load(ordering: .relaxed) }
+
   /// The coverage of a run in which `finished` rows finished.
   func coverage(finished: Int) -> Coverage {
     isAtEnd.load(ordering: .acquiring) && !plan.isPartial ? .complete : .partial(rows: finished)

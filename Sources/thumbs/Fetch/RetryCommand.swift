@@ -26,6 +26,8 @@ struct RetryCommand: FetchingCommand {
 
   @OptionGroup(title: "Results") var output: OutputOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
+  @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
+  @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
   /// Rejects `--name`, because the report already contains the file names.
@@ -34,16 +36,21 @@ struct RetryCommand: FetchingCommand {
   }
 
   func run() throws {
+    let started = ContinuousClock.now
     let report: RetryReport
     do throws(ManifestError) {
-      let fields = Set(network.headers.map { $0.name.lowercased() })
-      report = try RetryReport(path: self.report, choice: allFailed ? .allFailed : .retryable, fields: fields)
+      report = try runLimits.limits.opening(since: started) { () throws(ManifestError) in try readReport() }
     } catch {
       throw ExitCode.dataError.printing(error)
     }
     if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
-    let inputs = RunInputs(report, at: self.report)
-    try fetch(inputs, to: try directory(of: report)) { RetryPlan(report) }
+    let inputs = RunInputs(report, at: self.report, hosts: politeness.hosts)
+    try fetch(inputs, to: try directory(of: report), since: started) { RetryPlan(report) }
+  }
+
+  private func readReport() throws(ManifestError) -> RetryReport {
+    let fields = Set(network.headers.map { $0.name.lowercased() })
+    return try RetryReport(path: self.report, choice: allFailed ? .allFailed : .retryable, fields: fields)
   }
 
   private func directory(of report: RetryReport) throws -> String {

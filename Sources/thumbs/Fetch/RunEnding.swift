@@ -10,19 +10,26 @@ enum RunEnding: Hashable, Sendable {
   case output(OutputError)
   /// A manifest could not be read to its end.
   case manifest(ManifestError)
+  /// A limit of the run was reached before every row had ended.
+  case limit(RunLimit)
 
-  /// Chooses the most important cause: a signal, then an output error, then a manifest error.
-  init(signal: Int32?, output: OutputError?, manifest: ManifestError?, _ summary: Summary) {
+  /// Chooses the most important cause: a signal, then an output error, then a manifest error, then a limit.
+  init(signal: Int32?, output: OutputError?, manifest: ManifestError?, limit: RunLimit? = nil, _ summary: Summary) {
     if let signal {
       self = .signal(signal)
     } else if let output {
       self = .output(output)
     } else if let manifest {
       self = .manifest(manifest)
+    } else if let limit {
+      self = .limit(limit)
     } else {
       self = .finished(summary)
     }
   }
+
+  /// The limit that ended the run, if one did.
+  var limit: RunLimit? { if case .limit(let limit) = self { limit } else { nil } }
 
   /// The exit status of the process.
   var exitCode: ExitCode {
@@ -31,16 +38,17 @@ enum RunEnding: Hashable, Sendable {
     case .signal(let number): .signal(number)
     case .output: .ioError
     case .manifest: .dataError
+    case .limit: .temporaryFailure
     }
   }
 
   /// The message to print after the summary; nil if no message is needed. A broken pipe gets no message, because a
-  /// reader that closes the report early has simply seen enough.
+  /// reader that closes the report early has simply seen enough. Neither does a limit, which the summary names.
   var message: String? {
     switch self {
     case .output(let error) where !error.isBrokenPipe: "\(error)"
     case .manifest(let error): "\(error)"
-    case .finished, .signal, .output: nil
+    case .finished, .signal, .output, .limit: nil
     }
   }
 }

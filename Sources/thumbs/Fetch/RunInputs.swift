@@ -1,6 +1,6 @@
 import Glibc
 
-/// The files that a run reads its rows from.
+/// The files that a run reads.
 struct RunInputs: Sendable {
   /// A report whose rows are retried.
   struct Retried: Sendable {
@@ -20,31 +20,40 @@ struct RunInputs: Sendable {
   let reserved = ReservedFiles()
   /// The report of a retry; nil for a run over manifests.
   let retried: Retried?
+  /// The paths of the files with the rows, as given on the command line.
+  let paths: [String]
   private let files: [(path: String, role: FileRole)]
 
-  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input.
-  init(manifests paths: [String]) {
-    files = paths.map { ($0, .manifest($0)) }
+  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input. `hosts` is the file of
+  /// `--hosts`.
+  init(manifests paths: [String], hosts: String? = nil) {
+    self.paths = paths
+    files = paths.map { ($0, .manifest($0)) } + Self.files(hosts: hosts)
     retried = nil
   }
 
-  /// Creates the inputs of a retry of `report`, which is at `path`.
-  init(_ report: RetryReport, at path: String) {
-    files = [(path, .retriedReport(path))]
+  /// Creates the inputs of a retry of `report`, which is at `path`. `hosts` is the file of `--hosts`.
+  init(_ report: RetryReport, at path: String, hosts: String? = nil) {
+    paths = [path]
+    files = [(path, .retriedReport(path))] + Self.files(hosts: hosts)
     retried = Retried(
       path: path, version: report.version, lineNumbers: report.lineNumbers, otherLines: report.otherLines,
       isPartial: report.isPartial)
     for case .row(let row) in report.rows.map(\.entry) { reserved.insert(sourcesOf: row) }
   }
 
-  /// The paths as given on the command line.
-  var paths: [String] { files.map(\.path) }
+  private static func files(hosts: String?) -> [(path: String, role: FileRole)] { hosts.map { [($0, .hosts)] } ?? [] }
 
   /// The role of each file.
   var roles: [FileIdentity: FileRole] {
-    let identified = files.compactMap { path, role in
-      (path == "-" ? FileIdentity(descriptor: STDIN_FILENO) : FileIdentity(path: path)).map { ($0, role) }
-    }
+    let identified = files.compactMap { path, role in Self.identity(of: path).map { ($0, role) } }
     return Dictionary(identified) { first, _ in first }
+  }
+
+  /// True if reading the rows may wait for another process. A report to retry has been read whole.
+  var mayBlock: Bool { retried == nil && paths.contains { Self.identity(of: $0) == nil } }
+
+  private static func identity(of path: String) -> FileIdentity? {
+    path == "-" ? FileIdentity(descriptor: STDIN_FILENO) : FileIdentity(path: path)
   }
 }

@@ -12,10 +12,14 @@ struct ByteSource: Sendable {
 }
 
 extension ByteSource {
-  /// Opens the file at `path`, or standard input if `path` is `-`.
-  static func open(_ path: String) throws(ManifestError) -> ByteSource {
-    if path == "-" { return ByteSource(OpenFile(name: "standard input", descriptor: dup(STDIN_FILENO))) }
-    let file = OpenFile(name: path, descriptor: Glibc.open(path, O_RDONLY | O_CLOEXEC))
+  /// Opens the file at `path`, or standard input if `path` is `-`. The message about a directory names the `expected`
+  /// kind of file.
+  static func open(_ path: String, expecting expected: String = "a manifest") throws(ManifestError) -> ByteSource {
+    if path == "-" {
+      return ByteSource(OpenFile(name: "standard input", descriptor: dup(STDIN_FILENO), expected: expected))
+    }
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    let file = OpenFile(name: path, descriptor: descriptor, expected: expected)
     guard file.descriptor >= 0 else { throw file.error(errno) }
     return ByteSource(file)
   }
@@ -37,10 +41,12 @@ extension ByteSource {
 private final class OpenFile: Sendable {
   let name: String
   let descriptor: Int32
+  private let expected: String
 
-  init(name: String, descriptor: Int32) {
+  init(name: String, descriptor: Int32, expected: String) {
     self.name = name
     self.descriptor = descriptor
+    self.expected = expected
   }
 
   deinit {
@@ -63,7 +69,7 @@ private final class OpenFile: Sendable {
   func error(_ code: Int32) -> ManifestError {
     switch code {
     case ENOENT: ManifestError(name, "there is no such file")
-    case EISDIR: ManifestError(name, "is a directory, not a manifest")
+    case EISDIR: ManifestError(name, "is a directory, not \(expected)")
     default: ManifestError(name, "cannot be read: \(String(cString: strerror(code)))")
     }
   }

@@ -8,10 +8,12 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   private struct State {
     var manifests: ArraySlice<Manifest>
     var index = 0
-    var failure: ManifestError?
   }
 
+  /// Locked while an item is read, which may block.
   private let state: Mutex<State>
+  /// The error that ended the list early. Under its own lock, so that a run can end while an item is read.
+  private let end = Mutex<ManifestError?>(nil)
 
   /// Opens the manifests at `paths`. At most one of them may be `-`, standard input.
   convenience init(
@@ -33,7 +35,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   }
 
   /// The error that ended the list early; nil while there are more items, and after a normal end.
-  var failure: ManifestError? { state.withLock { $0.failure } }
+  var failure: ManifestError? { end.withLock { $0 } }
 
   /// Returns the next item; nil after the last, and after a ``failure``.
   func next() -> ManifestEntry? {
@@ -47,7 +49,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
           state.manifests.removeFirst()
         }
       } catch {
-        state.failure = error
+        end.withLock { $0 = error }
         state.manifests = []
       }
       return nil

@@ -4,6 +4,8 @@ enum FileRole: Hashable, Sendable {
   case manifest(String)
   /// The report to retry, at this path; `-` is standard input.
   case retriedReport(String)
+  /// The file of `--hosts`.
+  case hosts
   /// A local image that a row names.
   case source
   /// The file of `--report`.
@@ -21,6 +23,7 @@ extension FileRole: CustomStringConvertible {
     case .manifest("-"), .retriedReport("-"): "standard input"
     case .manifest(let path): "the manifest \(path)"
     case .retriedReport(let path): "the report to retry, \(path)"
+    case .hosts: "the file of --hosts"
     case .source: "a source image"
     case .report: "the report"
     case .summary: "the summary"

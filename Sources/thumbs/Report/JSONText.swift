@@ -50,6 +50,14 @@ struct JSONText: Hashable, Sendable {
     bytes.append(contentsOf: (flag ? "true" : "false").utf8)
   }
 
+  /// Writes a member with a string value, or null if there is none.
+  mutating func member(_ key: StaticString, orNull text: String?) {
+    self.key(key)
+    if let text { return value(text) }
+    separate()
+    bytes.append(contentsOf: "null".utf8)
+  }
+
   /// Writes a member with a string value.
   mutating func member(_ key: StaticString, _ text: String) {
     self.key(key)

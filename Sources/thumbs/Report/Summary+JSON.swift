@@ -10,7 +10,7 @@ extension Summary {
   /// All members are always present. Times are in milliseconds, lengths in bytes, and lists are sorted in descending
   /// order:
   ///
-  ///     {"version": 1, "exit": 75, "complete": true, "elapsed": 1250,
+  ///     {"version": 1, "exit": 75, "complete": true, "limit": null, "elapsed": 1250,
   ///      "items": {"total": 7, "ok": 2, "failed": 4, "cancelled": 1},
   ///      "files": {"written": 1, "unchanged": 1},
   ///      "bytes": {"downloaded": 288666, "saved": 9120},
@@ -20,16 +20,18 @@ extension Summary {
   ///       "slowest": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}],
   ///       "failing": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}]}}
   ///
-  /// `exit` is the exit status of the process. `complete` is true if every row of the manifests is counted. `saved` is
-  /// the total length of the images that came from the cache. `mean` is the mean time of the downloads. `unlistedItems`
-  /// counts the rows of hosts beyond the first ``HostTally/limit``. `version` changes when a member changes its meaning
-  /// or is removed, not when one is added.
+  /// `exit` is the exit status of the process. `complete` is true if every row of the manifests is counted. `limit` is
+  /// the limit that ended the run, `max-run-time` or `max-run-bytes`, or else null. `saved` is the total length of the
+  /// images that came from the cache. `mean` is the mean time of the downloads. `unlistedItems` counts the rows of
+  /// hosts beyond the first ``HostTally/limit``. `version` changes when a member changes its meaning or is removed, not
+  /// when one is added.
   func json(_ ending: RunEnding, _ coverage: Coverage, after elapsed: Duration, downloaded: ByteSize) -> [UInt8] {
     var text = JSONText()
     text.object { text in
       text.member("version", 1)
       text.member("exit", Int(ending.exitCode.rawValue))
       text.member("complete", coverage == .complete)
+      text.member("limit", orNull: ending.limit?.option)
       text.member("elapsed", elapsed.wholeMilliseconds)
       text.members("items", [("total", total), ("ok", doneCount), ("failed", failedCount), ("cancelled", cancelled)])
       text.members("files", [("written", writtenFiles), ("unchanged", unchangedFiles)])

@@ -1,11 +1,15 @@
 import BatchFetch
 
 extension Summary {
-  /// Returns the summary for people: one to eight lines, without a line feed at the end.
-  func text(_ coverage: Coverage = .complete, after elapsed: Duration, downloaded: ByteSize) -> String {
+  /// Returns the summary for people: one to nine lines, without a line feed at the end. `limit` is the limit that ended
+  /// the run, if one did.
+  func text(
+    _ coverage: Coverage = .complete, limit: RunLimit? = nil, after elapsed: Duration, downloaded: ByteSize
+  ) -> String {
     var lines = [
       "\(total) \(total == 1 ? "item" : "items"): \(counts) in \(elapsed.secondsText) s; \(downloaded) downloaded"
     ]
+    if let limit { lines.append("  stopped at the limit of \(limit)") }
     if coverage != .complete { lines.append("  stopped before every row was read") }
     if !done.isEmpty { lines.append("  ok: " + Self.list(done.map { ($0.rawValue, $1) })) }
     if !failed.isEmpty {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import BatchFetch
@@ -74,7 +75,8 @@ import Testing
       bad: #"{"host":"bad","downloads":0,"mean":0,"items":2,"failed":1}"#
     )
     let expected =
-      #"{"version":1,"exit":75,"complete":true,"elapsed":2000,"items":{"total":5,"ok":3,"failed":1,"cancelled":1},"#
+      #"{"version":1,"exit":75,"complete":true,"limit":null,"elapsed":2000,"#
+      + #""items":{"total":5,"ok":3,"failed":1,"cancelled":1},"#
       + #""files":{"written":0,"unchanged":1},"bytes":{"downloaded":7,"saved":144308},"#
       + #""origins":[{"origin":"network","items":2},{"origin":"disk","items":1}],"#
       + #""failures":[{"code":"http_503","items":1,"retryable":true}],"#
@@ -82,6 +84,34 @@ import Testing
     let json = mixed.json(.finished(mixed), .complete, after: .seconds(2), downloaded: ByteSize(count: 7))
 
     #expect(String(decoding: json, as: UTF8.self) == expected)
+  }
+
+  @Test func `The limit that ended the run is in both summaries, and gives the exit code 75`() throws {
+    let limit = RunLimit.time(.seconds(60))
+    let ending = RunEnding(signal: nil, output: nil, manifest: nil, limit: limit, summary([.cancelled]))
+    let json = summary([.cancelled]).json(ending, .complete, after: .seconds(60), downloaded: ByteSize(count: 0))
+
+    #expect(ending.exitCode.rawValue == 75 && ending.message == nil)
+    let start = #"{"version":1,"exit":75,"complete":true,"limit":"max-run-time","#
+    #expect(String(decoding: json, as: UTF8.self).hasPrefix(start))
+    #expect(
+      summary([.cancelled]).text(limit: limit, after: .seconds(60), downloaded: ByteSize(count: 0)) == """
+        1 item: 0 ok, 0 failed, 1 cancelled in 60.0 s; 0 B downloaded
+          stopped at the limit of 60 s (--max-run-time)
+        """)
+  }
+
+  @Test func `A signal, an output error and a manifest error take precedence over a limit`() {
+    let (limit, manifest) = (RunLimit.time(.seconds(1)), ManifestError("list", "is empty"))
+    let output = OutputError(action: .write, path: "r", code: 28)
+    let codes = [
+      RunEnding(signal: 2, output: output, manifest: manifest, limit: limit, summary([])),
+      RunEnding(signal: nil, output: output, manifest: manifest, limit: limit, summary([])),
+      RunEnding(signal: nil, output: nil, manifest: manifest, limit: limit, summary([])),
+      RunEnding(signal: nil, output: nil, manifest: nil, limit: limit, summary([.http(404)])),
+    ].map(\.exitCode.rawValue)
+
+    #expect(codes == [130, 74, 65, 75])
   }
 
   @Test func `Hosts beyond the limit are counted but not listed`() {

@@ -1,0 +1,109 @@
+import ArgumentParser
+import BatchFetch
+import HTTPTypes
+
+/// The top level of the file of `--hosts`: settings by host.
+struct HostsDocument: Decodable {
+  private(set) var rules = HostRules()
+
+  init(from decoder: any Decoder) throws {
+    let hosts = try decoder.container(keyedBy: HostsKey.self)
+    for key in hosts.sortedKeys {
+      let pattern: HostPattern
+      do throws(FetchFailure) {
+        pattern = try HostPattern(key.stringValue)
+      } catch {
+        let forms = "images.example, images.example:8443, *.cdn.example or *"
+        throw HostsFlaw(keys: [key.stringValue], reason: "not a host; give one such as \(forms)")
+      }
+      guard rules[pattern] == nil else {
+        throw HostsFlaw(keys: [key.stringValue], reason: "the host \(pattern) occurs twice; keep one entry")
+      }
+      rules[pattern] = try HostSettings(hosts, key).rule
+    }
+  }
+}
+
+/// The settings of one host in the file of `--hosts`.
+struct HostSettings {
+  private enum Setting: String, CaseIterable {
+    case rate, perHost = "per-host", userAgent = "user-agent", headers
+  }
+
+  private(set) var rule = HostRule()
+  private let host: String
+  private let values: KeyedDecodingContainer<HostsKey>
+
+  init(_ hosts: KeyedDecodingContainer<HostsKey>, _ key: HostsKey) throws {
+    host = key.stringValue
+    guard let values = try? hosts.nestedContainer(keyedBy: HostsKey.self, forKey: key) else {
+      throw HostsFlaw(keys: [host], reason: "give an object of settings such as {\"rate\": \"5/s\"}")
+    }
+    self.values = values
+    for key in values.sortedKeys {
+      guard let setting = Setting(rawValue: key.stringValue) else {
+        let names = Setting.allCases.map(\.rawValue).joined(separator: ", ")
+        throw HostsFlaw(keys: [host, key.stringValue], reason: "there is no such setting; the settings are \(names)")
+      }
+      try take(setting, key)
+    }
+  }
+
+  private mutating func take(_ setting: Setting, _ key: HostsKey) throws {
+    do {
+      switch setting {
+      case .rate: rule.rate = try PolitenessOptions.rate(text(key, or: "give a string such as \"5/s\""))
+      case .perHost: rule.perHost = try count(key)
+      case .userAgent: try add("User-Agent", HeaderOption.value(text(key, or: "give a string")))
+      case .headers: try addHeaders(key)
+      }
+    } catch let error as ValidationError {
+      throw HostsFlaw(keys: [host, key.stringValue], reason: error.message)
+    }
+  }
+
+  private func text(_ key: HostsKey, or remedy: String) throws -> String {
+    guard let text = try? values.decode(String.self, forKey: key) else { throw ValidationError(remedy) }
+    return text
+  }
+
+  private func count(_ key: HostsKey) throws -> Int {
+    // A number beyond Int cannot be decoded; the text of 0 is rejected with the valid range.
+    try Count.positive("\((try? values.decode(Int.self, forKey: key)) ?? 0)")
+  }
+
+  private mutating func addHeaders(_ key: HostsKey) throws {
+    guard let headers = try? values.decode([String: String].self, forKey: key) else {
+      throw ValidationError("give an object of strings such as {\"Referer\": \"https://images.example/\"}")
+    }
+    for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+      do {
+        // A colon in the name would end it.
+        let header = try HeaderOption("\(name.replacing(":", with: " ")): \(value)")
+        try add(header.name, header.value)
+      } catch let error as ValidationError {
+        throw HostsFlaw(keys: [host, key.stringValue, name], reason: error.message)
+      }
+    }
+  }
+
+  private mutating func add(_ name: String, _ value: String) throws {
+    guard let name = HTTPField.Name(name) else { throw ValidationError("the name is not valid") }
+    if rule.headerFields.contains(name) { throw ValidationError("\(name) is set twice; keep one of them") }
+    rule.headerFields[name] = value
+  }
+}
+
+/// Any key of a JSON object.
+struct HostsKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+extension KeyedDecodingContainer<HostsKey> {
+  /// The keys in alphabetical order, so that of several errors the same one is always reported.
+  fileprivate var sortedKeys: [HostsKey] { allKeys.sorted { $0.stringValue < $1.stringValue } }
+}

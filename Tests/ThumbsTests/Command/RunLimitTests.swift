@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("thumbs fetch: limits of a run", .timeLimit(.minutes(5))) struct RunLimitTests {
+  /// Returns a fixture whose server responds to the first `done` paths at once, and to the others when `gate` opens.
+  private static func fixture(_ gate: Gate, done: Int = 0) throws -> CommandFixture {
+    try CommandFixture { request in
+      let number = Int(request.target.filter(\.isNumber)) ?? 0
+      return number < done ? .icon(number) : .icon(number).after(gate)
+    }
+  }
+
+  private static func paths(_ count: Int) -> [String] { (0..<count).map { "/\($0).png" } }
+
+  /// Returns the message of each row that was canceled.
+  private static func reasons(_ report: String) throws -> [String] {
+    try report.split(separator: "\n").compactMap { line in
+      let row = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return row?["status"] as? String == "cancelled" ? row?["message"] as? String ?? "" : nil
+    }
+  }
+
+  @Test func `At the time limit, every row that is left ends as canceled, and a retry fetches it`() async throws {
+    let gate = Gate()
+    let fixture = try Self.fixture(gate)
+    let list = try fixture.list(Self.paths(600) + ["not a URL"])
+
+    let result = try await fixture.fetch(list, "--max-run-time", "1", "--summary", "sum.json")
+    gate.open()
+
+    #expect(result.ending == .exit(75))
+    #expect(result.errors.contains("stopped at the limit of 1 s (--max-run-time)"), "\(result.errors)")
+    #expect(!result.errors.contains("stopped before every row was read"))
+    // Rows that were not read before the limit were not requested.
+    #expect(fixture.server.requests.count <= 64)
+
+    let text = try fixture.text("report.jsonl")
+    #expect(try fixture.report().map(\.index) == Array(0...600) && !ReportedRow.isPartial(text))
+    #expect(try fixture.report().allSatisfy { $0.code == "cancelled" && $0.retryable == false })
+    #expect(try Set(Self.reasons(text)) == ["The run reached its limit of 1 s (--max-run-time)."])
+
+    let summary = try fixture.object("sum.json")
+    #expect(summary["exit"] as? Int == 75 && summary["complete"] as? Bool == true)
+    #expect(summary["limit"] as? String == "max-run-time")
+
+    let retry = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
+    #expect(retry.ending == .exit(1))
+    #expect(try fixture.outputs().count == 600)
+  }
+
+  @Test func `At the byte limit, finished rows keep their outcome`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let fixture = try Self.fixture(gate, done: 1)
+
+    let result = try await fixture.fetch(
+      fixture.list(Self.paths(300)), "--max-run-bytes", "10", "--summary", "sum.json")
+
+    #expect(result.ending == .exit(75))
+    let rows = try fixture.report()
+    #expect(rows.count == 300 && rows[0].status == "ok")
+    #expect(rows.dropFirst().allSatisfy { $0.status == "cancelled" })
+    #expect(
+      try Set(Self.reasons(fixture.text("report.jsonl"))) == ["The run reached its limit of 10 B (--max-run-bytes)."])
+    #expect(try fixture.object("sum.json")["limit"] as? String == "max-run-bytes")
+    #expect(try fixture.outputs() == ["0.png"])
+  }
+
+  @Test func `A limit that is reached when nothing is left has no effect`() async throws {
+    let fixture = try CommandFixture()
+
+    let result = try await fixture.fetch(
+      fixture.list(["/0.png"]), "--max-run-bytes", "10", "--max-run-time", "3600", "--summary", "sum.json")
+
+    #expect(result.ending == .exit(0))
+    #expect(try fixture.object("sum.json")["limit"] is NSNull)
+  }
+
+  /// A pipe that ends, is silent, or never ends.
+  enum Pipe: CaseIterable { case ended, silent, endless }
+
+  @Test(arguments: Pipe.allCases)
+  func `A run that reads a pipe ends soon after its limit`(pipe: Pipe) async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let fixture = try Self.fixture(gate)
+    let url = fixture.server.url("/1.png")
+    let writer =
+      switch pipe {
+      case .ended: "for i in 1 2 3; do echo \(url); done"
+      case .silent: "echo \(url); sleep 60"
+      case .endless: "while echo \(url); do sleep 0.2; done"
+      }
+
+    let setup = "mkfifo rows; (exec >rows 2>/dev/null; \(writer)) & true"
+
+    let result = try await fixture.start(
+      fixture.fetchArguments(["rows", "--max-run-time", "1"]), setup: setup
+    ).result()
+
+    #expect(result.ending == .exit(75))
+    let text = try fixture.text("report.jsonl")
+    #expect(ReportedRow.isPartial(text) == (pipe != .ended))
+    #expect(result.errors.contains("stopped before every row was read") == (pipe != .ended))
+    let rows = try fixture.report()
+    #expect(!rows.isEmpty && rows.allSatisfy { $0.status == "cancelled" })
+    if pipe == .ended { #expect(rows.count == 3) }
+  }
+
+  @Test(arguments: [["fetch", "-"], ["retry", "-"]])
+  func `A run whose pipe is silent from the start ends at its limit and writes nothing`(
+    arguments: [String]
+  ) async throws {
+    let fixture = try CommandFixture()
+
+    let result = try await fixture.start(
+      arguments + ["--max-run-time", "0.2", "--report", "report.jsonl"], input: .pipe
+    ).result()
+
+    #expect(result.ending == .exit(75))
+    #expect(result.errors == "thumbs: The run reached its limit of 0.2 s (--max-run-time). No row was read.\n")
+    #expect(try fixture.directory.files() == [])
+  }
+
+  @Test func `A retry in place that reaches its limit keeps the old lines of the rows that are left`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+    let list = try fixture.list(Self.paths(3))
+
+    #expect(try await fixture.fetch(list).ending == .exit(75))
+
+    let before = try fixture.text("report.jsonl")
+    let retry = try await fixture.run(
+      "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
+      "--max-run-time", "0.5")
+
+    #expect(retry.ending == .exit(75))
+    #expect(retry.errors.contains("3 cancelled") && retry.errors.contains("--max-run-time"))
+    #expect(try fixture.text("report.jsonl") == before)
+  }
+
+  @Test func `A signal after the limit decides about the exit status`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let fixture = try Self.fixture(gate)
+    let writer = "(exec >rows 2>/dev/null; while echo \(fixture.server.url("/1.png")); do sleep 0.2; done) & true"
+    let command = try fixture.start(
+      fixture.fetchArguments(["rows", "--max-run-time", "0.2"], report: "-"), setup: "mkfifo rows; \(writer)")
+
+    await command.output.waitForLines(1)
+    command.send(SIGTERM)
+
+    #expect(await command.result().ending == .exit(143))
+  }
+}
