@@ -22,6 +22,13 @@ extension ThumbnailPipeline {
 
     static let threads = 1...1024
 
+    /// The number of requests that keep all stages of one host busy: its downloads with as many waiting behind them,
+    /// the lookups before them, and the renders after them. With the defaults and up to 18 processors, 24.
+    var requestsPerHost: Int {
+      let downloads = downloads.perHost.clamped(to: Downloader.Configuration.counts)
+      return max(4 * downloads, downloads + renderThreads.clamped(to: Self.threads))
+    }
+
     /// Creates the default settings.
     public init() {}
 

@@ -45,7 +45,7 @@ final class FetchRun: Sendable {
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
-    window = max(64, 4 * command.network.concurrency)
+    window = max(256, 16 * command.network.concurrency)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
     var transport = command.network.transportConfiguration(home: home)
     transport.maxConnections = min(transport.maxConnections, connections)
@@ -66,6 +66,8 @@ final class FetchRun: Sendable {
       handle($0)
     } completion: { _ in
       done.signal()
+    } begin: { [meter] in
+      if case .row(let row) = $0.entry { meter.begin(row.index, url: row.url) }
     }
     state.withLock { $0.run = run }
     interrupt.whenInterrupted { run.cancel() }
@@ -79,10 +81,7 @@ final class FetchRun: Sendable {
   }
 
   private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
-    if case .row(let row) = row.entry {
-      meter.begin(row.index, url: row.url)
-      reserved.insert(sourcesOf: row)
-    }
+    if case .row(let row) = row.entry { reserved.insert(sourcesOf: row) }
     return try row.request(headerFields: headerFields)
   }
 
