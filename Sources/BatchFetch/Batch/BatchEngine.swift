@@ -49,7 +49,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
     delivering = DispatchQueue(label: "thumbs.batch.deliver", target: queue)
     let closures = Closures(request: batch.request, begin: begin, handler: handler)
     let state = BatchState<Pending>(
-      window: batch.window, perHost: batch.pipeline.context.requestsPerHost, lookahead: Batch<Elements>.lookahead)
+      window: batch.window, lookahead: Batch<Elements>.lookahead, perHost: batch.pipeline.context.requestsPerHost)
     self.state = Mutex(State(batch: state, closures: closures))
     source = ElementSource(batch.elements)
   }
@@ -157,15 +157,23 @@ final class BatchEngine<Element: Sendable>: Sendable {
     let item = BatchItem(
       index: pulled.index, element: pulled.element, outcome: outcome, finished: finished, total: total)
     handler?(item) { [self] in
-      free(pulled.host)
+      free(pulled.host, isCached: outcome.isCached)
       group.leave()
     }
   }
 
   /// Frees the place of an element, and begins what follows.
-  private func free(_ host: String?) {
-    let freed = state.withLock { $0.batch.release(host: host) }
+  private func free(_ host: String?, isCached: Bool) {
+    let freed = state.withLock { $0.batch.release(host: host, isCached: isCached) }
     if !freed.next.isEmpty { beginning.async { [self] in for pending in freed.next { begin(pending) } } }
     if freed.resumesPulling { source.async { [self] in pull() } }
+  }
+}
+
+extension Result<ThumbnailSet, FetchFailure> {
+  /// True if the thumbnails are from the cache, without a request.
+  fileprivate var isCached: Bool {
+    guard case .success(let set) = self else { return false }
+    return set.origin == .memory || set.origin == .disk
   }
 }

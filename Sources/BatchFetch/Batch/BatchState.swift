@@ -40,7 +40,11 @@ struct BatchState<Element: Sendable> {
   /// True if pulling has stopped because the window was full or too many elements were parked.
   private var isStalled = false
 
-  init(window: Int, perHost: Int, lookahead: Int) {
+  /// - Parameters:
+  ///   - window: the maximum number of elements in flight.
+  ///   - lookahead: the number of parked elements at which pulling stops.
+  ///   - perHost: returns the maximum number of elements in flight of a host.
+  init(window: Int, lookahead: Int, perHost: @escaping @Sendable (_ host: String) -> Int) {
     self.window = window
     self.lookahead = lookahead
     hosts = BatchHosts(limit: perHost)
@@ -89,9 +93,11 @@ struct BatchState<Element: Sendable> {
   }
 
   /// Frees the place of an outcome that was handled. Parked elements of its host take it first.
-  mutating func release(host: String?) -> Freed {
+  ///
+  /// - Parameter isCached: True if the element needed no request. Default false.
+  mutating func release(host: String?, isCached: Bool = false) -> Freed {
     inHand -= 1
-    let next = host.map { hosts.end($0, room: window - inHand) } ?? []
+    let next = host.map { hosts.end($0, isCached: isCached, room: window - inHand) } ?? []
     inHand += next.count
     return Freed(next: next, resumesPulling: resume())
   }

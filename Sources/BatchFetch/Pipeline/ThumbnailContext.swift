@@ -27,8 +27,8 @@ final class ThumbnailContext: Sendable {
   /// The header fields that differ from the defaults. They are a part of the variant: they decide which bytes are
   /// received.
   let unusualFields: [String]
-  /// The number of requests of one host that a batch has in flight.
-  let requestsPerHost: Int
+  /// Returns the number of requests of a host that a batch has in flight.
+  let requestsPerHost: @Sendable (_ host: String) -> Int
   /// Calls completions, and continues jobs after their downloads.
   let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
   /// Runs lookups in the disk cache: a few at a time, and never on a thread that others need.
@@ -55,7 +55,7 @@ final class ThumbnailContext: Sendable {
     files = configuration.files
     now = configuration.downloads.now
     unusualFields = configuration.downloads.unusualFields
-    requestsPerHost = configuration.requestsPerHost
+    requestsPerHost = { configuration.requests(of: $0) }
     renders.name = "thumbs.renders"
     renders.maxConcurrentOperationCount = configuration.renderThreads.clamped(
       to: ThumbnailPipeline.Configuration.threads)

@@ -22,10 +22,11 @@ extension ThumbnailPipeline {
 
     static let threads = 1...1024
 
-    /// The number of requests that keep all stages of one host busy: its downloads with as many waiting behind them,
-    /// the lookups before them, and the renders after them. With the defaults and up to 18 processors, 24.
-    var requestsPerHost: Int {
-      let downloads = downloads.perHost.clamped(to: Downloader.Configuration.counts)
+    /// Returns the number of requests that keep all stages of a host busy: its downloads with as many waiting behind
+    /// them, the lookups before them, and the renders after them. With the defaults and up to 18 processors, 24.
+    func requests(of host: String) -> Int {
+      let limit = downloads.hosts.rule(for: host).perHost ?? downloads.perHost
+      let downloads = limit.clamped(to: Downloader.Configuration.counts)
       return max(4 * downloads, downloads + renderThreads.clamped(to: Self.threads))
     }
 

@@ -8,10 +8,11 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   private struct State {
     var manifests: ArraySlice<Manifest>
     var index = 0
-    var failure: ManifestError?
   }
 
   private let state: Mutex<State>
+  /// Has a lock of its own, because reading an item may block: an interrupted run must not wait for its input.
+  private let end = Mutex<ManifestError?>(nil)
 
   /// Opens the manifests at `paths`. At most one of them may be `-`, standard input.
   convenience init(
@@ -33,7 +34,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   }
 
   /// The error that ended the list early; nil while there are more items, and after a normal end.
-  var failure: ManifestError? { state.withLock { $0.failure } }
+  var failure: ManifestError? { end.withLock { $0 } }
 
   /// Returns the next item; nil after the last, and after a ``failure``.
   func next() -> ManifestEntry? {
@@ -47,7 +48,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
           state.manifests.removeFirst()
         }
       } catch {
-        state.failure = error
+        end.withLock { $0 = error }
         state.manifests = []
       }
       return nil

@@ -176,6 +176,15 @@ import Testing
     #expect(PendingElement(0, 0, request, epoch: 0).pulled.host == nil)
   }
 
+  @Test(arguments: [("a.test", 2, 24), ("cdn.test", 2, 64), ("a.test", 64, 70)])
+  func `The limit of a host follows the configuration`(host: String, threads: Int, limit: Int) throws {
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
+    configuration.renderThreads = threads
+    configuration.downloads.hosts[try HostPattern("cdn.test")] = HostRule(perHost: 16)
+
+    #expect(configuration.requests(of: host) == limit)
+  }
+
   @Test func `The canonical form of a URL is forgotten when the URL changes`() throws {
     var request = ThumbnailRequest(url: "http://A.test/1.png", size: 8).parsed()
     let first = try request.canonicalURL()

@@ -42,7 +42,7 @@ import Testing
 /// downloads in the order in which they come from the queues of their hosts. Times are in milliseconds.
 private struct Simulation {
   private let rows: [Int]
-  private var batch = BatchState<Int>(window: 256, perHost: 24, lookahead: 16_384)
+  private var batch = BatchState<Int>(window: 256, lookahead: 16_384) { _ in 24 }
   private var now = 0
   /// The host that refuses its first request and is then closed for four seconds.
   private var refusing: Int?

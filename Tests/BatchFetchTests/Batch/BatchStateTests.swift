@@ -5,7 +5,7 @@ import Testing
 @Suite struct BatchStateTests {
   /// Returns the state of a batch whose elements are their own indices.
   private func state(window: Int, perHost: Int = 100, lookahead: Int = 100) -> BatchState<Int> {
-    BatchState(window: window, perHost: perHost, lookahead: lookahead)
+    BatchState(window: window, lookahead: lookahead) { _ in perHost }
   }
 
   @Test func `Pulling is resumed once, and only if it stopped because the window was full`() {
