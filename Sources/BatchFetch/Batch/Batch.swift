@@ -21,10 +21,10 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
 
   /// The number of parked elements at which pulling stops, over all hosts.
   ///
-  /// Measured with the command, a parked row takes 1.1 KB (a URL of 83 bytes alone), 1.4 KB (with a name and a subtitle)
-  /// or 2.1 KB (with header fields, sizes and a dependency as well), which makes 18 to 35 MB for this number. It is
-  /// larger than 10,000 rows, so that a host of that size which is down holds up no other. A sequence that is grouped by
-  /// host keeps all transfers busy if no host has more than about half of this number in a row.
+  /// Measured with the command, a parked row takes 1.1 KB (a URL of 83 bytes alone), 1.4 KB (with a name and a
+  /// subtitle) or 2.1 KB (with header fields, sizes and a dependency as well), which makes 18 to 35 MB for this number.
+  /// It exceeds 10,000, so that a host with that many rows holds up no other host while it is down. A sequence that is
+  /// grouped by host keeps all transfers busy if no host has more than about half of this number in a row.
   static var lookahead: Int { 16_384 }
 
   let elements: Elements

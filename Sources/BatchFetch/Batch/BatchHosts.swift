@@ -71,8 +71,8 @@ extension BatchHosts {
       return false
     }
 
-    /// Refills the places once more than an eighth of them is free: a thread that is woken for every single place would
-    /// sleep again at once.
+    /// Refills the places when more than an eighth of them is free: a thread that is woken for every single place
+    /// would sleep again at once.
     mutating func end(isCached: Bool, room: Int) -> [Element] {
       begun -= 1
       self.isCached = isCached

@@ -1,8 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The elements of a batch, pulled one by one on a queue of their own. Pulling may block: on standard input, for
-/// example.
+/// The elements of a batch, pulled one by one on a separate queue. Pulling may block: on standard input, for example.
 final class ElementSource<Element: Sendable>: Sendable {
   /// Used on the queue only; the lock satisfies the compiler.
   private let next: Mutex<() -> Element?>

@@ -42,8 +42,8 @@ public struct SourceURL: Hashable, Sendable {
     }
   }
 
-  /// - Parameter written: The text that was read. If it is canonical already, it shares its memory with the description:
-  ///   a run may hold thousands of URLs.
+  /// - Parameter written: The text that was read. If it is canonical already, it shares its memory with the
+  ///   description: a run may hold thousands of URLs.
   private init(_ scheme: Scheme, _ read: CurlURL, written: String) throws(FetchFailure) {
     var parts = read
     if parts.isInternational {

@@ -11,7 +11,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   }
 
   private let state: Mutex<State>
-  /// Has a lock of its own, because reading an item may block: an interrupted run must not wait for its input.
+  /// Has a separate lock, because reading an item may block: an interrupted run must not wait for its input.
   private let end = Mutex<ManifestError?>(nil)
 
   /// Opens the manifests at `paths`. At most one of them may be `-`, standard input.

@@ -43,7 +43,7 @@ import Testing
     #expect(hosts.parkedCount == 0)
   }
 
-  @Test func `A host is refilled once more than an eighth of its places is free`() {
+  @Test func `A host is refilled when more than an eighth of its places is free`() {
     var hosts = hosts(limit: 16, offered: 40)
 
     let next = (0..<9).map { _ in hosts.end("a", isCached: false, room: 40) }
