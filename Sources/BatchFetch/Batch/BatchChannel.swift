@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Passes the items of a running batch to one reader. It holds one window of items at most: an item is acknowledged
-/// when the reader takes it.
+/// Passes the items of a running batch to one reader. It holds one window of items at most, because an item is
+/// acknowledged when the reader takes it. After a cancellation, it also holds the items that were parked.
 final class BatchChannel<Element: Sendable>: Sendable {
   private typealias Item = BatchItem<Element>
   private typealias Pending = (item: Item, acknowledge: @Sendable () -> Void)
@@ -10,7 +10,7 @@ final class BatchChannel<Element: Sendable>: Sendable {
   /// batch.
   private final class Buffer: Sendable {
     struct State {
-      var items: [Pending] = []
+      var items = FIFO<Pending>()
       var reader: CheckedContinuation<Pending?, Never>?
       var isOver = false
       var isAbandoned = false
@@ -39,7 +39,7 @@ final class BatchChannel<Element: Sendable>: Sendable {
     func take() async -> Pending? {
       await withCheckedContinuation { continuation in
         let (pending, isReady) = state.withLock { state -> (Pending?, Bool) in
-          if !state.items.isEmpty { return (state.items.removeFirst(), true) }
+          if let item = state.items.popFirst() { return (item, true) }
           if state.isOver { return (nil, true) }
           state.reader = continuation
           return (nil, false)
@@ -49,12 +49,12 @@ final class BatchChannel<Element: Sendable>: Sendable {
     }
 
     func abandon() {
-      let pending = state.withLock { state in
+      var pending = state.withLock { state in
         state.isAbandoned = true
-        defer { state.items.removeAll() }
+        defer { state.items = FIFO() }
         return state.items
       }
-      for item in pending { item.acknowledge() }
+      while let item = pending.popFirst() { item.acknowledge() }
     }
   }
 
@@ -63,7 +63,7 @@ final class BatchChannel<Element: Sendable>: Sendable {
 
   init<Elements>(_ batch: Batch<Elements>) where Elements.Element == Element {
     let buffer = Buffer()
-    let engine = BatchEngine(batch, queue: nil) { buffer.put(($0, $1)) }
+    let engine = BatchEngine(batch, queue: nil, begin: { _ in }) { buffer.put(($0, $1)) }
     self.buffer = buffer
     onCancel = { engine.cancel() }
     engine.start { _ in buffer.end() }

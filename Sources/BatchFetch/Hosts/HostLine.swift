@@ -150,7 +150,7 @@ struct HostLine: Sendable {
   }
 
   private func nextChange(after now: Duration) -> Duration? {
-    if waiting.isEmpty, ready.isEmpty { return nil }
+    if waiting.isEmpty, ready.isEmpty { return pace.closedUntil }
     return breaker.pauseEnd ?? openTime.later(than: now)
   }
 

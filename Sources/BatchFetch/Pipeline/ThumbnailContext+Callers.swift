@@ -18,7 +18,7 @@ extension ThumbnailContext {
   /// Serves a caller from memory, or adds it to the job of its image.
   func load(_ request: ThumbnailRequest, for caller: ThumbnailCaller) {
     do throws(FetchFailure) {
-      let source = try SourceURL(request.url)
+      let source = try request.canonicalURL()
       try files.check(source)
       try renderer.judge(request.specs)
       try request.headerFields.checkFraming()

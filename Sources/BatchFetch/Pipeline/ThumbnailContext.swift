@@ -27,6 +27,8 @@ final class ThumbnailContext: Sendable {
   /// The header fields that differ from the defaults. They are a part of the variant: they decide which bytes are
   /// received.
   let unusualFields: [String]
+  /// Returns the number of requests of a host that a batch has in flight.
+  let requestsPerHost: @Sendable (_ host: String) -> Int
   /// Calls completions, and continues jobs after their downloads.
   let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
   /// Runs lookups in the disk cache: a few at a time, and never on a thread that others need.
@@ -56,6 +58,7 @@ final class ThumbnailContext: Sendable {
     renders = WorkQueue(
       label: "thumbs.renders",
       width: configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads))
+    requestsPerHost = { configuration.requests(of: $0) }
   }
 
   /// Inspects the first bytes of a body: throws if they are not those of a supported image.

@@ -22,6 +22,14 @@ extension ThumbnailPipeline {
 
     static let threads = 1...1024
 
+    /// Returns the number of requests that keep all stages of a host busy: its downloads with as many waiting behind
+    /// them, the lookups before them, and the renders after them. With the defaults and up to 18 processors, 24.
+    func requests(of host: String) -> Int {
+      let limit = downloads.hosts.rule(for: host).perHost ?? downloads.perHost
+      let downloads = limit.clamped(to: Downloader.Configuration.counts)
+      return max(4 * downloads, downloads + renderThreads.clamped(to: Self.threads))
+    }
+
     /// Creates the default settings.
     public init() {}
 

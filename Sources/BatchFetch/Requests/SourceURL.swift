@@ -29,7 +29,7 @@ public struct SourceURL: Hashable, Sendable {
   /// - Throws: `bad_url` if `text` is not an absolute URL, `blocked_scheme` for schemes other than http, https and
   ///   file.
   public init(_ text: String) throws(FetchFailure) {
-    try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text))
+    try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text), written: text)
   }
 
   /// Resolves the reference `text`, an absolute or a relative one, against `base` (RFC 3986, section 5.2).
@@ -38,11 +38,13 @@ public struct SourceURL: Hashable, Sendable {
       try self.init(text)
     } else {
       let reference = Self.encodingIllegalBytes(of: text)
-      try self.init(base.scheme, CurlURL(reference, relativeTo: base.description, shown: text))
+      try self.init(base.scheme, CurlURL(reference, relativeTo: base.description, shown: text), written: text)
     }
   }
 
-  private init(_ scheme: Scheme, _ read: CurlURL) throws(FetchFailure) {
+  /// - Parameter written: The text that was read. If it is canonical already, it shares its memory with the
+  ///   description: a run may hold thousands of URLs.
+  private init(_ scheme: Scheme, _ read: CurlURL, written: String) throws(FetchFailure) {
     var parts = read
     if parts.isInternational {
       // The ASCII form of a name may be a numeric IP address, which only a second pass normalizes.
@@ -52,7 +54,8 @@ public struct SourceURL: Hashable, Sendable {
     self.scheme = scheme
     credentials = read.credentials
     host = parts.authority
-    description = Self.text(scheme, parts)
+    let canonical = Self.text(scheme, parts)
+    description = canonical == written ? written : canonical
   }
 
   private static func text(_ scheme: Scheme, _ parts: CurlURL) -> String {

@@ -16,7 +16,9 @@ public struct ThumbnailRequest: Sendable {
   public typealias Priority = BatchFetch.Priority
 
   /// The URL of the image, as the caller wrote it. An invalid URL fails only this request, with `bad_url`.
-  public var url: String
+  public var url: String {
+    didSet { if url != oldValue { source = nil } }
+  }
   /// Other URLs of the same image, tried in order until one succeeds. Default: none.
   public var mirrors: [String] = []
   /// Milestones that must be reached before the request starts. Until then it occupies no place in a queue, and the
@@ -34,6 +36,8 @@ public struct ThumbnailRequest: Sendable {
   /// Responses that this process received at or after this instant count as fresh. A batch sets it to its own start, so
   /// that it requests each source only once. Default nil: the freshness of the response decides.
   public var since: ContinuousClock.Instant?
+  /// The canonical form of ``url``, if it was parsed already.
+  private(set) var source: SourceURL?
 
   /// Creates a request for one image in the sizes of `specs`.
   public init(
@@ -48,5 +52,20 @@ public struct ThumbnailRequest: Sendable {
   /// Creates a request for one thumbnail that fits in a square of `size` pixels.
   public init(url: String, size: Int) {
     self.init(url: url, specs: [ThumbnailSpec(width: size)])
+  }
+}
+
+extension ThumbnailRequest {
+  /// Returns the request with the canonical form of its URL, unless the URL is invalid.
+  func parsed() -> ThumbnailRequest {
+    var parsed = self
+    parsed.source = try? canonicalURL()
+    return parsed
+  }
+
+  /// Returns the canonical form of the URL, which is parsed only once if ``parsed()`` was called.
+  func canonicalURL() throws(FetchFailure) -> SourceURL {
+    if let source { return source }
+    return try SourceURL(url)
   }
 }

@@ -62,7 +62,7 @@ final class FetchRun: Sendable {
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
-    window = max(64, 4 * command.network.concurrency)
+    window = max(256, 16 * command.network.concurrency)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
     var transport = command.network.transportConfiguration(home: home)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
@@ -84,6 +84,8 @@ final class FetchRun: Sendable {
       handle($0)
     } completion: { _ in
       done.signal()
+    } begin: { [meter] in
+      if case .row(let row) = $0.entry { meter.begin(row.index, url: row.url) }
     }
     state.withLock { $0.run = run }
     interrupt.whenInterrupted { [self] in
@@ -104,7 +106,6 @@ final class FetchRun: Sendable {
   private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = row.entry {
       try checkLimit()
-      meter.begin(row.index, url: row.url)
       reserved.insert(sourcesOf: row)
     }
     return try row.request(headerFields: headerFields)

@@ -1,6 +1,7 @@
 import BatchFetch
 
-/// The unfinished rows, keyed by their names and URLs. Its size is bounded by the batch's window, not by the manifest.
+/// The unfinished rows, keyed by their names and URLs. Its size is bounded by the number of rows that the batch pulls
+/// ahead, not by the manifest.
 struct RowDependencies {
   private var milestones: [String: [Int: Milestone]] = [:]
 

@@ -1,4 +1,4 @@
-/// The rows that have begun and not ended, at most as many as the batch looks ahead.
+/// The rows that have begun and not ended, at most as many as the batch's window holds.
 struct RunningRows: Hashable, Sendable {
   private struct Row: Hashable {
     var url: String

@@ -101,8 +101,10 @@ import Testing
     let gate = Gate()
     let fixture = try Self.fixture(gate, done: 5)
     let list = try fixture.list(Self.paths(2000))
-    let command = try fixture.start(fixture.fetchArguments([list, "--summary", "sum.json"]))
+    let command = try fixture.start(fixture.fetchArguments(["-", "--summary", "sum.json"]), input: .pipe)
+    let urls = try fixture.text(list).split(separator: "\n", omittingEmptySubsequences: false)
 
+    command.write(urls.prefix(30).joined(separator: "\n") + "\n")
     await fixture.server.waitForRequests(20)
     command.send(SIGTERM)
     let result = await command.result()

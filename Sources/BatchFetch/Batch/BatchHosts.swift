@@ -1,0 +1,97 @@
+/// The elements of a batch by host: the number that have begun, and those that are parked until others of their host
+/// have ended. A plain value.
+///
+/// A host has parked elements only while others of it are in flight, so a parked element always gets its turn.
+struct BatchHosts<Element> {
+  /// The number of parked elements of all hosts.
+  private(set) var parkedCount = 0
+  private let limit: @Sendable (_ host: String) -> Int
+  private var hosts: [String: Host] = [:]
+
+  /// - Parameter limit: Returns the maximum number of elements in flight of a host.
+  init(limit: @escaping @Sendable (_ host: String) -> Int) { self.limit = limit }
+
+  /// Takes a place for an element of `host`. Parks the element and returns false if there is none, or if others of that
+  /// host are parked already.
+  mutating func begin(_ element: Element, of host: String, priority: Priority) -> Bool {
+    let hasBegun = hosts[host, default: Host(limit: limit(host))].begin(element, priority: priority)
+    if !hasBegun { parkedCount += 1 }
+    return hasBegun
+  }
+
+  /// Frees the place of an element that has ended. Returns the parked elements that begin now: at most `room`, those of
+  /// the highest priority first, and among equals those that were parked first.
+  ///
+  /// - Parameter isCached: True if the element needed no request. While that is so, four times as many elements of the
+  ///   host are in flight: they do not wait for it, and many at a time take fewer switches between threads.
+  mutating func end(_ host: String, isCached: Bool, room: Int) -> [Element] {
+    guard let index = hosts.index(forKey: host) else { return [] }
+    let next = hosts.values[index].end(isCached: isCached, room: room)
+    parkedCount -= next.count
+    if hosts.values[index].isIdle { hosts.remove(at: index) }
+    return next
+  }
+
+  /// Forgets all elements. Returns those that were parked.
+  mutating func removeAll() -> [Element] {
+    var parked: [Element] = []
+    for index in hosts.values.indices {
+      while let element = hosts.values[index].next() { parked.append(element) }
+    }
+    hosts = [:]
+    parkedCount = 0
+    return parked
+  }
+}
+
+extension BatchHosts {
+  private struct Host {
+    private let requestLimit: Int
+    private var isCached = false
+    /// The number of elements that have begun and not ended.
+    private var begun = 0
+    /// The parked elements by priority, the lowest first; empty until one is parked.
+    private var lines: [FIFO<Element>] = []
+    private var parked = 0
+
+    init(limit: Int) { requestLimit = limit }
+
+    private var limit: Int { isCached ? 4 * requestLimit : requestLimit }
+
+    var isIdle: Bool { begun == 0 && parked == 0 }
+
+    mutating func begin(_ element: Element, priority: Priority) -> Bool {
+      if begun < limit, parked == 0 {
+        begun += 1
+        return true
+      }
+      if lines.isEmpty { lines = Priority.allCases.map { _ in FIFO() } }
+      lines[priority.rawValue].append(element)
+      parked += 1
+      return false
+    }
+
+    /// Refills the places when more than an eighth of them is free: a thread that is woken for every single place
+    /// would sleep again at once.
+    mutating func end(isCached: Bool, room: Int) -> [Element] {
+      begun -= 1
+      self.isCached = isCached
+      guard limit - begun > limit / 8 else { return [] }
+      var elements: [Element] = []
+      while begun < limit, elements.count < room, let element = next() {
+        elements.append(element)
+        begun += 1
+      }
+      return elements
+    }
+
+    mutating func next() -> Element? {
+      for priority in lines.indices.reversed() {
+        guard let element = lines[priority].popFirst() else { continue }
+        parked -= 1
+        return element
+      }
+      return nil
+    }
+  }
+}
