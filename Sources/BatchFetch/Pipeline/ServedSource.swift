@@ -13,7 +13,7 @@ struct ServedSource: Sendable {
     common = ThumbnailSet(
       origin: isFile ? .file : .network, thumbnails: [], source: rendering.source, sourceBytes: download.body.count,
       httpStatus: isFile ? nil : download.response.status.code, finalURL: download.finalURL,
-      attempts: download.attempts, timings: timings, warnings: rendering.warnings)
+      redirects: download.redirects, attempts: download.attempts, timings: timings, warnings: rendering.warnings)
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
@@ -39,6 +39,7 @@ struct ServedSource: Sendable {
     var confirmed = self
     confirmed.common.httpStatus = download.response.status.code
     confirmed.common.finalURL = download.finalURL
+    confirmed.common.redirects = download.redirects
     confirmed.common.attempts = download.attempts
     return confirmed
   }

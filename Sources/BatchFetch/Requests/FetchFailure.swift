@@ -12,6 +12,8 @@ public struct FetchFailure: Error, Hashable, Sendable {
     get { head?.response }
     set { head = newValue.map { TransferHead(response: $0) } }
   }
+  /// The redirects that were followed before the last response, in order; empty if there was no response.
+  public var redirects: [Redirect] { head?.redirects ?? [] }
   /// The head of the last response together with the redirects that led to it.
   var head: TransferHead?
   /// The number of download attempts; 0 if no request was sent.

@@ -30,6 +30,8 @@ public struct ThumbnailSet: Sendable {
   public var httpStatus: Int?
   /// The URL after redirects, without credentials; nil if it is the requested URL.
   public var finalURL: String?
+  /// The redirects that were followed for this request, in order; empty if no request was sent. Default: none.
+  public var redirects: [Redirect] = []
   /// The number of download attempts; 0 if no request was sent.
   public var attempts: Int
   /// The time spent in each stage.

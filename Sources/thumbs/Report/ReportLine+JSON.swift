@@ -1,4 +1,6 @@
 import BatchFetch
+import Foundation
+import HTTPTypes
 import ImageCache
 
 extension ReportLine {
@@ -36,6 +38,7 @@ extension ReportLine {
     }
     if let status = set.httpStatus { text.member("http", status) }
     if let url = set.finalURL { text.member("finalURL", Redaction.url(url)) }
+    write(set.redirects, to: &text)
     text.member("attempts", set.attempts)
     write(set.timings, to: &text)
     text.key("warnings")
@@ -68,8 +71,23 @@ extension ReportLine {
     text.member("code", failure.code.description)
     text.member("retryable", failure.code.isRetryable)
     if let status = failure.httpStatus { text.member("http", status) }
+    write(failure.redirects, to: &text)
+    if let time = failure.retryAt { text.member("retryAt", time.ISO8601Format()) }
     text.member("attempts", failure.attempts)
     text.member("message", failure.message)
+  }
+
+  private static func write(_ redirects: [Redirect], to text: inout JSONText) {
+    guard !redirects.isEmpty else { return }
+    text.key("hops")
+    text.array { text in
+      for redirect in redirects {
+        text.object { text in
+          text.member("url", Redaction.url(redirect.url))
+          text.member("http", redirect.response.status.code)
+        }
+      }
+    }
   }
 
   private static func write(_ again: Again, to text: inout JSONText) {

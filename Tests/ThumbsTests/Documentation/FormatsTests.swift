@@ -57,7 +57,8 @@ private struct WrittenFields {
     #expect(Set(documented) == Set(FailureCode.names.map(\.1)).union(["http_NNN"]))
   }
 
-  /// Runs `fetch` for a redirected image and for a failure with everything that a retry needs, both from a CSV file.
+  /// Runs `fetch` for a redirected image, a failure with everything that a retry needs, and a busy host, all from a CSV
+  /// file.
   private static func run() async throws -> CommandFixture {
     let fixture = try CommandFixture { request in
       switch request.target {
@@ -67,11 +68,13 @@ private struct WrittenFields {
           "Cache-Control": "max-age=60, stale-if-error=60", "ETag": "\"a\"", "Vary": "Accept",
           "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
         ])
+      case "/busy.png": .http(429, ["Retry-After": "0"])
       default: .http(404)
       }
     }
     let gone = fixture.server.url("/gone.png")
     let list = "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
+      + "C,\(fixture.server.url("/busy.png")),,\n"
     _ = try fixture.directory.write(list, as: "list.csv")
     #expect(try await fixture.fetch("list.csv", "--summary", "summary.json").ending == .exit(1))
     return fixture

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import BatchFetch
@@ -13,6 +14,32 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
 }
 
 @Suite struct ReportLineTests {
+  @Test func `The hops of a redirected row are listed without secrets, whether it succeeds or fails`() {
+    let redirects = [
+      Redirect(url: "http://user:secret@a/1", response: HTTPResponse(status: .found)),
+      Redirect(url: "http://b/2", response: HTTPResponse(status: .permanentRedirect)),
+    ]
+    var set = ThumbnailSet.sample()
+    set.redirects = redirects
+    var failure = FetchFailure(.http(404), "Gone.")
+    failure.head = TransferHead(response: HTTPResponse(status: .notFound), redirects: redirects)
+    let row = ManifestRow(index: 0, url: "http://a/1")
+
+    for line in [ReportLine(row, .done(set, [])), ReportLine(row, .failed(failure))] {
+      let text = text(line)
+      #expect(text.contains(#","hops":[{"url":"http://***@a/1","http":302},{"url":"http://b/2","http":308}],"#), "\(text)")
+    }
+  }
+
+  @Test func `A failure names the time before which the host wants no request`() {
+    var failure = FetchFailure(.hostUnavailable, "Busy.")
+    failure.retryAt = Date(timeIntervalSince1970: 1_800_000_000)
+
+    let text = text(ReportLine(ManifestRow(index: 0, url: "http://a/1"), .failed(failure)))
+
+    #expect(text.contains(#","retryAt":"2027-01-15T08:00:00Z","#), "\(text)")
+  }
+
   @Test func `A finished row has the documented fields in the documented order`() {
     let expected = """
       {"index":0,"name":"Mail","url":"http://a/a.png","status":"ok","origin":"network","outputs":[{"spec":"256x256",\
