@@ -32,8 +32,8 @@ import Testing
     #expect(result.ending == .exit(75))
     #expect(result.errors.contains("stopped at the limit of 1 s (--max-run-time)"), "\(result.errors)")
     #expect(!result.errors.contains("stopped before every row was read"))
-    // Rows that were not read before the limit were not requested.
-    #expect(fixture.server.requests.count <= 64)
+    // At a concurrency of 64, at most 256 rows were read before the limit. The others were not requested.
+    #expect(fixture.server.requests.count <= 256)
 
     let text = try fixture.text("report.jsonl")
     #expect(try fixture.report().map(\.index) == Array(0...600) && !ReportedRow.isPartial(text))
