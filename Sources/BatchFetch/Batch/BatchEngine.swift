@@ -69,7 +69,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
       return (Array(state.callers.values), parked)
     }
     close()
-    for caller in callers { caller.cancel() }
+    pipeline.context.downloader.context.queue.whileHeld { for caller in callers { caller.cancel() } }
     for pending in parked.sorted(by: { $0.pulled.index < $1.pulled.index }) {
       delivering.async { [self] in deliver(pending.pulled, .failure(.cancelled)) }
     }

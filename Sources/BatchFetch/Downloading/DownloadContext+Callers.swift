@@ -81,7 +81,7 @@ extension DownloadContext {
       for job in removed.jobs { state.didFinish(job, .failure(.cancelled)) }
       return removed
     }
-    for job in jobs { job.cancel() }
+    queue.whileHeld { for job in jobs { job.cancel() } }
     for caller in callers { caller.ended(.failure(.cancelled)) }
   }
 

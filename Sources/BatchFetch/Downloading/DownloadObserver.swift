@@ -35,10 +35,19 @@ struct ObserverList: Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// Adds an observer, unless it is in the list. Returns the observers it loaded, as ``remove(_:)`` does.
-  mutating func add(_ observer: any DownloadObserver, target: DispatchQueue) -> [any DownloadObserver] {
+  ///
+  /// - Parameters:
+  ///   - observer: the observer.
+  ///   - target: the queue that the observer's own queue uses.
+  ///   - started: the sources of the downloads in flight, whose starts the observer has missed.
+  mutating func add(
+    _ observer: any DownloadObserver, target: DispatchQueue, started: [SourceURL] = []
+  ) -> [any DownloadObserver] {
     let known = removeAll { _ in false }
     guard !known.contains(where: { $0 === observer }) else { return known }
-    entries.append(Entry(observer: observer, queue: DispatchQueue(label: "thumbs.observer", target: target)))
+    let entry = Entry(observer: observer, queue: DispatchQueue(label: "thumbs.observer", target: target))
+    entries.append(entry)
+    entry.queue.async { for source in started { entry.observer?.downloadDidStart(source) } }
     return known
   }
 

@@ -9,7 +9,8 @@ public import HTTPTypes
 /// ```
 public struct DownloadRequest: Sendable {
   /// Inspects the body received so far, and throws to give up the download. Called for each piece of the body until it
-  /// returns true.
+  /// returns true. It runs on the one thread of the transport, which serves all other downloads, so it must be fast and
+  /// never block.
   public typealias Inspection = @Sendable (_ bytes: [UInt8]) throws(FetchFailure) -> Bool
 
   /// The source of the bytes.

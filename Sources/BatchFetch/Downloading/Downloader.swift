@@ -85,11 +85,14 @@ public final class Downloader: Sendable {
     }
   }
 
-  /// Notifies `observer` of all downloads from now on, until it is removed or released. The downloader keeps a weak
-  /// reference. Adding an observer again has no effect.
+  /// Notifies `observer` of all downloads from now on, until it is removed or released: first of the start of each that
+  /// is running, waiting for its turn or paused. The downloader keeps a weak reference. Adding an observer again has no
+  /// effect.
   public func addObserver(_ observer: any DownloadObserver) {
     let (jobs, known) = context.state.withLock { state in
-      (state.jobs.jobs, state.observers.add(observer, target: context.callbacks))
+      let jobs = state.jobs.jobs
+      let started = jobs.compactMap { $0.request?.source }
+      return (jobs, state.observers.add(observer, target: context.callbacks, started: started))
     }
     for job in jobs { _ = job.watch() }
     withExtendedLifetime(known) {}

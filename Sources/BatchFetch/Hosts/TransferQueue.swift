@@ -49,6 +49,13 @@ final class TransferQueue: Sendable {
     set { perform(change { $0.schedule.suspend(newValue, now: $1) }) }
   }
 
+  /// Runs `body`, which cancels many downloads, and starts none of them in between.
+  func whileHeld(_ body: () -> Void) {
+    state.withLock { $0.schedule.hold() }
+    body()
+    perform(change { $0.schedule.release(now: $1) })
+  }
+
   // The methods that return effects may be called under the lock of a job: they call nobody. The job performs the
   // effects after it has unlocked.
 

@@ -44,6 +44,8 @@ struct TransferSchedule: Sendable {
 
   /// True to start no transfers.
   private(set) var isSuspended = false
+  /// The number of threads that cancel many downloads now: none of these may start in between.
+  private var holds = 0
   private let width: Int
   private let makeLine: @Sendable (_ host: String) -> HostLine
   private var lines: [String: HostLine] = [:]
@@ -123,6 +125,14 @@ struct TransferSchedule: Sendable {
     return startTransfers(now)
   }
 
+  /// Starts no transfers until ``release(now:)`` is called as often as this method.
+  mutating func hold() { holds += 1 }
+
+  mutating func release(now: Duration) -> [Action] {
+    holds -= 1
+    return startTransfers(now)
+  }
+
   // MARK: Decisions
 
   /// Returns what a change at one host leads to.
@@ -175,7 +185,7 @@ struct TransferSchedule: Sendable {
 
   private mutating func startTransfers(_ now: Duration) -> [Action] {
     var actions: [Action] = []
-    while !isSuspended, running < width, let host = turns.popFirst() {
+    while !isSuspended, holds == 0, running < width, let host = turns.popFirst() {
       guard var line = lines.removeValue(forKey: host) else { continue }
       if let ticket = line.takeForTransfer(at: now) {
         running += 1

@@ -84,7 +84,7 @@ extension ThumbnailContext {
     }
     // Callers that wait for milestones come first: the end of another request may be what they wait for.
     for caller in waiting { caller.cancel() }
-    for job in jobs { job.cancel() }
+    downloader.context.queue.whileHeld { for job in jobs { job.cancel() } }
     for caller in callers { caller.ended(.failure(.cancelled)) }
   }
 

@@ -24,9 +24,9 @@ final class ThumbnailContext: Sendable {
   let files: FileAccess
   let transport: any Transport
   let now: @Sendable () -> Date
-  /// The header fields that differ from the defaults. They are a part of the variant: they decide which bytes are
-  /// received.
-  let unusualFields: [String]
+  /// Returns the header fields for a host that differ from the defaults. They are a part of the variant: they decide
+  /// which bytes are received.
+  let unusualFields: @Sendable (_ host: String) -> [String]
   /// Returns the number of requests of a host that a batch has in flight.
   let requestsPerHost: @Sendable (_ host: String) -> Int
   /// Calls completions, and continues jobs after their downloads.
@@ -54,7 +54,13 @@ final class ThumbnailContext: Sendable {
     mode = configuration.cacheMode
     files = configuration.files
     now = configuration.downloads.now
-    unusualFields = configuration.downloads.unusualFields
+    let (fields, usual, rules) = (
+      configuration.downloads.headerFields, configuration.downloads.headerFields.unusual, configuration.downloads.hosts
+    )
+    unusualFields = { host in
+      let rule = rules.rule(for: host)
+      return rule.headerFields.isEmpty ? usual : rule.headerFields(over: fields).unusual
+    }
     renders = WorkQueue(
       label: "thumbs.renders",
       width: configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads))
@@ -73,12 +79,12 @@ final class ThumbnailContext: Sendable {
   }
 }
 
-extension Downloader.Configuration {
+extension HTTPFields {
   /// The fields that differ from those of a new configuration, and the names of those that are missing.
-  fileprivate var unusualFields: [String] {
+  fileprivate var unusual: [String] {
     let usual = Downloader.Configuration().headerFields
-    let changed = headerFields.filter { !usual.contains($0) }.map { "\($0.name.canonicalName): \($0.value)" }
-    let missing = usual.filter { !headerFields.contains($0.name) }.map { "without \($0.name.canonicalName)" }
+    let changed = filter { !usual.contains($0) }.map { "\($0.name.canonicalName): \($0.value)" }
+    let missing = usual.filter { !contains($0.name) }.map { "without \($0.name.canonicalName)" }
     return (changed + missing).sorted()
   }
 }
@@ -88,7 +94,7 @@ extension ThumbnailContext {
   /// Returns everything besides the URL that decides which bytes are received. The line of the transport is the only
   /// one whose first word has no colon and is not "without", so that it is never taken for a header field.
   func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
-    let fields = request.variant(of: source, unusualFields: unusualFields)
+    let fields = request.variant(of: source, unusualFields: unusualFields(source.host))
     let configuration = transport.variant(of: source)
     return configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
   }

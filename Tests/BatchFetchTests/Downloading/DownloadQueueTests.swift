@@ -84,6 +84,22 @@ import Testing
     #expect(observer.isBalanced)
   }
 
+  @Test func `An observer added during a download gets its start before its finish`() async throws {
+    let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
+    let downloader = Downloader(.prompt, transport: held)
+    _ = downloader.start(try DownloadRequest("x"))
+    let exchange = await held.exchanges.values(count: 1)[0]
+    let observer = RecordingObserver()
+    downloader.addObserver(observer)
+    downloader.addObserver(observer)
+
+    exchange.resume()
+    await observer.waitForEvents { _, finished in finished == 1 }
+
+    #expect(observer.isBalanced)
+    #expect(observer.events.values.first == "started http://a.test/x")
+  }
+
   @Test func `A removed observer gets no events`() async throws {
     let downloader = Downloader(.prompt, transport: quick)
     let (removed, staying) = (RecordingObserver(), RecordingObserver())

@@ -47,6 +47,26 @@ import Testing
     #expect(fixture.server.requests.count == 3)
   }
 
+  @Test func `The header fields of a host's rule are part of the cache key, and those of another host's are not`()
+    async throws
+  {
+    let fixture = try fixture()
+    func image(_ host: String, _ value: String) async throws -> ThumbnailSet.Origin {
+      let pattern = try HostPattern(host)
+      let pipeline = fixture.pipeline(change: {
+        $0.downloads.hosts[pattern] = HostRule(headerFields: [.authorization: value])
+        $0.downloads.headerFields[.authorization] = "Basic bmV0OnJj"
+      })
+      defer { pipeline.flush() }
+      return try await pipeline.thumbnails(for: fixture.request("/a")).origin
+    }
+
+    #expect(try await image("other.example", "x") == .network)
+    #expect(try await image("other.example", "y") == .disk)
+    #expect(try await image("127.0.0.1", "Basic bmV0Om90aGVy") == .network)
+    #expect(try await image("127.0.0.1", "Basic bmV0Om90aGVy") == .disk)
+  }
+
   @Test func `A credentials file that names other hosts changes no cache key`() async throws {
     let fixture = try fixture()
     _ = try await run(fixture, path: "/public")
