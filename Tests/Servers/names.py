@@ -2,8 +2,9 @@
 """Runs a command with a test name server: names.py IMAGE GOOD COMMAND [ARGUMENT ...]
 
 Must run in separate namespaces: unshare --mount --net names.py ... Port 53 is a name server. It resolves `good.test` to
-the loopback address, where port 80 serves IMAGE at every path, and replies that `gone.test` does not exist. Queries for
-other names get no reply until GOOD images have been served, and then a server failure.
+the loopback address, where port 80 serves IMAGE at every path; likewise names in `late.test`, but a second later. It
+replies that `gone.test` does not exist, and with a server failure for names in `sick.test`. Queries for names in
+`silent.test` get no reply, those for other names none until GOOD images have been served, and then a server failure.
 """
 import fcntl
 import http.server
@@ -41,12 +42,20 @@ def serve_names(endpoint, gate):
         query, peer = endpoint.recvfrom(512)
         end = query.index(b"\0", 12)
         is_ipv4 = query[end + 1:end + 3] == b"\0\1"
-        if query[12:end].endswith(b"\4good\4test"):
-            endpoint.sendto(reply(query, NO_ERROR, "127.0.0.1" if is_ipv4 else None), peer)
-        elif query[12:end].endswith(b"\4gone\4test"):
-            endpoint.sendto(reply(query, NO_SUCH_NAME), peer)
-        else:
-            waiting.put((query, peer))
+        found = reply(query, NO_ERROR, "127.0.0.1" if is_ipv4 else None)
+        match query[12:end].split(b"\4test")[0][-4:]:
+            case b"good":
+                endpoint.sendto(found, peer)
+            case b"late":
+                threading.Timer(1, endpoint.sendto, (found, peer)).start()
+            case b"gone":
+                endpoint.sendto(reply(query, NO_SUCH_NAME), peer)
+            case b"sick":
+                endpoint.sendto(reply(query, SERVER_FAILURE), peer)
+            case b"lent":
+                pass
+            case _:
+                waiting.put((query, peer))
 
 
 class Gate(threading.Event):

@@ -7,6 +7,8 @@ public final class LoopbackServer: Sendable {
   public typealias Handler = @Sendable (ServerRequest) -> ServerReply
 
   public let port: UInt16
+  /// The IP address.
+  public let address: String
   private let listener: Int32
   private let greeting: [ServerReply.Step]
   private let handler: Handler
@@ -18,10 +20,16 @@ public final class LoopbackServer: Sendable {
   /// Creates a server that is already listening.
   ///
   /// - Parameters:
+  ///   - address: the IP address in 127.0.0.0/8. Each is a host of its own.
   ///   - port: the port; 0 for any free one.
   ///   - greeting: the steps on every new connection before its first request is read.
-  public init(port: UInt16 = 0, greeting: [ServerReply.Step] = [], _ handler: @escaping Handler) throws {
-    (listener, self.port) = try LoopbackSocket.listen(on: .v4, port: port)
+  ///   - handler: returns the reply to a request, on a thread of the connection.
+  public init(
+    at address: String = "127.0.0.1", port: UInt16 = 0, greeting: [ServerReply.Step] = [],
+    _ handler: @escaping Handler
+  ) throws {
+    (listener, self.port) = try LoopbackSocket.listen(on: .v4, address: address, port: port)
+    self.address = address
     self.greeting = greeting
     self.handler = handler
     let listener = listener
@@ -36,7 +44,7 @@ public final class LoopbackServer: Sendable {
   deinit { stop() }
 
   /// Returns the URL of a path such as `/icon.png`.
-  public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+  public func url(_ path: String) -> String { "http://\(address):\(port)\(path)" }
 
   /// The number of connections accepted so far.
   public var connectionCount: Int { connections.count }

@@ -10,13 +10,15 @@ enum LoopbackSocket {
     case v4, v6
   }
 
-  /// Listens on `port` of the loopback address, or on a free port for 0. `backlog` limits the queue of connections that
-  /// are not accepted yet.
-  static func listen(on family: Family, port: UInt16 = 0, backlog: Int32 = 1024) throws -> (Int32, port: UInt16) {
+  /// Listens on `port` of a loopback address, or on a free port for 0. `backlog` limits the queue of connections that
+  /// are not accepted yet. `address` is used for IPv4 only.
+  static func listen(
+    on family: Family, address: String = "127.0.0.1", port: UInt16 = 0, backlog: Int32 = 1024
+  ) throws -> (Int32, port: UInt16) {
     let socket = try make(family)
     var on: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    let result = withAddress(family, port) { address, length in
+    let result = withAddress(family, address, port) { address, length in
       bind(socket, address, length) == 0 ? Glibc.listen(socket, backlog) : -1
     }
     guard result == 0 else { throw Failure(errno: errno) }
@@ -27,7 +29,7 @@ enum LoopbackSocket {
   static func connect(to port: UInt16, on family: Family) throws -> Int32 {
     let socket = try make(family)
     _ = fcntl(socket, F_SETFL, O_NONBLOCK)
-    let result = withAddress(family, port) { address, length in Glibc.connect(socket, address, length) }
+    let result = withAddress(family, "127.0.0.1", port) { address, length in Glibc.connect(socket, address, length) }
     guard result == 0 || errno == EINPROGRESS else { throw Failure(errno: errno) }
     return socket
   }
@@ -40,14 +42,14 @@ enum LoopbackSocket {
   }
 
   private static func withAddress<T>(
-    _ family: Family, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T
+    _ family: Family, _ v4: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T
   ) -> T {
     switch family {
     case .v4:
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_port = port.bigEndian
-      address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+      address.sin_addr.s_addr = inet_addr(v4)
       return rebound(&address, body)
     case .v6:
       var address = sockaddr_in6()

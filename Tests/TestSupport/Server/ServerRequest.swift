@@ -8,6 +8,19 @@ public struct ServerRequest: Sendable {
   public var fields: [String: String]
   /// The number of the connection, starting with 1.
   public var connection: UInt64
+  /// The time of arrival.
+  public var arrival: ContinuousClock.Instant
+}
+
+extension [ServerRequest] {
+  /// Returns the maximum number of requests that arrived within any period of this length.
+  public func peak(within period: Duration) -> Int {
+    let times = map(\.arrival).sorted()
+    return times.map { begin in times.count { $0 >= begin && $0 < begin + period } }.max() ?? 0
+  }
+
+  /// Returns the number of requests that arrived before `time`.
+  public func count(before time: ContinuousClock.Instant) -> Int { count { $0.arrival < time } }
 }
 
 /// A reader of consecutive requests from one connection.
@@ -45,6 +58,6 @@ struct RequestReader {
       guard let colon = line.firstIndex(of: ":") else { continue }
       fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }.description
     }
-    return ServerRequest(method: String(words[0]), target: String(words[1]), fields: fields, connection: id)
+    return ServerRequest(method: String(words[0]), target: String(words[1]), fields: fields, connection: id, arrival: .now)
   }
 }

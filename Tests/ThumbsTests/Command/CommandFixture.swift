@@ -49,8 +49,11 @@ struct CommandFixture {
   }
 
   /// Writes a text manifest with the URLs of `paths` on the server, and returns its name.
-  func list(_ paths: [String]) throws -> String {
-    _ = try directory.write(paths.map { server.url($0) + "\n" }.joined(), as: "list.txt")
+  func list(_ paths: [String]) throws -> String { try list(urls: paths.map(server.url)) }
+
+  /// Writes a text manifest with `urls`, and returns its name.
+  func list(urls: [String]) throws -> String {
+    _ = try directory.write(urls.map { $0 + "\n" }.joined(), as: "list.txt")
     return "list.txt"
   }
 
