@@ -66,7 +66,7 @@ final class DownloadContext: Sendable {
     case .paused(let end):
       let retryAt = now() + TimeInterval(max(.zero, end - elapsed()) / .seconds(1))
       var failure = FetchFailure(
-        .hostUnavailable, "\(host) has asked for a pause that is longer than the maximum wait of \(retry.maxWait).")
+        .hostUnavailable, "\(host) requested a pause that is longer than the maximum wait of \(retry.maxWait).")
       failure.retryAt = retryAt
       return failure
     }

@@ -96,7 +96,7 @@ extension DownloadJob: TransferReceiver {
 }
 
 extension DownloadJob.State {
-  /// Everything that a transfer starts with.
+  /// The parts of a transfer that starts.
   struct Start {
     let request: DownloadRequest
     let trail: RedirectTrail
@@ -136,7 +136,7 @@ extension FetchFailure {
     return failure
   }
 
-  /// What a failed transfer shows about its host.
+  /// The contact that a failed transfer had with its host.
   fileprivate var contact: TransferSchedule.Contact {
     if isUnreachable { return .unreachable }
     if head != nil { return .response(nil) }
@@ -145,7 +145,7 @@ extension FetchFailure {
 }
 
 extension ResponseAssembler.AttemptOutcome {
-  /// What the transfer shows about its host.
+  /// Returns the contact that the transfer had with its host.
   func contact(now: Date) -> TransferSchedule.Contact {
     switch self {
     case .rangeRefused: .response(nil)
@@ -156,7 +156,7 @@ extension ResponseAssembler.AttemptOutcome {
 }
 
 extension Result<ResponseAssembler.Response, FetchFailure> {
-  /// The wish for fewer requests: a 429 or 503 response, with the pause that it requests; nil for other results.
+  /// The refusal of a 429 or 503 response, with the pause that it requests; nil for other results.
   fileprivate func refusal(now: Date) -> HostPace.Refusal? {
     guard case .success(let response) = self, [429, 503].contains(response.head.response.status.code) else {
       return nil

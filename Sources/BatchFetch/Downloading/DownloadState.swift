@@ -142,7 +142,7 @@ struct DownloadState: Sendable {
     case .rangeRefused: return next(after: .zero)
     case .redirected(let kept):
       partial = kept
-      // A download that was paused meanwhile begins a new attempt when it resumes.
+      // A download that was paused by then begins a new attempt when it resumes.
       isRedirected = phase == .attempting
       return next(after: .zero)
     case .failed(let code, let kept):

@@ -11,8 +11,9 @@ public struct RetryPolicy: Hashable, Sendable {
   public var base: Duration
   /// The longest pause that the policy itself chooses. From zero to 20 days; a value outside is clamped. Default 30 s.
   public var cap: Duration
-  /// The longest time to wait for a host that asks for pauses with `Retry-After` or 429, summed up until it serves a
-  /// request again. Beyond it, the downloads from that host fail, as retryable. Default 120 s.
+  /// The longest time to wait for a host that requests pauses with `Retry-After`, or refuses with 429: the sum of the
+  /// pauses until it serves a request again. Beyond it, downloads from that host fail as retryable. From zero to 20
+  /// days; a value outside counts as the nearest bound. Default 120 s.
   public var maxWait: Duration
 
   /// A policy of up to `limit` retries.

@@ -1,4 +1,4 @@
-/// Finds out that a host is dead: refused, black-holed, without an address. A plain value; times are those of the
+/// Finds out that a host is dead: refused, black-holed, or without an IP address. A plain value; times are those of the
 /// injected clock.
 ///
 /// ```
@@ -63,8 +63,8 @@ struct HostBreaker: Sendable {
     phase = .closed
   }
 
-  /// Records a failure to reach the host, by the probe or by another request. Requests that began before the host was
-  /// suspected tell nothing new.
+  /// Records a failure to reach the host, by the probe or by another request. Failures of requests that began before
+  /// the host was suspected do not count.
   mutating func failed(isProbe: Bool, now: Duration) {
     failures += 1
     switch phase {

@@ -6,7 +6,7 @@ struct HostLine: Sendable {
   enum Refusal: Equatable, Sendable {
     /// The host could not be reached by earlier requests.
     case dead
-    /// The host has asked for a longer pause than the downloads may wait, until this time.
+    /// The host has requested a pause that is too long to wait for. It ends at this time.
     case paused(until: Duration)
   }
 
@@ -134,8 +134,7 @@ struct HostLine: Sendable {
     return readyPriority
   }
 
-  /// Returns the time at which the line must be looked at again, once for each time; nil if a wake-up is on its way or
-  /// none is needed.
+  /// Returns the time for which a wake-up must be requested; nil if one is requested already, or none is needed.
   mutating func takeWakeUp(at now: Duration) -> Duration? {
     guard let time = nextChange(after: now), wakeUp.map({ time < $0 }) ?? true else { return nil }
     wakeUp = time

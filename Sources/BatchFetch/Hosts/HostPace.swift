@@ -1,6 +1,6 @@
-/// The pauses that a host has asked for. A plain value; times are those of the injected clock.
+/// The pauses that a host has requested. A plain value; times are those of the injected clock.
 struct HostPace: Sendable {
-  /// A response by which a server asks for fewer requests.
+  /// A response that requests fewer requests.
   struct Refusal: Equatable, Sendable {
     /// True for 429 Too Many Requests (RFC 6585, section 4), false for 503 Service Unavailable (RFC 9110, section
     /// 15.6.4), which may concern one URL only.

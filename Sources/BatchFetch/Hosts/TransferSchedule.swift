@@ -11,9 +11,9 @@ struct TransferSchedule: Sendable {
   /// A place in the schedule.
   struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
 
-  /// What a ticket has found out about its host.
+  /// The contact of a ticket with its host.
   enum Contact: Sendable {
-    /// The host has responded, perhaps with the wish for fewer requests.
+    /// The host has responded, perhaps with a refusal.
     case response(HostPace.Refusal?)
     /// The host was reached, but did not respond.
     case reached

@@ -35,8 +35,8 @@ extension ThumbnailJob {
     guard let head = failure.head, failure.code.isLasting else { return }
     let now = context.now()
     let policy = CachePolicy(
-      response: head.response, redirects: head.redirects.map(\.response), mayBeStored: head.isCacheable, requestedAt: now,
-      respondedAt: now)
+      response: head.response, redirects: head.redirects.map(\.response), mayBeStored: head.isCacheable,
+      requestedAt: now, respondedAt: now)
     guard let policy else { return }
     let stored = StoredSource(
       url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,

@@ -18,7 +18,7 @@ public struct FetchFailure: Error, Hashable, Sendable {
   var head: TransferHead?
   /// The number of download attempts; 0 if no request was sent.
   public var attempts: Int
-  /// The time before which the host wants no further request; nil if it has not asked for a pause.
+  /// The time before which the host wants no further request; nil if it has named none.
   public var retryAt: Date?
   /// True if the connection broke during its TLS handshake.
   var isHandshake = false

@@ -43,8 +43,8 @@ public final class CurlTransport: Transport {
   /// ``Configuration/netrc`` file.
   ///
   /// The file is read once, when the transport is created, so later changes do not change the keys of this transport.
-  /// Redirects need no part in the variant: other hosts get no credentials from the file, and ``trusts(_:as:)`` is false
-  /// for a host with an unverified certificate.
+  /// Redirects need no part in the variant: other hosts get no credentials from the file, and ``trusts(_:as:)`` is
+  /// false for a host with an unverified certificate.
   public func variant(of source: SourceURL) -> String {
     guard source.scheme != .file else { return "" }
     let insecure = configuration.insecureHost(of: source).map { "insecure \($0)" }

@@ -35,7 +35,7 @@ struct NameTable<Waiter> {
   /// the same minute (`CURLOPT_DNS_CACHE_TIMEOUT`).
   static var lifetime: Duration { .seconds(60) }
   /// The further time for which addresses are used while they are looked up again, so that name servers that fail
-  /// meanwhile stop nothing (RFC 8767).
+  /// then stop nothing (RFC 8767).
   static var staleLifetime: Duration { .seconds(600) }
   /// The maximum number of known hosts. At the limit, expired entries are removed, and if that is not enough, all.
   static var capacity: Int { 4096 }

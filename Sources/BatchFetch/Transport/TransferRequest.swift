@@ -11,7 +11,7 @@ public struct TransferRequest: Sendable {
   /// The part of ``TransferLimits/total`` that earlier transfers of the same attempt have used, before redirects.
   /// Default zero.
   public var elapsed = Duration.zero
-  /// True if the transport may add credentials of its own, for example from a `.netrc` file. False after a redirect to
+  /// True if the transport may add its own credentials, for example from a `.netrc` file. False after a redirect to
   /// another host. Default true.
   public var addsCredentials = true
 

@@ -177,7 +177,8 @@ import Testing
     let actions = driver.handle([.begin, .attempt, .redirected, .attempt, .redirected, .attempt, .failForNow])
     let next = driver.handle([.backedOff, .attempt])
 
-    #expect(actions.dropFirst(2) == ["enqueue", "attempt 1 from 5", "enqueue", "attempt 1 from 5", "back off 2.0 seconds"])
+    #expect(
+      actions.dropFirst(2) == ["enqueue", "attempt 1 from 5", "enqueue", "attempt 1 from 5", "back off 2.0 seconds"])
     #expect(next == ["enqueue", "attempt 2"])
   }
 

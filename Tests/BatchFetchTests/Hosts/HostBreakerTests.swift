@@ -61,7 +61,7 @@ import Testing
     #expect(breaker.phase == .probing(wasDead: false))
   }
 
-  @Test mutating func `Any request that reaches a dead host brings it back`() {
+  @Test mutating func `Any request that reaches a dead host ends its death`() {
     fail(3)
     breaker.advance(to: .seconds(1))
     fail(isProbe: true, at: 2)

@@ -35,7 +35,9 @@ struct ScheduleDriver {
     return Array(running[before...])
   }
 
-  mutating func prepared(_ name: String) -> [String] { tickets[name].map { texts(schedule.prepared($0, now: time)) } ?? [] }
+  mutating func prepared(_ name: String) -> [String] {
+    tickets[name].map { texts(schedule.prepared($0, now: time)) } ?? []
+  }
 
   mutating func end(_ name: String, _ contact: TransferSchedule.Contact = .response(nil)) -> [String] {
     running.removeAll { $0 == name }
@@ -53,7 +55,7 @@ struct ScheduleDriver {
 
   mutating func suspend(_ isSuspended: Bool) -> [String] { texts(schedule.suspend(isSuspended, now: time)) }
 
-  /// Lets the time pass until the host has asked to be looked at again.
+  /// Lets the time pass until the wake-up of the host.
   mutating func wake(_ host: String) -> [String] {
     guard let time = wakeUps.removeValue(forKey: host) else { return ["no wake-up"] }
     now = time / .seconds(1)
@@ -84,7 +86,8 @@ struct ScheduleDriver {
         running.append(names[ticket] ?? "?")
         return "start \(names[ticket] ?? "?")"
       case .refuse(let ticket, .dead): return "refuse \(names[ticket] ?? "?")"
-      case .refuse(let ticket, .paused(let end)): return "refuse \(names[ticket] ?? "?") until \(Int(end / .seconds(1)))"
+      case .refuse(let ticket, .paused(let end)):
+        return "refuse \(names[ticket] ?? "?") until \(Int(end / .seconds(1)))"
       case .wakeUp(let host, let time):
         wakeUps[host] = time
         let seconds = time / .seconds(1)

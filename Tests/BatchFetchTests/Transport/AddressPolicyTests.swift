@@ -21,7 +21,8 @@ import Testing
   @Test(arguments: [
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1",
     "255.255.255.255", "::1", "::", "fc00::1", "fdff::1", "ff02::1", "2001:db8::1", "::ffff:10.0.0.1",
-    "64:ff9b::7f00:1", "64:ff9b:1:a00:0:100:808:808", "64:ff9b:1::a00:1", "64:ff9b:1::", "2001:0:1::1", "198.18.0.1", "203.0.113.9",
+    "64:ff9b::7f00:1", "64:ff9b:1:a00:0:100:808:808", "64:ff9b:1::a00:1", "64:ff9b:1::", "2001:0:1::1", "198.18.0.1",
+    "203.0.113.9",
   ])
   func `Addresses that are not public are refused only by the public-only policy`(address: String) throws {
     #expect(try !isRefused(address, by: .noLinkLocal))

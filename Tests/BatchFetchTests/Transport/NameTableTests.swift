@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [HostResolution.temporary, .addresses([])])
-  func `Old addresses are used while one lookup renews them, and if it fails`(resolution: HostResolution) {
+  func `Old addresses are used during one new lookup, and if that fails`(resolution: HostResolution) {
     var table = Table()
     _ = resolve(&table, "a")
     _ = table.finish("a", .addresses(Array(addresses.prefix(1))), now: now)

@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `The public-only policy sends a proxy no request for a name that cannot be looked up for now`() async throws {
+  @Test func `The public-only policy sends a proxy no request while the lookup of its host fails`() async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
     let strict = downloader(proxy, addresses: .publicOnly) { _ in .temporary }
 

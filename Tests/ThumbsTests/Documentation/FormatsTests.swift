@@ -73,7 +73,8 @@ private struct WrittenFields {
       }
     }
     let gone = fixture.server.url("/gone.png")
-    let list = "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
+    let list =
+      "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
       + "C,\(fixture.server.url("/busy.png")),,\n"
     _ = try fixture.directory.write(list, as: "list.csv")
     #expect(try await fixture.fetch("list.csv", "--summary", "summary.json").ending == .exit(1))

@@ -27,7 +27,8 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
 
     for line in [ReportLine(row, .done(set, [])), ReportLine(row, .failed(failure))] {
       let text = text(line)
-      #expect(text.contains(#","hops":[{"url":"http://***@a/1","http":302},{"url":"http://b/2","http":308}],"#), "\(text)")
+      let hops = #","hops":[{"url":"http://***@a/1","http":302},{"url":"http://b/2","http":308}],"#
+      #expect(text.contains(hops), "\(text)")
     }
   }
 
