@@ -30,32 +30,34 @@ struct CurlURL {
     guard result == CURLUE_OK else {
       throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
     }
-    let host = try Self.host(of: handle, shown: shown)
+    let written = Self.part(CURLUPART_HOST, of: handle)
+    isInternational = written?.utf8.allSatisfy { $0 < 0x80 } == false
+    let host = try isInternational ? Self.asciiHost(of: handle, shown: shown) : written?.lowercased() ?? ""
+    guard written == nil || host.utf8.first == UInt8(ascii: "[") || Self.isName(host) else {
+      throw FetchFailure(.badURL, "The host name is invalid: \(shown.quotedForMessage)")
+    }
     let port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_NO_DEFAULT_PORT))
-    isInternational = Self.part(CURLUPART_HOST, of: handle)?.utf8.allSatisfy { $0 < 0x80 } == false
     self.authority = port.map { "\(host):\($0)" } ?? host
     self.path = Self.part(CURLUPART_PATH, of: handle) ?? "/"
     self.query = Self.part(CURLUPART_QUERY, of: handle)
-    let password = Self.part(CURLUPART_PASSWORD, of: handle)
-    self.credentials = Self.part(CURLUPART_USER, of: handle).map { user in
-      password.map { "\(user):\($0)" } ?? user
-    }
+    // The base has no credentials.
+    self.credentials = text.utf8.contains(UInt8(ascii: "@")) ? Self.credentials(of: handle) : nil
   }
 
-  /// Returns the host in ASCII; empty for a file.
-  private static func host(of handle: OpaquePointer, shown: String) throws(FetchFailure) -> String {
+  private static func credentials(of handle: OpaquePointer) -> String? {
+    let password = part(CURLUPART_PASSWORD, of: handle)
+    return part(CURLUPART_USER, of: handle).map { user in password.map { "\(user):\($0)" } ?? user }
+  }
+
+  /// Returns the ASCII form of an international host.
+  private static func asciiHost(of handle: OpaquePointer, shown: String) throws(FetchFailure) -> String {
     var value: UnsafeMutablePointer<CChar>?
     let result = withUTF8 { curl_url_get(handle, CURLUPART_HOST, &value, UInt32(CURLU_PUNYCODE)) }
     defer { curl_free(value) }
-    if result == CURLUE_NO_HOST { return "" }
     guard result == CURLUE_OK, let value else {
       throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
     }
-    let host = String(cString: value).lowercased()
-    guard host.hasPrefix("[") || isName(host) else {
-      throw FetchFailure(.badURL, "The host name is invalid: \(shown.quotedForMessage)")
-    }
-    return host
+    return String(cString: value).lowercased()
   }
 
   /// Returns true if `host` has the syntax of a host name (RFC 1123, section 2.1). Underscores are accepted too,

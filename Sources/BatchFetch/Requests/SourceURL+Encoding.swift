@@ -7,7 +7,9 @@ extension SourceURL {
   /// - Throws: `bad_url` if there is no scheme, `blocked_scheme` if it is not supported.
   static func scheme(of text: String) throws(FetchFailure) -> Scheme {
     let bytes = text.utf8
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), text[..<colon].isSchemeName else {
+    if bytes.starts(with: "https://".utf8) { return .https }
+    if bytes.starts(with: "http://".utf8) { return .http }
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[..<colon].isSchemeName else {
       throw FetchFailure(.badURL, "The URL is not absolute: \(text.quotedForMessage)")
     }
     let name = text[..<colon].lowercased()
@@ -28,15 +30,13 @@ extension SourceURL {
   /// Returns `text` with every illegal byte percent-encoded. A `%` before two hexadecimal digits stays. The authority
   /// is left unchanged, because libcurl converts international names to ASCII (UTS 46).
   static func encodingIllegalBytes(of text: String) -> String {
-    let bytes = text.utf8
-    let end = authority(of: text)?.endIndex ?? bytes.startIndex
+    let (bytes, isLegal) = (Array(text.utf8), isLegal)
+    let end = endOfAuthority(in: bytes)
     guard !bytes[end...].allSatisfy({ isLegal[Int($0)] }) else { return text }
-    let tail = Array(bytes[end...])
     var encoded = Array(bytes[..<end])
     encoded.reserveCapacity(bytes.count + 32)
-    for (index, byte) in tail.enumerated() {
-      let isEscape = byte == UInt8(ascii: "%") && tail[(index + 1)...].prefix(2).filter { $0.isHexDigit }.count == 2
-      if isLegal[Int(byte)] || isEscape {
+    for (index, byte) in zip(end..., bytes[end...]) {
+      if isLegal[Int(byte)] || isEscape(bytes[index...].prefix(3)) {
         encoded.append(byte)
       } else {
         encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
@@ -45,36 +45,37 @@ extension SourceURL {
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// Returns the part between `//` and the path (RFC 3986, section 3.2); nil for a reference without authority.
-  private static func authority(of text: String) -> Substring? {
-    let bytes = text.utf8
-    guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else {
-      return nil
-    }
-    let scheme = text[..<slash]
-    guard scheme.isEmpty || (scheme.utf8.last == UInt8(ascii: ":") && scheme.dropLast().isSchemeName) else {
-      return nil
-    }
-    let start = bytes.index(slash, offsetBy: 2)
-    return text[start..<(bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex)]
+  /// Returns true if `bytes` are a `%` and two hexadecimal digits.
+  private static func isEscape(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.first == UInt8(ascii: "%") && bytes.count == 3 && bytes.dropFirst().allSatisfy(\.isHexDigit)
+  }
+
+  /// Returns the end of the part between `//` and the path (RFC 3986, section 3.2); 0 for a reference without
+  /// authority.
+  private static func endOfAuthority(in bytes: [UInt8]) -> Int {
+    guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else { return 0 }
+    let scheme = bytes[..<slash]
+    guard scheme.isEmpty || (scheme.last == UInt8(ascii: ":") && scheme.dropLast().isSchemeName) else { return 0 }
+    return bytes[(slash + 2)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
   }
 
   private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }
 
-extension Substring {
+extension Collection<UInt8> {
   /// True if the text has the syntax of a scheme (RFC 3986, section 3.1).
   fileprivate var isSchemeName: Bool {
-    guard let first = utf8.first, first.isASCIILetter else { return false }
-    return utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
+    guard let first, first.isASCIILetter else { return false }
+    return allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
   }
 }
 
 extension UInt8 {
   fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
-  var isASCIIAlphanumeric: Bool { isASCIILetter || (0x30...0x39).contains(self) }
+  var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+  var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
   fileprivate var isHexDigit: Bool {
-    (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
+    isASCIIDigit || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
   }
 }
 

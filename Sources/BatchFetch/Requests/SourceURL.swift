@@ -23,6 +23,8 @@ public struct SourceURL: Hashable, Sendable {
   public let description: String
   /// `user` or `user:password`, percent-encoded; nil if the URL has no credentials.
   public internal(set) var credentials: String?
+  /// The parts of ``host``, which every transfer needs several times.
+  private let parts: HostParts
 
   /// Creates the canonical form of `text`, which may contain spaces and non-ASCII letters.
   ///
@@ -45,56 +47,51 @@ public struct SourceURL: Hashable, Sendable {
   /// - Parameter written: The text that was read. If it is canonical already, it shares its memory with the
   ///   description: a run may hold thousands of URLs.
   private init(_ scheme: Scheme, _ read: CurlURL, written: String) throws(FetchFailure) {
-    var parts = read
-    if parts.isInternational {
+    var canonical = read
+    if canonical.isInternational {
       // The ASCII form of a name may be a numeric IP address, which only a second pass normalizes.
-      let ascii = Self.text(scheme, parts)
-      parts = try CurlURL(ascii, shown: ascii)
+      let ascii = Self.text(scheme, canonical)
+      canonical = try CurlURL(ascii, shown: ascii)
     }
     self.scheme = scheme
     credentials = read.credentials
-    host = parts.authority
-    let canonical = Self.text(scheme, parts)
-    description = canonical == written ? written : canonical
+    host = canonical.authority
+    parts = HostParts(of: canonical.authority)
+    let text = Self.text(scheme, canonical)
+    description = text == written ? written : text
   }
 
   private static func text(_ scheme: Scheme, _ parts: CurlURL) -> String {
-    scheme == .file
-      ? "file://\(parts.path)"
-      : "\(scheme.rawValue)://\(parts.authority)\(parts.path)\(parts.query.map { "?\($0)" } ?? "")"
+    var text = scheme.rawValue
+    text.reserveCapacity(9 + parts.authority.utf8.count + parts.path.utf8.count + (parts.query?.utf8.count ?? 0))
+    text += "://"
+    if scheme == .file { return text + parts.path }
+    text += parts.authority
+    text += parts.path
+    guard let query = parts.query else { return text }
+    text += "?"
+    return text + query
   }
 
   /// The host without port, final dot, or the brackets of an IPv6 address.
-  var hostName: String {
-    guard !host.hasPrefix("[") else { return String(host.dropFirst().prefix { $0 != "]" }) }
-    let name = writtenName
-    return String(name.hasSuffix(".") ? name.dropLast() : name)
-  }
-
-  /// The host without port, but with its final dot, which keeps a resolver from appending search domains.
-  private var writtenName: Substring { host.prefix { $0 != ":" } }
+  var hostName: String { parts.name }
 
   /// True if the host name ends with a dot.
-  var hasFinalDot: Bool { writtenName.hasSuffix(".") }
+  var hasFinalDot: Bool { parts.hasFinalDot }
 
   /// The port to connect to.
-  var port: Int {
-    let rest = host.hasPrefix("[") ? host.drop { $0 != "]" } : host[...]
-    return rest.split(separator: ":").dropFirst().first.flatMap { Int($0) } ?? (scheme == .https ? 443 : 80)
-  }
+  var port: Int { Int(parts.port ?? (scheme == .https ? 443 : 80)) }
 
-  /// The host name to resolve; nil if no lookup is needed, as for an IP address or `localhost`.
+  /// The host name to resolve, with its final dot, which keeps a resolver from appending search domains; nil if no
+  /// lookup is needed, as for an IP address or `localhost`.
   var nameToLookUp: String? {
-    guard scheme != .file, !host.hasPrefix("["), !isLoopbackName, IPAddress(hostName) == nil else { return nil }
-    return String(writtenName)
+    guard scheme != .file, parts.kind == .name else { return nil }
+    return parts.hasFinalDot ? parts.name + "." : parts.name
   }
 
   /// True if the host is `localhost` or a subdomain of it, which name servers are never asked for (RFC 6761, section
   /// 6.3).
-  var isLoopbackName: Bool {
-    let name = hostName
-    return name == "localhost" || name.hasSuffix(".localhost")
-  }
+  var isLoopbackName: Bool { parts.kind == .loopbackName }
 
   /// The URL with its credentials, as libcurl needs it for the request.
   var requestString: String {

@@ -2,15 +2,14 @@ internal import CCurl
 internal import HTTPTypes
 
 extension CurlTransfer {
-  /// Sets all options of the handle. None of its previous transfer remain.
-  func setOptions(proxy: String?, addresses: [IPAddress], timeLeft: Duration) {
-    curl_easy_reset(handle)
-    errorText.pointee = 0
+  /// Sets all options of the handle, which has none yet.
+  func setOptions(proxy: String?, addresses: [IPAddress], now: ContinuousClock.Instant) {
     setTarget(proxy: proxy)
-    setAddresses(addresses)
-    setHeader()
+    setAddresses(addresses, now: now)
+    headerLines = memory.headerLines(for: request.headerFields)
+    ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerLines?.first)
     setTrust()
-    setDeadlines(timeLeft: timeLeft)
+    setDeadlines(timeLeft: now.duration(to: end))
     setCallbacks()
     setGuard(isProxied: proxy != nil)
   }
@@ -25,39 +24,29 @@ extension CurlTransfer {
     // Over https, transfers wait for the first connection to a host, because HTTP/2 may multiplex all of them on it.
     // Plain http uses HTTP/1.1, where waiting gains nothing.
     ccurl_set_long(handle, CURLOPT_PIPEWAIT, request.source.scheme == .https ? 1 : 0)
+    // Images are compressed already. With this option, libcurl still decodes a coding that a server applies anyway.
+    ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "identity")
   }
 
-  /// Gives libcurl the resolved addresses of the host, in order. libcurl itself resolves only names that need no name
-  /// server, and the name of a proxy.
-  private func setAddresses(_ addresses: [IPAddress]) {
+  /// Gives libcurl the resolved addresses of the host, in order, unless it has them. libcurl itself resolves only names
+  /// that need no name server, and the name of a proxy.
+  private func setAddresses(_ addresses: [IPAddress], now: ContinuousClock.Instant) {
     // Without this, ending a transfer early would block the event loop until libcurl's own lookup returns.
     ccurl_set_quick_exit(handle)
-    // The addresses must not expire while the transfer waits for a connection.
-    let lifetime = Int32(clamping: limits.total.milliseconds / 1000 + 60)
-    ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(lifetime))
-    curl_slist_free_all(addressLines)
-    addressLines = nil
+    // The addresses must not expire while this transfer waits for a connection, nor a later one that relies on them.
+    let lifetime = limits.total.milliseconds / 1000 + 60 + KnownAddresses.lifetime.milliseconds / 1000
+    ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(Int32(clamping: lifetime)))
     guard !addresses.isEmpty else { return }
+    let source = request.source
+    let key = KnownAddresses.Key(host: source.host, port: source.port)
+    addressTicket = memory.addresses.ticket(for: key, addresses, now: now)
+    guard addressTicket != nil else { return }
     let list = addresses.map(\.description).joined(separator: ",")
     // Some versions of libcurl look up a host with its final dot, some without. The plus sign lets entries expire
     // (7.75).
-    for end in request.source.hasFinalDot ? ["", "."] : [""] {
-      addressLines =
-        curl_slist_append(addressLines, "+\(request.source.hostName)\(end):\(request.source.port):\(list)") ?? addressLines
-    }
-    ccurl_set_list(handle, CURLOPT_RESOLVE, addressLines)
-  }
-
-  private func setHeader() {
-    // Images are compressed already. With this option, libcurl still decodes a coding that a server applies anyway.
-    ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "identity")
-    curl_slist_free_all(headerLines)
-    headerLines = nil
-    for field in request.headerFields {
-      let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-      headerLines = curl_slist_append(headerLines, line) ?? headerLines
-    }
-    ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerLines)
+    let ends = source.hasFinalDot ? ["", "."] : [""]
+    addressLines = CurlList(ends.map { "+\(source.hostName)\($0):\(source.port):\(list)" })
+    ccurl_set_list(handle, CURLOPT_RESOLVE, addressLines?.first)
   }
 
   private func setTrust() {
@@ -141,7 +130,13 @@ extension CurlTransfer {
   }
 
   private func mayUseConnection(to peer: String) -> Bool {
+    // libcurl has read the addresses by now.
+    addressTicket.map { memory.addresses.load($0) }
+    addressTicket = nil
+    refusedAddress = nil
+    guard !memory.isAllowed(peer, by: limits.addresses) else { return true }
     refusedAddress = IPAddress(peer).flatMap { refusal(of: $0) }
+    if refusedAddress == nil { memory.allow(peer, by: limits.addresses) }
     return refusedAddress == nil
   }
 }

@@ -29,15 +29,20 @@ final class CurlTransfer {
   let request: TransferRequest
   /// The buffer for libcurl's error text.
   let errorText: UnsafeMutablePointer<CChar>
-  /// The header lines of the request. libcurl reads them until the exchange ends.
-  var headerLines: UnsafeMutablePointer<curl_slist>?
-  /// The addresses of the host in the format of `CURLOPT_RESOLVE`. libcurl reads them until the exchange ends.
-  var addressLines: UnsafeMutablePointer<curl_slist>?
+  /// What the transfers of the event loop have in common.
+  let memory: CurlMemory
+  /// The header lines of the request.
+  var headerLines: CurlList?
+  /// The addresses of the host in the format of `CURLOPT_RESOLVE`; nil if libcurl has them.
+  var addressLines: CurlList?
+  /// The entry for ``addressLines``, until libcurl has read them.
+  var addressTicket: KnownAddresses.Ticket?
   /// The failure of the last address that the policy refused. Another address of the host may still have worked.
   var refusedAddress: FetchFailure?
 
+  /// The instant at which the total timeout has passed.
+  let end: ContinuousClock.Instant
   private let receiver: any TransferReceiver
-  private let end: ContinuousClock.Instant
   private let firstByteDeadline: ContinuousClock.Instant
   private var phase = Phase.exchanging
   private var head = HeadParser()
@@ -49,7 +54,7 @@ final class CurlTransfer {
 
   init(
     id: CurlEventLoop.TransferID, handle: UnsafeMutableRawPointer, request: TransferRequest,
-    receiver: any TransferReceiver, configuration: CurlTransport.Configuration
+    receiver: any TransferReceiver, configuration: CurlTransport.Configuration, memory: CurlMemory = CurlMemory()
   ) {
     self.id = id
     self.handle = handle
@@ -57,6 +62,7 @@ final class CurlTransfer {
     request.limits = request.limits.inRange
     limits = request.limits
     self.configuration = configuration
+    self.memory = memory
     self.receiver = receiver
     self.request = request
     let now = ContinuousClock.now
@@ -66,11 +72,7 @@ final class CurlTransfer {
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
-  deinit {
-    curl_slist_free_all(headerLines)
-    curl_slist_free_all(addressLines)
-    errorText.deallocate()
-  }
+  deinit { errorText.deallocate() }
 
   /// Returns the transfer that uses `handle`.
   static func of(_ handle: UnsafeMutableRawPointer) -> CurlTransfer? {
@@ -139,11 +141,10 @@ final class CurlTransfer {
 
   /// - Parameter addresses: the addresses of the host if its name was resolved.
   private func exchange(over proxy: String? = nil, at addresses: [IPAddress] = []) -> Step {
-    guard !isTimeOver else { return .end(totalTimeout) }
+    let now = ContinuousClock.now
+    guard now < end else { return .end(totalTimeout) }
     phase = .exchanging
-    head = HeadParser()
-    refusedAddress = nil
-    setOptions(proxy: proxy, addresses: addresses, timeLeft: ContinuousClock.now.duration(to: end))
+    setOptions(proxy: proxy, addresses: addresses, now: now)
     return .exchange
   }
 
@@ -215,9 +216,9 @@ final class CurlTransfer {
 
   /// True if the body is discarded: that of a redirect, an error page, or a part although no range was requested.
   private var isUnwanted: Bool {
-    switch head.response.status {
-    case .ok, .nonAuthoritativeInformation: false
-    case .partialContent: request.headerFields[.range] == nil && !head.response.holdsWholeRange
+    switch head.statusCode {
+    case 200, 203: false
+    case 206: request.headerFields[.range] == nil && !head.response.holdsWholeRange
     default: true
     }
   }
@@ -228,9 +229,12 @@ final class CurlTransfer {
     guard !isHeadDelivered else { return }
     isHeadDelivered = true
     var response = head.response
-    if request.headerFields[.range] == nil, response.holdsWholeRange { response.status = .ok }
+    switch head.statusCode {
+    case 206 where request.headerFields[.range] == nil && response.holdsWholeRange: response.status = .ok
     // A 203 is a 200 that a proxy has modified (RFC 9110, section 15.3.4).
-    if response.status == .nonAuthoritativeInformation { response.status = .ok }
+    case 203: response.status = .ok
+    default: break
+    }
     try receiver.receive(head: TransferHead(response: response))
   }
 }

@@ -6,10 +6,11 @@ struct CurlTransferTable {
 
   private let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
+  private let memory = CurlMemory()
   /// Starts a name lookup, whose result arrives through ``advance(_:after:)``.
   private let resolve: Resolve
   private var transfers: [CurlEventLoop.TransferID: CurlTransfer] = [:]
-  /// Handles to reuse. Creating one costs more than a small transfer.
+  /// Handles to reuse, which have no options. Creating one costs more than a small transfer.
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private static let idleLimit = 64
 
@@ -26,7 +27,7 @@ struct CurlTransferTable {
       return receiver.receiveEnd(FetchFailure(.connectFailed, "libcurl could not be initialized."))
     }
     let transfer = CurlTransfer(
-      id: id, handle: handle, request: request, receiver: receiver, configuration: configuration)
+      id: id, handle: handle, request: request, receiver: receiver, configuration: configuration, memory: memory)
     transfers[id] = transfer
     perform(transfer.begin(), for: transfer)
   }

@@ -14,12 +14,12 @@ extension CurlTransport {
     /// The proxies. Default: the proxies that the environment of the process names.
     public var proxies = ProxySettings(environment: ProcessInfo.processInfo.environment)
     /// The maximum number of open connections, including those in use; above it, the oldest idle one is closed. Should
-    /// be at least the number of concurrent transfers. Default 128, range 1 to 1,000,000; a value outside counts as the
+    /// be at least the number of concurrent transfers. Default 256, range 1 to 1,000,000; a value outside counts as the
     /// nearest bound.
     ///
     /// There is no limit per host here, because transfers that libcurl holds back would use up their timeouts. The
     /// caller limits them.
-    public var maxConnections = 128
+    public var maxConnections = 256
 
     /// Creates a configuration with the defaults.
     public init() {}

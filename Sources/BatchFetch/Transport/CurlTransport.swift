@@ -67,7 +67,7 @@ public final class CurlTransport: Transport {
   ) {
     let isProxied = configuration.proxies.proxy(for: source) != nil
     guard !isProxied || limits.addresses == .publicOnly, let host = source.nameToLookUp else { return completion(nil) }
-    names.resolve(host, within: limits.inRange.connect) { resolution in
+    names.resolve(host, within: limits.connect.clamped(to: .waiting)) { resolution in
       // A name that does not exist here may exist for the proxy.
       completion(isProxied && resolution == .notFound ? nil : resolution.failure(of: host))
     }

@@ -6,66 +6,75 @@ struct HeadParser {
   private(set) var isEmpty = true
   /// True once the final head is complete, up to its empty line. The head of an interim response (1xx) is not final.
   private(set) var isComplete = false
-  /// The head as received so far.
-  private(set) var response = HTTPResponse(status: .init(code: 500))
+  /// The status code as received so far; 500 before the first status line.
+  private(set) var statusCode = 500
+  private var fields: [HTTPField] = []
   private var length = 0
 
   /// The maximum length of all heads of one exchange, in bytes. No honest server sends that much.
   private static let maxLength = 256 << 10
 
+  /// The head as received so far. It is put together at each access.
+  var response: HTTPResponse {
+    var response = HTTPResponse(status: .init(code: statusCode))
+    // Appending fields one by one takes several times as long.
+    response.headerFields.replaceSubrange(0..<0, with: fields)
+    return response
+  }
+
   /// Adds one line, with or without its line terminator.
   ///
   /// - Throws: `too_large_bytes` if the head is too long, `connection_lost` if it declares conflicting lengths.
-  mutating func add(line: some Collection<UInt8>) throws(FetchFailure) {
+  mutating func add(line: UnsafeRawBufferPointer) throws(FetchFailure) {
     isEmpty = false
     length += line.count
     guard length <= Self.maxLength else {
       throw FetchFailure(.tooLargeBytes, "The response header is larger than \(Self.maxLength) bytes.")
     }
     if line.starts(with: "HTTP/".utf8) {
-      response = HTTPResponse(status: Self.status(in: line))
+      statusCode = Self.statusCode(in: line)
+      fields.removeAll()
       isComplete = false
     } else if isComplete {
       // libcurl delivers the trailers of a chunked body like header lines. They are ignored.
-    } else if line.allSatisfy(\.isWhitespace) {
-      isComplete = response.status.kind != .informational
+    } else if line.allSatisfy({ $0.isWhitespace }) {
+      isComplete = !(100...199).contains(statusCode)
       try checkLength()
     } else if let field = Self.field(in: line) {
-      response.headerFields.append(field)
+      if fields.isEmpty { fields.reserveCapacity(16) }
+      fields.append(field)
     }
   }
 
   /// Throws if several `Content-Length` values differ (RFC 9112, section 6.3): a body cut at the smaller one would look
   /// complete.
   private func checkLength() throws(FetchFailure) {
-    let fields = response.headerFields
-    guard fields[.transferEncoding] == nil, Set(fields[values: .contentLength]).count > 1 else { return }
+    let lengths = fields.lazy.filter { $0.name == .contentLength }
+    guard let first = lengths.first, lengths.contains(where: { $0.value != first.value }),
+      !fields.contains(where: { $0.name == .transferEncoding })
+    else { return }
     throw FetchFailure(.connectionLost, "The response has conflicting Content-Length fields.")
   }
 
-  /// Returns the status of a line such as `HTTP/1.1 404 Not Found`. Only the number matters (RFC 9112, section 4).
-  private static func status(in line: some Collection<UInt8>) -> HTTPResponse.Status {
-    let digits = line.drop { !$0.isWhitespace }.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }
+  /// Returns the status code of a line such as `HTTP/1.1 404 Not Found`. Only the number matters (RFC 9112, section 4).
+  private static func statusCode(in line: UnsafeRawBufferPointer) -> Int {
+    let digits = line.drop { !$0.isWhitespace }.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }
     let code = Int(String(decoding: digits, as: UTF8.self)) ?? 0
-    return HTTPResponse.Status(code: (100...999).contains(code) ? code : 999)
+    return (100...999).contains(code) ? code : 999
   }
 
   /// Parses `Name: value`; nil if the line is not a header field.
-  private static func field(in line: some Collection<UInt8>) -> HTTPField? {
+  private static func field(in line: UnsafeRawBufferPointer) -> HTTPField? {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-      let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+      let name = FieldNames.name(UnsafeRawBufferPointer(rebasing: line[..<colon]))
     else { return nil }
-    let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
-    var (length, count, isASCII) = (0, 0, true)
-    for byte in value {
-      count += 1
-      if !byte.isWhitespace { length = count }
-      if byte >= 0x80 { isASCII = false }
-    }
-    let text = value.prefix(length)
+    var (start, end) = (colon + 1, line.count)
+    while start < end, line[start].isWhitespace { start += 1 }
+    while start < end, line[end - 1].isWhitespace { end -= 1 }
+    let text = UnsafeRawBufferPointer(rebasing: line[start..<end])
     // A value keeps its bytes even if they are not UTF-8. Nearly all values are ASCII, for which a string is much
     // faster.
-    return isASCII
+    return text.allSatisfy { $0 < 0x80 }
       ? HTTPField(name: name, value: String(decoding: text, as: UTF8.self)) : HTTPField(name: name, value: text)
   }
 }

@@ -27,7 +27,12 @@ public struct TransferHead: Hashable, Sendable {
   /// The length of the body in bytes, as the server declares it; nil without a declaration, or if the body has a
   /// content coding.
   public var declaredLength: Int? {
-    guard response.headerFields[.contentEncoding] == nil else { return nil }
-    return response.headerFields[.contentLength].flatMap { Int($0) }
+    var values: [String] = []
+    for field in response.headerFields {
+      if field.name == .contentEncoding { return nil }
+      if field.name == .contentLength { values.append(field.value) }
+    }
+    // Fields with the same name count as one, with commas between their values.
+    return values.count == 1 ? Int(values[0]) : nil
   }
 }

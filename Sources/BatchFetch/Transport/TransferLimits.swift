@@ -28,12 +28,13 @@ public struct TransferLimits: Hashable, Sendable {
   /// The limits with every value clamped to its range. libcurl would take some values outside as no limit at all.
   var inRange: TransferLimits {
     var limits = self
-    for duration in [\TransferLimits.connect, \.firstByte, \.total, \.stallInterval] {
-      limits[keyPath: duration] = limits[keyPath: duration].clamped(to: .waiting)
-    }
-    for number in [\TransferLimits.lowestSpeed, \.maxBytes, \.maxRedirects] {
-      limits[keyPath: number] = max(0, limits[keyPath: number])
-    }
+    limits.connect = connect.clamped(to: .waiting)
+    limits.firstByte = firstByte.clamped(to: .waiting)
+    limits.total = total.clamped(to: .waiting)
+    limits.stallInterval = stallInterval.clamped(to: .waiting)
+    limits.lowestSpeed = max(0, lowestSpeed)
+    limits.maxBytes = max(0, maxBytes)
+    limits.maxRedirects = max(0, maxRedirects)
     return limits
   }
 }

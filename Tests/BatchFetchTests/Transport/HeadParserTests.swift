@@ -6,7 +6,7 @@ import Testing
 @Suite struct HeadParserTests {
   private func head(_ lines: String...) throws -> HTTPResponse {
     var parser = HeadParser()
-    for line in lines { try parser.add(line: Array("\(line)\r\n".utf8)) }
+    for line in lines { try parser.add(line: "\(line)\r\n".utf8) }
     return parser.response
   }
 
@@ -41,10 +41,47 @@ import Testing
     #expect(bytes == value)
   }
 
+  @Test(arguments: ["Content-Type", "content-type", "CONTENT-TYPE", "X-Unknown", "x-unknown"])
+  func `A field name keeps its spelling, and is found in any`(name: String) throws {
+    let field = try #require(try head("HTTP/1.1 200 OK", "\(name): a", "").headerFields.first)
+
+    #expect(field.name.rawName == name && field.name == HTTPField.Name(name.uppercased()))
+  }
+
+  @Test(arguments: [
+    (["Content-Length: 9", "Content-Length: 9"], true), (["Content-Length: 9", "A: b", "content-length: 8"], false),
+    (["Content-Length: 9", "Content-Length: 8", "Transfer-Encoding: chunked"], true),
+    (["Content-Length: 9", "Content-Length: 9", "Content-Length: 8"], false),
+  ])
+  func `Only equal lengths are accepted, unless a transfer coding overrides them`(fields: [String], isGood: Bool) {
+    var parser = HeadParser()
+    let lines = ["HTTP/1.1 200 OK"] + fields + [""]
+
+    let failure = Result { for line in lines { try parser.add(line: "\(line)\r\n".utf8) } }.failure
+
+    #expect((failure == nil) == isGood)
+  }
+
+  @Test func `Repeated lengths declare no length`() throws {
+    let head = TransferHead(response: try head("HTTP/1.1 200 OK", "Content-Length: 9", "Content-Length: 9", ""))
+
+    #expect(head.declaredLength == nil)
+  }
+
   @Test func `A body with a content coding has no declared length`() throws {
     let plain = TransferHead(response: try head("HTTP/1.1 200 OK", "Content-Length: 9"))
     let coded = TransferHead(response: try head("HTTP/1.1 200 OK", "Content-Length: 9", "Content-Encoding: gzip"))
 
     #expect(plain.declaredLength == 9 && coded.declaredLength == nil)
+  }
+}
+
+extension HeadParser {
+  fileprivate mutating func add(line: some Sequence<UInt8>) throws(FetchFailure) {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 1)
+    defer { bytes.deallocate() }
+    let line = Array(line)
+    bytes.copyBytes(from: line)
+    try add(line: UnsafeRawBufferPointer(rebasing: bytes[..<line.count]))
   }
 }

@@ -1,0 +1,43 @@
+/// The parts of a ``SourceURL/host``.
+struct HostParts: Sendable {
+  /// The ways to find the addresses of a host.
+  enum Kind {
+    /// The host is an IP address.
+    case address
+    /// The name is `localhost` or a subdomain of it.
+    case loopbackName
+    /// The name has to be looked up.
+    case name
+  }
+
+  /// The host without port, final dot, or the brackets of an IPv6 address.
+  let name: String
+  /// The port; nil for the default port of the scheme.
+  let port: UInt16?
+  /// True if the written name ends with a dot.
+  let hasFinalDot: Bool
+  /// The way to find the addresses.
+  let kind: Kind
+
+  /// Splits `host`, which is in canonical form.
+  init(of host: String) {
+    let bytes = host.utf8
+    let isBracketed = bytes.first == UInt8(ascii: "[")
+    let end = bytes.firstIndex(of: UInt8(ascii: isBracketed ? "]" : ":")) ?? bytes.endIndex
+    let written = isBracketed ? host[..<end].dropFirst() : host[..<end]
+    hasFinalDot = !isBracketed && written.utf8.last == UInt8(ascii: ".")
+    // Most hosts are nothing but a name, which then shares its memory with the host.
+    name = written.utf8.count == bytes.count && !hasFinalDot ? host : String(hasFinalDot ? written.dropLast() : written)
+    let rest = bytes[end...].drop { $0 == UInt8(ascii: "]") }
+    port = rest.isEmpty ? nil : UInt16(host[bytes.index(after: rest.startIndex)...])
+    kind = Self.kind(of: name, isBracketed: isBracketed)
+  }
+
+  private static func kind(of name: String, isBracketed: Bool) -> Kind {
+    guard !isBracketed else { return .address }
+    if name == "localhost" || name.hasSuffix(".localhost") { return .loopbackName }
+    // An IPv4 address ends with a digit.
+    guard let last = name.utf8.last, last.isASCIIDigit else { return .name }
+    return IPAddress(name) == nil ? .name : .address
+  }
+}

@@ -1,0 +1,13 @@
+internal import CCurl
+
+/// A list of lines for libcurl, which reads them until the exchange ends. Used on one thread.
+final class CurlList {
+  /// The first line; nil if there is none.
+  private(set) var first: UnsafeMutablePointer<curl_slist>?
+
+  init(_ lines: some Sequence<String>) {
+    for line in lines { first = curl_slist_append(first, line) ?? first }
+  }
+
+  deinit { curl_slist_free_all(first) }
+}

@@ -1,0 +1,41 @@
+internal import HTTPTypes
+
+/// What the transfers of one event loop have in common, so that each need not make it again. Used on the loop's thread.
+final class CurlMemory {
+  private struct Peer: Hashable {
+    let address: String
+    let policy: AddressPolicy
+  }
+
+  /// The addresses that libcurl knows.
+  var addresses = KnownAddresses()
+  private var allowedPeers: Set<Peer> = []
+  private var header: (fields: HTTPFields, lines: CurlList)?
+
+  /// The maximum number of allowed peers. At the limit, all are removed.
+  private static let peerCapacity = 1024
+
+  /// Returns true if `policy` is known to allow connections to the peer with the text `address`.
+  func isAllowed(_ address: String, by policy: AddressPolicy) -> Bool {
+    allowedPeers.contains(Peer(address: address, policy: policy))
+  }
+
+  /// Records that `policy` allows connections to the peer with the text `address`.
+  func allow(_ address: String, by policy: AddressPolicy) {
+    if allowedPeers.count >= Self.peerCapacity { allowedPeers = [] }
+    allowedPeers.insert(Peer(address: address, policy: policy))
+  }
+
+  /// Returns the header lines of a request. Most requests have the same fields as the one before.
+  func headerLines(for fields: HTTPFields) -> CurlList {
+    if let header, header.fields.elementsEqual(fields, by: Self.isSame) { return header.lines }
+    let lines = CurlList(fields.lazy.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+    header = (fields, lines)
+    return lines
+  }
+
+  /// Compares two fields including the spelling of their names.
+  private static func isSame(_ a: HTTPField, _ b: HTTPField) -> Bool {
+    a.name.rawName == b.name.rawName && a.value == b.value
+  }
+}
