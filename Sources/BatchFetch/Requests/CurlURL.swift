@@ -19,7 +19,7 @@ struct CurlURL {
   /// - Throws: `bad_url` if libcurl rejects the text, or if the host cannot be a host name.
   init(_ text: String, relativeTo base: String? = nil, shown: String) throws(FetchFailure) {
     // A C string would end at the zero byte.
-    guard !text.utf8.contains(0) else {
+    guard text.withCString({ strlen($0) }) == text.utf8.count else {
       throw FetchFailure(.badURL, "The URL contains a zero byte: \(shown.quotedForMessage)")
     }
     guard let handle = curl_url() else { throw FetchFailure(.badURL, "Out of memory.") }
@@ -41,7 +41,7 @@ struct CurlURL {
     self.path = Self.part(CURLUPART_PATH, of: handle) ?? "/"
     self.query = Self.part(CURLUPART_QUERY, of: handle)
     // The base has no credentials.
-    self.credentials = text.utf8.contains(UInt8(ascii: "@")) ? Self.credentials(of: handle) : nil
+    self.credentials = text.withCString({ strchr($0, Int32(UInt8(ascii: "@"))) }) != nil ? Self.credentials(of: handle) : nil
   }
 
   private static func credentials(of handle: OpaquePointer) -> String? {

@@ -19,17 +19,18 @@ struct HostParts: Sendable {
   /// The way to find the addresses.
   let kind: Kind
 
-  /// Splits `host`, which is in canonical form.
+  /// Splits `host`, which libcurl has parsed and put into canonical form.
   init(of host: String) {
-    let bytes = host.utf8
+    let bytes = Array(host.utf8)
     let isBracketed = bytes.first == UInt8(ascii: "[")
+    let start = isBracketed ? 1 : 0
     let end = bytes.firstIndex(of: UInt8(ascii: isBracketed ? "]" : ":")) ?? bytes.endIndex
-    let written = isBracketed ? host[..<end].dropFirst() : host[..<end]
-    hasFinalDot = !isBracketed && written.utf8.last == UInt8(ascii: ".")
+    hasFinalDot = !isBracketed && bytes[..<end].last == UInt8(ascii: ".")
+    let written = bytes[start..<(hasFinalDot ? end - 1 : end)]
     // Most hosts are nothing but a name, which then shares its memory with the host.
-    name = written.utf8.count == bytes.count && !hasFinalDot ? host : String(hasFinalDot ? written.dropLast() : written)
-    let rest = bytes[end...].drop { $0 == UInt8(ascii: "]") }
-    port = rest.isEmpty ? nil : UInt16(host[bytes.index(after: rest.startIndex)...])
+    name = written.count == bytes.count ? host : String(decoding: written, as: UTF8.self)
+    let digits = bytes.dropFirst(end + start + 1)
+    port = digits.isEmpty ? nil : digits.reduce(0) { $0 &* 10 &+ UInt16($1 & 15) }
     kind = Self.kind(of: name, isBracketed: isBracketed)
   }
 

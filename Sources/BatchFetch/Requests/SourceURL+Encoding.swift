@@ -26,6 +26,8 @@ extension SourceURL {
     let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
     return (0...UInt8.max).map { $0.isASCIIAlphanumeric || legal.contains($0) }
   }()
+  /// True for the bytes that end the authority, by value.
+  private static let endsAuthority = (0...UInt8.max).map { "/?#".utf8.contains($0) }
 
   /// Returns `text` with every illegal byte percent-encoded. A `%` before two hexadecimal digits stays. The authority
   /// is left unchanged, because libcurl converts international names to ASCII (UTS 46).
@@ -53,10 +55,11 @@ extension SourceURL {
   /// Returns the end of the part between `//` and the path (RFC 3986, section 3.2); 0 for a reference without
   /// authority.
   private static func endOfAuthority(in bytes: [UInt8]) -> Int {
+    let endsAuthority = endsAuthority
     guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else { return 0 }
     let scheme = bytes[..<slash]
     guard scheme.isEmpty || (scheme.last == UInt8(ascii: ":") && scheme.dropLast().isSchemeName) else { return 0 }
-    return bytes[(slash + 2)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    return bytes[(slash + 2)...].firstIndex { endsAuthority[Int($0)] } ?? bytes.endIndex
   }
 
   private static let hexDigits = Array("0123456789ABCDEF".utf8)

@@ -8,18 +8,15 @@ struct HeadParser {
   private(set) var isComplete = false
   /// The status code as received so far; 500 before the first status line.
   private(set) var statusCode = 500
-  private var fields: [HTTPField] = []
+  private var fields = HTTPFields()
   private var length = 0
 
   /// The maximum length of all heads of one exchange, in bytes. No honest server sends that much.
   private static let maxLength = 256 << 10
 
-  /// The head as received so far. It is put together at each access.
+  /// The head as received so far, put together at each access.
   var response: HTTPResponse {
-    var response = HTTPResponse(status: .init(code: statusCode))
-    // Appending fields one by one takes several times as long.
-    response.headerFields.replaceSubrange(0..<0, with: fields)
-    return response
+    HTTPResponse(status: .init(code: statusCode), headerFields: fields)
   }
 
   /// Adds one line, with or without its line terminator.
@@ -33,7 +30,7 @@ struct HeadParser {
     }
     if line.starts(with: "HTTP/".utf8) {
       statusCode = Self.statusCode(in: line)
-      fields.removeAll()
+      fields = HTTPFields()
       isComplete = false
     } else if isComplete {
       // libcurl delivers the trailers of a chunked body like header lines. They are ignored.
