@@ -24,7 +24,7 @@ import Testing
     let good = (0..<200).map { fixture.server.url("/good\($0).png") }
 
     let result = try await fixture.fetch(
-      fixture.list(urls: dead + good), "--per-host", "6", "--connect-timeout", "1", "--summary", "sum.json")
+      fixture.list(urls: dead + good), "--per-host", "6", "--connect-timeout", "1", "--timeout", "120")
 
     #expect(result.ending == .exit(75))
     let rows = try fixture.report()
