@@ -20,6 +20,22 @@ import Testing
     #expect(request.priority == Priority.high)
   }
 
+  @Test func `The example of RequestRate sets the rate that it shows`() {
+    var configuration = Downloader.Configuration()
+    configuration.rate = RequestRate("45/m")
+
+    #expect(configuration.rate == RequestRate(count: 45, per: .seconds(60)))
+  }
+
+  @Test func `The example of HostRules has a rule with both the rate and the limit`() throws {
+    var rules = HostRules()
+    rules[try HostPattern("*")] = HostRule(rate: RequestRate("5/s"))
+    rules[try HostPattern("*.cdn.example")] = HostRule(perHost: 16)
+    print(rules.rule(for: "a.cdn.example"))  // both the rate and the limit
+
+    #expect(rules.rule(for: "a.cdn.example") == HostRule(rate: RequestRate("5/s"), perHost: 16))
+  }
+
   @Test func `The nested name of the priority still compiles`() {
     let priorities = ThumbnailRequest.Priority.allCases
 

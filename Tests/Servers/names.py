@@ -28,6 +28,15 @@ def reply(query, code, address=None):
     return head + query[12:end] + record
 
 
+def domain(query):
+    """The second label of the question from the end: `dead` for `a.dead.test` (RFC 1035, section 3.1)."""
+    labels, place = [], 12
+    while length := query[place]:
+        labels.append(query[place + 1:place + 1 + length].decode())
+        place += 1 + length
+    return labels[-2] if len(labels) > 1 else ""
+
+
 def serve_names(endpoint, gate):
     waiting = queue.Queue()
 
@@ -43,16 +52,16 @@ def serve_names(endpoint, gate):
         end = query.index(b"\0", 12)
         is_ipv4 = query[end + 1:end + 3] == b"\0\1"
         found = reply(query, NO_ERROR, "127.0.0.1" if is_ipv4 else None)
-        match query[12:end].split(b"\4test")[0][-4:]:
-            case b"good":
+        match domain(query):
+            case "good":
                 endpoint.sendto(found, peer)
-            case b"late":
+            case "late":
                 threading.Timer(1, endpoint.sendto, (found, peer)).start()
-            case b"gone":
+            case "gone":
                 endpoint.sendto(reply(query, NO_SUCH_NAME), peer)
-            case b"sick":
+            case "sick":
                 endpoint.sendto(reply(query, SERVER_FAILURE), peer)
-            case b"lent":
+            case "silent":
                 pass
             case _:
                 waiting.put((query, peer))

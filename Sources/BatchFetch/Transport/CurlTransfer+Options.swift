@@ -11,7 +11,8 @@ extension CurlTransfer {
     setTrust()
     setDeadlines(timeLeft: now.duration(to: end))
     setCallbacks()
-    setGuard(isProxied: proxy != nil)
+    isGuarded = proxy == nil
+    watchConnection()
   }
 
   private func setTarget(proxy: String?) {
@@ -101,13 +102,15 @@ extension CurlTransfer {
   }
 
   /// Checks every address that libcurl connects to against the policy, except that of a proxy, which the user chose.
-  private func setGuard(isProxied: Bool) {
-    guard !isProxied else { return }
+  /// Ends the wait for a connection when there is one.
+  private func watchConnection() {
     let context = Unmanaged.passUnretained(self).toOpaque()
-    ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
-    ccurl_set_open_socket_function(handle) { context, _, address in
-      guard let context, let address else { return CURL_SOCKET_BAD }
-      return CurlTransfer.of(context: context).openSocket(to: address)
+    if isGuarded {
+      ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
+      ccurl_set_open_socket_function(handle) { context, _, address in
+        guard let context, let address else { return CURL_SOCKET_BAD }
+        return CurlTransfer.of(context: context).openSocket(to: address)
+      }
     }
     // A reused connection may have been opened for a request with a more permissive policy.
     ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context)
@@ -133,8 +136,9 @@ extension CurlTransfer {
     // libcurl has read the addresses by now.
     addressTicket.map { memory.addresses.load($0) }
     addressTicket = nil
+    connectDeadline = nil
     refusedAddress = nil
-    guard !memory.isAllowed(peer, by: limits.addresses) else { return true }
+    guard isGuarded, !memory.isAllowed(peer, by: limits.addresses) else { return true }
     refusedAddress = IPAddress(peer).flatMap { refusal(of: $0) }
     if refusedAddress == nil { memory.allow(peer, by: limits.addresses) }
     return refusedAddress == nil

@@ -39,6 +39,10 @@ final class CurlTransfer {
   var addressTicket: KnownAddresses.Ticket?
   /// The failure of the last address that the policy refused. Another address of the host may still have worked.
   var refusedAddress: FetchFailure?
+  /// True if libcurl connects to the host, and not to a proxy, so that the policy applies to the address.
+  var isGuarded = false
+  /// The instant at which the exchange must have a connection; nil once it has, or if libcurl alone sees to that.
+  var connectDeadline: ContinuousClock.Instant?
 
   /// The instant at which the total timeout has passed.
   let end: ContinuousClock.Instant
@@ -144,22 +148,27 @@ final class CurlTransfer {
     let now = ContinuousClock.now
     guard now < end else { return .end(totalTimeout) }
     phase = .exchanging
+    // libcurl applies no timeout while a transfer waits for the connection of another one, as only those over https do.
+    connectDeadline = request.source.scheme == .https ? now + limits.connect : nil
     setOptions(proxy: proxy, addresses: addresses, now: now)
     return .exchange
   }
 
-  // MARK: The first-byte timeout, which libcurl does not have
+  // MARK: Timeouts that libcurl does not have
 
-  /// The instant at which the response must have started; nil once it has.
+  /// The instant at which the transfer must have a connection, or its response must have started; nil once it has.
   var deadline: ContinuousClock.Instant? {
     if case .exchanging = phase, !head.isEmpty { return nil }
-    return min(firstByteDeadline, end)
+    return min(connectDeadline ?? end, firstByteDeadline, end)
   }
 
   /// The failure of a transfer whose ``deadline`` has passed.
   var overdue: FetchFailure {
     if case .resolving = phase, let failure = HostResolution.temporary.failure(of: request.source.hostName) {
       return failure
+    }
+    if let connectDeadline, connectDeadline < min(firstByteDeadline, end) {
+      return FetchFailure(.timeoutConnect, "No connection to \(request.source.host) was made within \(limits.connect).")
     }
     guard firstByteDeadline < end else { return totalTimeout }
     return FetchFailure(.timeoutFirstByte, "\(request.source.host) did not respond within \(limits.firstByte).")

@@ -40,6 +40,27 @@ import Testing
     gate.open()
   }
 
+  @Test func `Transfers that wait for the TLS handshake of another one have the same connect timeout`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let server = try LoopbackServer(greeting: [.wait(gate)]) { _ in .http() }
+    var configuration = Downloader.Configuration.patient
+    configuration.retry.limit = 0
+    configuration.limits.connect = .milliseconds(400)
+    // Less than two transfers would need if one waited for the other.
+    configuration.limits.firstByte = .milliseconds(600)
+    configuration.maxHostFailures = nil
+    let downloader = Downloader(configuration, transport: CurlTransport(.direct))
+    let ends = Recorder<FailureCode?>()
+
+    for index in 0..<6 {
+      let source = try SourceURL("https://127.0.0.1:\(server.port)/\(index)")
+      downloader.download(DownloadRequest(source: source)) { ends.record($0.failure?.code) }
+    }
+
+    #expect(await ends.values(count: 6) == Array(repeating: .timeoutConnect, count: 6))
+  }
+
   @Test(arguments: ["", "HTTP/1.1 20"])
   func `Silence before the first line of a response fails with the first-byte timeout`(start: String) async throws {
     let gate = Gate()

@@ -77,7 +77,7 @@ private struct WrittenFields {
       "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
       + "C,\(fixture.server.url("/busy.png")),,\n"
     _ = try fixture.directory.write(list, as: "list.csv")
-    #expect(try await fixture.fetch("list.csv", "--summary", "summary.json").ending == .exit(1))
+    #expect(try await fixture.fetch("list.csv", "--summary", "summary.json").ending == .exit(75))
     return fixture
   }
 

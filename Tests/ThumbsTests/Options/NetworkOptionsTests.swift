@@ -14,13 +14,13 @@ import Testing
     #expect(ours.retry == defaults.retry && ours.limits == defaults.limits)
     #expect(ours.headerFields == defaults.headerFields)
     let transport = options.transportConfiguration(home: "/home/me")
-    #expect(transport.insecureHosts.isEmpty && transport.netrc == nil && transport.maxConnections == 128)
+    #expect(transport.insecureHosts.isEmpty && transport.netrc == nil && transport.maxConnections == 256)
   }
 
   @Test func `Every option about requests and hosts has its effect`() throws {
     let options = try NetworkOptions.parse([
       "--user-agent", "robot/1", "--referer", " https://site.example/ ", "--insecure-host", "Bücher.example",
-      "--insecure-host", "h:8443", "--insecure-host", "[::1]", "--netrc", "--concurrency", "100",
+      "--insecure-host", "h:8443", "--insecure-host", "[::1]", "--netrc", "--concurrency", "150",
       "--header", "X-A: 1", "--header", "X-A: 2", "--public-only",
     ])
 
@@ -30,7 +30,7 @@ import Testing
     #expect(options.configuration.limits.addresses == .publicOnly)
     let transport = options.transportConfiguration(home: "/home/me")
     #expect(transport.insecureHosts == ["xn--bcher-kva.example", "h:8443", "[::1]"])
-    #expect(transport.netrc == "/home/me/.netrc" && transport.maxConnections == 200)
+    #expect(transport.netrc == "/home/me/.netrc" && transport.maxConnections == 300)
   }
 
   @Test func `Every option about limits has its effect`() throws {

@@ -55,8 +55,8 @@ import Testing
     let (requests, end) = (fixture.server.requests, try #require(refusals.values.first) + .seconds(2))
     #expect(requests.count == 13)
     #expect(requests[4].arrival >= end)
-    // The other hosts had at most 16 requests before the refusal. A busy machine may need more than the pause for all.
-    #expect(others.reduce(0) { $0 + $1.requests.count(before: requests[4].arrival) } > 100)
+    // The other hosts had at most 16 requests before the refusal. A busy machine needs more than the pause for all.
+    #expect(others.reduce(0) { $0 + $1.requests.count(before: requests[4].arrival) } > 20)
   }
 
   @Test func `A host that requests a pause without its length is left alone for a while`() async throws {
