@@ -41,7 +41,8 @@ struct CurlURL {
     self.path = Self.part(CURLUPART_PATH, of: handle) ?? "/"
     self.query = Self.part(CURLUPART_QUERY, of: handle)
     // The base has no credentials.
-    self.credentials = text.withCString({ strchr($0, Int32(UInt8(ascii: "@"))) }) != nil ? Self.credentials(of: handle) : nil
+    let mayHaveCredentials = text.withCString { strchr($0, Int32(UInt8(ascii: "@"))) != nil }
+    self.credentials = mayHaveCredentials ? Self.credentials(of: handle) : nil
   }
 
   private static func credentials(of handle: OpaquePointer) -> String? {

@@ -1,6 +1,6 @@
 /// The parts of a ``SourceURL/host``.
 struct HostParts: Sendable {
-  /// The ways to find the addresses of a host.
+  /// The ways to find the IP addresses of a host.
   enum Kind {
     /// The host is an IP address.
     case address
@@ -16,7 +16,7 @@ struct HostParts: Sendable {
   let port: UInt16?
   /// True if the written name ends with a dot.
   let hasFinalDot: Bool
-  /// The way to find the addresses.
+  /// The way to find the IP addresses.
   let kind: Kind
 
   /// Splits `host`, which libcurl has parsed and put into canonical form.

@@ -1,13 +1,13 @@
 internal import HTTPTypes
 
-/// What the transfers of one event loop have in common, so that each need not make it again. Used on the loop's thread.
+/// Values that the transfers of one event loop share, so that each need not make them again. Used on the loop's thread.
 final class CurlMemory {
   private struct Peer: Hashable {
     let address: String
     let policy: AddressPolicy
   }
 
-  /// The addresses that libcurl knows.
+  /// The IP addresses that libcurl knows.
   var addresses = KnownAddresses()
   private var allowedPeers: Set<Peer> = []
   private var header: (fields: HTTPFields, lines: CurlList)?

@@ -133,7 +133,7 @@ extension CurlTransfer {
   }
 
   private func mayUseConnection(to peer: String) -> Bool {
-    // libcurl has read the addresses by now.
+    // libcurl has read the IP addresses by now.
     addressTicket.map { memory.addresses.load($0) }
     addressTicket = nil
     connectDeadline = nil

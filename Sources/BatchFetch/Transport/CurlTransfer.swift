@@ -29,7 +29,7 @@ final class CurlTransfer {
   let request: TransferRequest
   /// The buffer for libcurl's error text.
   let errorText: UnsafeMutablePointer<CChar>
-  /// What the transfers of the event loop have in common.
+  /// The values that the transfers of the event loop share.
   let memory: CurlMemory
   /// The header lines of the request.
   var headerLines: CurlList?

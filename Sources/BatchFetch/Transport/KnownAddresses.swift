@@ -1,8 +1,8 @@
-/// The addresses that libcurl's name cache holds, which all transfers of one event loop share. A transfer gives libcurl
-/// the addresses of its host only if they are missing here, because libcurl parses them each time.
+/// The IP addresses in libcurl's name cache, which all transfers of one event loop share. A transfer gives libcurl the
+/// IP addresses of its host only if they are missing here, because libcurl parses them each time.
 ///
 /// An entry counts once a transfer that set it has got as far as its connection: before that, the transfer may end
-/// without libcurl having read the addresses.
+/// without libcurl having read the IP addresses.
 struct KnownAddresses {
   /// A host and the port to connect to.
   struct Key: Hashable {
@@ -43,8 +43,8 @@ struct KnownAddresses {
     return Ticket(key: key, number: lastNumber)
   }
 
-  /// Records that libcurl has read the addresses of `ticket`. Does nothing if another transfer has set the host's
-  /// addresses since.
+  /// Records that libcurl has read the IP addresses of `ticket`. Does nothing if another transfer has set those of the
+  /// host since.
   mutating func load(_ ticket: Ticket) {
     guard entries[ticket.key]?.number == ticket.number else { return }
     entries[ticket.key]?.isLoaded = true

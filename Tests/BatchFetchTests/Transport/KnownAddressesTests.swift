@@ -14,7 +14,7 @@ import Testing
     return known
   }
 
-  @Test func `Addresses that libcurl has read are not set again`() {
+  @Test func `IP addresses that libcurl has read are not set again`() {
     var known = known()
 
     let (again, elsewhere) = (
@@ -24,7 +24,7 @@ import Testing
     #expect(again == nil && elsewhere != nil)
   }
 
-  @Test func `Addresses of a transfer that ended early are set again`() {
+  @Test func `IP addresses of a transfer that ended early are set again`() {
     var known = KnownAddresses()
 
     let first = known.ticket(for: key, IPAddress.loopback, now: now)
@@ -33,7 +33,7 @@ import Testing
     #expect(first != nil && second != nil)
   }
 
-  @Test func `Changed and old addresses are set again`() {
+  @Test func `Changed and old IP addresses are set again`() {
     var (changed, old) = (known(), known())
 
     let first = changed.ticket(for: key, [IPAddress.loopback[0]], now: now)
