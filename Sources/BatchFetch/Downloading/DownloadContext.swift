@@ -72,6 +72,11 @@ final class DownloadContext: Sendable {
     }
   }
 
+  /// Returns true if a transfer from `source` needs no preparation.
+  func isPrepared(for source: SourceURL) -> Bool {
+    source.scheme == .file || transport.isPrepared(for: source, limits: limits)
+  }
+
   /// Starts one transfer for `request`, to the current hop of `trail`. It continues `partial` if that is not nil.
   ///
   /// - Parameter elapsed: The time that earlier transfers of the same attempt took.

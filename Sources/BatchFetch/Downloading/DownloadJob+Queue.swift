@@ -14,9 +14,12 @@ extension DownloadJob {
 
   /// Takes a place in the queue, unless the download has given up this turn.
   private func enter(_ hop: SourceURL, _ turn: DownloadState.Turn) {
+    let isPrepared = context.isPrepared(for: hop)
     let effects = state.withLock { state -> TransferQueue.Effects? in
       guard state.machine.isWaiting(in: turn) else { return nil }
-      let (ticket, effects) = context.queue.add(to: hop.host, state.machine.priority) { [weak self] in
+      let (ticket, effects) = context.queue.add(
+        to: hop.host, state.machine.priority, isPrepared: isPrepared
+      ) { [weak self] in
         self?.handle($0, hop, turn)
       }
       state.ticket = ticket

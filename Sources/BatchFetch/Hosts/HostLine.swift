@@ -46,7 +46,9 @@ struct HostLine: Sendable {
 
   // MARK: Tickets
 
-  mutating func add(_ ticket: Ticket, _ priority: Priority) { waiting.append(ticket, priority) }
+  mutating func add(_ ticket: Ticket, _ priority: Priority, isPrepared: Bool) {
+    if isPrepared { ready.append(ticket, priority) } else { waiting.append(ticket, priority) }
+  }
 
   mutating func change(_ ticket: Ticket, to priority: Priority) {
     waiting.change(ticket, to: priority)

@@ -59,11 +59,13 @@ final class TransferQueue: Sendable {
   // The methods that return effects may be called under the lock of a job: they call nobody. The job performs the
   // effects after it has unlocked.
 
-  /// Adds a ticket for a request to `host`.
-  func add(to host: String, _ priority: Priority, _ handler: @escaping Handler) -> (Ticket, Effects) {
+  /// Adds a ticket for a request to `host`. One that `isPrepared` gets no turn to prepare.
+  func add(
+    to host: String, _ priority: Priority, isPrepared: Bool, _ handler: @escaping Handler
+  ) -> (Ticket, Effects) {
     let now = now()
     return state.withLock { state in
-      let (ticket, actions) = state.schedule.add(to: host, priority, now: now)
+      let (ticket, actions) = state.schedule.add(to: host, priority, isPrepared: isPrepared, now: now)
       state.handlers[ticket] = handler
       return (ticket, state.effects(of: actions))
     }

@@ -3,6 +3,7 @@
 ///
 /// ```
 /// add -> waiting -> preparing -> ready -> running -> end
+///    \-----------------------------^ if the transfer needs no preparation
 /// ```
 ///
 /// Only running tickets hold a transfer: hosts whose names cannot be resolved do not slow down others. Hosts with ready
@@ -72,12 +73,20 @@ struct TransferSchedule: Sendable {
   // MARK: Events
 
   /// Adds a ticket for a request to `host`.
-  mutating func add(to host: String, _ priority: Priority, now: Duration) -> (Ticket, [Action]) {
+  ///
+  /// - Parameters:
+  ///   - host: the host that gets the request.
+  ///   - priority: the order among the tickets that wait.
+  ///   - isPrepared: true if the transfer needs no preparation.
+  ///   - now: the current time.
+  mutating func add(
+    to host: String, _ priority: Priority, isPrepared: Bool = false, now: Duration
+  ) -> (Ticket, [Action]) {
     lastNumber += 1
     let ticket = Ticket(number: lastNumber)
-    entries[ticket] = Entry(host: host, priority: priority)
+    entries[ticket] = Entry(host: host, priority: priority, stage: isPrepared ? .ready : .waiting)
     if lines.count >= lineLimit { dropLines(now) }
-    lines[host, default: makeLine(host)].add(ticket, priority)
+    lines[host, default: makeLine(host)].add(ticket, priority, isPrepared: isPrepared)
     return (ticket, update(host, now))
   }
 

@@ -65,12 +65,22 @@ public final class CurlTransport: Transport {
   public func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
+    guard let host = nameToLookUp(of: source, limits) else { return completion(nil) }
     let isProxied = configuration.proxies.proxy(for: source) != nil
-    guard !isProxied || limits.addresses == .publicOnly, let host = source.nameToLookUp else { return completion(nil) }
     names.resolve(host, within: limits.connect.clamped(to: .waiting)) { resolution in
       // A name that does not exist here may exist for the proxy.
       completion(isProxied && resolution == .notFound ? nil : resolution.failure(of: host))
     }
+  }
+
+  /// Returns true if the host needs no lookup, or its addresses are known.
+  public func isPrepared(for source: SourceURL, limits: TransferLimits) -> Bool {
+    nameToLookUp(of: source, limits).map { names.knows($0) } ?? true
+  }
+
+  private func nameToLookUp(of source: SourceURL, _ limits: TransferLimits) -> String? {
+    guard let host = source.nameToLookUp else { return nil }
+    return configuration.proxies.proxy(for: source) == nil || limits.addresses == .publicOnly ? host : nil
   }
 
   /// Posts the transfer to the event loop.

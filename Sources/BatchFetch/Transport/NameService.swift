@@ -44,6 +44,9 @@ final class NameService: Sendable {
   /// The number of callers waiting for a lookup.
   var waiterCount: Int { table.withLock { $0.waiterCount } }
 
+  /// Returns true if the addresses of `host` are known.
+  func knows(_ host: String) -> Bool { table.withLock { $0.knows(host, now: now()) } }
+
   /// Calls `completion` exactly once: before this method returns if the result is known, otherwise on another
   /// thread. The result is ``HostResolution/temporary`` if the lookup runs for longer than `limit`.
   func resolve(_ host: String, within limit: Duration, _ completion: @escaping Completion) {

@@ -43,6 +43,12 @@ struct NameTable<Waiter> {
   /// The number of waiting callers.
   var waiterCount: Int { pending.values.reduce(0) { $0 + $1.waiters.count } }
 
+  /// Returns true if the addresses of `host` are known.
+  func knows(_ host: String, now: ContinuousClock.Instant) -> Bool {
+    guard let entry = known[host], case .addresses = entry.resolution else { return false }
+    return entry.expiry > now
+  }
+
   /// Returns the result for `host` if it is known; otherwise lets the caller join its lookup, or start one.
   mutating func resolve(_ host: String, _ waiter: Waiter, now: ContinuousClock.Instant) -> Reply {
     if let entry = known[host] {

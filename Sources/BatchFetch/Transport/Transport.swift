@@ -27,6 +27,9 @@ public protocol Transport: Sendable {
   func prepare(
     for source: SourceURL, limits: TransferLimits, completion: @escaping @Sendable (FetchFailure?) -> Void)
 
+  /// Returns true if ``prepare(for:limits:completion:)`` would have nothing to do. Default: false.
+  func isPrepared(for source: SourceURL, limits: TransferLimits) -> Bool
+
   /// Starts a transfer and returns immediately. All events go to `receiver`.
   func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer
 }
@@ -37,6 +40,9 @@ extension Transport {
 
   /// Returns true: the transport treats all hosts alike.
   public func trusts(_ hop: SourceURL, as source: SourceURL) -> Bool { true }
+
+  /// Returns false.
+  public func isPrepared(for source: SourceURL, limits: TransferLimits) -> Bool { false }
 
   /// Calls `completion` without any preparation.
   public func prepare(

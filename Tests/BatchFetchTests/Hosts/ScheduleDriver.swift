@@ -20,10 +20,10 @@ struct ScheduleDriver {
 
   private var time: Duration { .seconds(now) }
 
-  mutating func add(_ name: String) -> [String] {
+  mutating func add(_ name: String, isPrepared: Bool = false) -> [String] {
     let host = name.contains(".") ? name : String(name.prefix { $0.isLetter })
     let priority: Priority = name.hasSuffix("+") ? .high : name.hasSuffix("-") ? .low : .normal
-    let (ticket, actions) = schedule.add(to: host, priority, now: time)
+    let (ticket, actions) = schedule.add(to: host, priority, isPrepared: isPrepared, now: time)
     (tickets[name], names[ticket]) = (ticket, name)
     return texts(actions)
   }

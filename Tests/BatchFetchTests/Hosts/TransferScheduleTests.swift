@@ -11,6 +11,16 @@ import Testing
     #expect(driver.schedule.hostCount == 0)
   }
 
+  @Test func `A ticket that needs no preparation starts at once, in its order`() {
+    var driver = ScheduleDriver(width: 1, places: 1)
+    #expect(driver.add("a1", isPrepared: true) == ["start a1"])
+    #expect(driver.add("a2") == ["prepare a2"])
+    #expect(driver.add("a3", isPrepared: true) == [])
+    #expect(driver.add("a4+", isPrepared: true) == [])
+    #expect(driver.end("a1") == ["start a4+"])
+    #expect(driver.end("a4+") == ["start a3"])
+  }
+
   @Test func `A host never holds more places than its limit, and all hosts together never more transfers`() {
     var driver = ScheduleDriver(width: 3, places: 2)
     #expect(driver.addPrepared(["a1", "a2", "a3", "b1", "b2"]) == ["a1", "a2", "b1"])
