@@ -20,7 +20,7 @@ public final class LoopbackServer: Sendable {
   /// Creates a server that is already listening.
   ///
   /// - Parameters:
-  ///   - address: the IP address in 127.0.0.0/8. Each is a host of its own.
+  ///   - address: the IP address in 127.0.0.0/8. Each is a separate host.
   ///   - port: the port; 0 for any free one.
   ///   - greeting: the steps on every new connection before its first request is read.
   ///   - handler: returns the reply to a request, on a thread of the connection.

@@ -58,6 +58,7 @@ struct RequestReader {
       guard let colon = line.firstIndex(of: ":") else { continue }
       fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }.description
     }
-    return ServerRequest(method: String(words[0]), target: String(words[1]), fields: fields, connection: id, arrival: .now)
+    return ServerRequest(
+      method: String(words[0]), target: String(words[1]), fields: fields, connection: id, arrival: .now)
   }
 }
