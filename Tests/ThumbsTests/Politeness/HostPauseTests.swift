@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Hosts that request pauses, next to hosts that do not.
+/// Hosts that respond with 429 Too Many Requests, together with hosts that do not.
 @Suite("thumbs fetch: pauses of hosts", .timeLimit(.minutes(5))) struct HostPauseTests {
   private let refusals = Recorder<ContinuousClock.Instant>()
   /// Opens when the first request is refused.
   private let refused = Gate()
 
-  /// Records the time and returns a response that requests a pause.
+  /// Records the time and returns a 429 response.
   private func refuse(_ fields: [String: String]) -> ServerReply {
     refusals.record(.now)
     refused.open()
@@ -28,7 +28,7 @@ import Testing
     return (0..<12).map { server.url("/\($0).png") } + rows
   }
 
-  @Test func `Nothing is sent to a host before the end of the pause that it requests`() async throws {
+  @Test func `Nothing is sent to a host before the end of the pause that it has requested`() async throws {
     let (order, full, resumed) = (Counter(), Gate(), Gate())
     let fixture = try CommandFixture { [self] _ in
       switch order.next() {
@@ -59,7 +59,7 @@ import Testing
     #expect(others.reduce(0) { $0 + $1.requests.count(before: requests[4].arrival) } > 20)
   }
 
-  @Test func `A host that requests a pause without its length is left alone for a while`() async throws {
+  @Test func `After a 429 without a Retry-After field, the host is left alone for a while`() async throws {
     let order = Counter()
     let fixture = try CommandFixture { [self] _ in order.next() == 1 ? refuse([:]) : .icon() }
 
@@ -71,7 +71,7 @@ import Testing
     #expect(requests[1].arrival >= (try #require(refusals.values.first)) + .milliseconds(500))
   }
 
-  @Test func `If a host requests more than the maximum wait, its rows fail at once, to be retried`() async throws {
+  @Test func `If a host requests a pause above the maximum wait, its rows fail at once, retryably`() async throws {
     let fixture = try CommandFixture { [self] _ in refuse(["Retry-After": "30"]) }
     let others = try others(2)
 
@@ -106,7 +106,7 @@ import Testing
     let result = try await fixture.fetch(fixture.list(urls: urls), "--per-host", "1", "--retries", "1")
 
     #expect(result.ending == .exit(0))
-    // The row whose image was refused is requested again from its own host.
+    // The row whose image was refused starts again with its redirect.
     #expect(images.requests.count == 37 && redirecting.map(\.requests.count).reduce(0, +) == 37)
 
     let end = try #require(refusals.values.first) + .seconds(2)

@@ -48,7 +48,7 @@ import Testing
     #expect(fixture.requestCounts == ["/loop.png": 4, "/closed.png": 1, "/none.png": 1, "/good.png": 1])
   }
 
-  @Test func `The next run requests a temporary redirect again, but not for a permanent one`() async throws {
+  @Test func `The next run requests a temporary redirect again, but not a permanent one`() async throws {
     let fields = ["Cache-Control": "max-age=3600", "ETag": "\"1\""]
     let images = try LoopbackServer(at: "127.0.2.2") { request in
       request.fields["if-none-match"] == nil ? .icon(fields: fields) : .http(304, fields)
