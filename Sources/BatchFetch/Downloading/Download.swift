@@ -13,6 +13,8 @@ public struct Download: Sendable {
   public var redirects: [Redirect] = []
   /// True if a cache may keep the response for other callers. See ``TransferHead/isCacheable``.
   public var isCacheable = true
+  /// True if the target of the last redirect was not requested. See ``DownloadRequest/freshTarget``.
+  var isTargetReused = false
   /// The time when the request was sent, by the wall clock.
   public var requestedAt: Date
   /// The time when the head of the response arrived, by the wall clock.

@@ -66,8 +66,11 @@ extension DownloadJob: TransferReceiver {
     guard case .ended(var result, let kept) = outcome else { return end(.rangeRefused) }
     if case .success(let response) = result, let location = RedirectTrail.location(in: response.head.response) {
       do throws(FetchFailure) {
-        try follow(location, in: response.head.response)
-        return end(.redirected(kept: kept))
+        let trail = try follow(location, in: response.head.response)
+        guard let trail, let target = request?.freshTarget, trail.finalURL == target else {
+          return end(.redirected(kept: kept))
+        }
+        result = .success(response.reusingTarget(of: trail))
       } catch {
         result = .failure(error.after(response.head))
       }
@@ -76,12 +79,13 @@ extension DownloadJob: TransferReceiver {
     end(.init(result, kept: request?.isResumable == true ? kept : nil), result)
   }
 
-  /// Follows a redirect, as soon as the state has decided to go on.
-  private func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) {
+  /// Follows a redirect, as soon as the state has decided to go on. Returns the redirects with this one.
+  private func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) -> RedirectTrail? {
     try state.withLock { state throws(FetchFailure) in
-      guard var next = state.trail else { return }
+      guard var next = state.trail else { return nil }
       try next.follow(location, in: response)
       state.redirected = next
+      return next
     }
   }
 
@@ -125,6 +129,18 @@ extension DownloadJob.State {
       attempt: machine.attempts, received: assembler?.body.count ?? 0, total: assembler?.total)
     let isDue = throttle.record(progress, now: elapsed)
     return (isDue ? (progress, request) : nil, isInspected ? nil : request.inspection)
+  }
+}
+
+extension ResponseAssembler.Response {
+  /// Returns the response in place of one from the target of `trail`, which is not requested.
+  fileprivate func reusingTarget(of trail: RedirectTrail) -> Self {
+    var response = self
+    response.head.response = HTTPResponse(status: .notModified)
+    response.head.finalURL = trail.finalURL
+    response.head.redirects = trail.redirects
+    response.head.isTargetReused = true
+    return response
   }
 }
 

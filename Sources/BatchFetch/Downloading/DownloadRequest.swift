@@ -27,6 +27,9 @@ public struct DownloadRequest: Sendable {
   /// The milestones to wait for before the download begins. Until then it occupies no place in a queue. Default: none.
   public var after: [Milestone] = []
 
+  /// The target of a redirect that need not be requested, because the caller has a fresh copy; nil for none. The
+  /// response is then a 304 (Not Modified) with ``TransferHead/isTargetReused``.
+  var freshTarget: String?
   /// True for the request of a robots.txt, which needs no permission.
   var isRobotsFile = false
 

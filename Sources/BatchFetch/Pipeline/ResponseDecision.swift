@@ -8,6 +8,8 @@ enum ResponseDecision {
   case render(Download)
   /// Serve the cached image: the server has confirmed it.
   case confirmed(CachedImage, Download)
+  /// Serve the cached image: its URL redirects to the same target as before, which is still fresh.
+  case reused(CachedImage, Download)
   /// Serve the cached image although it is stale: the request failed, and the entry may be used on errors.
   case stale(CachedImage)
   /// Request the source without conditions: the server has confirmed something other than the cached image.
@@ -23,7 +25,9 @@ enum ResponseDecision {
       self = .render(download)
     case .success(let download) where download.response.status == .notModified:
       // A request without conditions that got a 304 would get another one if it were repeated.
-      if let image {
+      if let image, download.isTargetReused {
+        self = .reused(image, download)
+      } else if let image {
         self = Self.confirms(download, image.source) ? .confirmed(image, download) : .requestAgain
       } else {
         self = .fail(Self.failure(of: download, now: now))

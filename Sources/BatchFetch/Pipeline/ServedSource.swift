@@ -37,7 +37,8 @@ struct ServedSource: Sendable {
   /// Returns the same thumbnails, with the response that confirmed them.
   func confirmed(by download: Download) -> ServedSource {
     var confirmed = self
-    confirmed.common.httpStatus = download.response.status.code
+    let response = download.isTargetReused ? download.redirects.last?.response : download.response
+    confirmed.common.httpStatus = response?.status.code
     confirmed.common.finalURL = download.finalURL
     confirmed.common.redirects = download.redirects
     confirmed.common.attempts = download.attempts

@@ -114,6 +114,9 @@ final class ThumbnailJob: Sendable {
     var request = DownloadRequest(source: source, headerFields: headerFields)
     for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
     request.inspection = context.inspection
+    if let source = image?.source, context.mode == .normal, source.policy.isTargetFresh(at: context.now()) {
+      request.freshTarget = source.finalURL
+    }
     waitForDownload(request)
   }
 
@@ -127,10 +130,19 @@ final class ThumbnailJob: Sendable {
     switch ResponseDecision(result, confirming: image, now: context.now()) {
     case .render(let download): render(download)
     case .confirmed(let image, let download): revalidated(image, download)
+    case .reused(let image, let download): reused(image, download)
     case .stale(let image): serve(image, .stale)
     case .requestAgain: download(confirming: nil)
     case .fail(let failure): fail(failure)
     }
+  }
+
+  /// Serves a cached image whose redirects were requested again. Its freshness stays that of its own response.
+  private func reused(_ image: CachedImage, _ download: Download) {
+    var image = image
+    image.source.obtained = .now
+    context.cache.update(image.source, for: key)
+    serve(image, .revalidated, download)
   }
 
   private func revalidated(_ image: CachedImage, _ download: Download) {

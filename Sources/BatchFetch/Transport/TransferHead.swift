@@ -14,6 +14,9 @@ public struct TransferHead: Hashable, Sendable {
   /// certificate. Default true.
   public var isCacheable: Bool
 
+  /// True if the target of the last redirect was not requested. See ``DownloadRequest/freshTarget``.
+  var isTargetReused = false
+
   /// Creates a head from its parts.
   public init(
     response: HTTPResponse, finalURL: String? = nil, redirects: [Redirect] = [], isCacheable: Bool = true

@@ -1,4 +1,5 @@
 import Foundation
+import Foundation
 import HTTPTypes
 import ImageCache
 import Synchronization
@@ -35,23 +36,26 @@ import Testing
     }
   }
 
-  private func load(_ fixture: PipelineFixture, _ path: String = "/a", mode: CacheMode = .normal) async throws
-    -> ThumbnailSet
-  {
-    let pipeline = fixture.pipeline(mode: mode)
+  private func load(
+    _ fixture: PipelineFixture, _ path: String = "/a", mode: CacheMode = .normal, after seconds: Double = 0
+  ) async throws -> ThumbnailSet {
+    let pipeline = fixture.pipeline(mode: mode, now: { Date.now + seconds })
     let set = try await pipeline.thumbnails(for: fixture.request(path))
     pipeline.flush()
     return set
   }
 
-  @Test(arguments: [302, 303, 307])
-  func `A temporary redirect is requested again in each run, and its target is confirmed`(status: Int) async throws {
+  @Test(arguments: [302, 303, 307], [true, false])
+  func `A temporary redirect is requested again in each run, and its target only if it is stale`(
+    status: Int, isFresh: Bool
+  ) async throws {
     let fixture = try fixture(Place("/v1", status))
     let (first, other) = (try await load(fixture), try await load(fixture, "/other"))
-    let second = try await load(fixture)
+    let second = try await load(fixture, after: isFresh ? 0 : 4000)
 
     #expect(second.origin == .revalidated && second.thumbnails == first.thumbnails)
-    #expect(fixture.server.requests.map(\.target) == ["/a", "/v1", "/other", "/a", "/v1"])
+    #expect(
+      fixture.server.requests.map(\.target) == ["/a", "/v1", "/other", "/a"] + (isFresh ? [] : ["/v1"]))
     #expect(try await load(fixture, "/other").origin == .disk && other.origin == .network)
   }
 

@@ -1,5 +1,7 @@
+import Foundation
 import HTTPTypes
 import ImageCache
+import Synchronization
 import TestSupport
 import Testing
 
@@ -124,7 +126,32 @@ import Testing
 
     let second = try await fixture.pipeline().thumbnails(for: fixture.request("/old"))
 
-    #expect(second.origin == (isFresh ? .disk : .network))
-    #expect(fixture.server.requests.map(\.target) == ["/old", "/new"] + (isFresh ? [] : ["/old", "/new"]))
+    #expect(second.origin == (isFresh ? .disk : .revalidated))
+    #expect(second.finalURL == fixture.server.url("/new") && second.httpStatus == (isFresh ? nil : status))
+    #expect(fixture.server.requests.map(\.target) == ["/old", "/new"] + (isFresh ? [] : ["/old"]))
+  }
+
+  @Test(arguments: [("max-age=3600", 0, "/new"), ("max-age=3600", 3601, "/new"), ("max-age=3600", 0, "/newer")])
+  func `A fresh target of a redirect is reused, but one that is stale or has changed is downloaded`(
+    control: String, age: Int, target: String
+  ) async throws {
+    let location = Mutex("/new")
+    let fixture = try PipelineFixture { request in
+      request.target == "/old"
+        ? Self.redirect(location.withLock { $0 })
+        : .image(request.target == "/new" ? 1 : 2, fields: ["Cache-Control": control])
+    }
+    let first = fixture.pipeline()
+    let old = try await first.thumbnails(for: fixture.request("/old"))
+    first.flush()
+    location.withLock { $0 = target }
+
+    let later = Date.now + TimeInterval(age)
+    let second = try await fixture.pipeline(now: { later }).thumbnails(for: fixture.request("/old"))
+
+    let isReused = age == 0 && target == "/new"
+    #expect(second.origin == (isReused ? .revalidated : .network))
+    #expect((second.thumbnails == old.thumbnails) == (target == "/new"))
+    #expect(fixture.server.requests.map(\.target) == ["/old", "/new", "/old"] + (isReused ? [] : [target]))
   }
 }

@@ -97,6 +97,15 @@ public struct CachePolicy: Hashable, Sendable {
       ? .fresh : .stale
   }
 
+  /// Returns true if the final response alone, without the redirects that led to it, may be used at `now` without
+  /// contacting its origin. Then it is enough to request the redirects again.
+  public func isTargetFresh(at now: Date) -> Bool {
+    var target = fields
+    target.redirectControl = nil
+    return CachePolicy(status: status, fields: target, requestedAt: requestedAt, respondedAt: respondedAt)
+      .state(at: now) == .fresh
+  }
+
   /// Returns true if the stale response may be served at `now` because the origin failed: `stale-if-error` (RFC 5861),
   /// or 1 day without it. Always false with `must-revalidate` or `no-cache` (RFC 9111, section 4.2.4).
   public func mayServeStaleOnError(at now: Date) -> Bool {
