@@ -24,7 +24,7 @@ import Testing
   @Test func `At the time limit, every row that is left ends as canceled, and a retry fetches it`() async throws {
     let gate = Gate()
     let fixture = try Self.fixture(gate)
-    let list = try fixture.list(Self.paths(600) + ["not a URL"])
+    let list = try fixture.list(Self.paths(600))
 
     let result = try await fixture.fetch(list, "--max-run-time", "1", "--summary", "sum.json")
     gate.open()
@@ -32,11 +32,11 @@ import Testing
     #expect(result.ending == .exit(75))
     #expect(result.errors.contains("stopped at the limit of 1 s (--max-run-time)"), "\(result.errors)")
     #expect(!result.errors.contains("stopped before every row was read"))
-    // At a concurrency of 64, at most 256 rows were read before the limit. The others were not requested.
-    #expect(fixture.server.requests.count <= 256)
+    // At most 64 transfers run at once, and none of them ends before the limit.
+    #expect(fixture.server.requests.count <= 64)
 
     let text = try fixture.text("report.jsonl")
-    #expect(try fixture.report().map(\.index) == Array(0...600) && !ReportedRow.isPartial(text))
+    #expect(try fixture.report().map(\.index) == Array(0..<600) && !ReportedRow.isPartial(text))
     #expect(try fixture.report().allSatisfy { $0.code == "cancelled" && $0.retryable == false })
     #expect(try Set(Self.reasons(text)) == ["The run reached its limit of 1 s (--max-run-time)."])
 
@@ -45,7 +45,7 @@ import Testing
     #expect(summary["limit"] as? String == "max-run-time")
 
     let retry = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
-    #expect(retry.ending == .exit(1))
+    #expect(retry.ending == .exit(0))
     #expect(try fixture.outputs().count == 600)
   }
 
@@ -158,7 +158,7 @@ import Testing
     let fixture = try Self.fixture(gate)
     let writer = "(exec >rows 2>/dev/null; while echo \(fixture.server.url("/1.png")); do sleep 0.2; done) & true"
     let command = try fixture.start(
-      fixture.fetchArguments(["rows", "--max-run-time", "0.2"], report: "-"), setup: "mkfifo rows; \(writer)")
+      fixture.fetchArguments(["rows", "--max-run-time", "3"], report: "-"), setup: "mkfifo rows; \(writer)")
 
     await command.output.waitForLines(1)
     command.send(SIGTERM)
