@@ -160,17 +160,16 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   mutating func settle(
     _ key: Key, generation: UInt64, where isServed: (Caller) -> Bool = { _ in true }
   ) -> (served: [Caller], isOver: Bool) {
-    guard let index = entries.index(forKey: .keyed(key)), entries.values[index].generation == generation else {
+    guard entries[.keyed(key)]?.generation == generation, var entry = entries.removeValue(forKey: .keyed(key)) else {
       return ([], true)
     }
-    let served = entries.values[index].inOrder.filter { isServed($0.member.caller) }
-    for (id, _) in served { places[id] = nil }
-    let isOver = served.count == entries.values[index].members.count
-    if isOver {
-      entries.remove(at: index)
-    } else {
-      for (id, _) in served { _ = entries.values[index].remove(id) }
+    let served = entry.inOrder.filter { isServed($0.member.caller) }
+    let isOver = served.count == entry.members.count
+    for (id, _) in served {
+      places[id] = nil
+      _ = entry.remove(id)
     }
+    if !isOver { entries[.keyed(key)] = entry }
     return (served.map(\.member.caller), isOver)
   }
 
