@@ -14,7 +14,7 @@ import Testing
     case fromTheStart, later
   }
 
-  private static let count = 10_000
+  private static let count = ProcessInfo.processInfo.environment["THUMBS_CROWD"].flatMap { Int($0) } ?? 10_000
   private static let image = SampleImage.png(width: 8, height: 8)
   /// The names of the requests that are not urgent, in order.
   private static let crowd = (0..<count).map { "\($0)" }
