@@ -137,7 +137,7 @@ final class ThumbnailJob: Sendable {
     }
   }
 
-  /// Serves a cached image whose redirects were requested again. Its freshness stays that of its own response.
+  /// Serves a cached image whose redirects were requested again. Its freshness stays the same.
   private func reused(_ image: CachedImage, _ download: Download) {
     var image = image
     image.source.obtained = .now
