@@ -151,18 +151,4 @@ import Testing
     #expect(retry.errors.contains("3 cancelled") && retry.errors.contains("--max-run-time"))
     #expect(try fixture.text("report.jsonl") == before)
   }
-
-  @Test func `A signal after the limit decides about the exit status`() async throws {
-    let gate = Gate()
-    defer { gate.open() }
-    let fixture = try Self.fixture(gate)
-    let writer = "(exec >rows 2>/dev/null; while echo \(fixture.server.url("/1.png")); do sleep 0.2; done) & true"
-    let command = try fixture.start(
-      fixture.fetchArguments(["rows", "--max-run-time", "3"], report: "-"), setup: "mkfifo rows; \(writer)")
-
-    await command.output.waitForLines(1)
-    command.send(SIGTERM)
-
-    #expect(await command.result().ending == .exit(143))
-  }
 }

@@ -50,9 +50,7 @@ import Testing
 
   @Test func `The next run requests a temporary redirect again, but not a permanent one`() async throws {
     let fields = ["Cache-Control": "max-age=3600", "ETag": "\"1\""]
-    let images = try LoopbackServer(at: "127.0.2.2") { request in
-      request.fields["if-none-match"] == nil ? .icon(fields: fields) : .http(304, fields)
-    }
+    let images = try LoopbackServer(at: "127.0.2.2") { _ in .icon(fields: fields) }
     let fixture = try CommandFixture { request in
       .http(request.target == "/permanent.png" ? 301 : 302, ["Location": images.url(request.target)])
     }
@@ -64,6 +62,7 @@ import Testing
     }
 
     #expect(fixture.requestCounts == ["/permanent.png": 1, "/temporary.png": 2])
-    #expect(images.requests.count == 3 && images.requests.last?.fields["if-none-match"] == "\"1\"")
+    // The target is still fresh, so the redirect alone is requested again.
+    #expect(images.requests.count == 2)
   }
 }
