@@ -151,4 +151,23 @@ import Testing
     #expect(retry.errors.contains("3 cancelled") && retry.errors.contains("--max-run-time"))
     #expect(try fixture.text("report.jsonl") == before)
   }
+
+  @Test func `A signal after the limit decides about the exit status`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let fixture = try Self.fixture(gate, done: 1)
+    let (done, held) = (fixture.server.url("/0.png"), fixture.server.url("/1.png"))
+    let writer = "(exec >rows 2>/dev/null; echo \(done); while echo \(held); do sleep 0.2; done) &"
+    // Only after the limit does the second row end. The shell sends the signal at that moment: the run goes on for some
+    // seconds at most, and this test may have to wait longer for its thread.
+    let reader = "(read first; read second; kill -TERM $$; cat >/dev/null) <report & true"
+    let command = try fixture.start(
+      fixture.fetchArguments(["rows", "--max-run-bytes", "1"], report: "report"),
+      setup: "mkfifo rows report; \(writer) \(reader)")
+
+    let result = await command.result()
+
+    #expect(result.ending == .exit(143), "\(result)")
+    #expect(result.errors.contains("stopped at the limit of 1 B (--max-run-bytes)"), "\(result)")
+  }
 }
