@@ -27,6 +27,7 @@ build() {
   *)
     "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
       -I "$root/Sources/CImage/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/CImage/*.c \
+      "$root"/Sources/CImage/*/*.c \
       $(pkg-config --cflags --libs libjpeg libpng libdeflate lcms2) -lm
     ;;
   esac

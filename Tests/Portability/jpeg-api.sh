@@ -14,7 +14,7 @@ for api in 62 70 80; do
   cp $files "$headers"
   sed -i "s/\(define *JPEG_LIB_VERSION \).*/\1$api/" "$headers/jconfig.h"
   grep -q "JPEG_LIB_VERSION $api" "$headers/jconfig.h"
-  for file in "$root"/Sources/CImage/*.c; do
+  for file in "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c; do
     clang -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -I "$root/Sources/CImage/include" $flags "$file"
   done
   echo "libjpeg API $api: compiled"

@@ -3,7 +3,7 @@
 #ifndef CIMAGE_JPEG_PLANES_H
 #define CIMAGE_JPEG_PLANES_H
 
-#include "jpeg_error.h"
+#include "error.h"
 
 /// Places a plane in `room` for each component, at the size at which libjpeg outputs it.
 void cimage_lay_out_planes(j_decompress_ptr cinfo, CImageJPEGDecoding options, uint8_t *room,

@@ -1,4 +1,4 @@
-#include "jpeg_planes.h"
+#include "planes.h"
 
 #include <math.h>
 

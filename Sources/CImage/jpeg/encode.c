@@ -1,4 +1,4 @@
-#include "jpeg_error.h"
+#include "error.h"
 
 #include <stdlib.h>
 #include <string.h>

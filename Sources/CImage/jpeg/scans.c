@@ -1,6 +1,6 @@
-#include "jpeg_scans.h"
+#include "scans.h"
 
-#include "jpeg_error.h"
+#include "error.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "jpeg_error.h"
+#include "error.h"
 
 #include <jerror.h>
 
-#include "messages.h"
+#include "../messages.h"
 
 static CImageStatus status_of(int code, bool reachedEnd) {
   switch (code) {

@@ -1,11 +1,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icc.h"
-#include "jpeg_error.h"
-#include "jpeg_planes.h"
-#include "jpeg_scans.h"
-#include "messages.h"
+#include "../icc.h"
+#include "../messages.h"
+#include "error.h"
+#include "planes.h"
+#include "scans.h"
 
 /// Limits on the blocks that all scans of a file visit: `maxPasses` times the blocks of the image, which is enough for
 /// long scan scripts, but never fewer than `minBlocks`. Without a limit, a few bytes can make a scan visit millions of

@@ -1,8 +1,8 @@
-#include "png_error.h"
+#include "error.h"
 
 #include <stdlib.h>
 
-#include "messages.h"
+#include "../messages.h"
 
 _Noreturn void cimage_png_error(png_structp png, png_const_charp text) {
   PNGErrors *errors = png_get_error_ptr(png);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
-#include "png_error.h"
+#include "../messages.h"
+#include "error.h"
 
 // Limits on chunks. Ordinary files of any size have few and short ones; these stop files made to exhaust memory.
 enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };

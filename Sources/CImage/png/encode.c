@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "CImage.h"
-#include "messages.h"
-#include "png_filter.h"
-#include "png_palette.h"
+#include "../messages.h"
+#include "filter.h"
+#include "palette.h"
 
 /// libdeflate levels. For the Oxygen icons at 64 to 256 pixels, level 2 takes 0.9 of the time of level 3 and makes
 /// files 1 to 2% larger; level 5 takes 1.4 of the time and makes them 2% smaller. Noise compresses to mostly literals,

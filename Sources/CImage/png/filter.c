@@ -1,8 +1,8 @@
-#include "png_filter.h"
+#include "filter.h"
 
 #include <string.h>
 
-#include "simd.h"
+#include "../simd.h"
 
 enum { filterNone, filterSub, filterUp, filterAverage, filterPaeth, filterCount };
 

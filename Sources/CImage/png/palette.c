@@ -1,4 +1,4 @@
-#include "png_palette.h"
+#include "palette.h"
 
 #include <stdlib.h>
 #include <string.h>
