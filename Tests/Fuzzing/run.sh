@@ -21,6 +21,7 @@ build() {
     (cd "$root/Sources/ImageCache/Imaging" &&
       "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers \
         -swift-version 6 -o "$out/header" "$root/Tests/Fuzzing/header.swift" Headers/*.swift \
+        */*HeaderReader.swift JPEG/ICCSegments.swift \
         Specs/ImageError.swift Specs/ImageFormat.swift Specs/SourceImage.swift Pixels/PixelLayout.swift \
         Geometry/Orientation.swift Geometry/PixelBox.swift Geometry/PixelSize.swift)
     ;;
