@@ -15,8 +15,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 /// Returns the result as text, or nil if more bytes are needed.
 private func read(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
   do throws(ImageError) {
-    guard let header = try ImageHeader.read(bytes.span, maxPixels: 1 << 24) else { return nil }
-    return "\(header.completed(by: bytes.span).format) \(header.storedSize) \(header.layout)"
+    guard var file = try ImageFile(prefix: bytes.span, limits: DecodingLimits(maxPixels: 1 << 24)) else { return nil }
+    let header = file.decoder.header
+    file.decoder.readTrailer(bytes.span.extracting(file.start...))
+    return "\(header.format) \(header.storedSize) \(header.layout)"
   } catch {
     return error.code == .notAnImage ? "not an image" : error.message
   }

@@ -18,12 +18,20 @@ fixtures=$root/Tests/Fixtures/pictures
 build() {
   case $1 in
   header)
-    (cd "$root/Sources/ImageCache/Imaging" &&
-      "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers \
-        -swift-version 6 -o "$out/header" "$root/Tests/Fuzzing/header.swift" Headers/*.swift \
-        */*HeaderReader.swift JPEG/ICCSegments.swift \
-        Specs/ImageError.swift Specs/ImageFormat.swift Specs/SourceImage.swift Pixels/PixelLayout.swift \
-        Geometry/Orientation.swift Geometry/PixelBox.swift Geometry/PixelSize.swift)
+    # The whole imaging layer, because the table of the codecs leads from the headers to the decoders.
+    headers=$root/Sources/CImage/include
+    mkdir -p "$out/CImage"
+    echo "module CImage { umbrella header \"$headers/CImage.h\" export * }" >"$out/CImage/module.modulemap"
+    for file in "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c; do
+      name=$(echo "${file#"$root/Sources/CImage/"}" | tr / -)
+      "$toolchain/clang" -c -g -O1 -std=gnu11 -fsanitize=fuzzer-no-link,address -I "$headers" \
+        $(pkg-config --cflags libjpeg libpng libdeflate lcms2) -o "$out/CImage/$name.o" "$file"
+    done
+    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers \
+      -swift-version 6 -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
+      -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/header" "$root/Tests/Fuzzing/header.swift" \
+      "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
+      $(pkg-config --libs libjpeg libpng libdeflate lcms2) -lm
     ;;
   *)
     "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \

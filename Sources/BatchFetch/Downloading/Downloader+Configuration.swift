@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+internal import ImageCache
 
 extension Downloader {
   /// The settings of a downloader.
@@ -32,9 +33,7 @@ extension Downloader {
     public var limits = TransferLimits()
     /// The header fields of every request. Default: `User-Agent: thumbs/VERSION`, and an `Accept` field with the
     /// formats that can be decoded.
-    public var headerFields: HTTPFields = [
-      .userAgent: "thumbs/\(version)", .accept: "image/jpeg, image/png, */*;q=0.1",
-    ]
+    public var headerFields: HTTPFields = [.userAgent: "thumbs/\(version)", .accept: SourceFormat.accept]
     /// Permission to read `file` URLs. Without it, they fail with `blocked_scheme`; with it, ``FileTransport`` reads
     /// them instead of the downloader's own transport. Default ``FileAccess/refused``.
     public var files = FileAccess.refused

@@ -90,8 +90,6 @@ typedef struct CImageJPEGDecoding {
   int32_t width, height;
   /// The factor by which the image is shrunk while its DCT blocks are decoded: 1, 2, 4 or 8.
   int32_t shrink;
-  /// The offset of the file in the bytes.
-  size_t start;
   /// The maximum number of scans. Independently, the total number of blocks in all scans is limited.
   int32_t maxScans;
   /// The maximum number of bytes the library may allocate for coefficients and rows.

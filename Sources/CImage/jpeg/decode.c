@@ -201,8 +201,8 @@ static CImageStatus decode(Decoder *self) {
 static CImageStatus decode_file(Decoder *self, const uint8_t *bytes, size_t count, CImageJPEGDecoding options,
                                 CImageMessages *messages) {
   self->cinfo.err = cimage_jpeg_errors(&self->errors, messages);
-  self->bytes = bytes + options.start;
-  self->count = count - options.start;
+  self->bytes = bytes;
+  self->count = count;
   self->options = options;
   CImageStatus status = decode(self);
   jpeg_destroy_decompress(&self->cinfo);

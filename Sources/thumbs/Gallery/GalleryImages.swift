@@ -32,7 +32,7 @@ extension GalleryImages {
   func url(of thumbnail: Thumbnail, at name: String) -> String {
     switch self {
     case .files(let directory): (directory + name).percentEncodedPath
-    case .embedded: "data:image/\(thumbnail.format.rawValue);base64,\(Data(thumbnail.bytes).base64EncodedString())"
+    case .embedded: "data:\(thumbnail.format.mediaType);base64,\(Data(thumbnail.bytes).base64EncodedString())"
     }
   }
 

@@ -49,11 +49,11 @@ struct OutputName: Hashable, Sendable {
   /// Returns the file name of a thumbnail before it exists. Fields that only the image settles stay in braces.
   func fileName(of spec: ThumbnailSpec) -> String {
     fileName { field in
-      switch (field, spec.format) {
-      case (.spec, _): spec.label
-      case (.ext, .jpeg): ImageFormat.jpeg.fileExtension
-      case (.ext, .png): ImageFormat.png.fileExtension
-      default: "{\(field.rawValue)}"
+      let unsettled = "{\(field.rawValue)}"
+      return switch field {
+      case .spec: spec.label
+      case .ext: spec.format.output?.fileExtension ?? unsettled
+      default: unsettled
       }
     }
   }
@@ -81,7 +81,7 @@ struct OutputName: Hashable, Sendable {
   }
 
   /// The characters of widths, heights and extensions. Names that are equal without them may turn out to be the same.
-  private static let lateCharacters = Set("0123456789" + ImageFormat.allCases.map(\.fileExtension).joined())
+  private static let lateCharacters = Set("0123456789" + OutputFormat.all.map(\.fileExtension).joined())
 
   /// Returns these names with `suffix` before the extension.
   func adding(suffix: String) -> OutputName {

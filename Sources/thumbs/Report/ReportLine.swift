@@ -12,7 +12,7 @@ struct ReportLine: Sendable {
     /// The actual size in pixels.
     var size: PixelSize
     /// The format of the file.
-    var format: ImageFormat
+    var format: OutputFormat
     /// The length of the file in bytes.
     var byteCount: Int
     /// The result of writing the file.

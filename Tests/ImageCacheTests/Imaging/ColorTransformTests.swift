@@ -10,8 +10,9 @@ import Testing
   /// Returns the profile of a JPEG fixture.
   private static func profile(of name: String) throws -> [UInt8] {
     let bytes = try Fixtures.image(name)
-    let header = try #require(try ImageHeader.read(bytes.span, maxPixels: .max))
-    return try #require(header.profile.assembled(from: bytes))
+    let decoder = try #require(try JPEGDecoder(prefix: bytes.span, limits: DecodingLimits(maxPixels: .max)))
+    let profile = decoder.jpeg.profile.assembled(from: bytes.span)
+    return try #require(profile)
   }
 
   /// Returns profiles that convert colors identically but differ in reserved bytes.

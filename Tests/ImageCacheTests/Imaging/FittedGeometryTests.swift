@@ -111,12 +111,12 @@ import Testing
   func `A JPEG is shrunk while decoding to no less than twice the thumbnail`(reduction: Double, factor: Int) {
     let size = PixelSize(width: 1600, height: 1200)
 
-    #expect(DCTShrink.factor(for: [.init(reduction: reduction)], of: size) == factor)
-    #expect(DCTShrink.factor(for: [.init(reduction: 1000), .init(reduction: reduction)], of: size) == factor)
+    #expect(JPEGShrink.factor(for: [.init(reduction: reduction)], of: size) == factor)
+    #expect(JPEGShrink.factor(for: [.init(reduction: 1000), .init(reduction: reduction)], of: size) == factor)
   }
 
   @Test(arguments: [((1601, 1203), 8), ((37, 811), 1), ((38, 808), 2), ((44, 808), 4), ((40, 808), 8)])
   func `A JPEG is not shrunk while decoding if that loses a visible part`(size: (Int, Int), factor: Int) {
-    #expect(DCTShrink.factor(for: [.init(reduction: 20)], of: Self.size(size)) == factor)
+    #expect(JPEGShrink.factor(for: [.init(reduction: 20)], of: Self.size(size)) == factor)
   }
 }

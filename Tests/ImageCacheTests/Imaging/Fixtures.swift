@@ -40,7 +40,7 @@ enum Fixtures {
 
   /// Returns a reference by its file name.
   static func reference(_ file: String) throws -> Pixels {
-    try Pixels(png: read("references/\(file)"))
+    try Pixels(file: read("references/\(file)"))
   }
 
   /// Images with a harmless flaw, and a part of the warning for each.

@@ -71,13 +71,31 @@ import Testing
     #expect(encoding?.code == .outOfMemory)
   }
 
-  @Test func `The decoding cost counts shrunk pixels and the coefficients of files with several scans`() {
-    var header = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 1000, height: 800), layout: .rgb)
-    #expect(DecodingCost(header: header, shrink: 1, canvases: []).bytes == 2_400_000)
-    #expect(DecodingCost(header: header, shrink: 4, canvases: []).bytes == 150_000)
+  @Test func `A JPEG takes memory for its shrunk pixels, and for its coefficients if it has several scans`() {
+    var jpeg = JPEGHeader(
+      image: ImageHeader(format: .jpeg, storedSize: PixelSize(width: 1000, height: 800), layout: .rgb))
+    #expect(JPEGDecoder(jpeg).peakBytes == 2_400_000)
 
-    header.keepsCoefficients = true
-    #expect(DecodingCost(header: header, shrink: 4, canvases: []).bytes == 4_950_000)
+    let area = PixelBox(size: jpeg.image.storedSize)
+    let demand = DecodingDemand(targets: [.init(reduction: 8)], form: .pixels, area: area)
+    var decoder = JPEGDecoder(jpeg)
+    decoder.adapt(to: demand)
+    #expect(decoder.shrink == 4 && decoder.peakBytes == 150_000)
+
+    jpeg.keepsCoefficients = true
+    decoder = JPEGDecoder(jpeg)
+    decoder.adapt(to: demand)
+    #expect(decoder.peakBytes == 4_950_000)
+  }
+
+  @Test func `A PNG takes memory for all its pixels, and a plan for its largest canvas`() {
+    let decoder = PNGDecoder(
+      PNGHeader(image: ImageHeader(format: .png, storedSize: PixelSize(width: 1000, height: 800), layout: .rgba)))
+    #expect(decoder.peakBytes == 3_200_000)
+
+    let specs = [ThumbnailSpec(width: 100, fit: .stretch), ThumbnailSpec(width: 200, height: 50, fit: .pad)]
+    #expect(RenderPlan(decoder, specs: specs).peakBytes == 10_000 * 4 * 5)
+    #expect(RenderPlan(decoder, specs: []).peakBytes == 0)
   }
 
   @Test(arguments: [(3, false), (1, true)])
@@ -90,6 +108,7 @@ import Testing
 
     bytes[scan + 4] = components
 
-    #expect(try ImageHeader.read(bytes.span, maxPixels: .max)?.keepsCoefficients == expected)
+    let decoder = try JPEGDecoder(prefix: bytes.span, limits: DecodingLimits(maxPixels: .max))
+    #expect(decoder?.jpeg.keepsCoefficients == expected)
   }
 }

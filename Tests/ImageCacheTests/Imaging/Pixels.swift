@@ -9,28 +9,15 @@ struct Pixels: Equatable {
   /// Four samples per pixel, row after row.
   var samples: [UInt8]
 
-  /// Decodes a PNG file.
-  init(png bytes: [UInt8]) throws {
-    let header = try #require(try ImageHeader.read(bytes.span, maxPixels: 1_000_000))
-    var (profile, warnings): ([UInt8]?, [String]) = (nil, [])
-    self.init(try Bitmap.decodingPNG(bytes, header: header, profile: &profile, warnings: &warnings))
-  }
-
-  /// Decodes a JPEG file.
-  init(jpeg bytes: [UInt8]) throws {
-    let header = try #require(try ImageHeader.read(bytes.span, maxPixels: 1_000_000))
+  /// Decodes a file in its own colors, before its orientation is applied.
+  init(file bytes: [UInt8]) throws {
+    let file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 1_000_000))
     var warnings: [String] = []
-    self.init(
-      try Bitmap.decodingJPEG(
-        bytes, Bitmap.JPEGDecoding(header: header, shrink: 1, memoryLimit: 1 << 28), warnings: &warnings))
+    let decoded = try file.decode(bytes.span, colors: ColorTransformCache(), warnings: &warnings)
+    self.init(decoded.bitmap)
   }
 
-  init(_ thumbnail: Thumbnail) throws {
-    switch thumbnail.format {
-    case .jpeg: try self.init(jpeg: thumbnail.bytes)
-    case .png: try self.init(png: thumbnail.bytes)
-    }
-  }
+  init(_ thumbnail: Thumbnail) throws { try self.init(file: thumbnail.bytes) }
 
   init(_ bitmap: borrowing Bitmap) {
     size = bitmap.size
@@ -49,7 +36,7 @@ struct Pixels: Equatable {
     for index in 0..<size.area {
       for channel in 0..<3 { bitmap.planes[0].samples[index * 3 + channel] = samples[index * 4 + channel] }
     }
-    return try bitmap.encodedJPEG(quality: quality, scans: .baseline)
+    return try JPEGEncoder(ThumbnailSpec(width: 1, quality: quality)).encode(bitmap)
   }
 
   /// Returns the four samples of a pixel.

@@ -19,7 +19,7 @@ import Testing
       let pixels = try thumbnail(name, ThumbnailSpec(width: width, height: 21, fit: fit, format: .png))
       try #require(ours.size == pixels.size)
       // JPEG encoding alone causes this error.
-      let inevitable = try Pixels(jpeg: pixels.jpeg(quality: 89)).meanError(to: pixels)
+      let inevitable = try Pixels(file: pixels.jpeg(quality: 89)).meanError(to: pixels)
       let error = ours.meanError(to: pixels)
       #expect(
         zip(error, inevitable).allSatisfy { $0 <= $1 + 2 }, "mean error \(error), \(inevitable) of them inevitable")

@@ -35,10 +35,10 @@ import Testing
 
     let reference = try Fixtures.reference(for: name)
     try #require(ours.size == reference.size)
-    let inevitable = try Pixels(jpeg: reference.jpeg(quality: quality)).meanError(to: reference)
+    let inevitable = try Pixels(file: reference.jpeg(quality: quality)).meanError(to: reference)
     let error = ours.meanError(to: reference)
     #expect(zip(error, inevitable).allSatisfy { $0 <= $1 + 2 }, "mean error \(error), \(inevitable) of them inevitable")
-    let sound = try Pixels(jpeg: reference.jpeg(quality: quality))
+    let sound = try Pixels(file: reference.jpeg(quality: quality))
     #expect(ours.largestEdgeError(to: reference) <= sound.largestEdgeError(to: reference) + 5)
     let floor = quality == 100 ? 41 : sound.peakSignal(to: reference) - 1
     #expect(ours.peakSignal(to: reference) >= floor, "\(ours.peakSignal(to: reference)) dB")

@@ -3,8 +3,10 @@ import Testing
 @testable import ImageCache
 
 @Suite struct `The render plan` {
-  private static func header(_ format: ImageFormat = .jpeg, width: Int = 2000, height: Int = 1500) -> ImageHeader {
-    ImageHeader(format: format, storedSize: PixelSize(width: width, height: height), layout: .rgb)
+  private static func jpeg(width: Int = 2000, height: Int = 1500, chromaStretch: Int = 1) -> JPEGDecoder {
+    let size = PixelSize(width: width, height: height)
+    return JPEGDecoder(
+      JPEGHeader(image: ImageHeader(format: .jpeg, storedSize: size, layout: .rgb), chromaStretch: chromaStretch))
   }
 
   /// Returns the indices of the steps, each followed by those made from it in parentheses.
@@ -12,15 +14,20 @@ import Testing
     steps.map { $0.smaller.isEmpty ? "\($0.index)" : "\($0.index)(\(tree($0.smaller)))" }.joined(separator: " ")
   }
 
-  private static func plan(_ specs: [ThumbnailSpec], of header: ImageHeader = header()) -> RenderPlan {
-    RenderPlan(header: header, specs: specs)
+  private static func plan(_ specs: [ThumbnailSpec]) -> RenderPlan { RenderPlan(jpeg(), specs: specs) }
+
+  /// Returns the decoder after it has chosen how to decode the image for `specs`.
+  private static func adapted(_ decoder: JPEGDecoder = jpeg(), to specs: [ThumbnailSpec]) -> JPEGDecoder {
+    var decoder = decoder
+    decoder.adapt(to: RenderPlan(decoder, specs: specs).demand)
+    return decoder
   }
 
   @Test func `Each size is made from the next larger one that has at least twice its width`() {
-    let plan = Self.plan([64, 512, 128, 256].map { ThumbnailSpec(width: $0) })
+    let specs = [64, 512, 128, 256].map { ThumbnailSpec(width: $0) }
 
-    #expect(Self.tree(plan.steps) == "1(3(2(0)))")
-    #expect(plan.shrink == 1)
+    #expect(Self.tree(Self.plan(specs).steps) == "1(3(2(0)))")
+    #expect(Self.adapted(to: specs).shrink == 1)
   }
 
   @Test func `A size close to the next larger one is made from the decoded image`() {
@@ -56,23 +63,22 @@ import Testing
   func `Luma and chroma are each shrunk to no less than twice the thumbnail`(
     stretch: Int, width: Int, quality: Int, format: ThumbnailSpec.Format, shrink: Int
   ) {
-    var header = Self.header(width: 1920, height: 1440)
-    header.chromaStretch = stretch
+    let decoder = Self.jpeg(width: 1920, height: 1440, chromaStretch: stretch)
+    let spec = ThumbnailSpec(width: width, format: format, quality: quality)
 
-    #expect(Self.plan([ThumbnailSpec(width: width, format: format, quality: quality)], of: header).shrink == shrink)
+    #expect(Self.adapted(decoder, to: [spec]).shrink == shrink)
   }
 
   @Test func `The most demanding thumbnail limits the shrink factor`() {
-    var header = Self.header(width: 1920, height: 1440)
-    header.chromaStretch = 2
+    let decoder = Self.jpeg(width: 1920, height: 1440, chromaStretch: 2)
     let specs = [ThumbnailSpec(width: 120), ThumbnailSpec(width: 240, format: .png)]
 
-    #expect(Self.plan(specs, of: header).shrink == 2)
+    #expect(Self.adapted(decoder, to: specs).shrink == 2)
   }
 
   @Test(arguments: [ThumbnailSpec.Format.auto, .jpeg])
   func `JPEG thumbnails of a JPEG source are made from planes`(format: ThumbnailSpec.Format) {
-    #expect(Self.plan([ThumbnailSpec(width: 256, format: format), ThumbnailSpec(width: 64)]).form == .planes)
+    #expect(Self.adapted(to: [ThumbnailSpec(width: 256, format: format), ThumbnailSpec(width: 64)]).form == .planes)
   }
 
   @Test(arguments: [
@@ -80,10 +86,46 @@ import Testing
     ThumbnailSpec(width: 256, light: .linear), ThumbnailSpec(width: 1900), ThumbnailSpec(width: 900, quality: 95),
   ])
   func `All thumbnails are made from pixels if one of them needs pixels`(spec: ThumbnailSpec) {
-    #expect(Self.plan([ThumbnailSpec(width: 64), spec]).form == .pixels)
+    #expect(Self.adapted(to: [ThumbnailSpec(width: 64), spec]).form == .pixels)
   }
 
-  @Test func `Thumbnails of a PNG source are made from pixels`() {
-    #expect(Self.plan([ThumbnailSpec(width: 64, format: .jpeg)], of: Self.header(.png)).form == .pixels)
+  @Test(arguments: [PixelLayout.gray, .rgb])
+  func `A JPEG that is gray or CMYK is decoded into pixels`(layout: PixelLayout) {
+    let image = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 2000, height: 1500), layout: layout)
+    let decoder = JPEGDecoder(JPEGHeader(image: image, isCMYK: layout == .rgb))
+
+    #expect(Self.adapted(decoder, to: [ThumbnailSpec(width: 64)]).form == .pixels)
+  }
+
+  @Test func `Automatic output has the format of the source`() {
+    let png = ImageHeader(format: .png, storedSize: PixelSize(width: 2000, height: 1500), layout: .rgb)
+    let plan = RenderPlan(PNGDecoder(PNGHeader(image: png)), specs: [ThumbnailSpec(width: 64)])
+
+    #expect(plan.steps[0].encoder is PNGEncoder && plan.demand.form == .pixels)
+    #expect(Self.plan([ThumbnailSpec(width: 64)]).steps[0].encoder is JPEGEncoder)
+    #expect(Self.plan([ThumbnailSpec(width: 64, format: .png)]).steps[0].encoder is PNGEncoder)
+  }
+
+  @Test func `Linear light needs every pixel`() {
+    let specs = [ThumbnailSpec(width: 64), ThumbnailSpec(width: 64, light: .linear)]
+
+    #expect(Self.plan(specs).demand.targets.map(\.reduction) == [31.25, 1])
+    #expect(Self.adapted(to: specs).shrink == 1)
+  }
+
+  @Test func `The demand covers the part of the stored image that any thumbnail shows`() {
+    // 400 by 300 pixels, displayed as 300 by 400.
+    var image = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 400, height: 300), layout: .rgb)
+    image.orientation = .turnedRight
+    let decoder = JPEGDecoder(JPEGHeader(image: image))
+    let (square, tall) = (
+      ThumbnailSpec(width: 50, fit: .cover), ThumbnailSpec(width: 20, height: 40, fit: .cover)
+    )
+
+    let area = RenderPlan(decoder, specs: [square]).demand.area
+    #expect(area == PixelBox(left: 50, top: 0, right: 350, bottom: 300))
+    let both = RenderPlan(decoder, specs: [square, tall]).demand.area
+    #expect(both == PixelBox(left: 0, top: 0, right: 400, bottom: 300))
+    #expect(RenderPlan(decoder, specs: []).demand.area == both)
   }
 }

@@ -59,7 +59,7 @@ import Testing
 
     let rendering = try Renderer().render(image, specs: specs)
 
-    #expect(try Pixels(rendering.thumbnails[1]) == Pixels(png: image))
+    #expect(try Pixels(rendering.thumbnails[1]) == Pixels(file: image))
   }
 
   @Test func `Padding is transparent in PNG and has the background color in JPEG`() throws {

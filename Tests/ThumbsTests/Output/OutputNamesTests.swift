@@ -15,7 +15,7 @@ private func row(_ url: String, name: String? = nil, index: Int = 0) -> Manifest
   ManifestRow(index: index, line: nil, name: name, url: url)
 }
 
-private func thumbnail(_ width: Int = 256, _ height: Int = 192, size: Int = 256, _ format: ImageFormat = .jpeg)
+private func thumbnail(_ width: Int = 256, _ height: Int = 192, size: Int = 256, _ format: OutputFormat = .jpeg)
   -> Thumbnail
 {
   Thumbnail(

@@ -78,7 +78,7 @@ extension StoredSource.Content {
   }
 
   fileprivate init?(_ columns: inout ColumnReader) {
-    let format = columns.text().flatMap(ImageFormat.init(rawValue:))
+    let format = columns.text().flatMap(SourceFormat.init(rawValue:))
     let (width, height) = (columns.integer(), columns.integer())
     let digest = columns.bytes().flatMap { BodyDigest(bytes: $0) }
     let (length, code, message) = (columns.integer(), columns.text(), columns.text())

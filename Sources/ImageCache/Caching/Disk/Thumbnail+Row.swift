@@ -17,7 +17,7 @@ extension Thumbnail {
   /// - Parameter specs: The requested specs by hash.
   init?(_ columns: inout ColumnReader, key: SourceKey, specs: [Int: ThumbnailSpec]) {
     guard let spec = columns.integer().flatMap({ specs[$0] }), let width = columns.integer(),
-      let height = columns.integer(), let format = columns.text().flatMap(ImageFormat.init(rawValue:)),
+      let height = columns.integer(), let format = columns.text().flatMap(OutputFormat.init(rawValue:)),
       let length = columns.integer(), let expected = columns.integer(), let bytes = columns.bytes(),
       bytes.count == length
     else { return nil }

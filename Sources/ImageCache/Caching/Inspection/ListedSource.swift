@@ -11,7 +11,7 @@ public struct ListedSource: Hashable, Sendable {
     /// Its size in pixels.
     public var size: PixelSize
     /// Its format.
-    public var format: ImageFormat
+    public var format: OutputFormat
     /// Its size in bytes.
     public var bytes: Int
   }

@@ -81,7 +81,7 @@ extension ListedSource.Thumbnail {
     var result: [Int: [Self]] = [:]
     while var columns = try run.next() {
       guard let id = columns.integer(), let text = columns.text(), let width = columns.integer(),
-        let height = columns.integer(), let format = columns.text().flatMap(ImageFormat.init(rawValue:)),
+        let height = columns.integer(), let format = columns.text().flatMap(OutputFormat.init(rawValue:)),
         let bytes = columns.integer()
       else { continue }
       let spec = ThumbnailSpec(cacheText: text)

@@ -19,6 +19,17 @@ enum CImageCall {
     try run(&warnings, body)
   }
 
+  /// Runs a decoder on the bytes of a file, which must not be empty. Appends its warnings to `warnings`.
+  static func decode(
+    _ file: Span<UInt8>, _ warnings: inout [String],
+    _ body: (UnsafePointer<UInt8>, Int, UnsafeMutablePointer<CImageMessages>) -> CImageStatus
+  ) throws(ImageError) {
+    try file.withUnsafeBufferPointer { bytes throws(ImageError) in
+      guard let start = bytes.baseAddress else { throw ImageError(.truncated, "The file is empty.") }
+      try run(&warnings) { body(start, bytes.count, $0) }
+    }
+  }
+
   /// Runs an encoder with a buffer for the worst case and returns an array of the file's actual size.
   static func encode(
     capacity: Int,

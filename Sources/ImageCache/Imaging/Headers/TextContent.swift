@@ -1,6 +1,6 @@
 /// Describes bytes without an image signature: usually a web page or an error message sent instead of an image.
 enum TextContent {
-  /// The maximum number of bytes examined. An embedded JPEG may begin anywhere in them.
+  /// The maximum number of bytes examined. An embedded file may begin anywhere in them.
   static let window = 2048
 
   /// Throws if more bytes could not make this an image: `unsupportedFormat` for an SVG, `notAnImage` for a page with a
@@ -23,7 +23,7 @@ enum TextContent {
   static func description(of bytes: Span<UInt8>) -> ImageError {
     guard !bytes.isEmpty else { return ImageError(.notAnImage, "Not an image: the file is empty.") }
     guard isText(bytes) else {
-      return FileSignature.couldBecomeKnown(bytes)
+      return FileRecognition.couldBecomeKnown(bytes)
         ? ImageError(.truncated, "The file is too short to recognize its format.") : unknown
     }
     let text = decoded(bytes)

@@ -1,17 +1,14 @@
 /// Walks the segments of a JPEG file up to its first scan (ITU-T T.81, annex B).
 struct JPEGHeaderReader {
-  let maxPixels: Int
-  /// The offset of the file in the bytes.
-  var start = 0
+  let limits: DecodingLimits
 
   /// Reads the header. Returns nil if `bytes` end before the first scan begins.
-  func read(_ bytes: Span<UInt8>) throws(ImageError) -> ImageHeader? {
-    var header = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 0, height: 0), layout: .rgb)
-    header.start = start
-    if start > 0 { header.warnings.append("ignored \(start) bytes before the image") }
+  func read(_ bytes: Span<UInt8>) throws(ImageError) -> JPEGHeader? {
+    var header = JPEGHeader(
+      image: ImageHeader(format: .jpeg, storedSize: PixelSize(width: 0, height: 0), layout: .rgb))
     var hasFrame = false
-    var offset = start + 2
-    for _ in 0..<ImageHeader.maxSegments {
+    var offset = 2
+    for _ in 0..<DecodingLimits.maxSegments {
       guard let mark = marker(in: bytes, from: offset) else {
         if bytes.count - offset > maxFill { break }
         return nil
@@ -28,7 +25,7 @@ struct JPEGHeaderReader {
       if code == 0xDA {
         guard hasFrame else { throw ImageError(.decodeError, "The JPEG file has image data without a frame header.") }
         guard mark + 4 < bytes.count else { return nil }
-        let components = header.isCMYK ? 4 : header.layout.channels
+        let components = header.isCMYK ? 4 : header.image.layout.channels
         header.keepsCoefficients = header.keepsCoefficients || bytes[mark + 4] < components
         return header
       }
@@ -68,16 +65,16 @@ struct JPEGHeaderReader {
     (0xC0...0xCF).contains(code) && code != 0xC4 && code != 0xC8 && code != 0xCC || code == 0xF7
   }
 
-  private func readFrame(_ frame: Span<UInt8>, _ code: UInt8, into header: inout ImageHeader) throws(ImageError) {
+  private func readFrame(_ frame: Span<UInt8>, _ code: UInt8, into header: inout JPEGHeader) throws(ImageError) {
     guard let height = frame.uint16(at: 1), let width = frame.uint16(at: 3), frame.count >= 6 else {
       throw ImageError(.decodeError, "The JPEG file's frame header is too short.")
     }
     try refuseVariants(code, precision: frame[0])
-    header.storedSize = PixelSize(width: width, height: height)
-    try header.storedSize.judge(maxPixels: maxPixels)
+    header.image.storedSize = PixelSize(width: width, height: height)
+    try limits.check(header.image.storedSize)
     switch frame[5] {
-    case 1: header.layout = .gray
-    case 3: header.layout = .rgb
+    case 1: header.image.layout = .gray
+    case 3: header.image.layout = .rgb
     case 4: header.isCMYK = true
     default: throw ImageError(.unsupportedFormat, "JPEG with \(frame[5]) components is not supported.")
     }
@@ -85,7 +82,7 @@ struct JPEGHeaderReader {
     header.chromaStretch = chromaStretch(frame)
   }
 
-  /// Computes ``ImageHeader/chromaStretch`` from the sampling factors of the first two components. Each pair takes one
+  /// Computes ``JPEGHeader/chromaStretch`` from the sampling factors of the first two components. Each pair takes one
   /// byte: horizontal in the high bits, vertical in the low bits.
   private func chromaStretch(_ frame: Span<UInt8>) -> Int {
     guard frame.count >= 12 else { return 1 }
@@ -108,9 +105,9 @@ struct JPEGHeaderReader {
     }
   }
 
-  private func readApplication(_ code: UInt8, _ content: Span<UInt8>, at offset: Int, into header: inout ImageHeader) {
+  private func readApplication(_ code: UInt8, _ content: Span<UInt8>, at offset: Int, into header: inout JPEGHeader) {
     if code == 0xE1, content.has("Exif\0\0", at: 0) {
-      header.readOrientation(exif: content.extracting(6...))
+      header.image.readOrientation(exif: content.extracting(6...))
     } else if code == 0xE2, content.has("ICC_PROFILE\0", at: 0), content.count > 14 {
       header.profile.add(Int(content[12]), of: Int(content[13]), at: offset + 14..<offset + content.count)
     }

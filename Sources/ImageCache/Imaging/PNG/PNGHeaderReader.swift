@@ -1,9 +1,9 @@
 /// Walks the chunks of a PNG file up to its image data (PNG Specification, sections 5 and 11).
 struct PNGHeaderReader {
-  let maxPixels: Int
+  let limits: DecodingLimits
 
   /// Reads the header. Returns nil if `bytes` end before the image data begins.
-  func read(_ bytes: Span<UInt8>) throws(ImageError) -> ImageHeader? {
+  func read(_ bytes: Span<UInt8>) throws(ImageError) -> PNGHeader? {
     if bytes.has("CgBI", at: 12) {
       throw ImageError(.unsupportedFormat, "Apple's PNG variant for iOS (CgBI) is not supported.")
     }
@@ -13,7 +13,7 @@ struct PNGHeaderReader {
     }
     var header = try readHeader(bytes.extracting(16..<29))
     var offset = 33
-    for _ in 0..<ImageHeader.maxSegments {
+    for _ in 0..<DecodingLimits.maxSegments {
       guard let length = bytes.uint32(at: offset), offset + 8 <= bytes.count else { return nil }
       guard length <= Int(Int32.max) else {
         throw ImageError(.decodeError, "A chunk of the PNG file has an invalid length.")
@@ -31,27 +31,27 @@ struct PNGHeaderReader {
   }
 
   /// Reads the `eXIf` chunk after the image data, if there is one. The decoder reports any damage there.
-  func readTrailer(_ bytes: Span<UInt8>, into header: inout ImageHeader) {
+  static func readTrailer(_ bytes: Span<UInt8>, into header: inout PNGHeader) {
     var offset = 33
     var isBehind = false
     while let length = bytes.uint32(at: offset), offset + 12 + length <= bytes.count {
       isBehind = isBehind || bytes.has("IDAT", at: offset + 4)
       if isBehind && bytes.has("eXIf", at: offset + 4) {
         // A file has at most one (section 5.6).
-        return header.readOrientation(exif: bytes.extracting(offset + 8..<offset + 8 + length))
+        return header.image.readOrientation(exif: bytes.extracting(offset + 8..<offset + 8 + length))
       }
       offset += 12 + length
     }
   }
 
-  private func readHeader(_ content: Span<UInt8>) throws(ImageError) -> ImageHeader {
+  private func readHeader(_ content: Span<UInt8>) throws(ImageError) -> PNGHeader {
     let size = PixelSize(width: content.uint32(at: 0) ?? 0, height: content.uint32(at: 4) ?? 0)
     let (depth, colorType) = (content[8], content[9])
     guard let layout = layout(colorType, depth: depth), content[10] == 0, content[11] == 0, content[12] <= 1 else {
       throw ImageError(.decodeError, "The PNG file's header is invalid (color type \(colorType), \(depth) bits).")
     }
-    try size.judge(maxPixels: maxPixels)
-    return ImageHeader(format: .png, storedSize: size, layout: layout)
+    try limits.check(size)
+    return PNGHeader(image: ImageHeader(format: .png, storedSize: size, layout: layout))
   }
 
   /// Returns the layout for an allowed combination of color type and bit depth (table 12 of the specification); nil for
@@ -67,13 +67,13 @@ struct PNGHeaderReader {
   }
 
   /// Reads one chunk, given as its type followed by its data.
-  private func readChunk(_ chunk: Span<UInt8>, into header: inout ImageHeader) {
+  private func readChunk(_ chunk: Span<UInt8>, into header: inout PNGHeader) {
     if chunk.has("tRNS", at: 0) {
-      header.layout = header.layout.withAlpha
+      header.image.layout = header.image.layout.withAlpha
     } else if chunk.has("eXIf", at: 0) {
-      header.readOrientation(exif: chunk.extracting(4...))
+      header.image.readOrientation(exif: chunk.extracting(4...))
     } else if chunk.has("iCCP", at: 0) {
-      header.hasCompressedProfile = true
+      header.hasProfile = true
     }
   }
 }

@@ -1,16 +1,7 @@
-/// The cheapest way to render the thumbnails of one image: the decoded form, the source of each thumbnail and the
-/// order.
+/// The cheapest way to render the thumbnails of one image: the needs of all, the source of each, and the order.
 ///
 /// A plain value, computed from the header alone.
 struct RenderPlan {
-  /// The form into which the file is decoded.
-  enum Form {
-    /// Pixels of the header's layout.
-    case pixels
-    /// Luma and chroma planes, as JPEG files store them. Falls back to pixels if the file's color space is not YCbCr.
-    case planes
-  }
-
   /// One thumbnail, and those made from its scaled pixels instead of the decoded ones.
   struct Step {
     /// The index of the spec in the request.
@@ -18,38 +9,28 @@ struct RenderPlan {
     let spec: ThumbnailSpec
     let geometry: FittedGeometry
     let mixing: Mixing
+    let encoder: any ImageEncoder
     var smaller: [Step] = []
   }
 
-  let form: Form
-  /// The factor by which libjpeg shrinks the image while it decodes the DCT blocks: 1, 2, 4 or 8.
-  let shrink: Int
+  /// The needs of all thumbnails, from which the decoder chooses how to decode the image.
+  let demand: DecodingDemand
+  /// The peak number of bytes that rendering takes besides the decoded image, estimated generously.
+  let peakBytes: Int
   /// The thumbnails made from the decoded image, in order of ``Mixing``, because each kind changes the pixels in place.
   private(set) var steps: [Step] = []
 
-  /// Plans the thumbnails of the image that `header` describes.
-  init(header: ImageHeader, specs: [ThumbnailSpec]) {
-    let steps = specs.indices.map { index in
-      let geometry = FittedGeometry(source: header.source.size, spec: specs[index])
-      return Step(
-        index: index, spec: specs[index], geometry: geometry, mixing: Mixing(geometry, specs[index].light))
-    }
-    form = steps.allSatisfy { header.fitsPlanes(for: $0) } ? .planes : .pixels
-    shrink = Self.shrink(for: steps, of: header)
+  /// Plans the thumbnails of the image whose header `decoder` has read.
+  init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec]) {
+    let steps = specs.indices.map { Step(index: $0, spec: specs[$0], decoder: decoder) }
+    demand = DecodingDemand(steps, of: decoder.header)
+    // Scaled content, oriented content, canvas and a buffer for the file. Thumbnails are rendered one after another,
+    // and one made from another has at most a quarter of its pixels.
+    peakBytes = (steps.map(\.geometry.canvas.area).max() ?? 0) * 4 * 5
     // The largest first, because smaller ones may be made from it.
     for step in steps.sorted(by: { ($0.mixing, -$0.geometry.content.area) < ($1.mixing, -$1.geometry.content.area) }) {
       Self.insert(step, into: &self.steps)
     }
-  }
-
-  private static func shrink(for steps: [Step], of header: ImageHeader) -> Int {
-    // Linear light needs full resolution, because a DCT shrink averages gamma-encoded values.
-    guard header.format == .jpeg, !steps.contains(where: { $0.mixing == .light }) else { return 1 }
-    let demands = steps.map { step in
-      let isJPEG = step.spec.outputFormat(for: header.format) == .jpeg
-      return DCTShrink.Target(reduction: step.geometry.reduction, chromaStep: isJPEG ? step.spec.chromaStep : 1)
-    }
-    return DCTShrink.factor(for: demands, of: header.storedSize, chromaStretch: header.chromaStretch)
   }
 
   /// Adds `step` under the smallest step it can be made from, or to `steps` if there is none.
@@ -63,23 +44,46 @@ struct RenderPlan {
 }
 
 extension RenderPlan.Step {
+  fileprivate init(index: Int, spec: ThumbnailSpec, decoder: some ImageDecoder) {
+    self.index = index
+    self.spec = spec
+    geometry = FittedGeometry(source: decoder.header.source.size, spec: spec)
+    mixing = Mixing(geometry, spec.light)
+    encoder = (spec.format.encoder ?? decoder.automaticEncoder).init(spec)
+  }
+
   /// Returns true if `other` can be made from this step's scaled pixels without visible loss: both show the same part
-  /// with the same filter, and this one has twice as many pixels in each direction, give or take rounding.
+  /// with the same filter, and this one has twice as many pixels in each direction, give or take rounding. Chroma must
+  /// not be sparser either; the quality of the specs decides that, even if one of the thumbnails is not a JPEG.
   func canYield(_ other: Self) -> Bool {
     mixing == .numbers && other.mixing == .numbers && geometry.crop == other.geometry.crop
-      && spec.filter == other.spec.filter && spec.chromaStep <= other.spec.chromaStep
+      && spec.filter == other.spec.filter && JPEGEncoder(spec).chromaStep <= JPEGEncoder(other.spec).chromaStep
       && geometry.content.width + 1 >= 2 * other.geometry.content.width
       && geometry.content.height + 1 >= 2 * other.geometry.content.height
   }
+
+  /// The resolution that the thumbnail needs. Linear light needs every pixel, because a decoder that shrinks averages
+  /// gamma-encoded values.
+  fileprivate var target: DecodingDemand.Target {
+    DecodingDemand.Target(reduction: mixing == .light ? 1 : geometry.reduction, chromaStep: encoder.chromaStep)
+  }
+
+  /// Planes if the thumbnail can be made from them without conversion to RGB: it is unpadded, and small enough that the
+  /// chroma of common files, at half the resolution of luma, is filtered rather than copied or enlarged.
+  fileprivate var form: DecodingDemand.Form {
+    let isMadeFromPlanes =
+      mixing != .light && encoder.accepts(.planes) && geometry.canvas == geometry.content
+      && geometry.reduction * Double(encoder.chromaStep) >= 3
+    return isMadeFromPlanes ? .planes : .pixels
+  }
 }
 
-extension ImageHeader {
-  /// Returns true if a thumbnail can be made from luma and chroma planes without conversion to RGB: it is an unpadded
-  /// JPEG, and small enough that the chroma of common files, at half the resolution of luma, is filtered rather than
-  /// copied or enlarged.
-  fileprivate func fitsPlanes(for step: RenderPlan.Step) -> Bool {
-    format == .jpeg && layout == .rgb && !isCMYK && step.mixing != .light
-      && step.spec.outputFormat(for: format) == .jpeg && step.geometry.canvas == step.geometry.content
-      && step.geometry.reduction * Double(step.spec.chromaStep) >= 3
+extension DecodingDemand {
+  /// Creates the demand of `steps`, each of which stands for one thumbnail of the image.
+  fileprivate init(_ steps: [RenderPlan.Step], of header: ImageHeader) {
+    targets = steps.map(\.target)
+    form = steps.allSatisfy { $0.form == .planes } ? .planes : .pixels
+    let areas = steps.map { header.orientation.stored($0.geometry.crop, in: header.storedSize) }
+    area = areas.dropFirst().reduce(areas.first ?? PixelBox(size: header.storedSize)) { $0.union($1) }
   }
 }

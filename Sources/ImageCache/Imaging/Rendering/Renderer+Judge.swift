@@ -10,6 +10,6 @@ extension Renderer {
   /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `decodeError` or `decodeLimit`, as soon as
   ///   ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
-    try ImageHeader.read(prefix, maxPixels: maxPixels)?.source
+    try ImageFile(prefix: prefix, limits: limits)?.decoder.header.source
   }
 }

@@ -26,6 +26,9 @@ public struct Renderer: Sendable {
   /// Shared by all copies of this renderer.
   let caches = RenderingCaches()
 
+  /// The limits on the header of a source.
+  var limits: DecodingLimits { DecodingLimits(maxPixels: maxPixels) }
+
   /// Creates a renderer.
   ///
   /// - Parameters:

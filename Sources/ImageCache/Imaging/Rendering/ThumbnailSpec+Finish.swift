@@ -1,54 +1,32 @@
 extension ThumbnailSpec {
   /// Draws scaled content on its canvas if needed, and encodes it.
   func thumbnail(
-    of content: consuming Bitmap, geometry: FittedGeometry, sourceFormat: ImageFormat
+    of content: consuming Bitmap, geometry: FittedGeometry, encoder: any ImageEncoder
   ) throws(ImageError) -> Thumbnail {
-    let format = outputFormat(for: sourceFormat)
-    let canvas = try onCanvas(content, geometry: geometry, format: format)
-    let bytes =
-      switch format {
-      case .jpeg: try canvas.encodedJPEG(quality: quality, scans: scans)
-      case .png: try canvas.encodedPNG()
-      }
+    let bytes = try encoder.encode(try onCanvas(content, geometry: geometry, for: encoder))
+    let kind = type(of: encoder)
     return Thumbnail(
-      spec: self, size: geometry.canvas, format: format, bytes: ThumbnailMark.adding(to: bytes, format))
+      spec: self, size: geometry.canvas, format: kind.format, bytes: ThumbnailMark.adding(to: bytes, by: kind))
   }
 
-  /// Returns the format of the thumbnail for a source of the given format.
-  func outputFormat(for source: ImageFormat) -> ImageFormat {
-    switch format {
-    case .auto: source
-    case .jpeg: .jpeg
-    case .png: .png
-    }
-  }
-
-  /// The number of pixels per chroma sample in JPEG output, in each direction.
-  var chromaStep: Int { Self.chromaStep(quality: quality) }
-
-  /// Returns 2 (4:2:0) below a quality of 90, where full chroma costs more than it shows, otherwise 1 (4:4:4).
-  static func chromaStep(quality: Int) -> Int { quality < 90 ? 2 : 1 }
-
-  /// Returns the content itself if it fills the canvas and the format can store it, otherwise a new canvas with the
+  /// Returns the content itself if it fills the canvas and the encoder accepts it, otherwise a new canvas with the
   /// content drawn on it.
   private func onCanvas(
-    _ content: consuming Bitmap, geometry: FittedGeometry, format: ImageFormat
+    _ content: consuming Bitmap, geometry: FittedGeometry, for encoder: any ImageEncoder
   ) throws(ImageError) -> Bitmap {
     let isPadded = geometry.canvas != geometry.content
-    let isFlattened = format == .jpeg && content.layout.hasAlpha
-    guard isPadded || isFlattened else { return content }
-    let canvas = try Bitmap(size: geometry.canvas, layout: canvasLayout(for: content.layout, format: format))
-    canvas.fill(format == .jpeg ? background.samples(in: canvas.layout) : Array(repeating: 0, count: 4))
+    guard isPadded || !encoder.accepts(content.layout) else { return content }
+    let canvas = try Bitmap(size: geometry.canvas, layout: canvasLayout(for: content.layout, encoder))
+    canvas.fill(canvas.layout.hasAlpha ? Array(repeating: 0, count: 4) : background.samples(in: canvas.layout))
     canvas.draw(content, left: geometry.origin.left, top: geometry.origin.top)
     return canvas
   }
 
-  /// Returns the layout of the canvas. Gray stays gray, except on a colored background.
-  private func canvasLayout(for content: PixelLayout, format: ImageFormat) -> PixelLayout {
-    switch format {
-    case .png: content.withAlpha
-    case .jpeg: background.isGray ? content.withoutAlpha : .rgb
-    }
+  /// Returns the layout of the canvas: transparent if the encoder accepts that, otherwise with the background color.
+  /// Gray stays gray, except on a colored background.
+  private func canvasLayout(for content: PixelLayout, _ encoder: any ImageEncoder) -> PixelLayout {
+    if encoder.accepts(content.withAlpha) { return content.withAlpha }
+    return background.isGray ? content.withoutAlpha : .rgb
   }
 }
 

@@ -3,10 +3,10 @@ public struct SourceImage: Hashable, Sendable {
   /// The size in pixels as displayed, with the EXIF orientation applied.
   public var size: PixelSize
   /// The format of the file.
-  public var format: ImageFormat
+  public var format: SourceFormat
 
   /// Creates a description of a source image.
-  public init(size: PixelSize, format: ImageFormat) {
+  public init(size: PixelSize, format: SourceFormat) {
     self.size = size
     self.format = format
   }

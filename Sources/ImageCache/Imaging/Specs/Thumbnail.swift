@@ -5,12 +5,12 @@ public struct Thumbnail: Hashable, Sendable {
   /// The actual size in pixels. Smaller than the box for `inside` and for small sources.
   public var size: PixelSize
   /// The format of ``bytes``.
-  public var format: ImageFormat
+  public var format: OutputFormat
   /// The whole file, in sRGB, without metadata.
   public var bytes: [UInt8]
 
   /// Creates a thumbnail.
-  public init(spec: ThumbnailSpec, size: PixelSize, format: ImageFormat, bytes: [UInt8]) {
+  public init(spec: ThumbnailSpec, size: PixelSize, format: OutputFormat, bytes: [UInt8]) {
     self.spec = spec
     self.size = size
     self.format = format

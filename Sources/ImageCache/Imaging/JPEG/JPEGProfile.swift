@@ -1,8 +1,5 @@
 /// The parts of an ICC profile in the APP2 segments of a JPEG file (ICC.1:2010, annex B.4).
-struct ICCSegments: Sendable {
-  /// The maximum size of a profile in bytes. Large printing profiles take about 3 MB.
-  static let maxBytes = 4 << 20
-
+struct JPEGProfile: Sendable {
   private var parts: [Int: Range<Int>] = [:]
   private var declaredCount = 0
 
@@ -15,12 +12,12 @@ struct ICCSegments: Sendable {
   }
 
   /// Returns the whole profile, read from the file it was found in; nil if parts are missing or it is too large.
-  func assembled(from file: [UInt8]) -> [UInt8]? {
+  func assembled(from file: Span<UInt8>) -> [UInt8]? {
     guard declaredCount > 0, parts.count == declaredCount else { return nil }
     var profile: [UInt8] = []
     for number in 1...declaredCount {
-      guard let range = parts[number], profile.count + range.count <= Self.maxBytes else { return nil }
-      profile += file[range]
+      guard let range = parts[number], profile.count + range.count <= DecodingLimits.maxProfileBytes else { return nil }
+      file.extracting(range).withUnsafeBufferPointer { profile += $0 }
     }
     return profile
   }

@@ -1,0 +1,58 @@
+/// Decodes the files of one format. A value holds the header of one file and the choices for decoding it.
+///
+/// The methods are called in the order in which they are declared. All of them get the same bytes: the file from its
+/// signature on.
+protocol ImageDecoder: Sendable {
+  /// The format of the files.
+  static var format: SourceFormat { get }
+
+  /// The signatures by which the files are recognized.
+  static var signatures: [FileSignature] { get }
+
+  /// Returns the offset of a file that follows garbage, such as a warning that a script printed. Its signature must lie
+  /// entirely in `window`. The default is nil: garbage before the file is not tolerated.
+  static func start(afterGarbageIn window: Span<UInt8>) -> Int?
+
+  /// Reads the header of the file that begins with `prefix`. Returns nil if more bytes are needed. Decodes nothing and
+  /// allocates no memory for pixels.
+  ///
+  /// Throws `unsupportedFormat`, `tooManyPixels`, `decodeError` or `decodeLimit` as soon as it is certain that the file
+  /// cannot be decoded.
+  init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError)
+
+  /// The properties that the header declares.
+  var header: ImageHeader { get }
+
+  /// Completes the header with the metadata that follows the image data of the whole file. Does nothing by default.
+  mutating func readTrailer(_ file: Span<UInt8>)
+
+  /// The encoder that ``ThumbnailSpec/Format/auto`` stands for: that of the same format if there is one, otherwise one
+  /// that can store all pixels of the file.
+  var automaticEncoder: any ImageEncoder.Type { get }
+
+  /// Chooses the cheapest way to decode the file that satisfies `demand`, such as fewer pixels. Without this call, the
+  /// whole file is decoded at full size.
+  mutating func adapt(to demand: DecodingDemand)
+
+  /// The peak number of bytes that ``decode(_:colors:warnings:)`` allocates, estimated generously.
+  var peakBytes: Int { get }
+
+  /// Decodes the whole file, or its first frame.
+  ///
+  /// - Parameters:
+  ///   - file: The bytes of the file.
+  ///   - colors: The cache of color transforms.
+  ///   - warnings: Harmless oddities of the file are appended here, each a short sentence.
+  /// - Returns: The pixels as the file stores them, before the orientation is applied, and their colors.
+  /// - Throws: `truncated` if any image data is missing, `decodeError` if it is corrupt, `decodeLimit` if it takes more
+  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`.
+  func decode(
+    _ file: Span<UInt8>, colors: ColorTransformCache, warnings: inout [String]
+  ) throws(ImageError) -> DecodedPixels
+}
+
+extension ImageDecoder {
+  static func start(afterGarbageIn window: Span<UInt8>) -> Int? { nil }
+
+  mutating func readTrailer(_ file: Span<UInt8>) {}
+}

@@ -1,0 +1,38 @@
+/// An image file with its header read by the decoder of its format.
+struct ImageFile: Sendable {
+  /// The offset of the file in the bytes. Not 0 if a server sent garbage before it.
+  let start: Int
+  /// The decoder, which holds the header.
+  var decoder: any ImageDecoder
+
+  /// Harmless oddities of the header and of the bytes before it.
+  var warnings: [String] {
+    (start > 0 ? ["ignored \(start) bytes before the image"] : []) + decoder.header.warnings
+  }
+
+  /// Reads the header of the file that begins with `prefix`. Returns nil if more bytes are needed.
+  init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+    guard case .decodable(let format, let start) = try FileRecognition(prefix),
+      let decoder = try format.init(prefix: prefix.extracting(start...), limits: limits)
+    else { return nil }
+    self.start = start
+    self.decoder = decoder
+  }
+
+  /// Reads the header of a whole file, and the metadata after its image data.
+  init(_ bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+    guard var file = try ImageFile(prefix: bytes, limits: limits) else {
+      if case .undecided = try FileRecognition(bytes) { throw TextContent.description(of: bytes) }
+      throw ImageError(.truncated, "The file ends before its image data begins.")
+    }
+    file.decoder.readTrailer(bytes.extracting(file.start...))
+    self = file
+  }
+
+  /// Decodes the file in `bytes`, those that its header was read from. Appends to `warnings`.
+  func decode(
+    _ bytes: Span<UInt8>, colors: ColorTransformCache, warnings: inout [String]
+  ) throws(ImageError) -> DecodedPixels {
+    try decoder.decode(bytes.extracting(start...), colors: colors, warnings: &warnings)
+  }
+}

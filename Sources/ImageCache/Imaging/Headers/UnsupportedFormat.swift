@@ -1,0 +1,41 @@
+/// Common formats that are recognized only to name them in an error. A decoder for one of them takes precedence.
+enum UnsupportedFormat {
+  /// Returns the name of the format; nil if it is unknown.
+  static func name(_ prefix: Span<UInt8>) -> String? {
+    for (name, signature) in signatures where signature.matches(prefix) { return name }
+    return container.matches(prefix) ? containerName(prefix) : nil
+  }
+
+  /// The signatures of all formats.
+  static let allSignatures = signatures.map(\.signature) + [container]
+
+  private static let signatures = [
+    ("GIF", ascii("GIF87a")), ("GIF", ascii("GIF89a")),
+    ("WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
+    ("BMP", ascii("BM") + any(4) + [0, 0, 0, 0]),
+    ("TIFF", ascii("II*") + [0]), ("TIFF", ascii("MM") + [0] + ascii("*")),
+    ("BigTIFF", ascii("II+") + [0]), ("BigTIFF", ascii("MM") + [0] + ascii("+")),
+    ("ICO", [0, 0, 1, 0]), ("CUR", [0, 0, 2, 0]), ("ICNS", ascii("icns")),
+    ("JPEG XL", [0xFF, 0x0A]), ("JPEG XL", [0, 0, 0, 0x0C] + ascii("JXL ")),
+    ("JPEG 2000", [0, 0, 0, 0x0C] + ascii("jP  ")), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
+    ("JPEG XR", ascii("II") + [0xBC, 0x01]),
+    ("PSD", ascii("8BPS")), ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
+    ("MNG", [0x8A] + ascii("MNG")), ("JNG", [0x8B] + ascii("JNG")),
+    ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("QOI", ascii("qoif")), ("DDS", ascii("DDS ")),
+    ("FLIF", ascii("FLIF")), ("BPG", ascii("BPG") + [0xFB]), ("Radiance HDR", ascii("#?RADIANCE")),
+    ("WMF", [0xD7, 0xCD, 0xC6, 0x9A]), ("XCF", ascii("gimp xcf")),
+  ].map { (name: $0, signature: FileSignature($1)) }
+
+  /// ISO base media files, whose major brand follows `ftyp` (ISO/IEC 14496-12, section 4.3).
+  private static let container = FileSignature(any(4) + ascii("ftyp") + any(4))
+
+  private static func containerName(_ prefix: Span<UInt8>) -> String {
+    for brand: StaticString in ["avif", "avis"] where prefix.has(brand, at: 8) { return "AVIF" }
+    let highEfficiency: [StaticString] = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
+    for brand in highEfficiency where prefix.has(brand, at: 8) { return "HEIC" }
+    return prefix.has("crx ", at: 8) ? "Canon raw (CR3)" : "Video (MP4 or QuickTime)"
+  }
+
+  private static func ascii(_ text: String) -> [UInt8?] { FileSignature.ascii(text) }
+  private static func any(_ count: Int) -> [UInt8?] { FileSignature.any(count) }
+}

@@ -1,0 +1,15 @@
+extension SourceFormat {
+  /// PNG (W3C PNG Specification, Third Edition).
+  public static let png = SourceFormat(rawValue: "png", mediaType: "image/png")
+}
+
+extension OutputFormat {
+  /// PNG (W3C PNG Specification, Third Edition).
+  public static let png = OutputFormat(rawValue: "png", mediaType: "image/png", fileExtension: "png")
+}
+
+extension PNGDecoder {
+  static let format = SourceFormat.png
+
+  static let signatures = [FileSignature([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])]
+}

@@ -1,0 +1,36 @@
+/// The format of a thumbnail. ``all`` lists the values.
+public struct OutputFormat: RawRepresentable, Hashable, Sendable {
+  /// The name in reports and in the cache, such as `jpeg`.
+  public let rawValue: String
+  /// The media type, such as `image/jpeg`.
+  public let mediaType: String
+  /// The usual file name extension, without a dot, such as `jpg`.
+  public let fileExtension: String
+
+  init(rawValue: String, mediaType: String, fileExtension: String) {
+    self.rawValue = rawValue
+    self.mediaType = mediaType
+    self.fileExtension = fileExtension
+  }
+
+  /// Creates the format with this name; nil if there is none.
+  public init?(rawValue: String) {
+    guard let format = Self.all.first(where: { $0.rawValue == rawValue }) else { return nil }
+    self = format
+  }
+}
+
+extension OutputFormat {
+  /// All formats that can be encoded.
+  public static let all = CodecTable.encoders.map { $0.format }
+}
+
+extension OutputFormat: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
+}
+
+extension ThumbnailSpec.Format {
+  /// The format of the thumbnails; nil for ``auto``, because it depends on the source.
+  public var output: OutputFormat? { encoder?.format }
+}

@@ -1,0 +1,32 @@
+/// The format of a source: of a file that can be decoded. ``all`` lists the values.
+public struct SourceFormat: RawRepresentable, Hashable, Sendable {
+  /// The name in reports and in the cache, such as `jpeg`.
+  public let rawValue: String
+  /// The media type, such as `image/jpeg`.
+  public let mediaType: String
+
+  init(rawValue: String, mediaType: String) {
+    self.rawValue = rawValue
+    self.mediaType = mediaType
+  }
+
+  /// Creates the format with this name; nil if there is none.
+  public init?(rawValue: String) {
+    guard let format = Self.all.first(where: { $0.rawValue == rawValue }) else { return nil }
+    self = format
+  }
+}
+
+extension SourceFormat {
+  /// All formats that can be decoded.
+  public static let all = CodecTable.decoders.map { $0.format }
+
+  /// The value of an `Accept` header field (RFC 9110, section 12.5.1) that lists the formats that can be decoded.
+  /// Anything else is acceptable as well, because many servers label images wrongly.
+  public static let accept = (all.map(\.mediaType) + ["*/*;q=0.1"]).joined(separator: ", ")
+}
+
+extension SourceFormat: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
+}
