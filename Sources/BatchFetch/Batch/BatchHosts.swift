@@ -11,8 +11,8 @@ struct BatchHosts<Element> {
   /// - Parameter limit: Returns the maximum number of elements in flight of a host.
   init(limit: @escaping @Sendable (_ host: String) -> Int) { self.limit = limit }
 
-  /// Takes a place for an element of `host`. Parks the element and returns false if there is none, or if others of that
-  /// host are parked already.
+  /// Takes a place for an element of `host`. If no place is free, or others of that host are parked already, parks the
+  /// element and returns false.
   mutating func begin(_ element: Element, of host: String, priority: Priority) -> Bool {
     let hasBegun = hosts[host, default: Host(limit: limit(host))].begin(element, priority: priority)
     if !hasBegun { parkedCount += 1 }

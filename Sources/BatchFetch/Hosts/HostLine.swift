@@ -41,7 +41,7 @@ struct HostLine: Sendable {
   /// Returns true if the line is empty and its host has no pause: at most a few failures would be forgotten with it.
   func isDispensable(at now: Duration) -> Bool { isEmpty && max(openTime, breaker.pauseEnd ?? .zero) <= now }
 
-  /// The highest priority among the tickets that are ready; nil if there are none.
+  /// The highest priority among the tickets that are ready; nil if no ticket is ready.
   var readyPriority: Priority? { ready.topPriority }
 
   // MARK: Tickets
@@ -56,7 +56,7 @@ struct HostLine: Sendable {
     ready.change(ticket, to: priority)
   }
 
-  /// Takes the next ticket to prepare; nil if there is none, or enough are prepared.
+  /// Takes the next ticket to prepare; nil if no ticket waits, or enough are prepared.
   mutating func takeForPreparation() -> Ticket? {
     guard mayPrepare, let priority = waiting.topPriority, let ticket = waiting.popFirst() else { return nil }
     preparing.append(ticket, priority)
@@ -136,7 +136,8 @@ struct HostLine: Sendable {
     return readyPriority
   }
 
-  /// Returns the time for which a wake-up must be requested; nil if one is requested already, or none is needed.
+  /// Returns the time for which a wake-up must be requested; nil if it is requested already, or the line needs no
+  /// wake-up.
   mutating func takeWakeUp(at now: Duration) -> Duration? {
     guard let time = nextChange(after: now), wakeUp.map({ time < $0 }) ?? true else { return nil }
     wakeUp = time
