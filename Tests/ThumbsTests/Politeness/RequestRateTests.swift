@@ -33,7 +33,7 @@ import Testing
 
       let requests = Array(fixture.server.requests[(run * 75)...])
       #expect(requests.count == 75)
-      // If 15 of them did not count, the last ones would arrive more than half a second too early.
+      // If 15 of them did not count, the last one would arrive half a second too early.
       #expect(requests.lead(over: Self.interval, since: begin) <= .zero)
     }
   }
@@ -63,7 +63,7 @@ import Testing
 
     #expect(result.ending == .exit(0))
     #expect(limited.requests.count == 40)
-    // If only the 10 direct ones counted, the last one would arrive more than a second too early.
+    // If only the 10 direct ones counted, the last one would arrive a second too early.
     #expect(limited.requests.lead(over: Self.interval, since: begin) <= .zero)
     #expect(meter.peak == 1)
     #expect(limited.requests.allSatisfy { $0.fields["user-agent"] == "robot/1" && $0.fields["x-key"] == "k" })
