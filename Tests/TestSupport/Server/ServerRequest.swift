@@ -17,7 +17,8 @@ extension [ServerRequest] {
   /// `begin`; zero or less if none did.
   ///
   /// Take a `begin` before the first request was sent. Then a busy machine cannot make this longer: it only delays
-  /// arrivals. It can bring two arrivals closer together, so the requests in a period say less about the client.
+  /// arrivals. The maximum number of requests in a period is no such measure: a delay of one arrival shortens the time
+  /// to the next one.
   public func lead(over interval: Duration, since begin: ContinuousClock.Instant) -> Duration {
     let times = map(\.arrival).sorted()
     return times.enumerated().map { (begin + interval * $0.offset) - $0.element }.max() ?? .zero
