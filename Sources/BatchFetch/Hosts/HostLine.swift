@@ -16,7 +16,7 @@ struct HostLine: Sendable {
     var refused: (tickets: [Ticket], refusal: Refusal)?
     /// The tickets that are prepared from now on.
     var prepared: [Ticket] = []
-    /// The time for which a wake-up must be requested; nil if one is requested already, or none is needed.
+    /// The time for which a wake-up must be requested; nil if it is requested already, or the line needs no wake-up.
     var wakeUp: Duration?
     /// The priority of the ticket that may start its transfer now; nil if none may.
     var turn: Priority?

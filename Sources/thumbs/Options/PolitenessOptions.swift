@@ -55,7 +55,7 @@ struct PolitenessOptions: ParsableArguments {
     if noHostBreaker { configuration.maxHostFailures = nil }
   }
 
-  /// Reads the file of `--hosts`; no rules if there is none.
+  /// Reads the file of `--hosts`; no rules without that option.
   ///
   /// - Throws: A `ValidationError` if the file cannot be read or has an error.
   func hostRules() throws -> HostRules { try hosts.map { try HostsFile.rules(path: $0) } ?? HostRules() }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import BatchFetch
@@ -136,6 +137,24 @@ import Testing
     #expect(times[rate.count] < period + 0.06)
   }
 
+  @Test(arguments: [1, 4, 20])
+  func `No period has more starts than the rate allows, however late wake-ups are and however long transfers take`(
+    places: Int
+  ) {
+    let rate = RequestRate(count: 5, per: .seconds(1))
+    var (driver, random) = (ScheduleDriver(width: 100, places: places, rate: rate), SeededGenerator(seed: 1))
+    var times: [Double] = []
+    for index in 0..<300 { times += driver.add("a\(index)", isPrepared: true).starts.map { _ in driver.now } }
+    for _ in 0..<10_000 where times.count < 300 {
+      driver.now += .random(in: 0..<0.4, using: &random)
+      let ended = Bool.random(using: &random) ? driver.running.randomElement(using: &random) : nil
+      times += (ended.map { driver.end($0) } ?? driver.wake("a")).starts.map { _ in driver.now }
+    }
+
+    #expect(times.count == 300)
+    for (first, next) in zip(times, times.dropFirst(rate.count)) { #expect(next - first > 1) }
+  }
+
   // MARK: Dead hosts
 
   @Test func `A host that cannot be reached is probed once, and then all its downloads are refused`() {
@@ -187,4 +206,9 @@ import Testing
     }
     #expect(driver.schedule.hostCount <= 4096)
   }
+}
+
+extension [String] {
+  /// The actions that start a transfer.
+  fileprivate var starts: [String] { filter { $0.hasPrefix("start ") } }
 }

@@ -111,7 +111,8 @@ struct DecodedImage: ~Copyable {
 }
 
 extension ImageHeader {
-  /// Returns the ICC profile of a JPEG file; nil if there is none or, with a warning, if it is incomplete or too large.
+  /// Returns the ICC profile of a JPEG file; nil if the file has none or, with a warning, if it is incomplete or too
+  /// large.
   fileprivate func assembledProfile(in bytes: [UInt8], warnings: inout [String]) -> [UInt8]? {
     guard !profile.isEmpty else { return nil }
     let assembled = profile.assembled(from: bytes)
