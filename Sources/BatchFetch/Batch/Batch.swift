@@ -41,8 +41,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   ///   - total: the number of elements, for the progress. Default nil: unknown.
   ///   - window: the maximum number of elements in flight, over all hosts, at least 1. Default 4096. At most four times
   ///     ``Downloader/Configuration/perHost`` of them are of one host, or as many as keep all render threads busy, and
-  ///     four times that number while the host is served from the cache. Once a quarter of the window is taken, a host
-  ///     gets a quarter of its places, and once half of the window is taken, one place.
+  ///     four times that number while the host is served from the cache. While more than 256 elements are in flight, a
+  ///     host gets a quarter of that, and while there are more than 1,024, one.
   ///   - request: makes the request of an element.
   public init(
     _ elements: Elements, over pipeline: ThumbnailPipeline, total: Int? = nil, window: Int = 4096,

@@ -3,12 +3,15 @@
 ///
 /// A host has parked elements only while others of it are in flight, so a parked element always gets its turn.
 struct BatchHosts<Element> {
-  /// The part of its places that a host may take. The fuller the window of the batch, the smaller it is, so that hosts
-  /// whose elements do not end leave places to others.
+  /// The part of its places that a host may take. The more elements are in flight, the smaller it is, so that hosts
+  /// whose elements do not end leave room in the window to others.
   enum Share {
     case all
     case quarter
     case one
+
+    /// - Parameter inFlight: The number of elements in flight of all hosts.
+    init(inFlight: Int) { self = inFlight <= 256 ? .all : inFlight <= 1024 ? .quarter : .one }
   }
 
   /// The number of parked elements of all hosts.

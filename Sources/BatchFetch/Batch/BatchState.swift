@@ -103,10 +103,7 @@ struct BatchState<Element: Sendable> {
   }
 
   /// The part of its places that a host may take now.
-  private var share: BatchHosts<Element>.Share {
-    if inHand <= window / 4 { return .all }
-    return inHand <= window / 2 ? .quarter : .one
-  }
+  private var share: BatchHosts<Element>.Share { .init(inFlight: inHand) }
 
   /// Returns true if pulling has stopped and should continue, which is the case when more than an eighth of the window
   /// and of the lookahead is free: a thread that is woken for every single place would sleep again at once. Pulling
