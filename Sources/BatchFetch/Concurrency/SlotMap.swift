@@ -26,19 +26,23 @@ struct SlotMap<Value: Sendable>: Sendable {
 
   /// Adds a value, and returns its key.
   mutating func insert(_ value: Value) -> Key {
-    lastNumber += 1
-    let slot = Slot(number: lastNumber, value: value)
-    guard let free = freeSlots.popLast() else {
-      slots.append(slot)
-      return Key(slot: slots.count - 1, number: lastNumber)
-    }
-    slots[free] = slot
-    return Key(slot: free, number: lastNumber)
+    let key = reserveKey()
+    slots[key.slot].value = value
+    return key
   }
 
-  /// The value of a key; nil if it has been removed.
+  /// Returns the key of a value that is set later.
+  mutating func reserveKey() -> Key {
+    lastNumber += 1
+    let key = Key(slot: freeSlots.popLast() ?? slots.count, number: lastNumber)
+    let slot = Slot(number: lastNumber)
+    if key.slot == slots.count { slots.append(slot) } else { slots[key.slot] = slot }
+    return key
+  }
+
+  /// The value of a key; nil if it has been removed, or has not been set.
   subscript(key: Key) -> Value? {
-    get { contains(key) ? slots[key.slot].value : nil }
+    @inline(__always) get { contains(key) ? slots[key.slot].value : nil }
     // Changes the value in place. A setter would copy it first.
     @inline(__always) _modify {
       var none: Value?
@@ -55,9 +59,11 @@ struct SlotMap<Value: Sendable>: Sendable {
     return value
   }
 
-  /// The keys of all values, in no order.
-  var keys: [Key] {
-    slots.indices.filter { slots[$0].value != nil }.map { Key(slot: $0, number: slots[$0].number) }
+  /// All values with their keys, in no order.
+  var elements: [(key: Key, value: Value)] {
+    slots.indices.compactMap { index in
+      slots[index].value.map { (Key(slot: index, number: slots[index].number), $0) }
+    }
   }
 
   private func contains(_ key: Key) -> Bool { key.slot < slots.count && slots[key.slot].number == key.number }

@@ -28,15 +28,15 @@ final class DownloadJob: Sendable {
     var throttle: ProgressThrottle
   }
 
-  let generation: UInt64
+  let id: DownloadContext.Table.JobID
   let context: DownloadContext
   let transfer = TokenSlot()
   let state: Mutex<State>
   private let created = ContinuousClock.now
 
   /// The job does nothing before ``begin()``.
-  init(generation: UInt64, in context: DownloadContext) {
-    self.generation = generation
+  init(id: DownloadContext.Table.JobID, in context: DownloadContext) {
+    self.id = id
     self.context = context
     state = Mutex(State(throttle: ProgressThrottle(interval: context.progressInterval)))
   }

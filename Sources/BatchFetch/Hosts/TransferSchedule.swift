@@ -223,7 +223,7 @@ struct TransferSchedule: Sendable {
 
   /// Forgets hosts that failed a few times, so that any number of hosts takes a bounded amount of memory.
   private mutating func dropHosts(_ now: Duration) {
-    for key in hosts.keys where hosts[key]?.line.isDispensable(at: now) == true { drop(key) }
+    for (key, host) in hosts.elements where host.line.isDispensable(at: now) { drop(key) }
     hostLimit = max(Self.fewestHosts, 2 * hosts.count)
   }
 }
