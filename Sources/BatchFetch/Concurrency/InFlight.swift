@@ -40,7 +40,9 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     var priority: Priority { Priority.allCases.last { counts[$0.rawValue] > 0 } ?? .normal }
 
     /// The callers in the order they joined.
-    var inOrder: [(key: SlotMap<Member>.Key, value: Member)] { members.elements.sorted { $0.value.order < $1.value.order } }
+    var inOrder: [(key: SlotMap<Member>.Key, value: Member)] {
+      members.elements.sorted { $0.value.order < $1.value.order }
+    }
 
     func demand(revision: UInt64) -> JointDemand {
       JointDemand(priority: priority, isPaused: pausedCount == members.count, revision: revision)

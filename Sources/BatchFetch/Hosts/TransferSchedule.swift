@@ -91,7 +91,9 @@ struct TransferSchedule: Sendable {
   ) -> (Ticket, [Action]) {
     let host = key(of: host, now)
     let ticket = Ticket(key: entries.insert(Entry(host: host, priority: priority)))
-    if let stage = hosts[host]?.line.add(ticket, priority, isPrepared: isPrepared) { entries[ticket.key]?.stage = stage }
+    if let stage = hosts[host]?.line.add(ticket, priority, isPrepared: isPrepared) {
+      entries[ticket.key]?.stage = stage
+    }
     return (ticket, update(host, now))
   }
 

@@ -38,7 +38,7 @@ public struct SourceURL: Hashable, Sendable {
     }
   }
 
-  /// Lets libcurl parse `text`, also if it is canonical already.
+  /// Lets libcurl parse `text`, whether it is canonical or not.
   init(parsing text: String) throws(FetchFailure) {
     try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text), written: text)
   }

@@ -35,7 +35,9 @@ import Testing
   @Test func `Parked elements begin by priority, and then in the order in which they were parked`() {
     var hosts = hosts(limit: 1, offered: 1)
     let priorities: [Priority] = [.low, .normal, .high, .normal, .high, .low]
-    for (element, priority) in priorities.enumerated() { _ = hosts.begin(element, of: "a", priority: priority, share: .all) }
+    for (element, priority) in priorities.enumerated() {
+      _ = hosts.begin(element, of: "a", priority: priority, share: .all)
+    }
 
     let next = (0..<7).map { _ in hosts.end("a", isCached: false, room: 9, share: .all) }
 

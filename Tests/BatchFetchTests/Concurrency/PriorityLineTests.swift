@@ -85,7 +85,9 @@ import Testing
   @Test func `A million changes of priority keep all elements in their order`() {
     var line = PriorityLine<Int>()
     let places = (0..<100).map { line.append($0, .low) }
-    for number in 0..<1_000_000 { line.change(places[number % 100], to: (number / 100).isMultiple(of: 2) ? .high : .low) }
+    for number in 0..<1_000_000 {
+      line.change(places[number % 100], to: (number / 100).isMultiple(of: 2) ? .high : .low)
+    }
     #expect(line.count == 100)
     let elements = line.removeAll()
     #expect(elements == Array(0..<100))
