@@ -40,11 +40,11 @@ final class RobotsGate: Sendable {
   var waiterCount: Int { table.withLock { $0.waiterCount } }
 
   /// Calls `verdict` exactly once: before this method returns if the rules are known, otherwise when the fetch ends.
-  /// Local files are always allowed.
+  /// Local files are always allowed, and so is each robots.txt (RFC 9309, section 2.2.2).
   ///
   /// The verdict is `blocked_robots` if the rules do not allow the URL, or the failure of fetching them.
   func check(_ source: SourceURL, _ verdict: @escaping Verdict) {
-    guard source.scheme != .file else { return verdict(nil) }
+    guard source.scheme != .file, source.pathAndQuery != RobotsFile.path else { return verdict(nil) }
     let origin = Table.WebOrigin(scheme: source.scheme, host: source.host)
     let (waiter, now) = (Waiter(source: source, verdict: verdict), now())
     switch table.withLock({ $0.query(origin, waiter, now: now) }) {

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -73,20 +74,14 @@ import Testing
     #expect(verdicts.values == ["allowed"] && server.requests.values.isEmpty)
   }
 
-  @Test func `A failed fetch fails all URLs that wait, and the next URL fetches again`() throws {
+  @Test func `robots.txt itself is allowed without a fetch`() throws {
     let gate = gate()
-    for _ in 0..<3 { try check("https://a.example/1", gate) }
-    server.end(.failure(FetchFailure(.connectFailed, "The connection was refused.", httpStatus: 200, attempts: 3)))
-    #expect(
-      verdicts.values
-        == Array(
-          repeating:
-            "connect_failed: robots.txt of a.example could not be fetched: The connection was refused.", count: 3))
+    try check("https://a.example/robots.txt", gate)
+    #expect(verdicts.values == ["allowed"] && server.requests.values.isEmpty)
 
-    try check("https://a.example/private", gate)
-    #expect(server.requests.values.count == 2)
-    server.end(file, request: 1)
-    #expect(verdicts.values.last == blocked)
+    for path in ["robots.txt?a", "a/robots.txt", "robots.txt/"] { try check("https://a.example/\(path)", gate) }
+    server.end(.success(.robots("User-agent: *\nDisallow: /")))
+    #expect(verdicts.values == ["allowed", blocked, blocked, blocked])
   }
 
   @Test func `The failure of a fetch has no response and no attempts of the image`() throws {
