@@ -53,6 +53,9 @@ final class DownloadContext: Sendable {
     fetcher.connect(to: self)
   }
 
+  /// Returns the limits of one attempt.
+  func limits(of request: DownloadRequest) -> TransferLimits { request.isRobotsFile ? limits.forRobotsFile : limits }
+
   /// Prepares a transfer from `source`. `completion` is called exactly once, from any thread.
   func prepare(for source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
     guard source.scheme != .file else { return completion(nil) }
@@ -84,7 +87,7 @@ final class DownloadContext: Sendable {
     _ request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?, elapsed: Duration,
     receiver: any TransferReceiver
   ) -> WorkHandle {
-    var transfer = TransferRequest(source: trail.hop, limits: limits)
+    var transfer = TransferRequest(source: trail.hop, limits: limits(of: request))
     transfer.headerFields = fields(of: request, to: trail, continuing: partial)
     transfer.elapsed = elapsed
     transfer.addsCredentials = trail.isAtOriginalHost

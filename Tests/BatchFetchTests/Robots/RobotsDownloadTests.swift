@@ -39,4 +39,29 @@ import Testing
     #expect(await file.only().failure?.code == .image(.notAnImage))
     #expect(transport.paths == ["robots.txt", "robots.txt", "a"])
   }
+
+  @Test(arguments: [(0, 5, true), (0, 6, false), (5, 5, true), (7, 7, true), (7, 8, false)])
+  func `At least five redirects of a robots.txt are followed, whatever the limit for images`(
+    limit: Int, hops: Int, isObeyed: Bool
+  ) async throws {
+    let transport = ScriptedTransport { request, _ in
+      let path = request.source.lastPathComponent
+      if path == "private" { return .response([1]) }
+      let hop = Int(path) ?? 0
+      return hop < hops ? [.head(301, [.location: "/\(hop + 1)"]), .end] : .response(Self.rules)
+    }
+    let downloader = Self.downloader(transport) { $0.limits.maxRedirects = limit }
+
+    #expect(try await Self.failures(["private"], downloader) == [isObeyed ? .blockedRobots : nil])
+    #expect(transport.paths.count { $0 != "private" } == (isObeyed ? hops : hops - 1) + 1)
+  }
+
+  @Test func `The limit for redirects of images stays`() async throws {
+    let transport = ScriptedTransport { request, _ in
+      request.source.lastPathComponent == "robots.txt"
+        ? [.head(404, [:]), .end] : [.head(301, [.location: "/other"]), .end]
+    }
+    let downloader = Self.downloader(transport) { $0.limits.maxRedirects = 0 }
+    #expect(try await Self.failures(["a"], downloader) == [.tooManyRedirects])
+  }
 }
