@@ -114,7 +114,8 @@ extension DownloadJob.State {
   ) -> Start? {
     guard let request, let trail, let attempt = machine.attempt(in: turn) else { return nil }
     assembler = ResponseAssembler(
-      maxBytes: context.limits.maxBytes, continuing: attempt.partial, requestedAt: requestedAt)
+      maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: attempt.partial,
+      requestedAt: requestedAt)
     isInspected = false
     started = .now
     return Start(request: request, trail: trail, partial: attempt.partial, elapsed: elapsed)

@@ -64,4 +64,29 @@ import Testing
     let downloader = Self.downloader(transport) { $0.limits.maxRedirects = 0 }
     #expect(try await Self.failures(["a"], downloader) == [.tooManyRedirects])
   }
+
+  @Test(arguments: [100, 200 << 10, RobotsFile.maxBytes, RobotsFile.maxBytes + 1, 2 << 20], [true, false])
+  func `The size of a robots.txt is not limited like that of an image`(count: Int, isDeclared: Bool) async throws {
+    let file = Self.rules + Array(repeating: UInt8(ascii: "#"), count: count)
+    let transport = ScriptedTransport { request, _ in
+      guard request.source.lastPathComponent == "robots.txt" else { return .response(Array(repeating: 1, count: 60)) }
+      let chunks = stride(from: 0, to: file.count, by: 1 << 16).map { Array(file[$0...].prefix(1 << 16)) }
+      return [.head(200, isDeclared ? [.contentLength: "\(file.count)"] : [:])] + chunks.map { .bytes($0) } + [.end]
+    }
+    let downloader = Self.downloader(transport) { $0.limits.maxBytes = 50 }
+
+    #expect(try await Self.failures(["private", "a"], downloader) == [.blockedRobots, .tooLargeBytes])
+    #expect(transport.paths == ["robots.txt", "a"])
+  }
+
+  @Test func `An endless robots.txt is read up to its limit, and the transfer given up`() async throws {
+    let transport = ScriptedTransport { request, _ in
+      let isFile = request.source.lastPathComponent == "robots.txt"
+      return isFile
+        ? [.head(200, [:]), .bytes(Self.rules), .bytes(Array(repeating: 0x23, count: RobotsFile.maxBytes)), .hold]
+        : .response([1])
+    }
+    let downloader = Self.downloader(transport)
+    #expect(try await Self.failures(["private", "a"], downloader) == [.blockedRobots, nil])
+  }
 }
