@@ -4,7 +4,7 @@ internal import Synchronization
 /// Lets only those requests pass that the robots.txt of their host allows (RFC 9309).
 ///
 /// Fetches each robots.txt once, and the URLs that arrive in the meantime wait for it. The rules are reused for at most
-/// 24 hours; a failure to fetch them is not.
+/// 24 hours, and a failure to fetch them for at most five minutes.
 final class RobotsGate: Sendable {
   /// Gets nil if the request may be sent, otherwise the reason why it must not be.
   typealias Verdict = @Sendable (FetchFailure?) -> Void
@@ -70,21 +70,9 @@ final class RobotsGate: Sendable {
   }
 
   private func finish(_ origin: Table.WebOrigin, _ outcome: Result<Download, FetchFailure>) {
-    let rules = Result { [productToken] () throws(FetchFailure) in
-      try RobotsRules(outcome, productToken: productToken)
+    let (rules, now) = (RobotsRules(outcome, productToken: productToken), now())
+    for waiter in table.withLock({ $0.finish(origin, rules, now: now) }) {
+      waiter.verdict(rules.failure(for: waiter.source))
     }
-    let now = now()
-    for waiter in table.withLock({ $0.finish(origin, try? rules.get(), now: now) }) {
-      switch rules {
-      case .success(let rules): waiter.verdict(rules.failure(for: waiter.source))
-      case .failure(let failure): waiter.verdict(Self.failure(causedBy: failure, of: origin.host))
-      }
-    }
-  }
-
-  /// Returns the failure of a request that was not sent because its robots.txt could not be fetched.
-  private static func failure(causedBy failure: FetchFailure, of host: String) -> FetchFailure {
-    guard failure.code != .cancelled else { return failure }
-    return FetchFailure(failure.code, "robots.txt of \(host) could not be fetched: \(failure.message)")
   }
 }

@@ -46,16 +46,14 @@ struct RobotsTable<Waiter> {
     return isFirst ? .mustFetch : .waits
   }
 
-  /// Ends the fetch for `origin` and returns its waiters in their order. `rules` are kept; nil stands for a failure,
-  /// which is not, because it may be temporary. A second end of one fetch is ignored.
-  mutating func finish(_ origin: WebOrigin, _ rules: RobotsRules?, now: ContinuousClock.Instant) -> [Waiter] {
+  /// Ends the fetch for `origin`, keeps `rules` and returns the waiters in their order. A second end of one fetch is
+  /// ignored.
+  mutating func finish(_ origin: WebOrigin, _ rules: RobotsRules, now: ContinuousClock.Instant) -> [Waiter] {
     guard let waiters = pending.removeValue(forKey: origin) else { return [] }
     remove(origin)
-    if let rules {
-      known[origin] = Entry(rules: rules, start: now)
-      byteCount += rules.byteCount
-      evict(now: now)
-    }
+    known[origin] = Entry(rules: rules, start: now)
+    byteCount += rules.byteCount
+    evict(now: now)
     return waiters
   }
 

@@ -89,4 +89,14 @@ import Testing
     let downloader = Self.downloader(transport)
     #expect(try await Self.failures(["private", "a"], downloader) == [.blockedRobots, nil])
   }
+
+  @Test func `A robots.txt that cannot be fetched is tried as often as an image, and once for all rows of a minute`()
+    async throws
+  {
+    let transport = ScriptedTransport { _, _ in [.fail(.timeoutFirstByte)] }
+    let downloader = Self.downloader(transport)
+
+    #expect(try await Self.failures(["a", "b", "c"], downloader) == Array(repeating: .timeoutFirstByte, count: 3))
+    #expect(transport.paths == Array(repeating: "robots.txt", count: 4))
+  }
 }

@@ -84,6 +84,33 @@ import Testing
     #expect(verdicts.values == ["allowed", blocked, blocked, blocked])
   }
 
+  @Test func `A failed fetch fails all URLs of the next minute`() throws {
+    let (gate, message) = (gate(), "robots.txt of a.example could not be fetched: The connection was refused.")
+    for _ in 0..<3 { try check("https://a.example/1", gate) }
+    server.end(.failure(FetchFailure(.connectFailed, "The connection was refused.", httpStatus: 200, attempts: 3)))
+    clock.advance(by: .seconds(59))
+    try check("https://a.example/2", gate)
+    #expect(verdicts.values == Array(repeating: "connect_failed: " + message, count: 4))
+    #expect(server.requests.values.count == 1)
+
+    clock.advance(by: .seconds(1))
+    try check("https://a.example/private", gate)
+    #expect(server.requests.values.count == 2)
+    server.end(file, request: 1)
+    #expect(verdicts.values.last == blocked)
+  }
+
+  @Test(arguments: [FailureCode.cancelled, .hostUnavailable])
+  func `The file is fetched again after a fetch that was given up before its request`(code: FailureCode) throws {
+    let gate = gate()
+    try check("https://a.example/1", gate)
+    server.end(.failure(FetchFailure(code, "")))
+    try check("https://a.example/private", gate)
+    #expect(server.requests.values.count == 2)
+    server.end(file, request: 1)
+    #expect(verdicts.values.last == blocked)
+  }
+
   @Test func `The failure of a fetch has no response and no attempts of the image`() throws {
     let gate = gate { _, completion in
       completion(.failure(FetchFailure(.timeoutTotal, "Too slow.", httpStatus: 200, attempts: 3)))

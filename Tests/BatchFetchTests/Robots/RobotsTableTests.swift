@@ -16,7 +16,7 @@ import Testing
 
   @discardableResult
   private func finish(
-    _ table: inout Table, _ host: String, _ rules: RobotsRules? = .unavailable, after seconds: Int = 0
+    _ table: inout Table, _ host: String, _ rules: RobotsRules = .unavailable, after seconds: Int = 0
   ) -> [String] {
     table.finish(.init(scheme: .https, host: host), rules, now: start + .seconds(seconds))
   }
@@ -29,7 +29,7 @@ import Testing
     #expect(table.waiterCount == 3)
     #expect(finish(&table, "a") == ["1", "2"])
     #expect(query(&table, "a", "4") == "known")
-    #expect(finish(&table, "a", nil) == [] && query(&table, "a") == "known")
+    #expect(finish(&table, "a", .failed(.cancelled)) == [] && query(&table, "a") == "known")
     #expect(table.waiterCount == 1)
   }
 
@@ -44,14 +44,17 @@ import Testing
     }
   }
 
-  @Test func `Rules are reused for one day, those of a failing server for 5 minutes, and a failure not at all`() {
+  @Test func `Rules are reused for one day, those of a failing server for 5 minutes, and a failure for one`() {
     var table = Table()
-    for host in ["a", "b", "c"] { _ = query(&table, host) }
+    for host in ["a", "b", "c", "d"] { _ = query(&table, host) }
     finish(&table, "a")
     finish(&table, "b", .unreachable(status: 503))
-    finish(&table, "c", nil)
+    finish(&table, "c", .failed(FetchFailure(.timeoutTotal, "")))
+    finish(&table, "d", .failed(.cancelled))
 
-    #expect(query(&table, "c") == "must fetch")
+    #expect(query(&table, "d") == "must fetch")
+    #expect(query(&table, "c", after: 59) == "known")
+    #expect(query(&table, "c", after: 60) == "must fetch")
     #expect(query(&table, "b", after: 299) == "known")
     #expect(query(&table, "b", after: 300) == "must fetch")
     #expect(query(&table, "a", after: 86_399) == "known")
