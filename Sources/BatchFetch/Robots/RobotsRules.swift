@@ -76,7 +76,11 @@ extension FetchFailure {
   /// Returns the failure of a request that is not sent because fetching the robots.txt of `host` failed in this way.
   fileprivate func ofRobotsFile(at host: String) -> FetchFailure {
     guard code != .cancelled else { return self }
-    return FetchFailure(code, "robots.txt of \(host) could not be fetched: \(message)")
+    var failure = self
+    failure.message = "robots.txt of \(host) could not be fetched: \(message)"
+    failure.head = nil
+    failure.attempts = 0
+    return failure
   }
 }
 

@@ -121,6 +121,14 @@ import Testing
       failures.values == [FetchFailure(.timeoutTotal, "robots.txt of a.example could not be fetched: Too slow.")])
   }
 
+  @Test func `The failure of a fetch keeps the time at which to try again`() throws {
+    var failure = FetchFailure(.hostUnavailable, "Later.")
+    failure.retryAt = Date(timeIntervalSince1970: 1_800_000_000)
+    let (fetched, failures) = (failure, Recorder<FetchFailure?>())
+    gate { $1(.failure(fetched)) }.check(try SourceURL("https://a.example/")) { failures.record($0) }
+    #expect(failures.values.first??.retryAt == failure.retryAt)
+  }
+
   @Test func `A canceled fetch cancels the URLs that wait`() throws {
     let failures = Recorder<FetchFailure?>()
     gate { $1(.failure(.cancelled)) }.check(try SourceURL("https://a.example/")) { failures.record($0) }
