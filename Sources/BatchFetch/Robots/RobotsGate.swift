@@ -54,9 +54,10 @@ final class RobotsGate: Sendable {
     }
   }
 
-  /// Throws `blocked_robots` if an `X-Robots-Tag` field of a response forbids the use of its image.
+  /// Throws `blocked_robots` if an `X-Robots-Tag` field of a response forbids the use of its image, which a 304 response
+  /// only confirms.
   func check(_ response: HTTPResponse) throws(FetchFailure) {
-    guard response.status.kind == .successful else { return }
+    guard response.status.kind == .successful || response.status == .notModified else { return }
     if let tag = RobotsTag.first(in: response.headerFields, productToken: productToken) { throw tag.failure }
   }
 

@@ -99,4 +99,15 @@ import Testing
     #expect(try await Self.failures(["a", "b", "c"], downloader) == Array(repeating: .timeoutFirstByte, count: 3))
     #expect(transport.paths == Array(repeating: "robots.txt", count: 4))
   }
+
+  @Test func `An image that is confirmed with a tag against its use is blocked`() async throws {
+    let name = try #require(HTTPField.Name("X-Robots-Tag"))
+    let transport = ScriptedTransport { request, _ in
+      request.source.lastPathComponent == "robots.txt"
+        ? [.head(404, [:]), .end] : [.head(304, [name: "noai"]), .end]
+    }
+    let request = try DownloadRequest("a", headerFields: [.ifNoneMatch: "\"1\""])
+    let outcome = await Self.downloader(transport).start(request).outcome.only()
+    #expect(outcome.failure?.code == .blockedRobots)
+  }
 }
