@@ -27,8 +27,9 @@ struct RobotsTable<Waiter> {
   private var pending: [WebOrigin: [Waiter]] = [:]
   private var byteCount = 0
 
-  /// The maximum number of known origins. Above a limit, expired entries are removed, then the oldest.
-  static var capacity: Int { 4096 }
+  /// The maximum number of known origins, so that a list with fewer hosts, in any order, needs one fetch for each.
+  /// Without rules, this many take about 20 MB. Above a limit, expired entries are removed, then the oldest.
+  static var capacity: Int { 100_000 }
   /// The maximum memory for rules, in bytes.
   static var maxBytes: Int { 64 << 20 }
 
@@ -57,12 +58,18 @@ struct RobotsTable<Waiter> {
     return waiters
   }
 
-  private var isOverLimit: Bool { known.count > Self.capacity || byteCount > Self.maxBytes }
-
+  /// Removes entries above a limit until an eighth of it is free: finding the oldest ones takes a look at all.
   private mutating func evict(now: ContinuousClock.Instant) {
-    guard isOverLimit else { return }
+    guard exceeds(eighths: 8) else { return }
     for origin in known.filter({ $0.value.end <= now }).keys { remove(origin) }
-    while isOverLimit, let oldest = known.min(by: { $0.value.start < $1.value.start })?.key { remove(oldest) }
+    for (origin, _) in known.sorted(by: { $0.value.start < $1.value.start }) {
+      guard exceeds(eighths: 7) else { return }
+      remove(origin)
+    }
+  }
+
+  private func exceeds(eighths: Int) -> Bool {
+    known.count > Self.capacity / 8 * eighths || byteCount > Self.maxBytes / 8 * eighths
   }
 
   private mutating func remove(_ origin: WebOrigin) {

@@ -61,35 +61,50 @@ import Testing
     #expect(query(&table, "a", after: 86_400) == "must fetch")
   }
 
-  @Test func `At its capacity, the table removes expired origins, then the oldest`() {
+  @Test func `At its capacity, the table removes expired origins, then the oldest eighth`() {
     var table = Table()
     func add(_ host: String, _ rules: RobotsRules = .unavailable, after seconds: Int) {
       _ = query(&table, host, after: seconds)
       finish(&table, host, rules, after: seconds)
     }
-    add("failing", .unreachable(status: 500), after: 100)
-    for number in 1..<Table.capacity { add("\(number)", after: number) }
-    #expect(table.count == Table.capacity)
+    for number in 1..<Table.capacity { add("\(number)", after: number / 100) }
+    add("failing", .unreachable(status: 500), after: 1000)
+    #expect(table.count == Table.capacity && query(&table, "1", after: 1000) == "known")
 
-    add("new", after: 5000)
-    #expect(table.count == Table.capacity && query(&table, "1", after: 5000) == "known")
+    add("new", after: 1300)
+    #expect(table.count == Table.capacity / 8 * 7)
+    for host in ["1", "\(Table.capacity / 8 - 200)", "failing"] {
+      #expect(query(&table, host, after: 1300) == "must fetch", "\(host)")
+    }
+    for host in ["\(Table.capacity / 8 + 200)", "new"] {
+      #expect(query(&table, host, after: 1300) == "known", "\(host)")
+    }
+  }
 
-    add("newer", after: 5000)
-    #expect(table.count == Table.capacity && query(&table, "1", after: 5000) == "must fetch")
-    #expect(query(&table, "2", after: 5000) == "known" && query(&table, "new", after: 5000) == "known")
+  @Test func `A list of 50,000 hosts in turn needs one fetch for each`() {
+    var (table, fetches) = (Table(), 0)
+    for seconds in [0, 1, 2] {
+      for number in 0..<50_000 where query(&table, "\(number)", after: seconds) == "must fetch" {
+        fetches += 1
+        finish(&table, "\(number)", after: seconds)
+      }
+    }
+    #expect(fetches == 50_000)
   }
 
   @Test func `Large files are removed before they fill the memory`() throws {
     var table = Table()
     let text = "User-agent: *\n" + String(repeating: "Disallow:a\n", count: 40_000)
     let file = RobotsFile(text.utf8, productToken: "thumbs")
-    let count = Table.maxBytes / file.byteCount
+    let (count, rest) = (Table.maxBytes / file.byteCount, Table.maxBytes / 8 * 7 / file.byteCount)
     for number in 0...count {
       _ = query(&table, "\(number)", after: number)
       finish(&table, "\(number)", .file(file), after: number)
     }
-    #expect(count < Table.capacity && table.count == count)
-    #expect(query(&table, "0", after: count) == "must fetch" && query(&table, "1", after: count) == "known")
+    #expect(count < Table.capacity && table.count == rest)
+    let oldest = count + 1 - rest
+    #expect(query(&table, "\(oldest - 1)", after: count) == "must fetch")
+    #expect(query(&table, "\(oldest)", after: count) == "known")
   }
 
   @Test func `New rules of an origin replace the old ones`() {
