@@ -48,8 +48,7 @@ final class DownloadContext: Sendable {
     rules = configuration.hosts
     clock = configuration.clock
     let fetcher = RobotsFetcher()
-    let token = RobotsFile.productToken(ofUserAgent: configuration.headerFields[.userAgent])
-    robots = configuration.robots == .obeyed ? RobotsGate(productToken: token, fetch: fetcher.fetch) : nil
+    robots = configuration.robots == .obeyed ? RobotsGate(fetch: fetcher.fetch) : nil
     fetcher.connect(to: self)
   }
 
@@ -103,6 +102,11 @@ final class DownloadContext: Sendable {
     return trail.hops.allSatisfy { hop in
       transport.trusts(hop, as: trail.source) && rules.rule(for: hop.host).headerFields == fields
     }
+  }
+
+  /// Returns the `User-Agent` that the current hop of `trail` gets; nil for none.
+  func userAgent(of request: DownloadRequest, to trail: RedirectTrail) -> String? {
+    fields(of: request, to: trail, continuing: nil)[.userAgent]
   }
 
   /// Returns the header fields of a request. A field of the request replaces those of the host and of the

@@ -31,7 +31,9 @@ extension DownloadJob: TransferReceiver {
         head.isCacheable = head.isCacheable && context.trusts(trail)
       }
       try state.assembler?.receive(head: head, at: respondedAt)
-      if state.request?.isRobotsFile == false { try context.robots?.check(head.response) }
+      guard let robots = context.robots, let request = state.request, let trail = state.trail else { return }
+      if request.isRobotsFile { return }
+      try robots.check(head.response, userAgent: context.userAgent(of: request, to: trail))
     }
   }
 

@@ -45,7 +45,7 @@ import Testing
     #expect(downloader.runningCount == 0)
   }
 
-  @Test func `A caller without a copy of the target of a redirect shares no download with one that has it`() async throws {
+  @Test func `A caller with a fresh copy of the target of a redirect shares its download with no other`() async throws {
     let transport = ScriptedTransport { request, number in
       guard request.source.lastPathComponent == "a" else { return .response([1]) }
       return (number == 1 ? [.hold] : []) + [.head(302, [.location: "/target"]), .end]

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ImageCache
 import TestSupport
 import Testing
 
@@ -15,10 +16,15 @@ import Testing
     return Downloader(configuration.with(change), transport: transport)
   }
 
-  /// Downloads each path of `a.test` and returns the failures, nil for a success.
-  private static func failures(_ paths: [String], _ downloader: Downloader) async throws -> [FailureCode?] {
+  /// Downloads each path of a host, one after the other, and returns the failures; nil for a success.
+  private static func failures(
+    _ paths: [String], host: String = "a.test", headerFields: HTTPFields = [:], _ downloader: Downloader
+  ) async throws -> [FailureCode?] {
     var codes: [FailureCode?] = []
-    for path in paths { codes.append(await downloader.start(try DownloadRequest(path)).outcome.only().failure?.code) }
+    for path in paths {
+      let request = try DownloadRequest(path, host: host, headerFields: headerFields)
+      codes.append(await downloader.start(request).outcome.only().failure?.code)
+    }
     return codes
   }
 
@@ -109,5 +115,40 @@ import Testing
     let request = try DownloadRequest("a", headerFields: [.ifNoneMatch: "\"1\""])
     let outcome = await Self.downloader(transport).start(request).outcome.only()
     #expect(outcome.failure?.code == .blockedRobots)
+  }
+
+  @Test func `The product token is that of the header field that is sent, by host and by request`() async throws {
+    let file = Array("User-agent: MyBot\nDisallow: /mine\n\nUser-agent: thumbs\nDisallow: /ours\n".utf8)
+    let transport = ScriptedTransport { request, _ in
+      switch request.source.lastPathComponent {
+      case "robots.txt": .response(file)
+      case "moved": [.head(302, [.location: "http://b.test/mine"]), .end]
+      default: .response([1])
+      }
+    }
+    let pattern = try HostPattern("b.test")
+    let downloader = Self.downloader(transport) {
+      $0.hosts[pattern] = HostRule(headerFields: [.userAgent: "MyBot/1.2"])
+    }
+
+    #expect(try await Self.failures(["mine", "ours", "moved"], downloader) == [nil, .blockedRobots, .blockedRobots])
+    #expect(try await Self.failures(["mine", "ours"], host: "b.test", downloader) == [.blockedRobots, nil])
+    let fields: HTTPFields = [.userAgent: "mybot"]
+    #expect(try await Self.failures(["mine", "ours"], headerFields: fields, downloader) == [.blockedRobots, nil])
+    let files = transport.requests.filter { $0.source.lastPathComponent == "robots.txt" }
+    #expect(files.map { $0.headerFields[.userAgent] } == ["thumbs/\(Downloader.version)", "MyBot/1.2", "mybot"])
+  }
+
+  @Test func `A tag applies to the sender of the request`() async throws {
+    let name = try #require(HTTPField.Name("X-Robots-Tag"))
+    let transport = ScriptedTransport { request, _ in
+      request.source.lastPathComponent == "robots.txt"
+        ? [.head(404, [:]), .end] : .response([1], fields: [name: "mybot: noindex"])
+    }
+    let downloader = Self.downloader(transport)
+
+    #expect(try await Self.failures(["a"], downloader) == [nil])
+    let fields: HTTPFields = [.userAgent: "MyBot/2"]
+    #expect(try await Self.failures(["a"], headerFields: fields, downloader) == [.blockedRobots])
   }
 }

@@ -14,7 +14,7 @@ import Testing
     private let completions = Mutex<[@Sendable (Outcome) -> Void]>([])
 
     var fetch: RobotsGate.Fetch {
-      { url, completion in
+      { url, _, completion in
         self.completions.withLock { $0.append(completion) }
         self.requests.record(url.requestString)
       }
@@ -32,12 +32,11 @@ import Testing
 
   private func gate(_ fetch: RobotsGate.Fetch? = nil) -> RobotsGate {
     let (zero, start) = (clock.now, ContinuousClock.now)
-    return RobotsGate(
-      productToken: "thumbs", now: { [clock] in start + zero.duration(to: clock.now) }, fetch: fetch ?? server.fetch)
+    return RobotsGate(now: { [clock] in start + zero.duration(to: clock.now) }, fetch: fetch ?? server.fetch)
   }
 
   private func check(_ url: String, _ gate: RobotsGate) throws {
-    gate.check(try SourceURL(url)) { [verdicts] in
+    gate.check(try SourceURL(url), userAgent: "thumbs/1") { [verdicts] in
       verdicts.record($0.map { "\($0.code): \($0.message)" } ?? "allowed")
     }
   }
@@ -112,11 +111,11 @@ import Testing
   }
 
   @Test func `The failure of a fetch has no response and no attempts of the image`() throws {
-    let gate = gate { _, completion in
+    let gate = gate { _, _, completion in
       completion(.failure(FetchFailure(.timeoutTotal, "Too slow.", httpStatus: 200, attempts: 3)))
     }
     let failures = Recorder<FetchFailure?>()
-    gate.check(try SourceURL("https://a.example/")) { failures.record($0) }
+    gate.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
     #expect(
       failures.values == [FetchFailure(.timeoutTotal, "robots.txt of a.example could not be fetched: Too slow.")])
   }
@@ -125,13 +124,13 @@ import Testing
     var failure = FetchFailure(.hostUnavailable, "Later.")
     failure.retryAt = Date(timeIntervalSince1970: 1_800_000_000)
     let (fetched, failures) = (failure, Recorder<FetchFailure?>())
-    gate { $1(.failure(fetched)) }.check(try SourceURL("https://a.example/")) { failures.record($0) }
+    gate { $2(.failure(fetched)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
     #expect(failures.values.first??.retryAt == failure.retryAt)
   }
 
   @Test func `A canceled fetch cancels the URLs that wait`() throws {
     let failures = Recorder<FetchFailure?>()
-    gate { $1(.failure(.cancelled)) }.check(try SourceURL("https://a.example/")) { failures.record($0) }
+    gate { $2(.failure(.cancelled)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
     #expect(failures.values == [.cancelled])
   }
 
@@ -146,7 +145,7 @@ import Testing
   }
 
   @Test func `Rules are fetched again after one day`() throws {
-    let gate = gate { [server] url, completion in
+    let gate = gate { [server] url, _, completion in
       server.requests.record(url.description)
       completion(.success(.robots("")))
     }
@@ -163,8 +162,8 @@ import Testing
 
   @Test func `A verdict may check another URL`() throws {
     let (gate, source) = (gate(), try SourceURL("https://a.example/private"))
-    gate.check(source) { [verdicts] _ in
-      gate.check(source) { verdicts.record($0?.message ?? "allowed") }
+    gate.check(source, userAgent: nil) { [verdicts] _ in
+      gate.check(source, userAgent: nil) { verdicts.record($0?.message ?? "allowed") }
     }
     server.end(file)
     #expect(verdicts.values == ["robots.txt of a.example does not allow this URL."])
@@ -173,14 +172,14 @@ import Testing
   @Test func `URLs that arrive while a fetch ends get one verdict each`() async throws {
     let (count, server, verdicts) = (300, server, verdicts)
     let sources = try (0..<count).map { try SourceURL("https://\($0).example/private") }
-    let gate = gate { _, completion in
+    let gate = gate { _, _, completion in
       server.requests.record("")
       completion(.success(.robots("User-agent: *\nDisallow: /private")))
     }
     await race(count) { number in
-      gate.check(sources[number]) { verdicts.record($0?.code.description ?? "allowed") }
+      gate.check(sources[number], userAgent: nil) { verdicts.record($0?.code.description ?? "allowed") }
     } against: { number in
-      gate.check(sources[number]) { verdicts.record($0?.code.description ?? "allowed") }
+      gate.check(sources[number], userAgent: nil) { verdicts.record($0?.code.description ?? "allowed") }
     }
     #expect(verdicts.values == Array(repeating: "blocked_robots", count: 2 * count))
     #expect(server.requests.values.count == count && gate.waiterCount == 0)

@@ -18,7 +18,7 @@ import Testing
     let failure = rules(status: status).failure(for: source)
     #expect(failure == FetchFailure(.blockedRobots, "robots.txt of images.example does not allow this URL."))
     #expect(try rules(status: status).failure(for: SourceURL("https://images.example/b")) == nil)
-    #expect(try rules(status: status, "").failure(for: source) == nil)
+    #expect(rules(status: status, "").failure(for: source) == nil)
     #expect(rules(status: status).lifetime == .seconds(86_400))
   }
 

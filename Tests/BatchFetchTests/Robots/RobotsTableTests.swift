@@ -6,8 +6,10 @@ import Testing
   private typealias Table = RobotsTable<String>
   private let start = ContinuousClock.now
 
+  private func key(_ host: String) -> Table.Key { .init(scheme: .https, host: host, productToken: "thumbs") }
+
   private func query(_ table: inout Table, _ host: String, _ waiter: String = "", after seconds: Int = 0) -> String {
-    switch table.query(.init(scheme: .https, host: host), waiter, now: start + .seconds(seconds)) {
+    switch table.query(key(host), waiter, now: start + .seconds(seconds)) {
     case .known: "known"
     case .waits: "waits"
     case .mustFetch: "must fetch"
@@ -18,7 +20,7 @@ import Testing
   private func finish(
     _ table: inout Table, _ host: String, _ rules: RobotsRules = .unavailable, after seconds: Int = 0
   ) -> [String] {
-    table.finish(.init(scheme: .https, host: host), rules, now: start + .seconds(seconds))
+    table.finish(key(host), rules, now: start + .seconds(seconds))
   }
 
   @Test func `The first caller fetches, and the others wait for it`() {
@@ -38,8 +40,18 @@ import Testing
     _ = query(&table, "a")
     finish(&table, "a")
     #expect(query(&table, "a:8443") == "must fetch")
-    guard case .mustFetch = table.query(.init(scheme: .http, host: "a"), "", now: start) else {
+    guard case .mustFetch = table.query(.init(scheme: .http, host: "a", productToken: "thumbs"), "", now: start) else {
       Issue.record("The rules of https apply to http.")
+      return
+    }
+  }
+
+  @Test func `Each crawler has its own rules`() {
+    var table = Table()
+    _ = query(&table, "a")
+    finish(&table, "a")
+    guard case .mustFetch = table.query(.init(scheme: .https, host: "a", productToken: "MyBot"), "", now: start) else {
+      Issue.record("The rules of one crawler apply to another.")
       return
     }
   }
