@@ -56,7 +56,7 @@ enum RobotsRules: Sendable {
 
   /// The time for which the rules are reused: 24 hours (section 2.4), but 5 minutes after a failure of the server,
   /// because it is usually short, and one minute after any other failure. A fetch that was canceled, or refused because
-  /// of earlier failures of the host, tells nothing about the next one.
+  /// of earlier failures of the host, reveals nothing about the next one.
   var lifetime: Duration {
     switch self {
     case .file, .unavailable: .seconds(24 * 60 * 60)

@@ -30,7 +30,7 @@ struct RobotsTable<Waiter> {
   private var byteCount = 0
 
   /// The maximum number of known origins, so that a list with fewer hosts, in any order, needs one fetch for each.
-  /// Without rules, this many take about 20 MB. Above a limit, expired entries are removed, then the oldest.
+  /// Without rules, this many take about 25 MB. Above a limit, expired entries are removed, then the oldest.
   static var capacity: Int { 100_000 }
   /// The maximum memory for rules, in bytes.
   static var maxBytes: Int { 64 << 20 }
