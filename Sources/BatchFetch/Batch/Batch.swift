@@ -40,7 +40,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   ///   - pipeline: fetches and renders the images.
   ///   - total: the number of elements, for the progress. Default nil: unknown.
   ///   - window: the maximum number of elements in flight, over all hosts, at least 1. Default 256. At most four times
-  ///     ``Downloader/Configuration/perHost`` of them, or as many as keep all render threads busy, are of one host.
+  ///     ``Downloader/Configuration/perHost`` of them, or as many as keep all render threads busy, are of one host, or
+  ///     four times that while those of the host are served from the cache.
   ///   - request: makes the request of an element.
   public init(
     _ elements: Elements, over pipeline: ThumbnailPipeline, total: Int? = nil, window: Int = 256,
