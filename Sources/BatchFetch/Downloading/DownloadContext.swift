@@ -48,10 +48,12 @@ final class DownloadContext: Sendable {
     rules = configuration.hosts
     clock = configuration.clock
     let fetcher = RobotsFetcher()
-    let token = RobotsFile.productToken(ofUserAgent: configuration.headerFields[.userAgent])
-    robots = configuration.robots == .obeyed ? RobotsGate(productToken: token, fetch: fetcher.fetch) : nil
+    robots = configuration.robots == .obeyed ? RobotsGate(fetch: fetcher.fetch) : nil
     fetcher.connect(to: self)
   }
+
+  /// Returns the limits of one attempt.
+  func limits(of request: DownloadRequest) -> TransferLimits { request.isRobotsFile ? limits.forRobotsFile : limits }
 
   /// Prepares a transfer from `source`. `completion` is called exactly once, from any thread.
   func prepare(for source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
@@ -84,7 +86,7 @@ final class DownloadContext: Sendable {
     _ request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?, elapsed: Duration,
     receiver: any TransferReceiver
   ) -> WorkHandle {
-    var transfer = TransferRequest(source: trail.hop, limits: limits)
+    var transfer = TransferRequest(source: trail.hop, limits: limits(of: request))
     transfer.headerFields = fields(of: request, to: trail, continuing: partial)
     transfer.elapsed = elapsed
     transfer.addsCredentials = trail.isAtOriginalHost
@@ -100,6 +102,11 @@ final class DownloadContext: Sendable {
     return trail.hops.allSatisfy { hop in
       transport.trusts(hop, as: trail.source) && rules.rule(for: hop.host).headerFields == fields
     }
+  }
+
+  /// Returns the `User-Agent` that the current hop of `trail` gets; nil for none.
+  func userAgent(of request: DownloadRequest, to trail: RedirectTrail) -> String? {
+    fields(of: request, to: trail, continuing: nil)[.userAgent]
   }
 
   /// Returns the header fields of a request. A field of the request replaces those of the host and of the

@@ -4,10 +4,11 @@ internal import Synchronization
 extension DownloadJob {
   /// Enters the queue of the host, if that permits the request.
   func enqueue(_ turn: DownloadState.Turn) {
-    let (hop, isRobotsFile) = state.withLock { ($0.trail?.hop, $0.request?.isRobotsFile ?? false) }
-    guard let hop else { return }
-    guard let robots = context.robots, !isRobotsFile else { return enter(hop, turn) }
-    robots.check(hop) { [self] failure in
+    let (request, trail) = state.withLock { ($0.request, $0.trail) }
+    guard let request, let trail else { return }
+    let hop = trail.hop
+    guard let robots = context.robots, !request.isRobotsFile else { return enter(hop, turn) }
+    robots.check(hop, userAgent: context.userAgent(of: request, to: trail)) { [self] failure in
       if let failure { refuse(failure, in: turn) } else { enter(hop, turn) }
     }
   }

@@ -31,7 +31,9 @@ extension DownloadJob: TransferReceiver {
         head.isCacheable = head.isCacheable && context.trusts(trail)
       }
       try state.assembler?.receive(head: head, at: respondedAt)
-      if state.request?.isRobotsFile == false { try context.robots?.check(head.response) }
+      guard let robots = context.robots, let request = state.request, let trail = state.trail else { return }
+      if request.isRobotsFile { return }
+      try robots.check(head.response, userAgent: context.userAgent(of: request, to: trail))
     }
   }
 
@@ -114,7 +116,8 @@ extension DownloadJob.State {
   ) -> Start? {
     guard let request, let trail, let attempt = machine.attempt(in: turn) else { return nil }
     assembler = ResponseAssembler(
-      maxBytes: context.limits.maxBytes, continuing: attempt.partial, requestedAt: requestedAt)
+      maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: attempt.partial,
+      requestedAt: requestedAt)
     isInspected = false
     started = .now
     return Start(request: request, trail: trail, partial: attempt.partial, elapsed: elapsed)

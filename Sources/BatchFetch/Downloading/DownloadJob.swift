@@ -123,7 +123,7 @@ extension DownloadJob.State {
     switch action {
     case .none: return Effects()
     case .enqueue:
-      advanceTrail(limit: job.context.limits.maxRedirects)
+      advanceTrail(in: job.context)
       return Effects()
     case .backOff(let pause, let turn):
       backoff = job.context.after(pause) { [weak job] in job?.act { $0.backedOff(in: turn) } }
@@ -136,12 +136,12 @@ extension DownloadJob.State {
   }
 
   /// Sets the URL of the next transfer: the target of a redirect, or the URL of the request for a new attempt.
-  private mutating func advanceTrail(limit: Int) {
+  private mutating func advanceTrail(in context: DownloadContext) {
     let next = redirected.take()
     if machine.isRedirected, next != nil {
       trail = next
     } else {
-      trail = request.map { RedirectTrail(from: $0.source, limit: limit) }
+      trail = request.map { RedirectTrail(from: $0.source, limit: context.limits(of: $0).maxRedirects) }
       elapsed = .zero
     }
   }

@@ -43,7 +43,7 @@ public struct RetryPolicy: Hashable, Sendable {
     return ceiling(attempts: attempts) * jitter.clamped(to: 0...1)
   }
 
-  /// Returns the longest pause after so many attempts, at least 1.
+  /// Returns the longest pause after this number of attempts, at least 1.
   func ceiling(attempts: Int) -> Duration {
     min(base.clamped(to: .zero...longest) * (1 << (attempts.clamped(to: 1...21) - 1)), longest)
   }

@@ -33,7 +33,7 @@ struct HostBreaker: Sendable {
   /// - Parameter maxFailures: The number of failures in a row after which the host is suspected; nil for never.
   init(maxFailures: Int?) { self.maxFailures = maxFailures.map { max(1, $0) } }
 
-  /// True if nothing is known against the host.
+  /// True if no failure is recorded.
   var isIdle: Bool { phase == .closed && failures == 0 }
 
   /// The maximum number of requests at a time; nil for no limit by the breaker.

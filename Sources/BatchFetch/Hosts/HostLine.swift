@@ -10,7 +10,7 @@ struct HostLine: Sendable {
     case paused(until: Duration)
   }
 
-  /// What the line does at some time.
+  /// The steps of the line at some time.
   struct Steps: Sendable {
     /// The tickets that are refused, and the reason.
     var refused: (tickets: [Ticket], refusal: Refusal)?
@@ -59,7 +59,9 @@ struct HostLine: Sendable {
   /// True if no ticket is in the line.
   var isEmpty: Bool { waiting.isEmpty && ready.isEmpty && preparing == 0 && running == 0 }
 
-  private func isIdle(at now: Duration) -> Bool { isEmpty && pace.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now }
+  private func isIdle(at now: Duration) -> Bool {
+    isEmpty && pace.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now
+  }
 
   /// Returns true if the line is empty and its host has no pause: at most a few failures would be forgotten with it.
   func isDispensable(at now: Duration) -> Bool { isEmpty && max(openTime, breaker.pauseEnd ?? .zero) <= now }

@@ -1,4 +1,4 @@
-/// A maximum rate of requests: so many in any period of a given length.
+/// A maximum rate of requests: the maximum number in any period of a given length.
 ///
 /// ```swift
 /// var configuration = Downloader.Configuration()

@@ -56,7 +56,7 @@ final class TransferQueue: Sendable {
     perform(change { $0.schedule.release(now: $1) })
   }
 
-  // The methods that return effects may be called under the lock of a job: they call nobody. The job performs the
+  // The methods that return effects may be called under the lock of a job: they call no handlers. The job performs the
   // effects after it has unlocked.
 
   /// Adds a ticket for a request to `host`. One that `isPrepared` gets no turn to prepare.

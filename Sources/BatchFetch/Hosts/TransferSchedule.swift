@@ -1,5 +1,5 @@
-/// Decides which downloads may send a request now: at most so many over all hosts and per host, in the order of their
-/// priority, and never against the will of a host. A plain value; times are those of the injected clock.
+/// Decides which downloads may send a request now, in the order of their priority: within the limits for all hosts and
+/// for each host, and never while a host has requested a pause. A plain value; times are those of the injected clock.
 ///
 /// ```
 /// add -> waiting -> preparing -> ready -> running -> end

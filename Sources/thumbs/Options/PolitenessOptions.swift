@@ -35,7 +35,10 @@ struct PolitenessOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
       "Obey robots.txt and the X-Robots-Tag header; both are ignored by default.",
-      discussion: "Images that a host disallows fail with blocked_robots."))
+      discussion: """
+        Images that a host disallows fail with blocked_robots. An image that is fresh in the cache is used without a \
+        request to its host, even if it was stored by a run without this option.
+        """))
   var robots = false
 
   @Flag(
