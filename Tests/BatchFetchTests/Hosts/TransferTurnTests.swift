@@ -51,6 +51,26 @@ import Testing
     #expect(await ends.values(count: 10_000).allSatisfy { $0 == code })
     #expect(transport.depth.peak == 1)
   }
+
+  @Test func `A download that is canceled between its turn and its transfer leaves its place to others`() async throws {
+    let tokens = Recorder<DownloadToken>()
+    let transport = ScriptedTransport { request, _ in
+      guard request.source.lastPathComponent == "1" else { return [.hold] + .response([1]) }
+      tokens.values[1].cancel()
+      return .response([1])
+    }
+    let downloader = Downloader(.prompt.with { $0.concurrency = 2 }, transport: transport)
+    downloader.isSuspended = true
+    for path in ["1", "2"] { tokens.record(downloader.start(try DownloadRequest(path)).token) }
+    downloader.isSuspended = false
+
+    let others = try ["3", "4"].map { downloader.start(try DownloadRequest($0)).outcome }
+    for exchange in await transport.exchanges.values(count: 3) { exchange.resume() }
+
+    #expect(transport.paths == ["1", "3", "4"])
+    for outcome in others { #expect(await outcome.only().body == [1]) }
+    await eventually { downloader.hostCount == 0 }
+  }
 }
 
 /// A transport whose preparations wait until a test ends them. Later ones end at once, with the same result.
