@@ -29,6 +29,8 @@ final class DownloadContext: Sendable {
   let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
   /// The rules of the hosts for robots; nil if they are ignored.
   let robots: RobotsGate?
+  /// True if any host has a maximum rate.
+  let hasRates: Bool
   private let transport: any Transport
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
@@ -46,6 +48,7 @@ final class DownloadContext: Sendable {
     now = configuration.now
     headerFields = configuration.headerFields
     rules = configuration.hosts
+    hasRates = configuration.rate != nil || configuration.hosts.hasRates
     clock = configuration.clock
     let fetcher = RobotsFetcher()
     let token = RobotsFile.productToken(ofUserAgent: configuration.headerFields[.userAgent])

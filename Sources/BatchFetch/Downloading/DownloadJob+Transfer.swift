@@ -21,6 +21,14 @@ extension DownloadJob: TransferReceiver {
     transfer.fill(round, with: handle)
   }
 
+  func requestSent() {
+    guard context.hasRates else { return }
+    // The transport's thread has other transfers to serve.
+    context.scheduling.async { [self] in
+      if let ticket = state.withLock({ $0.ticket }) { context.queue.sent(ticket) }
+    }
+  }
+
   func receive(head: TransferHead) throws(FetchFailure) {
     let respondedAt = context.now()
     try state.withLock { state throws(FetchFailure) in

@@ -18,6 +18,9 @@ public struct HostRules: Hashable, Sendable {
   /// True if there are no rules.
   public var isEmpty: Bool { rules.isEmpty }
 
+  /// True if a rule has a rate.
+  var hasRates: Bool { rules.values.contains { $0.rate != nil } }
+
   /// The rule of a pattern; nil if it has none. Two texts of one pattern have the same rule.
   public subscript(pattern: HostPattern) -> HostRule? {
     get { rules[pattern.scope] }

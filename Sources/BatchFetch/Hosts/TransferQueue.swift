@@ -93,6 +93,9 @@ final class TransferQueue: Sendable {
   /// Reports that the transfer of a ticket is prepared.
   func prepared(_ ticket: Ticket) { perform(change { $0.schedule.prepared(ticket, now: $1) }) }
 
+  /// Reports that the request of a ticket is sent. Needed only for hosts with a rate.
+  func sent(_ ticket: Ticket) { perform(change { $0.schedule.sent(ticket, now: $1) }) }
+
   /// Reports that the preparation of a ticket has failed, or that its transfer has ended.
   func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact) {
     perform(

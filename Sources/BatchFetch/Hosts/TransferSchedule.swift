@@ -27,7 +27,7 @@ struct TransferSchedule: Sendable {
   enum Action: Equatable, Sendable {
     /// Prepare the transfer, and report ``prepared(_:now:)`` or ``end(_:_:now:)``.
     case prepare(Ticket)
-    /// Start the transfer, and report ``end(_:_:now:)``.
+    /// Start the transfer, and report ``sent(_:now:)`` and ``end(_:_:now:)``.
     case start(Ticket)
     /// The ticket has been removed: its host is not available.
     case refuse(Ticket, HostLine.Refusal)
@@ -104,6 +104,14 @@ struct TransferSchedule: Sendable {
     entries[ticket]?.stage = .ready
     lines[entry.host]?.prepared(ticket, entry.priority)
     return update(entry.host, now)
+  }
+
+  /// The request of a running transfer is sent. A host with a rate counts it from now on; without this event, from the
+  /// end of the transfer.
+  mutating func sent(_ ticket: Ticket, now: Duration) -> [Action] {
+    guard let host = entries[ticket]?.host else { return [] }
+    lines[host]?.sent(ticket, now: now)
+    return update(host, now)
   }
 
   /// A preparation has failed, or a transfer has ended.
@@ -196,7 +204,7 @@ struct TransferSchedule: Sendable {
     var actions: [Action] = []
     while !isSuspended, holds == 0, running < width, let host = turns.popFirst() {
       guard var line = lines.removeValue(forKey: host) else { continue }
-      if let ticket = line.takeForTransfer(at: now) {
+      if let ticket = line.takeForTransfer() {
         running += 1
         entries[ticket]?.stage = .running
         actions.append(.start(ticket))

@@ -46,7 +46,7 @@ final class CurlTransfer {
 
   /// The instant at which the total timeout has passed.
   let end: ContinuousClock.Instant
-  private let receiver: any TransferReceiver
+  let receiver: any TransferReceiver
   private let firstByteDeadline: ContinuousClock.Instant
   private var phase = Phase.exchanging
   private var head = HeadParser()

@@ -1,0 +1,65 @@
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import BatchFetch
+
+/// The consequences that a response, or the lack of one, has for the downloads of a host.
+@Suite(.timeLimit(.minutes(10))) struct HostContactTests {
+  private let clock = ManualClock()
+
+  private func configuration(retries: Int) -> Downloader.Configuration {
+    .prompt.with {
+      $0.clock = clock
+      $0.retry = RetryPolicy(limit: retries, base: .seconds(1))
+    }
+  }
+
+  @Test func `A rate counts a request from when it is sent`() async throws {
+    let transport = ScriptedTransport { _, number in
+      number == 1 ? [.hold, .sent, .hold] + .response([1]) : .response([2])
+    }
+    let configuration = configuration(retries: 0).with { $0.rate = RequestRate("1/s") }
+    let downloader = Downloader(configuration, transport: transport)
+    let ends = try ["a", "b"].map { downloader.start(try DownloadRequest($0)).outcome }
+    let first = await transport.exchanges.values(count: 1)[0]
+
+    clock.advance(by: .seconds(5))
+    first.resume()
+    await clock.waitForSleepers(1)
+    #expect(transport.requests.count == 1)
+    clock.advance(by: .seconds(2))
+
+    #expect(await ends[1].only().body == [2])
+    first.resume()
+    #expect(await ends[0].only().body == [1])
+  }
+
+  @Test func `The transport reports each request before its response, and none without a connection`() async throws {
+    let server = try LoopbackServer { _ in .http(200, [:], [7]) }
+    let silent = try SilentPort()
+    let transport = CurlTransport(.direct)
+    let all = ["sent", "head", "bytes", "end"]
+    for (url, limit, expected) in [
+      (server.url("/a"), 600, all), (server.url("/b"), 600, all), ("http://127.0.0.1:\(silent.port)/", 1, ["end"]),
+    ] {
+      let events = EventRecorder()
+      var request = TransferRequest(source: try SourceURL(url))
+      request.limits.connect = .seconds(limit)
+      request.limits.firstByte = .seconds(600)
+      let transfer = transport.start(request, receiver: events)
+      #expect(await events.names.values(count: expected.count) == expected)
+      transfer.cancel()
+    }
+  }
+}
+
+/// Records the names of a transfer's events.
+private final class EventRecorder: TransferReceiver {
+  let names = Recorder<String>()
+
+  func requestSent() { names.record("sent") }
+  func receive(head: TransferHead) { names.record("head") }
+  func receive(bytes: UnsafeRawBufferPointer) { names.record("bytes") }
+  func receiveEnd(_ failure: FetchFailure?) { names.record("end") }
+}
