@@ -137,6 +137,7 @@ extension CurlTransfer {
     addressTicket.map { memory.addresses.load($0) }
     addressTicket = nil
     connectDeadline = nil
+    isConnected = true
     refusedAddress = nil
     if isGuarded, !memory.isAllowed(peer, by: limits.addresses) {
       refusedAddress = IPAddress(peer).flatMap { refusal(of: $0) }
