@@ -131,9 +131,10 @@ extension Downloader.Configuration {
     let (perHost, rate, hosts, maxFailures, retry) = (perHost, rate, hosts, maxHostFailures, retry)
     return TransferSchedule(width: concurrency.clamped(to: Self.counts)) { host in
       let rule = hosts.rule(for: host)
+      // Local files, which have no host, get no requests.
+      let rate = host.isEmpty ? nil : rule.rate ?? rate
       return HostLine(
-        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rule.rate ?? rate, maxFailures: maxFailures,
-        retry: retry)
+        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rate, maxFailures: maxFailures, retry: retry)
     }
   }
 }

@@ -52,6 +52,24 @@ import Testing
       transfer.cancel()
     }
   }
+
+  @Test func `Local files have no rate`() async throws {
+    let directory = try TemporaryDirectory()
+    let sources = try ["a", "b"].map { try SourceURL("file://\(directory.write($0, as: $0))") }
+    let slow = try #require(RequestRate("1/h"))
+    var hosts = HostRules()
+    hosts[try HostPattern("*")] = HostRule(rate: slow)
+    let configuration = configuration(retries: 0).with { settings in
+      settings.files = .allowed
+      settings.rate = slow
+      settings.hosts = hosts
+    }
+    let downloader = Downloader(configuration, transport: ScriptedTransport { _, _ in [] })
+
+    let ends = sources.map { downloader.start(DownloadRequest(source: $0)).outcome }
+
+    for (end, text) in zip(ends, ["a", "b"]) { #expect(await end.only().body == Array(text.utf8)) }
+  }
 }
 
 /// Records the names of a transfer's events.
