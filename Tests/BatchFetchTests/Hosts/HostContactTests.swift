@@ -15,6 +15,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [429, 503], ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
+  func `A Retry-After of zero or in the past does not replace the usual pause`(
+    status: Int, retryAfter: String
+  ) async throws {
+    let transport = ScriptedTransport { _, _ in .response([], status: status, fields: [.retryAfter: retryAfter]) }
+    let downloader = Downloader(configuration(retries: 1).with { $0.retry.base = .seconds(10) }, transport: transport)
+    let refused = downloader.start(try DownloadRequest("a"))
+
+    await clock.waitForSleepers(1)
+    #expect(transport.requests.count == 1)
+    refused.token.cancel()
+  }
+
   @Test func `A rate counts a request from when it is sent`() async throws {
     let transport = ScriptedTransport { _, number in
       number == 1 ? [.hold, .sent, .hold] + .response([1]) : .response([2])
