@@ -83,7 +83,7 @@ extension DownloadJob: TransferReceiver {
         result = .failure(error.after(response.head))
       }
     }
-    state.withLock { $0.lastResult = result }
+    state.withLock { $0.record(result) }
     end(.init(result, kept: request?.isResumable == true ? kept : nil), result)
   }
 
@@ -126,6 +126,12 @@ extension DownloadJob.State {
     isInspected = false
     started = .now
     return Start(request: request, trail: trail, partial: attempt.partial, elapsed: elapsed)
+  }
+
+  /// Keeps the result of an attempt, unless a pause has interrupted it.
+  fileprivate mutating func record(_ result: Result<ResponseAssembler.Response, FetchFailure>) {
+    if case .failure(let failure) = result, failure.code == .cancelled { return }
+    lastResult = result
   }
 
   /// Adds bytes to the body. Returns the progress if it is due, and the inspection unless it has accepted the body.

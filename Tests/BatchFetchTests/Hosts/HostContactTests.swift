@@ -15,6 +15,26 @@ import Testing
     }
   }
 
+  @Test func `A resumed download whose host has died by then does not fail as canceled`() async throws {
+    let transport = ScriptedTransport { request, _ in
+      request.source.lastPathComponent == "dead" ? [.fail(.connectFailed)] : [.hold]
+    }
+    let downloader = Downloader(configuration(retries: 0).with { $0.maxHostFailures = 1 }, transport: transport)
+    let paused = downloader.start(try DownloadRequest("paused"))
+    _ = await transport.exchanges.values(count: 1)
+    paused.token.pause()
+    await eventually { transport.load.now == 0 }
+
+    #expect(await downloader.start(try DownloadRequest("dead")).outcome.only().failure?.code == .connectFailed)
+    let probe = downloader.start(try DownloadRequest("dead"))
+    await clock.waitForSleepers(1)
+    clock.advance(by: HostBreaker.firstPause)
+    #expect(await probe.outcome.only().failure?.code == .connectFailed)
+    paused.token.resume()
+
+    #expect(await paused.outcome.only().failure?.code == .hostUnavailable)
+  }
+
   @Test(arguments: [429, 503], ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
   func `A Retry-After of zero or in the past does not replace the usual pause`(
     status: Int, retryAfter: String
