@@ -98,7 +98,7 @@ final class DownloadContext: Sendable {
 
   /// Returns true if a cache may keep a response that came through the redirects of `trail`.
   func trusts(_ trail: RedirectTrail) -> Bool {
-    guard trail.finalURL != nil else { return true }
+    guard !trail.redirects.isEmpty else { return true }
     let fields = rules.rule(for: trail.source.host).headerFields
     return trail.hops.allSatisfy { hop in
       transport.trusts(hop, as: trail.source) && rules.rule(for: hop.host).headerFields == fields

@@ -33,7 +33,7 @@ extension DownloadJob: TransferReceiver {
     let respondedAt = context.now()
     try state.withLock { state throws(FetchFailure) in
       var head = head
-      if let trail = state.trail, trail.finalURL != nil {
+      if let trail = state.trail, !trail.redirects.isEmpty {
         head.finalURL = head.finalURL ?? trail.finalURL
         head.redirects = trail.redirects + head.redirects
         head.isCacheable = head.isCacheable && context.trusts(trail)

@@ -103,6 +103,24 @@ import Testing
 
     for (end, text) in zip(ends, ["a", "b"]) { #expect(await end.only().body == Array(text.utf8)) }
   }
+
+  @Test func `A redirect that leads back to its source is reported, and trusted as little as its hops`() async throws {
+    let transport = ScriptedTransport { _, number in
+      switch number {
+      case 1: .response([], status: 302, fields: [.location: "http://b.test/"])
+      case 2: .response([], status: 302, fields: [.location: "http://a.test/a"])
+      default: .response([1])
+      }
+    }
+    var hosts = HostRules()
+    hosts[try HostPattern("b.test")] = HostRule(headerFields: [.acceptLanguage: "de"])
+    let downloader = Downloader(configuration(retries: 0).with { $0.hosts = hosts }, transport: transport)
+
+    let download = try await downloader.start(try DownloadRequest("a")).outcome.only().get()
+
+    #expect(download.redirects.map(\.url) == ["http://a.test/a", "http://b.test/"])
+    #expect(download.finalURL == nil && !download.isCacheable)
+  }
 }
 
 /// Records the names of a transfer's events.
