@@ -100,7 +100,7 @@ extension DownloadJob: TransferReceiver {
   private func end(
     _ attempt: DownloadState.AttemptResult, _ result: Result<ResponseAssembler.Response, FetchFailure>? = nil
   ) {
-    let retryAfter = result.flatMap { $0.refusal(now: context.now())?.retryAfter }
+    let retryAfter = result.flatMap { $0.retryAfter(now: context.now()) }
     act(result) { machine in
       machine.attemptEnded(attempt, retryAfter: retryAfter, policy: context.retry, jitter: context.jitter())
     }
@@ -186,14 +186,19 @@ extension ResponseAssembler.AttemptOutcome {
 }
 
 extension Result<ResponseAssembler.Response, FetchFailure> {
+  /// The pause that an error response requests; nil for other results.
+  fileprivate func retryAfter(now: Date) -> Duration? {
+    guard case .success(let response) = self, response.head.response.status.code >= 400 else { return nil }
+    return RetryAfter.duration(in: response.head.response, now: now)
+  }
+
   /// The refusal of a 429 or 503 response, with the pause that it requests; nil for other results.
   fileprivate func refusal(now: Date) -> HostPace.Refusal? {
     guard case .success(let response) = self, [429, 503].contains(response.head.response.status.code) else {
       return nil
     }
     return HostPace.Refusal(
-      isLimit: response.head.response.status.code == 429,
-      retryAfter: RetryAfter.duration(in: response.head.response, now: now))
+      isLimit: response.head.response.status.code == 429, retryAfter: retryAfter(now: now))
   }
 }
 

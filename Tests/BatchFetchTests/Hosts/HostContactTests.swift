@@ -35,6 +35,33 @@ import Testing
     #expect(await paused.outcome.only().failure?.code == .hostUnavailable)
   }
 
+  @Test(arguments: [408, 425, 500, 502, 504])
+  func `A temporary failure is retried when its Retry-After says, which delays no other download of the host`(
+    status: Int
+  ) async throws {
+    let transport = ScriptedTransport { request, number in
+      number == 1 ? .response([], status: status, fields: [.retryAfter: "7"]) : .response([1])
+    }
+    let downloader = Downloader(configuration(retries: 3), transport: transport)
+    let failed = downloader.start(try DownloadRequest("failed"))
+
+    await clock.waitForSleepers(1)
+    #expect(clock.nextDeadline == .seconds(7))
+    #expect(await downloader.start(try DownloadRequest("other")).outcome.only().body == [1])
+    clock.advance(by: .seconds(7))
+
+    #expect(await failed.outcome.only().body == [1])
+    #expect(transport.paths == ["failed", "other", "failed"])
+  }
+
+  @Test func `A temporary failure whose Retry-After is beyond the maximum wait is not retried`() async throws {
+    let transport = ScriptedTransport { _, _ in .response([], status: 500, fields: [.retryAfter: "121"]) }
+    let downloader = Downloader(configuration(retries: 3), transport: transport)
+
+    #expect(await downloader.start(try DownloadRequest("a")).outcome.only().body == [])
+    #expect(transport.requests.count == 1)
+  }
+
   @Test(arguments: [429, 503], ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
   func `A Retry-After of zero or in the past does not replace the usual pause`(
     status: Int, retryAfter: String
