@@ -29,6 +29,8 @@ final class DownloadContext: Sendable {
   let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
   /// The rules of the hosts for robots; nil if they are ignored.
   let robots: RobotsGate?
+  /// True if any host has a maximum rate.
+  let hasRates: Bool
   private let transport: any Transport
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
@@ -46,6 +48,7 @@ final class DownloadContext: Sendable {
     now = configuration.now
     headerFields = configuration.headerFields
     rules = configuration.hosts
+    hasRates = configuration.rate != nil || configuration.hosts.hasRates
     clock = configuration.clock
     let fetcher = RobotsFetcher()
     robots = configuration.robots == .obeyed ? RobotsGate(fetch: fetcher.fetch) : nil
@@ -97,7 +100,7 @@ final class DownloadContext: Sendable {
 
   /// Returns true if a cache may keep a response that came through the redirects of `trail`.
   func trusts(_ trail: RedirectTrail) -> Bool {
-    guard trail.finalURL != nil else { return true }
+    guard !trail.redirects.isEmpty else { return true }
     let fields = rules.rule(for: trail.source.host).headerFields
     return trail.hops.allSatisfy { hop in
       transport.trusts(hop, as: trail.source) && rules.rule(for: hop.host).headerFields == fields
@@ -135,9 +138,10 @@ extension Downloader.Configuration {
     let (perHost, rate, hosts, maxFailures, retry) = (perHost, rate, hosts, maxHostFailures, retry)
     return TransferSchedule(width: concurrency.clamped(to: Self.counts)) { host in
       let rule = hosts.rule(for: host)
+      // Local files, which have no host, get no requests.
+      let rate = host.isEmpty ? nil : rule.rate ?? rate
       return HostLine(
-        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rule.rate ?? rate, maxFailures: maxFailures,
-        retry: retry)
+        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rate, maxFailures: maxFailures, retry: retry)
     }
   }
 }

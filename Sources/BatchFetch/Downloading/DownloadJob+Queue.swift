@@ -18,10 +18,12 @@ extension DownloadJob {
     let isPrepared = context.isPrepared(for: hop)
     let effects = state.withLock { state -> TransferQueue.Effects? in
       guard state.machine.isWaiting(in: turn) else { return nil }
+      // The queue keeps the job while it has a ticket: thread A may have decided to start the transfer when the last
+      // caller leaves on thread B, and nobody else could give the place back then.
       let (ticket, effects) = context.queue.add(
         to: hop.host, state.machine.priority, isPrepared: isPrepared
-      ) { [weak self] in
-        self?.handle($0, hop, turn)
+      ) { [self] in
+        handle($0, hop, turn)
       }
       state.ticket = ticket
       return effects

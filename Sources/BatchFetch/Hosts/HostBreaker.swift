@@ -1,4 +1,5 @@
-/// Finds out that a host is dead: refused, black-holed, or without an IP address. A plain value; times are those of the
+/// Finds out that a host is dead: it refuses connections, does not respond to them, or its name lookup fails
+/// temporarily. A name that does not exist does not count: it fails for good. A plain value; times are those of the
 /// injected clock.
 ///
 /// ```

@@ -44,6 +44,9 @@ struct HostLine: Sendable {
   private var ready = PriorityLine<Ticket>()
   private var preparing = 0
   private var running = 0
+  /// The running ticket whose request is not sent yet, if the host has a rate. No other transfer starts until then:
+  /// those that wait for one connection would send their requests at the same time.
+  private var unsent: Ticket?
   /// The ticket that finds out whether the host is back.
   private var probe: Ticket?
   /// The time of the wake-up that was requested last.
@@ -104,12 +107,19 @@ struct HostLine: Sendable {
   }
 
   /// Takes the ready ticket that starts its transfer now. Call this only if ``Steps/turn`` is a priority.
-  mutating func takeForTransfer(at now: Duration) -> Ticket? {
+  mutating func takeForTransfer() -> Ticket? {
     guard let ticket = ready.popFirst() else { return nil }
     running += 1
-    rate?.record(at: now)
+    if rate != nil { unsent = ticket }
     if case .probing = breaker.phase { probe = ticket }
     return ticket
+  }
+
+  /// Records that the request of a running ticket is sent.
+  mutating func sent(_ ticket: Ticket, now: Duration) {
+    guard ticket == unsent else { return }
+    unsent = nil
+    rate?.record(at: now)
   }
 
   /// Removes a ticket that gives up before its transfer.
@@ -121,6 +131,7 @@ struct HostLine: Sendable {
   /// Ends the preparation or the transfer of a ticket, and learns from its result.
   mutating func end(_ ticket: Ticket, at stage: Stage, _ contact: TransferSchedule.Contact, now: Duration) {
     leave(stage)
+    sent(ticket, now: now)
     switch contact {
     case .response(let refusal):
       breaker.reached()
@@ -169,7 +180,7 @@ struct HostLine: Sendable {
   }
 
   private func turn(at now: Duration) -> Priority? {
-    running < limit && openTime <= now ? ready.topPriority : nil
+    running < limit && unsent == nil && openTime <= now ? ready.topPriority : nil
   }
 
   private mutating func takeWakeUp(at now: Duration) -> Duration? {

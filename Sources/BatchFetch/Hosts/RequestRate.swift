@@ -32,9 +32,6 @@ public struct RequestRate: Hashable, Sendable {
     self.init(count: thousandths / divisor, per: .seconds(unit.seconds * (1000 / divisor)))
   }
 
-  /// The time from one request to the next if requests are spaced evenly.
-  public var interval: Duration { period / count }
-
   /// The units, longest first.
   private static let units = [(name: "h", seconds: 3600), (name: "m", seconds: 60), (name: "s", seconds: 1)]
 

@@ -27,7 +27,7 @@ struct TransferSchedule: Sendable {
   enum Action: Equatable, Sendable {
     /// Prepare the transfer, and report ``prepared(_:now:)`` or ``end(_:_:now:)``.
     case prepare(Ticket)
-    /// Start the transfer, and report ``end(_:_:now:)``.
+    /// Start the transfer, and report ``sent(_:now:)`` and ``end(_:_:now:)``.
     case start(Ticket)
     /// The ticket has been removed: its host is not available.
     case refuse(Ticket, HostLine.Refusal)
@@ -110,6 +110,14 @@ struct TransferSchedule: Sendable {
     guard let entry = entries[ticket.key], case .preparing = entry.stage else { return [] }
     if let stage = hosts[entry.host]?.line.prepared(ticket, entry.priority) { entries[ticket.key]?.stage = stage }
     return update(entry.host, now)
+  }
+
+  /// The request of a running transfer is sent. A host with a rate counts it from now on; without this event, from the
+  /// end of the transfer.
+  mutating func sent(_ ticket: Ticket, now: Duration) -> [Action] {
+    guard let host = entries[ticket.key]?.host else { return [] }
+    hosts[host]?.line.sent(ticket, now: now)
+    return update(host, now)
   }
 
   /// A preparation has failed, or a transfer has ended.
@@ -196,7 +204,7 @@ struct TransferSchedule: Sendable {
     var actions = actions
     while !isSuspended, holds == 0, running < width, let host = turns.popFirst() {
       hosts[host]?.turn = nil
-      if let ticket = hosts[host]?.line.takeForTransfer(at: now) {
+      if let ticket = hosts[host]?.line.takeForTransfer() {
         running += 1
         entries[ticket.key]?.stage = .running
         actions.append(.start(ticket))

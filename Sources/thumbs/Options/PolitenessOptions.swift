@@ -43,10 +43,10 @@ struct PolitenessOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Try every row of a host that does not respond.",
+      "Try every row of a host that cannot be reached.",
       discussion: """
-        By default, after 5 failures in a row to connect to a host or to resolve its name, its other rows fail with \
-        host_unavailable.
+        By default, the rows of a host fail with host_unavailable after 5 failures in a row to connect to it, or if \
+        its name lookup fails temporarily as often.
         """))
   var noHostBreaker = false
 

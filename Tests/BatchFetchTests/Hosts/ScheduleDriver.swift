@@ -39,6 +39,8 @@ struct ScheduleDriver {
     tickets[name].map { texts(schedule.prepared($0, now: time)) } ?? []
   }
 
+  mutating func sent(_ name: String) -> [String] { tickets[name].map { texts(schedule.sent($0, now: time)) } ?? [] }
+
   mutating func end(_ name: String, _ contact: TransferSchedule.Contact = .response(nil)) -> [String] {
     running.removeAll { $0 == name }
     return tickets[name].map { texts(schedule.end($0, contact, now: time)) } ?? []

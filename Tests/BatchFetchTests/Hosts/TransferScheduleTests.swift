@@ -117,9 +117,32 @@ import Testing
   @Test func `A rate spaces the requests to each host, and does not hold back another`() {
     var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
     #expect(driver.addPrepared(["a1", "a2", "b1"]) == ["a1", "b1"])
+    #expect(driver.sent("a1") == ["wake a at 10.05"])
     #expect(driver.end("a1") == [])
     #expect(driver.addPrepared(["a3"]) == [])
-    #expect(driver.wake("a") == ["start a2", "wake a at 20.1"])
+    #expect(driver.wake("a") == ["start a2"])
+    #expect(driver.sent("a2") == ["wake a at 20.1"])
+  }
+
+  @Test func `A request counts from when it is sent, and no other transfer of its host starts before`() {
+    var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
+    #expect(driver.addPrepared(["a1", "a2", "b1"]) == ["a1", "b1"])
+    driver.now = 30
+    #expect(driver.addPrepared(["a3"]) == [])
+    #expect(driver.sent("a1") == ["wake a at 40.05"])
+    driver.now = 35
+    #expect(driver.sent("a1") == [])
+    #expect(driver.end("a1") == [])
+    #expect(driver.wake("a") == ["start a2"])
+  }
+
+  @Test(arguments: [TransferSchedule.Contact.response(nil), .unreachable, .abandoned])
+  func `A transfer that does not report when it is sent counts from its end`(contact: TransferSchedule.Contact) {
+    var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
+    #expect(driver.addPrepared(["a1", "a2"]) == ["a1"])
+    driver.now = 30
+    #expect(driver.end("a1", contact) == ["wake a at 40.05"])
+    #expect(driver.wake("a") == ["start a2"])
   }
 
   @Test(arguments: [("5/s", 1.0), ("45/m", 60), ("0.5/s", 2), ("1000/h", 3600)])
