@@ -73,7 +73,7 @@ import Testing
     #expect(verdicts.values == ["allowed"] && server.requests.values.isEmpty)
   }
 
-  @Test func `robots.txt itself is allowed without a fetch`() throws {
+  @Test func `The file itself is allowed without a fetch`() throws {
     let gate = gate()
     try check("https://a.example/robots.txt", gate)
     #expect(verdicts.values == ["allowed"] && server.requests.values.isEmpty)
