@@ -93,15 +93,15 @@ import Testing
     }
   }
 
-  @Test func `A list of 50,000 hosts in turn needs one fetch for each`() {
+  @Test func `A list of 6,000 hosts in turn needs one fetch for each`() {
     var (table, fetches) = (Table(), 0)
     for seconds in [0, 1, 2] {
-      for number in 0..<50_000 where query(&table, "\(number)", after: seconds) == "must fetch" {
+      for number in 0..<6000 where query(&table, "\(number)", after: seconds) == "must fetch" {
         fetches += 1
         finish(&table, "\(number)", after: seconds)
       }
     }
-    #expect(fetches == 50_000)
+    #expect(fetches == 6000)
   }
 
   @Test func `Large files are removed before they fill the memory`() throws {
