@@ -51,7 +51,7 @@ final class DownloadContext: Sendable {
     hasRates = configuration.rate != nil || configuration.hosts.hasRates
     clock = configuration.clock
     let fetcher = RobotsFetcher()
-    robots = configuration.robots == .obeyed ? RobotsGate(fetch: fetcher.fetch) : nil
+    robots = configuration.robots == .obeyed ? RobotsGate(now: elapsed, fetch: fetcher.fetch) : nil
     fetcher.connect(to: self)
   }
 

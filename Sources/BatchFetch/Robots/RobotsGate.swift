@@ -20,13 +20,13 @@ final class RobotsGate: Sendable {
   private typealias Table = RobotsTable<Waiter>
 
   private let fetch: Fetch
-  private let now: @Sendable () -> ContinuousClock.Instant
+  private let now: @Sendable () -> Duration
   private let table = Mutex(Table())
 
   /// - Parameters:
-  ///   - now: The clock for the age of rules. Default: the continuous clock.
+  ///   - now: The time for the age of rules, on any clock that never goes back.
   ///   - fetch: Fetches a robots.txt, following redirects. Its response may be interpreted on the calling thread.
-  init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, fetch: @escaping Fetch) {
+  init(now: @escaping @Sendable () -> Duration, fetch: @escaping Fetch) {
     self.now = now
     self.fetch = fetch
   }

@@ -1,5 +1,5 @@
 /// The robots.txt files of many origins, and the callers waiting for them. A plain value: its owner guards it with a
-/// lock and fetches the files.
+/// lock and fetches the files. Times are those of one clock.
 struct RobotsTable<Waiter> {
   /// A scheme with a host and its port, which has its own robots.txt (RFC 9309, section 2.3), and a crawler, which has
   /// its own rules there.
@@ -21,8 +21,8 @@ struct RobotsTable<Waiter> {
 
   private struct Entry {
     let rules: RobotsRules
-    let start: ContinuousClock.Instant
-    var end: ContinuousClock.Instant { start + rules.lifetime }
+    let start: Duration
+    var end: Duration { start + rules.lifetime }
   }
 
   private var known: [Key: Entry] = [:]
@@ -42,7 +42,7 @@ struct RobotsTable<Waiter> {
   var waiterCount: Int { pending.values.reduce(0) { $0 + $1.count } }
 
   /// Returns the rules for `key` if they are known; otherwise lets the caller wait for them.
-  mutating func query(_ key: Key, _ waiter: Waiter, now: ContinuousClock.Instant) -> QueryReply {
+  mutating func query(_ key: Key, _ waiter: Waiter, now: Duration) -> QueryReply {
     if let entry = known[key], entry.end > now { return .known(entry.rules) }
     let isFirst = pending[key] == nil
     pending[key, default: []].append(waiter)
@@ -51,7 +51,7 @@ struct RobotsTable<Waiter> {
 
   /// Ends the fetch for `key`, keeps `rules` and returns the waiters in their order. A second end of one fetch is
   /// ignored.
-  mutating func finish(_ key: Key, _ rules: RobotsRules, now: ContinuousClock.Instant) -> [Waiter] {
+  mutating func finish(_ key: Key, _ rules: RobotsRules, now: Duration) -> [Waiter] {
     guard let waiters = pending.removeValue(forKey: key) else { return [] }
     remove(key)
     known[key] = Entry(rules: rules, start: now)
@@ -61,7 +61,7 @@ struct RobotsTable<Waiter> {
   }
 
   /// Removes entries above a limit until an eighth of it is free: finding the oldest ones takes a look at all.
-  private mutating func evict(now: ContinuousClock.Instant) {
+  private mutating func evict(now: Duration) {
     guard exceeds(eighths: 8) else { return }
     for key in known.filter({ $0.value.end <= now }).keys { remove(key) }
     for (key, _) in known.sorted(by: { $0.value.start < $1.value.start }) {

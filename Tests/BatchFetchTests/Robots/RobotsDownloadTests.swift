@@ -6,7 +6,7 @@ import Testing
 @testable import BatchFetch
 
 /// Downloads of a downloader that obeys robots.txt.
-@Suite(.timeLimit(.minutes(2))) struct RobotsDownloadTests {
+@Suite(.timeLimit(.minutes(10))) struct RobotsDownloadTests {
   private static let rules = Array("User-agent: thumbs\nDisallow: /private\n".utf8)
 
   private static func downloader(
@@ -100,10 +100,14 @@ import Testing
     async throws
   {
     let transport = ScriptedTransport { _, _ in [.fail(.timeoutFirstByte)] }
-    let downloader = Self.downloader(transport)
+    let clock = ManualClock()
+    let downloader = Self.downloader(transport) { $0.clock = clock }
 
     #expect(try await Self.failures(["a", "b", "c"], downloader) == Array(repeating: .timeoutFirstByte, count: 3))
     #expect(transport.paths == Array(repeating: "robots.txt", count: 4))
+    clock.advance(by: .seconds(60))
+    #expect(try await Self.failures(["d"], downloader) == [.timeoutFirstByte])
+    #expect(transport.paths == Array(repeating: "robots.txt", count: 8))
   }
 
   @Test func `An image that is confirmed with a tag against its use is blocked`() async throws {

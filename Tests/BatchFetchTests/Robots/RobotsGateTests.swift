@@ -31,8 +31,8 @@ import Testing
   private let file = Outcome.success(.robots("User-agent: thumbs\nDisallow: /private\n\nUser-agent: *\nDisallow: /"))
 
   private func gate(_ fetch: RobotsGate.Fetch? = nil) -> RobotsGate {
-    let (zero, start) = (clock.now, ContinuousClock.now)
-    return RobotsGate(now: { [clock] in start + zero.duration(to: clock.now) }, fetch: fetch ?? server.fetch)
+    let start = clock.now
+    return RobotsGate(now: { [clock] in start.duration(to: clock.now) }, fetch: fetch ?? server.fetch)
   }
 
   private func check(_ url: String, _ gate: RobotsGate) throws {

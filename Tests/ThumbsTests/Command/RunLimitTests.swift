@@ -26,11 +26,11 @@ import Testing
     let fixture = try Self.fixture(gate)
     let list = try fixture.list(Self.paths(600))
 
-    let result = try await fixture.fetch(list, "--max-run-time", "1", "--summary", "sum.json")
+    let result = try await fixture.fetch(list, "--max-run-time", "5", "--summary", "sum.json")
     gate.open()
 
     #expect(result.ending == .exit(75))
-    #expect(result.errors.contains("stopped at the limit of 1 s (--max-run-time)"), "\(result.errors)")
+    #expect(result.errors.contains("stopped at the limit of 5 s (--max-run-time)"), "\(result.errors)")
     #expect(!result.errors.contains("stopped before every row was read"))
     // At most 64 transfers run at once, and none of them ends before the limit.
     #expect(fixture.server.requests.count <= 64)
@@ -38,7 +38,7 @@ import Testing
     let text = try fixture.text("report.jsonl")
     #expect(try fixture.report().map(\.index) == Array(0..<600) && !ReportedRow.isPartial(text))
     #expect(try fixture.report().allSatisfy { $0.code == "cancelled" && $0.retryable == false })
-    #expect(try Set(Self.reasons(text)) == ["The run reached its limit of 1 s (--max-run-time)."])
+    #expect(try Set(Self.reasons(text)) == ["The run reached its limit of 5 s (--max-run-time)."])
 
     let summary = try fixture.object("sum.json")
     #expect(summary["exit"] as? Int == 75 && summary["complete"] as? Bool == true)
@@ -115,14 +115,14 @@ import Testing
   @Test func `A run that waits for the next row of a pipe ends soon after its limit`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(
-      fixture.fetchArguments(["-", "--max-run-time", "3"], report: "-"), input: .pipe)
+      fixture.fetchArguments(["-", "--max-run-time", "10"], report: "-"), input: .pipe)
 
     command.write(fixture.server.url("/1.png") + "\n")
     let result = await command.result()
 
     #expect(result.ending == .exit(75))
     #expect(try ReportedRow.all(in: result.output).count == 1 && ReportedRow.isPartial(result.output))
-    #expect(result.errors.contains("stopped at the limit of 3 s (--max-run-time)\n  stopped before every row was read"))
+    #expect(result.errors.contains("stopped at the limit of 10 s (--max-run-time)\n  stopped before every row was read"))
   }
 
   @Test(arguments: [["fetch", "-"], ["retry", "-"]])
