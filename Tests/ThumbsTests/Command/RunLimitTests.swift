@@ -152,7 +152,7 @@ import Testing
 
     #expect(try await fixture.fetch(list).ending == .exit(75))
 
-    let before = try fixture.text("report.jsonl").split(separator: "\n")
+    let left = try fixture.text("report.jsonl").split(separator: "\n").filter { !$0.contains("/0.png") }
     let retry = try await fixture.run(
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Retry: yes",
       "--max-run-bytes", "1")
@@ -161,7 +161,7 @@ import Testing
     #expect(retry.errors.contains("2 cancelled") && retry.errors.contains("--max-run-bytes"))
     #expect(try fixture.report().map(\.status) == ["ok", "failed", "failed"])
     let after = try fixture.text("report.jsonl").split(separator: "\n")
-    #expect(before.dropFirst().allSatisfy(after.contains))
+    #expect(left.count == 2 && left.allSatisfy(after.contains))
   }
 
   @Test func `A signal after the limit decides about the exit status`() async throws {
