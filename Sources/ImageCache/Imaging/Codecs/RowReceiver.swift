@@ -1,0 +1,61 @@
+import CImage
+
+/// Passes the rows of a C decoder on to a scaler.
+///
+/// The C structures do not keep the receiver alive, and must not be used after it is gone.
+final class RowReceiver {
+  private let scaler: ImageScaler
+  /// The colors of an image in planes.
+  private let colors: ColorTransform?
+
+  init(_ scaler: ImageScaler, colors: ColorTransform? = nil) { (self.scaler, self.colors) = (scaler, colors) }
+
+  /// The destination of pixels. The caller has called ``ImageScaler/begin(_:)``.
+  var pixels: CImageRowSink {
+    CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
+      RowReceiver.call(context) { receiver throws(ImageError) in try receiver.scaler.take([rows.pointee]) }
+    }
+  }
+
+  /// The destination of luma and chroma planes.
+  var planes: CImagePlaneSink {
+    var sink = CImagePlaneSink()
+    sink.begin = { context, planes in
+      RowReceiver.call(context) { receiver throws(ImageError) in try receiver.begin([planes[0], planes[1], planes[2]]) }
+    }
+    sink.rows = CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
+      RowReceiver.call(context) { receiver throws(ImageError) in
+        try receiver.scaler.take([rows[0], rows[1], rows[2]])
+      }
+    }
+    return sink
+  }
+
+  private func begin(_ planes: [CImagePlane]) throws(ImageError) {
+    try scaler.begin(DecodedShape(layout: .planes, planes: planes.map(PlaneShape.init), colors: colors))
+  }
+
+  /// Calls `body` with the receiver that `context` points to, and converts its error to a status.
+  private static func call(
+    _ context: UnsafeMutableRawPointer?, _ body: (RowReceiver) throws(ImageError) -> Void
+  ) -> CImageStatus {
+    guard let context else { return .corrupt }
+    do throws(ImageError) {
+      try body(Unmanaged<RowReceiver>.fromOpaque(context).takeUnretainedValue())
+      return .OK
+    } catch {
+      // Only allocations can fail.
+      return .outOfMemory
+    }
+  }
+}
+
+extension PlaneShape {
+  fileprivate init(_ plane: CImagePlane) {
+    let (width, height) = (Int(plane.width), Int(plane.height))
+    self.init(
+      size: PixelSize(width: width, height: height),
+      area: PixelBox(
+        left: 0, top: 0, right: Double(width) * plane.stepAcross, bottom: Double(height) * plane.stepDown))
+  }
+}
