@@ -19,16 +19,17 @@ final class RowReceiver {
 
   /// The destination of luma and chroma planes.
   var planes: CImagePlaneSink {
-    var sink = CImagePlaneSink()
-    sink.begin = { context, planes in
-      RowReceiver.call(context) { receiver throws(ImageError) in try receiver.begin([planes[0], planes[1], planes[2]]) }
-    }
-    sink.rows = CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
+    let rows = CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
       RowReceiver.call(context) { receiver throws(ImageError) in
         try receiver.scaler.take([rows[0], rows[1], rows[2]])
       }
     }
-    return sink
+    return CImagePlaneSink(
+      begin: { context, planes in
+        RowReceiver.call(context) { receiver throws(ImageError) in
+          try receiver.begin([planes[0], planes[1], planes[2]])
+        }
+      }, rows: rows)
   }
 
   private func begin(_ planes: [CImagePlane]) throws(ImageError) {

@@ -26,7 +26,7 @@ final class PlaneScaler {
     }
     var taken = 0
     while taken < height {
-      let window = try window ?? makeWindow()
+      let window = try rowWindow()
       window.discard(before: firstRow)
       let added = window.append(height - taken)
       rows.copy(from: taken, to: added)
@@ -45,8 +45,10 @@ final class PlaneScaler {
     try half?.advance(rows, first: first)
   }
 
-  /// Creates the window. Twice the rows that are needed, so that they are rarely moved.
-  private func makeWindow() throws(ImageError) -> RowWindow {
+  /// Returns the window, which is created when it is first needed. It has twice the rows that are needed, so that they
+  /// are rarely moved.
+  private func rowWindow() throws(ImageError) -> RowWindow {
+    if let window { return window }
     let needed = max(scalers.map(\.rowCount).max() ?? 0, half == nil ? 0 : 2)
     let window = try RowWindow(
       width: shape.size.width, channels: channels, capacity: min(shape.size.height, 2 * needed + 16))

@@ -16,7 +16,7 @@ final class Scaler {
     let filter = step.spec.filter
     across = try kernels.kernel(for: Kernel.Key(filter, of: source.size.width, columns, to: target.size.width))
     down = try kernels.kernel(for: Kernel.Key(filter, of: source.size.height, rows, to: target.size.height))
-    let light = step.mixing == .light ? CImageLightLinear : CImageLightPerceptual
+    let light = step.mixing == .light ? CImageLight.linear : .perceptual
     guard let handle = cimage_scaler_create(across.handle, down.handle, light, target.view) else {
       throw ImageError(.outOfMemory, "Out of memory while scaling the image.")
     }
