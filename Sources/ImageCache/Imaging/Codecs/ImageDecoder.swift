@@ -43,12 +43,12 @@ protocol ImageDecoder: Sendable {
   /// - Parameters:
   ///   - file: The bytes of the file.
   ///   - colors: The cache of color transforms.
-  ///   - scaler: Gets the shape of the image and then all of its rows.
+  ///   - sink: Gets the shape of the image and then all of its rows.
   ///   - warnings: Harmless oddities of the file are appended here, each a short sentence.
   /// - Throws: `truncated` if any image data is missing, `decodeError` if it is corrupt, `decodeLimit` if it takes more
-  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`. What `scaler` got is then useless.
+  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`. What `sink` got is then useless.
   func decode(
-    _ file: Span<UInt8>, colors: ColorTransformCache, into scaler: ImageScaler, warnings: inout [String]
+    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError)
 }
 

@@ -33,11 +33,11 @@ struct JPEGDecoder: ImageDecoder {
   }
 
   func decode(
-    _ file: Span<UInt8>, colors: ColorTransformCache, into scaler: ImageScaler, warnings: inout [String]
+    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
     let transform = try transform(file, colors, warnings: &warnings)
-    if form == .planes, try decodePlanes(file, transform, into: scaler, warnings: &warnings) { return }
-    try decodePixels(file, transform, into: scaler, warnings: &warnings)
+    if form == .planes, try decodePlanes(file, transform, into: sink, warnings: &warnings) { return }
+    try decodePixels(file, transform, into: sink, warnings: &warnings)
   }
 
   /// Returns the transform of the file's ICC profile; nil if there is none or, with a warning, if it is incomplete or
@@ -57,34 +57,34 @@ struct JPEGDecoder: ImageDecoder {
   /// Decodes the file into pixels. CMYK is converted to sRGB at once, with ideal inks if there is no transform; other
   /// colors are converted later, in the smaller thumbnails.
   private func decodePixels(
-    _ file: Span<UInt8>, _ transform: ColorTransform?, into scaler: ImageScaler, warnings: inout [String]
+    _ file: Span<UInt8>, _ transform: ColorTransform?, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
     let inks = jpeg.isCMYK ? transform : nil
     // Leave out a last row or column that is partly computed from the encoder's padding.
     let size = header.storedSize.divided(by: shrink, .down)
     let shown = PixelBox(size: PixelSize(width: size.width * shrink, height: size.height * shrink))
-    try scaler.begin(
+    try sink.begin(
       DecodedShape(
         layout: header.layout, planes: [PlaneShape(size: size, area: shown)], colors: jpeg.isCMYK ? nil : transform))
-    let (options, receiver) = (options(inks: inks), RowReceiver(scaler))
+    let (options, target) = (options(inks: inks), CImageSink(sink))
     // The decoder holds only raw handles. Another thread may evict the transform from the cache while this one decodes;
     // this reference keeps it alive.
     try CImageCall.decode(file, &warnings) { bytes, count, messages in
-      withExtendedLifetime((inks, receiver)) { cimage_jpeg_decode(bytes, count, options, receiver.pixels, messages) }
+      withExtendedLifetime((inks, target)) { cimage_jpeg_decode(bytes, count, options, target.pixels, messages) }
     }
   }
 
   /// Decodes the file into its luma and chroma planes, so that JPEG output needs no color conversion. Returns false if
   /// the file's color space is not YCbCr.
   private func decodePlanes(
-    _ file: Span<UInt8>, _ transform: ColorTransform?, into scaler: ImageScaler, warnings: inout [String]
+    _ file: Span<UInt8>, _ transform: ColorTransform?, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) -> Bool {
     let options = options(inks: nil)
-    let receiver = RowReceiver(scaler, colors: transform)
+    let target = CImageSink(sink, colors: transform)
     do throws(ImageError) {
       try CImageCall.decode(file, &warnings) { bytes, count, messages in
-        withExtendedLifetime(receiver) {
-          cimage_jpeg_decode_planes(bytes, count, options, receiver.planes, messages)
+        withExtendedLifetime(target) {
+          cimage_jpeg_decode_planes(bytes, count, options, target.planes, messages)
         }
       }
       return true

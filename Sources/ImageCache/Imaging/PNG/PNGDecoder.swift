@@ -26,7 +26,7 @@ struct PNGDecoder: ImageDecoder {
   mutating func adapt(to demand: DecodingDemand) {}
 
   func decode(
-    _ file: Span<UInt8>, colors: ColorTransformCache, into scaler: ImageScaler, warnings: inout [String]
+    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
     let profile = png.hasProfile ? try profile(of: file, warnings: &warnings) : nil
     var transform: ColorTransform?
@@ -35,10 +35,10 @@ struct PNGDecoder: ImageDecoder {
       transform = try colors.transform(of: profile, model: model, warnings: &warnings)
     }
     let whole = PlaneShape(size: header.storedSize, area: PixelBox(size: header.storedSize))
-    try scaler.begin(DecodedShape(layout: header.layout, planes: [whole], colors: transform))
-    let (options, receiver) = (options(gamma: profile == nil ? png.gamma : nil), RowReceiver(scaler))
+    try sink.begin(DecodedShape(layout: header.layout, planes: [whole], colors: transform))
+    let (options, target) = (options(gamma: profile == nil ? png.gamma : nil), CImageSink(sink))
     try CImageCall.decode(file, &warnings) { bytes, count, messages in
-      withExtendedLifetime(receiver) { cimage_png_decode(bytes, count, options, receiver.pixels, messages) }
+      withExtendedLifetime(target) { cimage_png_decode(bytes, count, options, target.pixels, messages) }
     }
   }
 

@@ -2,8 +2,8 @@ import CImage
 
 /// Scales an image for all thumbnails of a plan while it is decoded, so that only some of its rows are in memory.
 ///
-/// A decoder calls ``begin(_:)`` once, and ``take(_:)`` with all rows from top to bottom.
-final class ImageScaler {
+/// Its thumbnails are ready once the decoder has returned.
+final class ImageScaler: RowSink {
   private let plan: RenderPlan
   private let header: ImageHeader
   private let kernels: KernelCache
@@ -16,7 +16,6 @@ final class ImageScaler {
     (self.plan, self.header, self.kernels) = (plan, header, kernels)
   }
 
-  /// Allocates everything for an image of this shape.
   func begin(_ shape: DecodedShape) throws(ImageError) {
     self.shape = shape
     for step in plan.steps {
@@ -33,16 +32,8 @@ final class ImageScaler {
     }
   }
 
-  /// Takes the next rows of each plane.
   func take(_ rows: [CImageBitmap]) throws(ImageError) {
     for group in groups { try group.take(rows) }
-  }
-
-  /// Takes a whole image.
-  func take(_ bitmap: borrowing Bitmap, colors: ColorTransform?) throws(ImageError) {
-    let planes = bitmap.planes
-    try begin(DecodedShape(layout: bitmap.layout, planes: planes.map(\.shape), colors: colors))
-    try take(planes.map(\.view))
   }
 
   /// Returns the thumbnails by the index of their spec. Call it once, after all rows.

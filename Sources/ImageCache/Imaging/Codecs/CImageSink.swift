@@ -1,48 +1,48 @@
 import CImage
 
-/// Passes the rows of a C decoder on to a scaler.
+/// Passes the rows of a C decoder on to a ``RowSink``.
 ///
-/// The C structures do not keep the receiver alive, and must not be used after it is gone.
-final class RowReceiver {
-  private let scaler: ImageScaler
+/// The C structures do not keep this object alive, and must not be used after it is gone.
+final class CImageSink {
+  private let sink: any RowSink
   /// The colors of an image in planes.
   private let colors: ColorTransform?
 
-  init(_ scaler: ImageScaler, colors: ColorTransform? = nil) { (self.scaler, self.colors) = (scaler, colors) }
+  init(_ sink: any RowSink, colors: ColorTransform? = nil) { (self.sink, self.colors) = (sink, colors) }
 
-  /// The destination of pixels. The caller has called ``ImageScaler/begin(_:)``.
+  /// The destination of pixels. The caller has called ``RowSink/begin(_:)``.
   var pixels: CImageRowSink {
     CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
-      RowReceiver.call(context) { receiver throws(ImageError) in try receiver.scaler.take([rows.pointee]) }
+      CImageSink.call(context) { target throws(ImageError) in try target.sink.take([rows.pointee]) }
     }
   }
 
   /// The destination of luma and chroma planes.
   var planes: CImagePlaneSink {
     let rows = CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
-      RowReceiver.call(context) { receiver throws(ImageError) in
-        try receiver.scaler.take([rows[0], rows[1], rows[2]])
+      CImageSink.call(context) { target throws(ImageError) in
+        try target.sink.take([rows[0], rows[1], rows[2]])
       }
     }
     return CImagePlaneSink(
       begin: { context, planes in
-        RowReceiver.call(context) { receiver throws(ImageError) in
-          try receiver.begin([planes[0], planes[1], planes[2]])
+        CImageSink.call(context) { target throws(ImageError) in
+          try target.begin([planes[0], planes[1], planes[2]])
         }
       }, rows: rows)
   }
 
   private func begin(_ planes: [CImagePlane]) throws(ImageError) {
-    try scaler.begin(DecodedShape(layout: .planes, planes: planes.map(PlaneShape.init), colors: colors))
+    try sink.begin(DecodedShape(layout: .planes, planes: planes.map(PlaneShape.init), colors: colors))
   }
 
-  /// Calls `body` with the receiver that `context` points to, and converts its error to a status.
+  /// Calls `body` with the object that `context` points to, and converts its error to a status.
   private static func call(
-    _ context: UnsafeMutableRawPointer?, _ body: (RowReceiver) throws(ImageError) -> Void
+    _ context: UnsafeMutableRawPointer?, _ body: (CImageSink) throws(ImageError) -> Void
   ) -> CImageStatus {
     guard let context else { return .corrupt }
     do throws(ImageError) {
-      try body(Unmanaged<RowReceiver>.fromOpaque(context).takeUnretainedValue())
+      try body(Unmanaged<CImageSink>.fromOpaque(context).takeUnretainedValue())
       return .OK
     } catch {
       // Only allocations can fail.
