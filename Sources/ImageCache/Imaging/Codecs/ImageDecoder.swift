@@ -34,6 +34,10 @@ protocol ImageDecoder: Sendable {
   /// whole file is decoded at full size.
   mutating func adapt(to demand: DecodingDemand)
 
+  /// The size of the image as it is decoded. Smaller than the stored size if ``adapt(to:)`` chose so; the default is the
+  /// stored size.
+  var decodedSize: PixelSize { get }
+
   /// The peak number of bytes that ``decode(_:colors:into:warnings:)`` allocates, estimated generously.
   var peakBytes: Int { get }
 
@@ -56,4 +60,6 @@ extension ImageDecoder {
   static func start(afterGarbageIn window: Span<UInt8>) -> Int? { nil }
 
   mutating func readTrailer(_ file: Span<UInt8>) {}
+
+  var decodedSize: PixelSize { header.storedSize }
 }

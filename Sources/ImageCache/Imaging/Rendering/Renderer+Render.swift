@@ -15,7 +15,7 @@ extension Renderer {
     var file = try ImageFile(bytes.span, limits: limits)
     let plan = RenderPlan(file.decoder, specs: specs)
     file.decoder.adapt(to: plan.demand)
-    let cost = file.decoder.peakBytes + plan.peakBytes
+    let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
     memory.enter(cost)
     defer { memory.leave(cost) }
     var warnings = file.warnings

@@ -32,6 +32,15 @@ final class ImageScaler: RowSink {
     }
   }
 
+  func needed(ofPlane index: Int) -> CImageArea {
+    // A decoder always decodes something, even for no thumbnails.
+    groups.map { $0.needed(ofPlane: index) }.reduce(CImageArea.nothing) { $0.union($1) }.orOneSample
+  }
+
+  func skip(_ counts: [Int]) {
+    for group in groups { group.skip(counts) }
+  }
+
   func take(_ rows: [CImageBitmap]) throws(ImageError) {
     for group in groups { try group.take(rows) }
   }

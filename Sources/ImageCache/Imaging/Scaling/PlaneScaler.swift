@@ -16,10 +16,18 @@ final class PlaneScaler {
     (self.shape, self.channels, self.scalers, self.half) = (shape, channels, scalers, half)
   }
 
+  /// The part of the plane that is needed.
+  var needed: CImageArea { scalers.map(\.needed).reduce(half?.needed ?? .nothing) { $0.union($1) } }
+
+  /// Omits the next rows, none of which is needed.
+  func skip(_ count: Int) { self.count += count }
+
   /// Takes the next rows; those after the end of the plane are ignored. `prepare` may change a copy of them before they
   /// are scaled.
   func take(_ rows: CImageBitmap, prepare: ((CImageBitmap) -> Void)?) throws(ImageError) {
     let height = min(Int(rows.height), shape.size.height - count)
+    // The rows after the last one that is needed may follow a gap.
+    guard firstRow != .max else { return skip(height) }
     if count == 0 && height == shape.size.height && prepare == nil {
       count = height
       return try advance(rows.rows(from: 0, count: height), first: 0)
@@ -51,7 +59,7 @@ final class PlaneScaler {
     if let window { return window }
     let needed = max(scalers.map(\.rowCount).max() ?? 0, half == nil ? 0 : 2)
     let window = try RowWindow(
-      width: shape.size.width, channels: channels, capacity: min(shape.size.height, 2 * needed + 16))
+      first: count, width: shape.size.width, channels: channels, capacity: min(shape.size.height, 2 * needed + 16))
     self.window = window
     return window
   }
