@@ -12,7 +12,7 @@
 typedef struct FuzzImage {
   CImageBitmap bitmap;
   int32_t count;
-  /// The part that is asked for.
+  /// The part that is requested.
   CImageArea needed;
 } FuzzImage;
 

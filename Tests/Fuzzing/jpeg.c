@@ -23,7 +23,7 @@ static int read_frame(const uint8_t *bytes, size_t count, int32_t *width, int32_
 /// A planar image that is being decoded.
 typedef struct Planes {
   FuzzImage images[3];
-  /// True if only a part is asked for.
+  /// True if only a part is requested.
   bool isCropped;
 } Planes;
 

@@ -16,7 +16,7 @@ static bool usesLibpng;
 bool __real_cimage_plain_open(PlainData *data, png_structp png, png_infop info, const uint8_t *chunks, size_t count,
                               int channels);
 
-/// Called instead of `cimage_plain_open`, because the linker is told so.
+/// Called instead of `cimage_plain_open`, because of an option of the linker.
 bool __wrap_cimage_plain_open(PlainData *data, png_structp png, png_infop info, const uint8_t *chunks, size_t count,
                               int channels) {
   return !usesLibpng && __real_cimage_plain_open(data, png, info, chunks, count, channels);
@@ -72,7 +72,7 @@ static void decode(const uint8_t *bytes, size_t count) {
   uint32_t width = number(bytes + 16), height = number(bytes + 20);
   if (width == 0 || height == 0 || width > maxPixels || height > maxPixels) return;
   if (width * (uint64_t)height > maxPixels || channels_of(bytes, count) == 0) return;
-  // A byte of the checksum of the header asks for an opaque alpha channel or a conversion of gamma.
+  // A byte of the checksum of the header requests an opaque alpha channel or a conversion of gamma.
   int choice = bytes[29] % 4;
   CImagePNGDecoding options = {(int32_t)width, (int32_t)height, channels_of(bytes, count), choice == 1 ? 1 : 0};
   if (choice == 2 && options.channels % 2 == 1) options.channels += 1;

@@ -17,7 +17,7 @@ static void resize(const Choices *choices, CImageBitmap source, const CImageKern
   if (scaler == NULL) abort();
   for (int32_t end = stripRows; cimage_scaler_first_row(scaler) != INT32_MAX; end += stripRows) {
     if (end - stripRows >= source.height) abort();
-    // An allocation of its own, so that the sanitizer sees every access outside the rows that are needed.
+    // A separate allocation, so that the sanitizer sees every access outside the rows that are needed.
     int32_t first = cimage_scaler_first_row(scaler), last = end < source.height ? end : source.height;
     if (first >= last) continue;
     size_t count = source.stride * (size_t)(last - first);

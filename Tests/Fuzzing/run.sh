@@ -37,7 +37,8 @@ build() {
     # The linker leads calls of the decoder without libpng to the fuzzer, which can switch it off.
     wrap=
     [ "$1" != png ] || wrap=-Wl,--wrap=cimage_plain_open
-    "$toolchain/clang" $wrap -fuse-ld=lld -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+    "$toolchain/clang" $wrap -fuse-ld=lld -g -O1 -std=gnu11 \
+      -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
       -I "$root/Sources/CImage/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/CImage/*.c \
       "$root"/Sources/CImage/*/*.c \
       $(pkg-config --cflags --libs libjpeg libpng libdeflate lcms2) -lm

@@ -92,8 +92,8 @@ typedef struct CImageArea {
 /// Receives the rows of an image from its decoder, from top to bottom.
 typedef struct CImageRowSink {
   void *_Nullable context;
-  /// Returns the part of a plane that is needed. Samples in other columns may be undefined, and other rows may be passed
-  /// to `skip`. Called once per plane before the first rows; `plane` is 0 for pixels.
+  /// Returns the part of a plane that is needed. Samples in other columns may be undefined, and other rows may be
+  /// passed to `skip`. Called once per plane before the first rows; `plane` is 0 for pixels.
   CImageArea (*needed)(void *_Nullable context, int32_t plane);
   /// Omits the next rows of each plane, as many as `counts` says.
   void (*skip)(void *_Nullable context, const int32_t *counts);
@@ -198,7 +198,7 @@ CImageKernel *_Nullable cimage_kernel_create(CImageFilter filter, int32_t source
 /// Destroys a kernel. Does nothing for NULL.
 void cimage_kernel_destroy(CImageKernel *_Nullable kernel);
 
-/// What a resize averages.
+/// The quantity that a resize averages.
 typedef enum CIMAGE_CLOSED CImageLight {
   /// Samples. Alpha, if any, must be premultiplied and is premultiplied in the target.
   CImageLightPerceptual,

@@ -166,8 +166,8 @@ static bool lacks_bits(const struct jpeg_decompress_struct *cinfo) {
   return false;
 }
 
-/// Leaves out columns that are not needed. libjpeg moves the first one to the left as necessary. If bits are missing, it
-/// smooths blocks, which depend on their neighbors.
+/// Leaves out columns that are not needed. libjpeg moves the first one to the left as necessary. If bits are missing,
+/// it smooths blocks, which then depend on their neighbors.
 static void crop_columns(Decoder *self, CImageArea needed) {
   j_decompress_ptr cinfo = &self->cinfo;
   int32_t left = needed.left - cropMargin, right = needed.right + cropMargin, width = (int32_t)cinfo->output_width;

@@ -22,7 +22,7 @@ enum MemoryProbe {
     return try JPEGEncoder(ThumbnailSpec(width: 1, scans: .progressive)).encode(bitmap)
   }
 
-  /// Renders a file. Returns the number of bytes that it asks for, and the number by which resident memory rose.
+  /// Renders a file. Returns the number of bytes that it requests, and the number by which resident memory rose.
   static func measure(_ bytes: [UInt8], _ specs: [ThumbnailSpec]) throws -> (cost: Int, peak: Int) {
     let renderer = Renderer()
     // Fills the caches and makes the allocator allocate its own structures.

@@ -89,12 +89,12 @@ import Testing
 
   /// The child process reports its peak of memory, which the tests that run at the same time would disturb.
   @Test(.disabled(if: Sanitizer.isOn), arguments: ["large.jpg", "progressive.jpg", "large.png"])
-  func `A rendering takes no more memory than it asks for, and at least a third of it`(name: String) async throws {
+  func `A rendering takes no more memory than it requests, and at least a third of it`(name: String) async throws {
     await #expect(processExitsWith: .success) { [kind = name as String] in
       let file = try MemoryProbe.file(kind)
       let specs = [ThumbnailSpec(width: 256), ThumbnailSpec(width: 100, height: 50, fit: .cover)]
       let (cost, peak) = try MemoryProbe.measure(file, specs)
-      print("\(kind): \(cost) bytes asked for, \(peak) used")
+      print("\(kind): \(cost) bytes requested, \(peak) used")
       #expect(peak <= cost + (1 << 20))
       #expect(cost <= 3 * peak + (1 << 20))
     }

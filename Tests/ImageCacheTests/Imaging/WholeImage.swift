@@ -4,7 +4,7 @@ import CImage
 
 /// Collects the rows of an image.
 final class WholeImage: RowSink {
-  /// The part that is asked for; nil for all of it.
+  /// The part that is requested; nil for all of it.
   private let part: CImageArea?
   private(set) var shape = DecodedShape(layout: .gray, planes: [])
   /// The samples of the rows so far, by plane. Omitted rows are 0.

@@ -34,15 +34,15 @@ protocol ImageDecoder: Sendable {
   /// whole file is decoded at full size.
   mutating func adapt(to demand: DecodingDemand)
 
-  /// The size of the image as it is decoded. Smaller than the stored size if ``adapt(to:)`` chose so; the default is the
-  /// stored size.
+  /// The size of the image as it is decoded. Smaller than the stored size if ``adapt(to:)`` chose so; the default is
+  /// the stored size.
   var decodedSize: PixelSize { get }
 
   /// The peak number of bytes that ``decode(_:colors:into:warnings:)`` allocates, estimated generously.
   var peakBytes: Int { get }
 
-  /// Decodes the whole file, or its first frame. The pixels are passed on as the file stores them, before the orientation
-  /// is applied.
+  /// Decodes the whole file, or its first frame. The pixels are passed on as the file stores them, before the
+  /// orientation is applied.
   ///
   /// - Parameters:
   ///   - file: The bytes of the file.

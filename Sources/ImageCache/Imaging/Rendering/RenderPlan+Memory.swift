@@ -1,6 +1,6 @@
 extension RenderPlan {
-  /// Returns the peak number of bytes that rendering takes besides those of the decoder, estimated generously: windows on
-  /// the decoded rows, all scaled content, and for one thumbnail at a time the oriented content, the canvas, smaller
+  /// Returns the peak number of bytes that rendering takes besides those of the decoder, estimated generously: windows
+  /// on the decoded rows, all scaled content, and for one thumbnail at a time the oriented content, the canvas, smaller
   /// content, and a buffer for the file.
   func peakBytes(_ decoder: some ImageDecoder) -> Int {
     let steps = steps.flatMap(\.withSmaller)
@@ -9,8 +9,8 @@ extension RenderPlan {
     return (contents + largest * 4) * 4 + windowBytes(decoder)
   }
 
-  /// Estimates one window for each way of mixing: twice the rows that are needed at once for 8 rows of a thumbnail, whose
-  /// filter reaches over three of them on either side.
+  /// Estimates one window for each way of mixing: twice the rows that are needed at once for 8 rows of a thumbnail,
+  /// whose filter reaches over three of them on either side.
   private func windowBytes(_ decoder: some ImageDecoder) -> Int {
     let (size, stored) = (decoder.decodedSize, decoder.header.storedSize)
     let shrink = Double(stored.height) / Double(size.height)
