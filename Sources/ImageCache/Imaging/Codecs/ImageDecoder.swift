@@ -50,7 +50,8 @@ protocol ImageDecoder: Sendable {
   ///   - sink: Gets the shape of the image and then all of its rows.
   ///   - warnings: Harmless oddities of the file are appended here, each a short sentence.
   /// - Throws: `truncated` if any image data is missing, `decodeError` if it is corrupt, `decodeLimit` if it takes more
-  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`. What `sink` got is then useless.
+  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`. If the file is truncated or
+  ///   corrupt, `sink` has got what could be decoded.
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError)

@@ -45,6 +45,13 @@ final class ImageScaler: RowSink {
     for group in groups { try group.take(rows) }
   }
 
+  /// Supplies the rows that a damaged file lacks. Returns false if it has no row at all.
+  func fillMissingRows() throws(ImageError) -> Bool {
+    guard let shape, groups.contains(where: \.hasRows) else { return false }
+    for group in groups { try group.fillMissingRows(with: shape.layout.hasAlpha ? 0 : 128) }
+    return true
+  }
+
   /// Returns the thumbnails by the index of their spec. Call it once, after all rows.
   func thumbnails() throws(ImageError) -> [Int: Thumbnail] {
     guard let shape else { return [:] }

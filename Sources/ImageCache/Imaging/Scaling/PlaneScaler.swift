@@ -45,6 +45,19 @@ final class PlaneScaler {
     }
   }
 
+  /// True if there is at least one row.
+  var hasRows: Bool { count > 0 }
+
+  /// Supplies the missing rows, all samples of which are `sample`.
+  func fillMissingRows(with sample: UInt8) throws(ImageError) {
+    let missing = shape.size.height - count
+    guard missing > 0 else { return }
+    let window = try RowWindow(first: 0, width: shape.size.width, channels: channels, capacity: min(missing, 16))
+    let strip = window.append(16)
+    strip.pixels.update(repeating: sample, count: strip.stride * Int(strip.height))
+    while count < shape.size.height { try take(strip, prepare: nil) }
+  }
+
   /// The number of the first row that is still needed.
   private var firstRow: Int { min(scalers.map(\.firstRow).min() ?? .max, half?.firstRow ?? .max) }
 
