@@ -80,16 +80,20 @@ static cmsUInt32Number format_of(CImageColorModel model) {
 /// Creates the sRGB profile, or for gray samples a gray profile with the sRGB tone curve (IEC 61966-2-1).
 static cmsHPROFILE create_target(cmsContext context, CImageColorModel model) {
   if (space_of(model) != cmsSigGrayData) return cmsCreate_sRGBProfileTHR(context);
-  const cmsFloat64Number curve[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
-  cmsToneCurve *tone = cmsBuildParametricToneCurve(context, 4, curve);
-  if (tone == NULL) return NULL;
-  cmsHPROFILE gray = cmsCreateGrayProfileTHR(context, cmsD50_xyY(), tone);
-  cmsFreeToneCurve(tone);
-  return gray;
+  return cimage_profile_of(context, (CImageColorEncoding){.curve = CImageCurveSRGB}, model);
 }
 
-static void open_transform(CImageTransform *self, const uint8_t *profile, size_t count, CImageColorModel model) {
-  cmsHPROFILE source = cmsOpenProfileFromMemTHR(self->context, profile, (cmsUInt32Number)count);
+/// The colors of an image: a profile, or if there is none, an encoding.
+typedef struct Colors {
+  const uint8_t *profile;
+  size_t count;
+  CImageColorEncoding encoding;
+} Colors;
+
+static void open_transform(CImageTransform *self, Colors colors, CImageColorModel model) {
+  cmsHPROFILE source = colors.profile != NULL
+                           ? cmsOpenProfileFromMemTHR(self->context, colors.profile, (cmsUInt32Number)colors.count)
+                           : cimage_profile_of(self->context, colors.encoding, model);
   if (source == NULL) return;
   if (cmsGetColorSpace(source) == space_of(model)) {
     cmsHPROFILE target = create_target(self->context, model);
@@ -145,15 +149,15 @@ static CImageStatus explain(const CImageTransform *self, CImageMessages *message
   return CImageStatusOK;
 }
 
-CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
-                                     CImageTransform **transform, CImageMessages *messages) {
+static CImageStatus create(Colors colors, CImageColorModel model, CImageTransform **transform,
+                           CImageMessages *messages) {
   *transform = NULL;
   CImageTransform *self = calloc(1, sizeof *self);
   if (self == NULL) return CImageStatusOutOfMemory;
   self->context = cmsCreateContext(&memoryHandler, self);
   if (self->context != NULL) {
     cmsSetLogErrorHandlerTHR(self->context, remember);
-    open_transform(self, profile, count, model);
+    open_transform(self, colors, model);
     // Many threads may use the transform from now on, so LittleCMS must not write messages into it.
     cmsSetLogErrorHandlerTHR(self->context, NULL);
   }
@@ -164,6 +168,16 @@ CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImag
     cimage_transform_destroy(self);
   }
   return status;
+}
+
+CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
+                                     CImageTransform **transform, CImageMessages *messages) {
+  return create((Colors){.profile = profile, .count = count}, model, transform, messages);
+}
+
+CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImageColorModel model,
+                                             CImageTransform **transform, CImageMessages *messages) {
+  return create((Colors){.encoding = encoding}, model, transform, messages);
 }
 
 void cimage_transform_row(const CImageTransform *self, const uint8_t *source, uint8_t *target, size_t count) {

@@ -76,6 +76,37 @@ typedef struct CImageTransform CImageTransform;
 CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
                                      CImageTransform *_Nullable *_Nonnull transform, CImageMessages *messages);
 
+/// The relation between samples and light.
+typedef enum CIMAGE_CLOSED CImageCurve {
+  /// Light is the sample to the power of a number.
+  CImageCurvePower,
+  /// The curve of sRGB (IEC 61966-2-1).
+  CImageCurveSRGB,
+  /// The curve of television (ITU-R BT.709-6, item 1.2).
+  CImageCurveTelevision,
+  /// The two curves of high dynamic range: PQ and HLG (ITU-R BT.2100-2). White at 203 cd/m2 stays light, and brighter
+  /// light is compressed.
+  CImageCurvePQ,
+  CImageCurveHLG,
+} CImageCurve;
+
+/// A chromaticity: x and y of CIE 1931.
+typedef struct CImageChromaticity {
+  double x, y;
+} CImageChromaticity;
+
+/// The meaning of RGB samples, or if all are equal, of gray samples.
+typedef struct CImageColorEncoding {
+  CImageChromaticity white, red, green, blue;
+  CImageCurve curve;
+  /// The exponent of a power.
+  double exponent;
+} CImageColorEncoding;
+
+/// Creates a conversion like `cimage_transform_create`, but from an encoding without a profile. `model` is not CMYK.
+CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImageColorModel model,
+                                             CImageTransform *_Nullable *_Nonnull transform, CImageMessages *messages);
+
 /// Converts every pixel of `bitmap` in place. `bitmap` must have the transform's model, which must not be CMYK.
 void cimage_transform_apply(const CImageTransform *transform, CImageBitmap bitmap);
 

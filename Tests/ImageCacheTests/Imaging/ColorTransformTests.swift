@@ -46,8 +46,8 @@ import Testing
 
     for _ in 0..<2 {
       for bytes in [profile] + Self.variants(of: profile, count: 2).dropFirst() {
-        #expect(try cache.transform(of: bytes, model: .RGB, warnings: &warnings) != nil)
-        #expect(try cache.transform(of: bytes, model: .RGBA, warnings: &warnings) != nil)
+        #expect(try cache.transform(of: .profile(bytes), model: .RGB, warnings: &warnings) != nil)
+        #expect(try cache.transform(of: .profile(bytes), model: .RGBA, warnings: &warnings) != nil)
       }
     }
 
@@ -62,7 +62,7 @@ import Testing
     let profile = try Self.profile(of: name)
 
     for model in [CImageColorModel.RGB, .RGBA, .gray, .grayAlpha] {
-      let transform = try ColorTransformCache().transform(of: profile, model: model, warnings: &warnings)
+      let transform = try ColorTransformCache().transform(of: .profile(profile), model: model, warnings: &warnings)
       let fits = (model == .RGB || model == .RGBA) == (name == "srgb-profile.jpg")
       #expect((transform == nil) == (!fits || models.contains(model)), "\(model)")
     }
@@ -73,7 +73,7 @@ import Testing
 
     for _ in 0..<2 {
       var warnings: [String] = []
-      #expect(try cache.transform(of: Array("nonsense".utf8), model: .RGB, warnings: &warnings) == nil)
+      #expect(try cache.transform(of: .profile(Array("nonsense".utf8)), model: .RGB, warnings: &warnings) == nil)
       #expect(warnings.count == 1)
     }
 
@@ -85,8 +85,8 @@ import Testing
     var warnings: [String] = []
 
     for variant in Self.variants(of: used, count: 300).dropFirst() {
-      _ = try cache.transform(of: used, model: .RGB, warnings: &warnings)
-      _ = try cache.transform(of: variant, model: .RGB, warnings: &warnings)
+      _ = try cache.transform(of: .profile(used), model: .RGB, warnings: &warnings)
+      _ = try cache.transform(of: .profile(variant), model: .RGB, warnings: &warnings)
     }
 
     #expect(cache.makeCount == 300 && cache.count == 24)
@@ -98,7 +98,7 @@ import Testing
 
     for variant in Self.variants(of: profile, count: 12) {
       let padded = variant + Array(repeating: 0, count: 3 << 20)
-      _ = try cache.transform(of: padded, model: .RGB, warnings: &warnings)
+      _ = try cache.transform(of: .profile(padded), model: .RGB, warnings: &warnings)
     }
 
     #expect(cache.makeCount == 12 && cache.count == 5)

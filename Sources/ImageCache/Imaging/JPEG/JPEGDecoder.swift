@@ -53,7 +53,7 @@ struct JPEGDecoder: ImageDecoder {
       return nil
     }
     let model = jpeg.isCMYK ? .CMYK : CImageColorModel(header.layout)
-    return try colors.transform(of: profile, model: model, warnings: &warnings)
+    return try colors.transform(of: .profile(profile), model: model, warnings: &warnings)
   }
 
   /// Decodes the file into pixels. CMYK is converted to sRGB at once, with ideal inks if there is no transform; other

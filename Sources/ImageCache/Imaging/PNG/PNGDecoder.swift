@@ -28,18 +28,25 @@ struct PNGDecoder: ImageDecoder {
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
-    let profile = png.hasProfile ? try profile(of: file, warnings: &warnings) : nil
+    let source = try sourceColors(of: file, warnings: &warnings)
     var transform: ColorTransform?
-    if let profile {
+    if let source {
       let model = CImageColorModel(header.layout)
-      transform = try colors.transform(of: profile, model: model, warnings: &warnings)
+      transform = try colors.transform(of: source, model: model, warnings: &warnings)
     }
     let whole = PlaneShape(size: header.storedSize, area: PixelBox(size: header.storedSize))
     try sink.begin(DecodedShape(layout: header.layout, planes: [whole], colors: transform))
-    let (options, target) = (options(gamma: profile == nil ? png.gamma : nil), CImageSink(sink))
+    let (options, target) = (options(gamma: source == nil ? png.gamma : nil), CImageSink(sink))
     try CImageCall.decode(file, &warnings) { bytes, count, messages in
       withExtendedLifetime(target) { cimage_png_decode(bytes, count, options, target.pixels, messages) }
     }
+  }
+
+  /// Returns the colors of the file; nil if they differ from sRGB at most in gamma.
+  private func sourceColors(of file: Span<UInt8>, warnings: inout [String]) throws(ImageError) -> SourceColors? {
+    if let codePoints = png.codePoints { return .encoding(codePoints) }
+    if png.hasProfile, let profile = try profile(of: file, warnings: &warnings) { return .profile(profile) }
+    return png.encoding.map { .encoding($0) }
   }
 
   /// Returns the file's ICC profile; nil, with a warning, if it is damaged or too large.

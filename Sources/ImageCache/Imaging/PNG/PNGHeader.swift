@@ -11,6 +11,19 @@ struct PNGHeader: Sendable {
   /// The gamma that the file declares; nil if it declares none, or one that no real file has.
   var storedGamma: Double?
 
-  /// The gamma of the samples; nil if they are sRGB. A profile takes precedence (PNG Specification, section 4.3).
+  /// The chromaticities that the file declares, with the curve of sRGB.
+  var chromaticities: ColorEncoding?
+  /// The encoding that the file declares by code points.
+  var codePoints: ColorEncoding?
+
+  /// The colors of a file with neither code points nor a profile; nil if they are those of sRGB, but perhaps with
+  /// another gamma (PNG Specification, third edition, section 4.3).
+  var encoding: ColorEncoding? {
+    guard !isSRGB, var encoding = chromaticities, !encoding.hasColorsOfSRGB, !image.layout.isGray else { return nil }
+    if let storedGamma { encoding.curve = .power(1 / storedGamma) }
+    return encoding
+  }
+
+  /// The gamma of the samples; nil if they are sRGB.
   var gamma: Double? { isSRGB ? nil : storedGamma }
 }

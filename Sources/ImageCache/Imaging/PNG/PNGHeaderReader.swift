@@ -68,6 +68,15 @@ struct PNGHeaderReader {
     }
   }
 
+  /// Reads the chunk `cHRM` (section 11.3.2.1).
+  private func chromaticities(_ chunk: Span<UInt8>) -> ColorEncoding {
+    let points = stride(from: 4, to: 36, by: 8).map { offset in
+      ColorEncoding.Chromaticity(
+        x: Double(chunk.uint32(at: offset) ?? 0) / 100_000, y: Double(chunk.uint32(at: offset + 4) ?? 0) / 100_000)
+    }
+    return ColorEncoding(white: points[0], red: points[1], green: points[2], blue: points[3])
+  }
+
   /// Reads one chunk, given as its type followed by its data.
   private func readChunk(_ chunk: Span<UInt8>, into header: inout PNGHeader) {
     if chunk.has("tRNS", at: 0) {
@@ -78,9 +87,25 @@ struct PNGHeaderReader {
       header.hasProfile = true
     } else if chunk.has("sRGB", at: 0) {
       header.isSRGB = true
+    } else if chunk.has("cHRM", at: 0), chunk.count >= 36 {
+      header.chromaticities = chromaticities(chunk)
+    } else if chunk.has("cICP", at: 0), chunk.count >= 8 {
+      header.readCodePoints(chunk)
     } else if chunk.has("gAMA", at: 0), let value = chunk.uint32(at: 4) {
       let gamma = Double(value) / 100_000
       if (0.1...10).contains(gamma) { header.storedGamma = gamma }
+    }
+  }
+}
+
+extension PNGHeader {
+  /// Reads the chunk `cICP` (section 11.3.2.6). Samples must be RGB, not YCbCr, and of full range.
+  fileprivate mutating func readCodePoints(_ chunk: Span<UInt8>) {
+    let (primaries, transfer) = (chunk[4], chunk[5])
+    if chunk[6] == 0, chunk[7] == 1, let encoding = ColorEncoding(primaries: primaries, transfer: transfer) {
+      codePoints = encoding
+    } else {
+      image.warnings.append("cICP ignored: its code points are not supported")
     }
   }
 }

@@ -16,6 +16,16 @@ final class ColorTransform: Sendable {
     return handle.map(ColorTransform.init)
   }
 
+  /// Creates the conversion of an encoding without a profile. Returns nil if nothing needs conversion or, with a warning,
+  /// if the encoding is impossible. Throws `outOfMemory` if memory runs out.
+  static func making(
+    _ encoding: ColorEncoding, model: CImageColorModel, warnings: inout [String]
+  ) throws(ImageError) -> ColorTransform? {
+    var handle: OpaquePointer?
+    try CImageCall.run(&warnings) { cimage_transform_create_encoded(encoding.view, model, &handle, $0) }
+    return handle.map(ColorTransform.init)
+  }
+
   private init(handle: OpaquePointer) { self.handle = handle }
 
   deinit { cimage_transform_destroy(handle) }

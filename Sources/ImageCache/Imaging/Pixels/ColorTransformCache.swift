@@ -6,10 +6,9 @@ import Synchronization
 ///
 /// Keeps the 24 most recently used transforms, of at most 16 MiB of profiles in all. A transform takes 0.1 to 2 MB.
 final class ColorTransformCache: Sendable {
-  /// Everything that determines a transform. Holds the profile's bytes instead of a digest, so that a file with a
-  /// colliding digest cannot change the colors of another file.
+  /// Everything that determines a transform.
   private struct Key: Hashable {
-    let profile: [UInt8]
+    let colors: SourceColors
     let model: CImageColorModel
   }
 
@@ -32,14 +31,14 @@ final class ColorTransformCache: Sendable {
   /// The number of cached results.
   var count: Int { state.withLock { $0.findings.count } }
 
-  /// Returns the transform of `profile` for samples of `model`; nil if no conversion is needed or, with a warning, if
-  /// the profile is malformed. Throws `outOfMemory`, which is not cached.
+  /// Returns the transform of `colors` for samples of `model`; nil if no conversion is needed or, with a warning, if the
+  /// profile is malformed. Throws `outOfMemory`, which is not cached.
   ///
-  /// If thread A and thread B need the same new profile at once, both examine it; the second result replaces the first.
+  /// If thread A and thread B need the same new colors at once, both examine it; the second result replaces the first.
   func transform(
-    of profile: [UInt8], model: CImageColorModel, warnings: inout [String]
+    of colors: SourceColors, model: CImageColorModel, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
-    let key = Key(profile: profile, model: model)
+    let key = Key(colors: colors, model: model)
     let finding: Finding
     if let known = state.withLock({ $0.findings.value(for: key) }) {
       finding = known
@@ -52,11 +51,16 @@ final class ColorTransformCache: Sendable {
 
   private func examine(_ key: Key) throws(ImageError) -> Finding {
     var finding = Finding()
-    finding.transform = try ColorTransform.making(key.profile, model: key.model, warnings: &finding.warnings)
+    switch key.colors {
+    case .profile(let profile):
+      finding.transform = try ColorTransform.making(profile, model: key.model, warnings: &finding.warnings)
+    case .encoding(let encoding):
+      finding.transform = try ColorTransform.making(encoding, model: key.model, warnings: &finding.warnings)
+    }
     // Bound to a name, so that the dropped transforms are freed after the lock is released.
     let dropped = state.withLock { state in
       state.makeCount += 1
-      return state.findings.insert(finding, for: key, cost: key.profile.count)
+      return state.findings.insert(finding, for: key, cost: key.colors.byteCount)
     }
     _ = dropped
     return finding
