@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct `The table of the codecs` {
   @Test func `The Accept field lists the formats that can be decoded`() {
-    #expect(SourceFormat.accept == "image/jpeg, image/png, */*;q=0.1")
+    #expect(SourceFormat.accept == "image/jpeg, image/png, image/gif, */*;q=0.1")
   }
 
   @Test func `A format is found by its name`() {
     for format in SourceFormat.all { #expect(SourceFormat(rawValue: format.rawValue) == format) }
     for format in OutputFormat.all { #expect(OutputFormat(rawValue: format.rawValue) == format) }
     #expect(SourceFormat(rawValue: "JPEG") == nil && OutputFormat(rawValue: "auto") == nil)
-    #expect(SourceFormat.all.map(\.description) == ["jpeg", "png"])
+    #expect(SourceFormat.all.map(\.description) == ["jpeg", "png", "gif"])
   }
 
   @Test func `Each output format has a file name extension, and only automatic output has no format yet`() {

@@ -10,7 +10,6 @@ enum UnsupportedFormat {
   static let allSignatures = signatures.map(\.signature) + [container]
 
   private static let signatures = [
-    ("GIF", ascii("GIF87a")), ("GIF", ascii("GIF89a")),
     ("WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
     ("BMP", ascii("BM") + any(4) + [0, 0, 0, 0]),
     ("TIFF", ascii("II*") + [0]), ("TIFF", ascii("MM") + [0] + ascii("*")),
