@@ -17,8 +17,8 @@ struct GIFDecoder: ImageDecoder {
   mutating func adapt(to demand: DecodingDemand) {}
 
   func decode(
-    _ file: Span<UInt8>, colors: ColorTransformCache, warnings: inout [String]
-  ) throws(ImageError) -> DecodedPixels {
+    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
+  ) throws(ImageError) {
     let bitmap = try Bitmap(size: header.storedSize, layout: header.layout)
     var end = 0
     try bitmap.write { samples throws(ImageError) in
@@ -31,7 +31,7 @@ struct GIFDecoder: ImageDecoder {
     case .garbage: warnings.append("ignored garbage after the first frame of the GIF file")
     case .truncated: throw GIFCodeReader.truncated
     }
-    return DecodedPixels(bitmap: bitmap, colors: nil)
+    try sink.take(whole: bitmap)
   }
 
   /// Decodes the frame, and returns the offset after its data.
