@@ -25,6 +25,18 @@ import Testing
     #expect(known.last == source)
   }
 
+  @Test(arguments: Fixtures.exact.filter { (try? Fixtures.exactImage($0).count < 270) ?? false })
+  func `Any single flipped bit in a small file gives a thumbnail or an error`(name: String) throws {
+    let bytes = try Fixtures.exactImage(name)
+    let renderer = Renderer(maxPixels: 1 << 12)
+
+    for bit in 0..<bytes.count * 8 {
+      var flipped = bytes
+      flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+      _ = try? renderer.render(flipped, specs: [ThumbnailSpec(width: 8)])
+    }
+  }
+
   /// Damage gives other pixels or an error. Arithmetic that overflows, or an index out of range, would trap.
   @Test(arguments: Fixtures.exact)
   func `Damage never traps`(name: String) throws {

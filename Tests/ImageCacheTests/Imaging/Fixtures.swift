@@ -30,7 +30,7 @@ enum Fixtures {
   /// Returns the bytes of an image whose every pixel is known.
   static func exactImage(_ name: String) throws -> [UInt8] { try read("exact/\(name)") }
 
-  /// Returns the pixels of an image as Pillow or libvips decodes them. Transparent pixels are black.
+  /// Returns the pixels of an image, decoded or computed independently. Transparent pixels are black.
   static func exactPixels(_ name: String) throws -> Pixels { try Pixels(file: read("exact/\(name).png")) }
 
   /// Returns the bytes of a JPEG file without the single segment that holds its profile.

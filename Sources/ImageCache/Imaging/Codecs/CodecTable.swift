@@ -3,7 +3,7 @@ enum CodecTable {
   /// The decoders. A file belongs to the first one that has a matching signature. The media types in
   /// ``SourceFormat/accept`` have the same order.
   static let decoders: [any ImageDecoder.Type] = [
-    JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self,
+    JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self, BMPDecoder.self, ICODecoder.self,
   ]
 
   /// The encoders.

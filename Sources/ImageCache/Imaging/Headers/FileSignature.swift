@@ -2,8 +2,10 @@
 struct FileSignature: Sendable {
   /// The bytes in order. nil stands for any byte.
   let bytes: [UInt8?]
+  /// The offset of a byte that may have any value but zero.
+  private let nonzero: Int?
 
-  init(_ bytes: [UInt8?]) { self.bytes = bytes }
+  init(_ bytes: [UInt8?], nonzero: Int? = nil) { (self.bytes, self.nonzero) = (bytes, nonzero) }
 
   /// Returns true if a file that begins with `prefix` has this signature.
   func matches(_ prefix: Span<UInt8>) -> Bool {
@@ -17,6 +19,7 @@ struct FileSignature: Sendable {
   }
 
   private func agrees(with prefix: Span<UInt8>) -> Bool {
+    if let nonzero, nonzero < prefix.count, prefix[nonzero] == 0 { return false }
     for (index, expected) in bytes.prefix(prefix.count).enumerated() {
       if let expected, prefix[index] != expected { return false }
     }
