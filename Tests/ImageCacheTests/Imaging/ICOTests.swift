@@ -126,7 +126,7 @@ import Testing
     var icon = SampleBitmap.icon([
       SampleBitmap.entry(width: 16, height: 16, red: 255), SampleBitmap.entry(width: 32, height: 32, green: 255),
     ])
-    icon[22 + 12] = 37
+    (icon[22 + 12], icon[22 + 13]) = (37, 0)
 
     let rendering = try Renderer().render(icon, specs: [ThumbnailSpec(width: 32)])
 

@@ -18,6 +18,9 @@ struct FileSignature: Sendable {
     bytes.prefix(prefix.count).contains { $0 != nil } && agrees(with: prefix)
   }
 
+  /// Returns true if `prefix` is shorter than the signature, and the bytes after it decide whether the file has it.
+  func canStillMatch(_ prefix: Span<UInt8>) -> Bool { prefix.count < bytes.count && agrees(with: prefix) }
+
   private func agrees(with prefix: Span<UInt8>) -> Bool {
     if let nonzero, nonzero < prefix.count, prefix[nonzero] == 0 { return false }
     for (index, expected) in bytes.prefix(prefix.count).enumerated() {
