@@ -8,8 +8,8 @@ next to itself:
   exact/NAME.EXT.png  its pixels as RGBA, decoded by Pillow or, where Pillow is wrong, computed here
 
 The pixels must be the same, so transparent ones are black here. The script prints where Pillow and libvips differ. The
-pixels of BMP and ICO files are computed here as well: the script fails if Pillow decodes others, unless `wrong` says why
-Pillow is wrong.
+pixels of BMP and ICO files are computed here as well: the script fails if Pillow decodes others, unless `wrong` says
+why Pillow is wrong.
 """
 import io, math, pathlib, struct, subprocess, sys, tempfile
 from PIL import Image, ImageChops, ImageFile
@@ -195,8 +195,8 @@ def gifs():
     keep("only-local-palette.gif", gif(31, 23, frame(31, 23, 4, local=ramp(16, 99))))
     keep("transparent-index.gif", gif(31, 23, frame(31, 23, 4, transparent=3), colors=ramp(16)))
     keep("transparent-unused.gif", gif(31, 23, frame(31, 23, 2, transparent=200), colors=ramp(4)))
-    # Around a frame, Pillow paints the canvas with the first color of the palette, and libvips with black. Browsers leave
-    # it transparent.
+    # Around a frame, Pillow paints the canvas with the first color of the palette, and libvips with black. Browsers
+    # leave it transparent.
     for name, box, data in (
             ("offset.gif", (9, 11, 30, 24),
              gif(40, 30, frame(21, 13, 4, left=9, top=11), colors=ramp(16), background=2)),
@@ -273,8 +273,8 @@ def packed(row, bits, align=4):
     return data + bytes(-len(data) % align)
 
 
-def dib(rows, bits, *, header=40, top_down=False, compression=0, masks=(), colors=(), used=None, data=None, doubled=False,
-        profile=b""):
+def dib(rows, bits, *, header=40, top_down=False, compression=0, masks=(), colors=(), used=None, data=None,
+        doubled=False):
     """Returns the header of a bitmap with its masks and palette, and its pixels."""
     width, height = len(rows[0]), len(rows) * (2 if doubled else 1)
     height = -height if top_down else height
@@ -287,13 +287,11 @@ def dib(rows, bits, *, header=40, top_down=False, compression=0, masks=(), color
         head = struct.pack("<IiiHHIIiiII", header, width, height, 1, bits, compression, len(data), 2835, 2835, used, 0)
         if header in (52, 56, 108, 124):
             head += struct.pack("<4I", *masks, *[0] * (4 - len(masks)))
-        space = b"MBED"[::-1] if profile else b"BGRs"
-        head += space + bytes(48) + struct.pack("<IIII", 4, header + 4 * len(colors) + len(data), len(profile), 0)
-        head = head[:header]
+        head = (head + b"BGRs" + bytes(48) + struct.pack("<IIII", 4, 0, 0, 0))[:header]
         if header == 40 and masks:
             head += struct.pack(f"<{len(masks)}I", *masks)
     table = b"".join(bytes(color[::-1]) + (b"" if header == 12 else b"\0") for color in colors)
-    return head + table, data + profile
+    return head + table, data
 
 
 def bmp(rows, bits, *, gap=b"", offset=None, **options):
@@ -363,7 +361,8 @@ def bmps():
             ("1555", 16, 124, 3, RGB555 + (0x8000,), ALPHA), ("332", 16, 40, 3, (0xE0, 0x1C, 3), ALPHA),
             ("888", 32, 40, 3, RGB888, None), ("888-52", 32, 52, 3, RGB888, SHORT),
             ("101010", 32, 40, 3, (0x3FF00000, 0xFFC00, 0x3FF), ALPHA),
-            ("8888-v4", 32, 108, 3, RGB888 + (0xFF000000,), None), ("8888-v5", 32, 124, 3, RGB888 + (0xFF000000,), None),
+            ("8888-v4", 32, 108, 3, RGB888 + (0xFF000000,), None),
+            ("8888-v5", 32, 124, 3, RGB888 + (0xFF000000,), None),
             ("8888-after-header", 32, 40, 6, RGB888 + (0xFF000000,), "Pillow ignores the alpha mask after the header"),
             ("8888-reversed", 32, 124, 3, (0xFF000000, 0xFF0000, 0xFF00, 0xFF), None),
             ("8888-rgba", 32, 124, 3, (0xFF, 0xFF00, 0xFF0000, 0xFF000000), None),
@@ -406,19 +405,21 @@ def bmps():
             check(f"rle{bits}{name}.bmp", bmp(rows, bits, compression=kind, colors=colors, data=data, **options),
                   image(rows, lambda v: colors[v]), wrong)
 
-        runs("", rows, b"\0\0".join(encoded(row, bits) for row in reversed(rows)) + b"\0\1")
+        def seen(rows):
+            return b"\0\0".join(encoded([v for v in row if v is not None], bits) for row in reversed(rows))
+
+        runs("", rows, seen(rows) + b"\0\1")
         runs("-literal", rows, b"\0\0".join(literal(row, bits) for row in reversed(rows)) + b"\0\1",
              "Pillow drops the last of an odd number of literal pixels of 4 bits" if bits == 4 else None)
-        runs("-no-end", rows, b"\0\0".join(encoded(row, bits) for row in reversed(rows)))
-        runs("-os2", rows, b"\0\0".join(encoded(row, bits) for row in reversed(rows)) + b"\0\1", header=64)
+        runs("-no-end", rows, seen(rows))
+        runs("-os2", rows, seen(rows) + b"\0\1", header=64)
         runs("-too-long", rows, b"\0\0".join(encoded(row, bits) + b"\x09\x11\0\3\x11\x11" + bytes(bits == 8) * 2
                                             for row in reversed(rows)) + b"\0\1",
              "Pillow continues literal pixels in the next row")
         gaps = [[None if x > y + 5 else v for x, v in enumerate(row)] for y, row in enumerate(rows)]
-        runs("-short-rows", gaps, b"\0\0".join(encoded([v for v in row if v is not None], bits) for row in reversed(gaps))
-             + b"\0\1", skipped)
+        runs("-short-rows", gaps, seen(gaps) + b"\0\1", skipped)
         half = [[None] * 31 if y < 9 else row for y, row in enumerate(rows)]
-        runs("-early-end", half, b"\0\0".join(encoded(row, bits) for row in reversed(half[9:])) + b"\0\1", skipped)
+        runs("-early-end", half, seen(half[9:]) + b"\0\1", skipped)
         # From the bottom row up: a run, a move by 7 columns, a run, a move by 2 columns and 3 rows, a run.
         moved = [[None] * 31 for _ in range(23)]
         moved[22][2:10], moved[22][17:20], moved[19][22:31] = [3] * 8, [7] * 3, [9] * 9
@@ -426,8 +427,9 @@ def bmps():
         runs("-moves", moved,
              bytes((0, 2, 2, 0, 8, 3 * both, 0, 2, 7, 0, 3, 7 * both, 0, 2, 2, 3, 9, 9 * both, 0, 1)), skipped)
     alternating = [[3 if x % 2 else 12 for x in range(31)] for _ in range(5)]
-    check("rle4-two-colors.bmp", bmp(alternating, 4, compression=2, colors=colors,
-                                     data=b"\0\0".join([b"\x1f\xc3"] * 5) + b"\0\1"), image(alternating, lambda v: colors[v]))
+    data = b"\0\0".join([b"\x1f\xc3"] * 5) + b"\0\1"
+    check("rle4-two-colors.bmp", bmp(alternating, 4, compression=2, colors=colors, data=data),
+          image(alternating, lambda v: colors[v]))
 
 
 def encoded(row, bits):

@@ -67,6 +67,8 @@ seeds() {
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \
       "$out/$1-corpus"
+    [ "$1" = icc ] || cp "$fixtures/../exact"/*palette*.gif "$fixtures/../exact"/fields-*.bmp \
+      "$fixtures/../exact"/*s.ico "$out/$1-corpus"
     ;;
   esac
   # Extract the profiles from the fixtures' APP2 segments.

@@ -88,7 +88,9 @@ import Testing
     #expect(error?.code == .tooManyPixels)
   }
 
-  @Test(arguments: ["BM is also how this text begins, which has no header.", "BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{29}\0\0\0 "])
+  @Test(arguments: [
+    "BM is also how this text begins, which has no header.", "BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{29}\0\0\0 ",
+  ])
   func `Bytes that only begin like a file are not an image`(start: String) {
     let bytes = start.unicodeScalars.map { UInt8($0.value) }
 
@@ -129,7 +131,9 @@ import Testing
     ("bits-24.bmp", OutputFormat.jpeg), ("fields-565.bmp", .jpeg), ("bits-8.bmp", .png), ("rle8.bmp", .png),
     ("fields-8888-v5.bmp", .png),
   ])
-  func `Photos give JPEG thumbnails, and files with a palette or alpha give PNG`(name: String, format: OutputFormat) throws {
+  func `Photos give JPEG thumbnails, and files with a palette or alpha give PNG`(
+    name: String, format: OutputFormat
+  ) throws {
     let rendering = try Renderer().render(Fixtures.exactImage(name), specs: Self.specs)
 
     #expect(rendering.source.format == .bmp && rendering.source.format.mediaType == "image/bmp")

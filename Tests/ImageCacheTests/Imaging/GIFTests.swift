@@ -51,7 +51,7 @@ import Testing
 
     let codes = (8..<bytes.count - 1).map { code(Array(bytes.prefix($0))) }
 
-    // Between two blocks, only the trailer is missing: after the first frame, and after each control extension and frame.
+    // Between two blocks, only the trailer is missing: after the first frame, and after each later block.
     #expect(codes.filter { $0 == nil }.count == 4)
     #expect(codes.allSatisfy { $0 == nil || $0 == .truncated })
   }

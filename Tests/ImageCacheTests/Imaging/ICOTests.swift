@@ -18,7 +18,9 @@ import Testing
     try Pixels(Renderer().render(bytes, specs: [spec]).thumbnails[0]).at(0, 0)
   }
 
-  private static let (red, green, blue): ([UInt8], [UInt8], [UInt8]) = ([255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255])
+  private static let red: [UInt8] = [255, 0, 0, 255]
+  private static let green: [UInt8] = [0, 255, 0, 255]
+  private static let blue: [UInt8] = [0, 0, 255, 255]
 
   /// An icon with a red, a blue and a green image, each larger than the one before.
   private static let sizes = SampleBitmap.icon([
@@ -65,8 +67,8 @@ import Testing
 
   @Test func `A thumbnail of the size of an image has its pixels`() throws {
     let rows: [[UInt8]] = [[1, 2, 3, 200, 100, 50], [9, 8, 7, 70, 80, 90]]
-    let small = SampleBitmap.header(width: 2, height: 4, bits: 24)
-      + rows.flatMap { $0 + [0, 0] } + Array(repeating: 0, count: 8)
+    let header = SampleBitmap.header(width: 2, height: 4, bits: 24)
+    let small = header + rows.flatMap { $0 + [0, 0] } + Array(repeating: 0, count: 8)
     let icon = SampleBitmap.icon([SampleBitmap.entry(width: 50, height: 50), small])
 
     let thumbnail = try Renderer().render(icon, specs: [ThumbnailSpec(width: 2)]).thumbnails[0]

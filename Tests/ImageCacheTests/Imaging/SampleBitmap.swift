@@ -37,7 +37,9 @@ enum SampleBitmap {
   }
 
   /// Returns an image of an icon in one color without transparent pixels. `bits` is 24 or 32.
-  static func entry(width: Int, height: Int, bits: Int = 24, red: UInt8 = 0, green: UInt8 = 0, blue: UInt8 = 0) -> [UInt8] {
+  static func entry(
+    width: Int, height: Int, bits: Int = 24, red: UInt8 = 0, green: UInt8 = 0, blue: UInt8 = 0
+  ) -> [UInt8] {
     let pixel = [blue, green, red] + (bits == 32 ? [255] : [])
     let pixels = Array(repeating: pixel, count: width).joined()
     let padding = Array(repeating: UInt8(0), count: (4 - pixels.count % 4) % 4)

@@ -43,7 +43,8 @@ enum DIBHeaderReader {
     case (3, 1): throw ImageError(.unsupportedFormat, "BMP with Huffman coding is not supported.")
     case (4, _): throw ImageError(.unsupportedFormat, "BMP with an embedded JPEG is not supported.")
     case (5, _): throw ImageError(.unsupportedFormat, "BMP with an embedded PNG is not supported.")
-    case (11..., _): throw ImageError(.unsupportedFormat, "BMP with compression \(fields.compression) is not supported.")
+    case (11..., _):
+      throw ImageError(.unsupportedFormat, "BMP with compression \(fields.compression) is not supported.")
     default:
       throw ImageError(
         .decodeError, "The bitmap's header is invalid (\(fields.bitCount) bits, compression \(fields.compression)).")

@@ -1,4 +1,4 @@
-/// The rows of a bitmap that are stored as runs, in any order. Pixels that the runs skip are transparent, as in Firefox.
+/// The rows of a bitmap that are stored as runs, in any order. Pixels that the runs skip are transparent.
 struct DIBRuns {
   private let width: Int
   private let colors: [PixelColor]
