@@ -64,6 +64,7 @@ import Testing
     ("no rows", SampleBitmap.header(width: 2, height: 0, bits: 24)),
     ("runs from the top down", SampleBitmap.header(width: 2, height: -2, bits: 8, compression: 1)),
     ("a mask with a gap", SampleBitmap.header(width: 2, height: 2, bits: 32, compression: 3, masks: [5, 16, 32])),
+    ("masks in a header of OS/2", SampleBitmap.header(width: 2, height: 2, bits: 16, compression: 3, length: 64)),
     ("masks that overlap", SampleBitmap.header(width: 2, height: 2, bits: 32, compression: 3, masks: [3, 6, 32])),
   ])
   func `A malformed header is a decode error`(words: String, header: [UInt8]) {

@@ -77,6 +77,17 @@ import Testing
       try Pixels(thumbnail).samples == [7, 8, 9, 255, 90, 80, 70, 255, 3, 2, 1, 255, 50, 100, 200, 255])
   }
 
+  @Test func `A smaller PNG file shows the whole image`() throws {
+    let icon = SampleBitmap.icon([
+      SampleImage.png(width: 64, height: 64), SampleImage.png(width: 16, height: 16),
+    ])
+    let spec = ThumbnailSpec(width: 16, format: .png)
+
+    let small = try Renderer().render(icon, specs: [spec]).thumbnails[0]
+
+    #expect(try Pixels(small) == Pixels(file: SampleImage.png(width: 16, height: 16)))
+  }
+
   @Test func `Of images of equal size, the one with the most bits is decoded`() throws {
     let deep = SampleBitmap.entry(width: 16, height: 16, bits: 32, red: 255)
     let flat = SampleBitmap.entry(width: 16, height: 16, green: 255)
