@@ -79,13 +79,15 @@ import Testing
 
   @Test func `A smaller PNG file shows the whole image`() throws {
     let icon = SampleBitmap.icon([
-      SampleImage.png(width: 64, height: 64), SampleImage.png(width: 16, height: 16),
+      SampleImage.png(width: 64, height: 64), SampleImage.png(width: 16, height: 16, seed: 1),
     ])
     let spec = ThumbnailSpec(width: 16, format: .png)
 
     let small = try Renderer().render(icon, specs: [spec]).thumbnails[0]
 
-    #expect(try Pixels(small) == Pixels(file: SampleImage.png(width: 16, height: 16)))
+    // Premultiplied alpha rounds colors.
+    let error = try Pixels(small).meanError(to: Pixels(file: SampleImage.png(width: 16, height: 16, seed: 1)))
+    #expect(error.allSatisfy { $0 < 1 }, "\(error)")
   }
 
   @Test func `Of images of equal size, the one with the most bits is decoded`() throws {

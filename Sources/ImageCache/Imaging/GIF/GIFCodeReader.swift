@@ -25,7 +25,7 @@ struct GIFCodeReader {
     return Int(code)
   }
 
-  /// Returns the offset after the terminator, without reading the rest of the data. Throws `truncated` if there is none.
+  /// Returns the offset after the terminator, without reading the rest. Throws `truncated` if it is missing.
   func end(in bytes: Span<UInt8>) throws(ImageError) -> Int {
     if isTerminated { return offset }
     guard let end = GIFBlock.end(ofDataAt: blockEnd, in: bytes) else { throw Self.truncated }
