@@ -7,7 +7,7 @@
 /// The number of points of a curve that is a table. PQ is steep at its end.
 enum { curvePoints = 4096 };
 
-/// The light of white in a picture of high dynamic range, in cd/m2 (ITU-R BT.2408-7, table 1).
+/// The light of white in an image of high dynamic range, in cd/m2 (ITU-R BT.2408-7, table 1).
 static const double whiteLight = 203;
 
 /// Compresses light above half of white, so that none is brighter than 1. There is no standard for this.

@@ -2,7 +2,7 @@
 # Fuzzes the parsers of untrusted bytes, each for SECONDS (default 60), with the address and undefined-behavior
 # sanitizers.
 #
-#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png resize icc header
+#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png resize icc header file
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -17,7 +17,7 @@ fixtures=$root/Tests/Fixtures/pictures
 
 build() {
   case $1 in
-  header)
+  header | file)
     # The whole imaging layer, because the table of the codecs leads from the headers to the decoders.
     headers=$root/Sources/CImage/include
     mkdir -p "$out/CImage"
@@ -27,9 +27,9 @@ build() {
       "$toolchain/clang" -c -g -O1 -std=gnu11 -fsanitize=fuzzer-no-link,address -I "$headers" \
         $(pkg-config --cflags libjpeg libpng libdeflate lcms2) -o "$out/CImage/$name.o" "$file"
     done
-    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Headers \
+    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
-      -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/header" "$root/Tests/Fuzzing/header.swift" \
+      -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
       $(pkg-config --libs libjpeg libpng libdeflate lcms2) -lm
     ;;
@@ -65,9 +65,14 @@ seeds() {
     cp "$fixtures"/*.png "$out/$1-corpus"
     tiny png "$out/$1-corpus"
     ;;
+  file)
+    for kind in gif bmp ico cur; do cp "$fixtures/../exact"/*.$kind "$out/$1-corpus"; done
+    ;;
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \
       "$out/$1-corpus"
+    [ "$1" = icc ] || cp "$fixtures/../exact"/*palette*.gif "$fixtures/../exact"/fields-*.bmp \
+      "$fixtures/../exact"/*s.ico "$out/$1-corpus"
     ;;
   esac
   # Extract the profiles from the fixtures' APP2 segments.
@@ -82,7 +87,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png resize icc header}; do
+for target in ${*:-jpeg png resize icc header file}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

@@ -17,7 +17,7 @@ struct PixelOptions: ParsableArguments {
   @Flag(help: "Enlarge images smaller than the thumbnail size.")
   var enlarge = false
 
-  @Option(help: "Output format; auto keeps the format of the source.")
+  @Option(help: "Output format; auto keeps JPEG and PNG, and chooses one of them for sources of other formats.")
   var format = ThumbnailSpec.Format.auto
 
   @Option(

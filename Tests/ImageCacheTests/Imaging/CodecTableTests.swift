@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct `The table of the codecs` {
   @Test func `The Accept field lists the formats that can be decoded`() {
-    #expect(SourceFormat.accept == "image/jpeg, image/png, */*;q=0.1")
+    #expect(SourceFormat.accept == "image/jpeg, image/png, image/gif, image/bmp, image/vnd.microsoft.icon, */*;q=0.1")
   }
 
   @Test func `A format is found by its name`() {
     for format in SourceFormat.all { #expect(SourceFormat(rawValue: format.rawValue) == format) }
     for format in OutputFormat.all { #expect(OutputFormat(rawValue: format.rawValue) == format) }
     #expect(SourceFormat(rawValue: "JPEG") == nil && OutputFormat(rawValue: "auto") == nil)
-    #expect(SourceFormat.all.map(\.description) == ["jpeg", "png"])
+    #expect(SourceFormat.all.map(\.description) == ["jpeg", "png", "gif", "bmp", "ico"])
   }
 
   @Test func `Each output format has a file name extension, and only automatic output has no format yet`() {
@@ -56,5 +56,14 @@ import Testing
 
     #expect(matches("xyab") && matches("xyabc") && !matches("xya") && !matches("xybb"))
     #expect(mayMatch("xya") && mayMatch("xyabc") && !mayMatch("xyb") && !mayMatch("xy") && !mayMatch(""))
+  }
+
+  @Test func `A signature can require any byte but zero`() {
+    let signature = FileSignature([1, nil, 2], nonzero: 1)
+    func matches(_ bytes: [UInt8]) -> Bool { signature.matches(bytes.span) }
+    func mayMatch(_ bytes: [UInt8]) -> Bool { signature.mayMatch(bytes.span) }
+
+    #expect(matches([1, 9, 2]) && !matches([1, 0, 2]) && !matches([1, 9]))
+    #expect(mayMatch([1, 9]) && mayMatch([1]) && !mayMatch([1, 0]))
   }
 }

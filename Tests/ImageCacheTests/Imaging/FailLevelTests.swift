@@ -68,6 +68,18 @@ import Testing
     }
   }
 
+  @Test func `A truncated GIF shows its first rows`() throws {
+    let file = try Fixtures.exactImage("plain.gif")
+    let whole = try Pixels(render(file, .error).thumbnails[0])
+
+    let rendering = try render(Array(file.prefix(file.count / 2)), .none)
+    let cut = try Pixels(rendering.thumbnails[0])
+
+    #expect(rendering.isDamaged)
+    for x in 0..<cut.size.width { #expect(cut.at(x, 1) == whole.at(x, 1)) }
+    #expect(cut.at(3, cut.size.height - 1) == [128, 128, 128, 255])
+  }
+
   @Test func `A whole file is not damaged at any level`() throws {
     for level in FailLevel.allCases { #expect(try !render(Fixtures.image("rgb.png"), level).isDamaged) }
   }

@@ -24,6 +24,15 @@ enum Fixtures {
     try read("bombs/\(name)")
   }
 
+  /// The file names of the images that `Tests/Fixtures/make-exact-fixtures.py` made, whose every pixel is known.
+  static let exact: [String] = list("exact").filter { file in !file.hasSuffix(".png") }
+
+  /// Returns the bytes of an image whose every pixel is known.
+  static func exactImage(_ name: String) throws -> [UInt8] { try read("exact/\(name)") }
+
+  /// Returns the pixels of an image, decoded or computed independently. Transparent pixels are black.
+  static func exactPixels(_ name: String) throws -> Pixels { try Pixels(file: read("exact/\(name).png")) }
+
   /// Returns the bytes of a JPEG file without the single segment that holds its profile.
   static func imageWithoutProfile(_ name: String) throws -> [UInt8] {
     let bytes = try image(name)

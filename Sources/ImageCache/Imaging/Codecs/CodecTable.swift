@@ -2,7 +2,9 @@
 enum CodecTable {
   /// The decoders. A file belongs to the first one that has a matching signature. The media types in
   /// ``SourceFormat/accept`` have the same order.
-  static let decoders: [any ImageDecoder.Type] = [JPEGDecoder.self, PNGDecoder.self]
+  static let decoders: [any ImageDecoder.Type] = [
+    JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self, BMPDecoder.self, ICODecoder.self,
+  ]
 
   /// The encoders.
   static let encoders = ThumbnailSpec.Format.allCases.compactMap(\.encoder)

@@ -15,8 +15,8 @@ enum FileRecognition: Sendable {
     if let name = UnsupportedFormat.name(prefix) {
       throw ImageError(.unsupportedFormat, "\(name) is not supported.")
     }
-    // A shorter prefix could match both an embedded file and a longer signature, so more bytes could change the result.
-    self = prefix.count < Self.longest ? .undecided : try Self.embedded(in: prefix)
+    // If more bytes may complete a signature, they could change the verdict about an embedded file.
+    self = Self.canStillMatch(prefix) ? .undecided : try Self.embedded(in: prefix)
   }
 
   /// Recognizes a file that follows garbage.
@@ -41,7 +41,10 @@ enum FileRecognition: Sendable {
 
   private static let signatures = CodecTable.decoders.flatMap { $0.signatures } + UnsupportedFormat.allSignatures
 
-  private static let longest = signatures.map(\.bytes.count).max() ?? 0
+  private static func canStillMatch(_ prefix: Span<UInt8>) -> Bool {
+    for signature in signatures where signature.canStillMatch(prefix) { return true }
+    return false
+  }
 
   private static func has(_ prefix: Span<UInt8>, _ signatures: [FileSignature]) -> Bool {
     for signature in signatures where signature.matches(prefix) { return true }

@@ -10,12 +10,10 @@ enum UnsupportedFormat {
   static let allSignatures = signatures.map(\.signature) + [container]
 
   private static let signatures = [
-    ("GIF", ascii("GIF87a")), ("GIF", ascii("GIF89a")),
     ("WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
-    ("BMP", ascii("BM") + any(4) + [0, 0, 0, 0]),
     ("TIFF", ascii("II*") + [0]), ("TIFF", ascii("MM") + [0] + ascii("*")),
     ("BigTIFF", ascii("II+") + [0]), ("BigTIFF", ascii("MM") + [0] + ascii("+")),
-    ("ICO", [0, 0, 1, 0]), ("CUR", [0, 0, 2, 0]), ("ICNS", ascii("icns")),
+    ("ICNS", ascii("icns")),
     ("JPEG XL", [0xFF, 0x0A]), ("JPEG XL", [0, 0, 0, 0x0C] + ascii("JXL ")),
     ("JPEG 2000", [0, 0, 0, 0x0C] + ascii("jP  ")), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
     ("JPEG XR", ascii("II") + [0xBC, 0x01]),

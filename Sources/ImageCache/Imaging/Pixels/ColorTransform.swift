@@ -16,8 +16,8 @@ final class ColorTransform: Sendable {
     return handle.map(ColorTransform.init)
   }
 
-  /// Creates the conversion of an encoding without a profile. Returns nil if nothing needs conversion or, with a warning,
-  /// if the encoding is impossible. Throws `outOfMemory` if memory runs out.
+  /// Creates the conversion of an encoding without a profile. Returns nil if nothing needs conversion or, with a
+  /// warning, if the encoding is impossible. Throws `outOfMemory` if memory runs out.
   static func making(
     _ encoding: ColorEncoding, model: CImageColorModel, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {

@@ -31,8 +31,8 @@ final class ColorTransformCache: Sendable {
   /// The number of cached results.
   var count: Int { state.withLock { $0.findings.count } }
 
-  /// Returns the transform of `colors` for samples of `model`; nil if no conversion is needed or, with a warning, if the
-  /// profile is malformed. Throws `outOfMemory`, which is not cached.
+  /// Returns the transform of `colors` for samples of `model`; nil if no conversion is needed or, with a warning, if
+  /// the profile is malformed. Throws `outOfMemory`, which is not cached.
   ///
   /// If thread A and thread B need the same new colors at once, both examine it; the second result replaces the first.
   func transform(

@@ -22,7 +22,8 @@ extension ThumbnailSpec {
 
   /// The format of the thumbnail's file.
   public enum Format: String, CaseIterable, Hashable, Sendable {
-    /// The format of the source: JPEG in gives JPEG, PNG in gives PNG.
+    /// The format of the source if it is JPEG or PNG. Other sources give PNG if they may have a palette or alpha,
+    /// otherwise JPEG.
     case auto
     /// Always JPEG; transparent parts show `background`.
     case jpeg
