@@ -11,9 +11,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard format != .jpeg, format != .png else { return 0 }
   decode(file, bytes)
   var small = file
-  let area = PixelBox(size: file.decoder.header.storedSize)
-  small.decoder.adapt(
-    to: DecodingDemand(targets: [DecodingDemand.Target(reduction: 3)], form: .pixels, area: area))
+  small.decoder.adapt(to: DecodingDemand(targets: [DecodingDemand.Target(reduction: 3)], form: .pixels))
   decode(small, bytes)
   return 0
 }
@@ -43,6 +41,13 @@ private final class CheckingSink: RowSink {
     if self.shape != nil || shape.planes.count != 1 || shape.planes[0].area != area { fatalError("\(shape)") }
     self.shape = shape
   }
+
+  func needed(ofPlane index: Int) -> CImageArea {
+    let size = shape?.planes[index].size ?? PixelSize(width: 1, height: 1)
+    return CImageArea(left: 0, top: 0, right: Int32(size.width), bottom: Int32(size.height))
+  }
+
+  func skip(_ counts: [Int]) { fatalError("a row was omitted that was requested") }
 
   func take(_ rows: [CImageBitmap]) {
     guard let shape, Int(rows[0].width) == shape.planes[0].size.width else { fatalError("rows of another width") }

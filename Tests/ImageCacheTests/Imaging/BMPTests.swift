@@ -103,6 +103,8 @@ import Testing
     var counts: [Int] = []
 
     func begin(_ shape: DecodedShape) {}
+    func needed(ofPlane index: Int) -> CImageArea { CImageArea(left: 0, top: 0, right: .max, bottom: .max) }
+    func skip(_ counts: [Int]) {}
     func take(_ rows: [CImageBitmap]) { counts.append(Int(rows[0].height)) }
   }
 
