@@ -1,4 +1,4 @@
-/// Decodes, resizes and encodes JPEG and PNG pixels behind one small header.
+/// Decodes, resizes and encodes pixels of JPEG, PNG and WebP files behind one small header.
 ///
 /// Every function is synchronous and may run on any number of threads at once. It returns a status, writes only into
 /// memory owned by the caller, and never jumps out, aborts or prints. Library messages go to `CImageMessages`. Header
@@ -136,6 +136,13 @@ typedef struct CImageProfileRoom {
 /// any image data after the last row, only the first few kilobytes are read.
 CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap bitmap, CImageProfileRoom *profile,
                                CImageMessages *messages);
+
+/// Decodes the image data of a WebP file: an ALPH chunk, if there is one, and the `VP8 ` or `VP8L` chunk, without the RIFF
+/// header. `width` and `height` are the size that the caller read; an image of another size is corrupt. `bitmap` has 3
+/// channels, or 4 with alpha. If its size differs, the image is scaled by area averages while it is decoded. Exists only
+/// if `CIMAGE_WEBP` is defined.
+CImageStatus cimage_webp_decode(const uint8_t *bytes, size_t count, int32_t width, int32_t height, CImageBitmap bitmap,
+                                CImageMessages *messages);
 
 // MARK: Pixels
 

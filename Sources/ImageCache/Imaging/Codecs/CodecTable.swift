@@ -2,7 +2,13 @@
 enum CodecTable {
   /// The decoders. A file belongs to the first one that has a matching signature. The media types in
   /// ``SourceFormat/accept`` have the same order.
-  static let decoders: [any ImageDecoder.Type] = [JPEGDecoder.self, PNGDecoder.self]
+  static let decoders: [any ImageDecoder.Type] = [JPEGDecoder.self, PNGDecoder.self] + optionalDecoders
+
+  #if WebP
+    private static let optionalDecoders: [any ImageDecoder.Type] = [WebPDecoder.self]
+  #else
+    private static let optionalDecoders: [any ImageDecoder.Type] = []
+  #endif
 
   /// The encoders.
   static let encoders = ThumbnailSpec.Format.allCases.compactMap(\.encoder)

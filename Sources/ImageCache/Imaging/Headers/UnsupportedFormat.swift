@@ -11,7 +11,7 @@ enum UnsupportedFormat {
 
   private static let signatures = [
     ("GIF", ascii("GIF87a")), ("GIF", ascii("GIF89a")),
-    ("WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
+    ("WebP without the package trait WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
     ("BMP", ascii("BM") + any(4) + [0, 0, 0, 0]),
     ("TIFF", ascii("II*") + [0]), ("TIFF", ascii("MM") + [0] + ascii("*")),
     ("BigTIFF", ascii("II+") + [0]), ("BigTIFF", ascii("MM") + [0] + ascii("+")),

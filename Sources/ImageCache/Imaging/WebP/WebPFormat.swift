@@ -1,0 +1,14 @@
+extension SourceFormat {
+  /// WebP (RFC 9649). Part of ``all`` only with the package trait `WebP`, which is on by default.
+  public static let webp = SourceFormat(rawValue: "webp", mediaType: "image/webp")
+}
+
+#if WebP
+  extension WebPDecoder {
+    static let format = SourceFormat.webp
+
+    static let signatures = [
+      FileSignature(FileSignature.ascii("RIFF") + FileSignature.any(4) + FileSignature.ascii("WEBP"))
+    ]
+  }
+#endif
