@@ -35,14 +35,14 @@ test: setup
 
 ## Runs the tests under the thread sanitizer. It is slow, so few tests run at a time, or they would time out while they
 ## wait. The tests of the command run separately, because its processes need CPU time too. As without a sanitizer, an
-## allocation that is too large returns null. THUMBS_CROWD reduces the number of requests in the largest tests.
+## allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of requests in the largest tests.
 test-thread: setup
 	mkdir -p .build-thread
 	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
 	for tests in 'ImageCacheTests|BatchFetchTests' ThumbsTests; do \
 	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
-	  THUMBS_CROWD=500 \
+	  THUMBS_CROWD_SIZE=500 \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" \
 	    --experimental-maximum-parallelization-width 16 || exit 1; \
 	done

@@ -109,7 +109,10 @@ import Testing
   }
 
   @Test func `The example of ThumbnailToken cancels the request`() async {
-    let (pipeline, request) = (pipeline(), ThumbnailRequest(url: "https://images.example/a.png", size: 8))
+    // The response never ends, so only the cancellation ends the request.
+    let endless = ScriptedTransport { _, _ in [.head(200, [:]), .hold] }
+    let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil), transport: endless)
+    let request = ThumbnailRequest(url: "https://images.example/a.png", size: 8)
 
     let token = pipeline.load(request) { result in
       print(result.map(\.thumbnails.count))

@@ -8,6 +8,7 @@ import TestSupport
 /// A transport without sockets that responds to each request with the steps of a test.
 final class ScriptedTransport: Transport {
   enum Step: Sendable {
+    case sent
     case head(Int, HTTPFields)
     case bytes([UInt8])
     case fail(FailureCode)
@@ -71,6 +72,7 @@ final class ScriptedExchange: Transfer {
     while let (step, receiver) = script.withLock({ $0?.next() }) {
       do throws(FetchFailure) {
         switch step {
+        case .sent: receiver.requestSent()
         case .head(let status, let fields):
           try receiver.receive(
             head: TransferHead(response: HTTPResponse(status: .init(code: status), headerFields: fields)))

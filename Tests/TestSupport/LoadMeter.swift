@@ -6,6 +6,9 @@ public final class LoadMeter: Sendable {
 
   public init() {}
 
+  /// The amount of work at present.
+  public var now: Int { load.withLock { $0.now } }
+
   public var peak: Int { load.withLock { $0.peak } }
 
   public func enter() {

@@ -3,6 +3,17 @@
 ///
 /// A host has parked elements only while others of it are in flight, so a parked element always gets its turn.
 struct BatchHosts<Element> {
+  /// The part of its places that a host may take. The more elements are in flight, the smaller it is, so that hosts
+  /// whose elements do not end leave room in the window to others.
+  enum Share {
+    case all
+    case quarter
+    case one
+
+    /// - Parameter inFlight: The number of elements in flight of all hosts.
+    init(inFlight: Int) { self = inFlight <= 256 ? .all : inFlight <= 1024 ? .quarter : .one }
+  }
+
   /// The number of parked elements of all hosts.
   private(set) var parkedCount = 0
   private let limit: @Sendable (_ host: String) -> Int
@@ -11,10 +22,10 @@ struct BatchHosts<Element> {
   /// - Parameter limit: Returns the maximum number of elements in flight of a host.
   init(limit: @escaping @Sendable (_ host: String) -> Int) { self.limit = limit }
 
-  /// Takes a place for an element of `host`. Parks the element and returns false if there is none, or if others of that
-  /// host are parked already.
-  mutating func begin(_ element: Element, of host: String, priority: Priority) -> Bool {
-    let hasBegun = hosts[host, default: Host(limit: limit(host))].begin(element, priority: priority)
+  /// Takes a place for an element of `host`. If all places are taken, or others of that host are parked already, parks
+  /// the element and returns false.
+  mutating func begin(_ element: Element, of host: String, priority: Priority, share: Share) -> Bool {
+    let hasBegun = hosts[host, default: Host(limit: limit(host))].begin(element, priority: priority, share: share)
     if !hasBegun { parkedCount += 1 }
     return hasBegun
   }
@@ -22,11 +33,15 @@ struct BatchHosts<Element> {
   /// Frees the place of an element that has ended. Returns the parked elements that begin now: at most `room`, those of
   /// the highest priority first, and among equals those that were parked first.
   ///
-  /// - Parameter isCached: True if the element needed no request. While that is so, four times as many elements of the
-  ///   host are in flight: they do not wait for it, and many at a time take fewer switches between threads.
-  mutating func end(_ host: String, isCached: Bool, room: Int) -> [Element] {
+  /// - Parameters:
+  ///   - host: the host of the element.
+  ///   - isCached: true if the element needed no request. While that is so, four times as many elements of the host are
+  ///     in flight: they do not wait for it, and many at a time take fewer switches between threads.
+  ///   - room: the number of free places in the window, at least 1.
+  ///   - share: the part of its places that the host may take.
+  mutating func end(_ host: String, isCached: Bool, room: Int, share: Share) -> [Element] {
     guard let index = hosts.index(forKey: host) else { return [] }
-    let next = hosts.values[index].end(isCached: isCached, room: room)
+    let next = hosts.values[index].end(isCached: isCached, room: room, share: share)
     parkedCount -= next.count
     if hosts.values[index].isIdle { hosts.remove(at: index) }
     return next
@@ -56,12 +71,18 @@ extension BatchHosts {
 
     init(limit: Int) { requestLimit = limit }
 
-    private var limit: Int { isCached ? 4 * requestLimit : requestLimit }
+    private func limit(_ share: Share) -> Int {
+      switch share {
+      case .all: isCached ? 4 * requestLimit : requestLimit
+      case .quarter: max(1, requestLimit / 4)
+      case .one: 1
+      }
+    }
 
     var isIdle: Bool { begun == 0 && parked == 0 }
 
-    mutating func begin(_ element: Element, priority: Priority) -> Bool {
-      if begun < limit, parked == 0 {
+    mutating func begin(_ element: Element, priority: Priority, share: Share) -> Bool {
+      if begun < limit(share), parked == 0 {
         begun += 1
         return true
       }
@@ -73,9 +94,10 @@ extension BatchHosts {
 
     /// Refills the places when more than an eighth of them is free: a thread that is woken for every single place
     /// would sleep again at once.
-    mutating func end(isCached: Bool, room: Int) -> [Element] {
+    mutating func end(isCached: Bool, room: Int, share: Share) -> [Element] {
       begun -= 1
       self.isCached = isCached
+      let limit = limit(share)
       guard limit - begun > limit / 8 else { return [] }
       var elements: [Element] = []
       while begun < limit, elements.count < room, let element = next() {

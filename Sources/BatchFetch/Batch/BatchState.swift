@@ -76,7 +76,7 @@ struct BatchState<Element: Sendable> {
 
   /// Returns true if an element with a reserved place begins now. Otherwise parks it and frees its place.
   mutating func begin(_ element: Element, host: String?, priority: Priority) -> Bool {
-    guard let host, !isCancelled, !hosts.begin(element, of: host, priority: priority) else { return true }
+    guard let host, !isCancelled, !hosts.begin(element, of: host, priority: priority, share: share) else { return true }
     inHand -= 1
     return false
   }
@@ -97,10 +97,13 @@ struct BatchState<Element: Sendable> {
   /// - Parameter isCached: True if the element needed no request. Default false.
   mutating func release(host: String?, isCached: Bool = false) -> Freed {
     inHand -= 1
-    let next = host.map { hosts.end($0, isCached: isCached, room: window - inHand) } ?? []
+    let next = host.map { hosts.end($0, isCached: isCached, room: window - inHand, share: share) } ?? []
     inHand += next.count
     return Freed(next: next, resumesPulling: resume())
   }
+
+  /// The part of its places that a host may take now.
+  private var share: BatchHosts<Element>.Share { .init(inFlight: inHand) }
 
   /// Returns true if pulling has stopped and should continue, which is the case when more than an eighth of the window
   /// and of the lookahead is free: a thread that is woken for every single place would sleep again at once. Pulling

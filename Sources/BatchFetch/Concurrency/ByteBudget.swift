@@ -6,7 +6,7 @@ internal import Synchronization
 final class ByteBudget: Sendable {
   typealias Work = @Sendable () -> Void
 
-  fileprivate struct Waiting {
+  fileprivate struct Waiting: Sendable {
     let bytes: Int
     let work: Work
   }
@@ -14,7 +14,7 @@ final class ByteBudget: Sendable {
   fileprivate struct State {
     var held = 0
     /// The work that waits for room.
-    var waiting = WaitingLine<Waiting>()
+    var waiting = PriorityLine<Waiting>()
   }
 
   private let limit: Int

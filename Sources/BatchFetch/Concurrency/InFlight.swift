@@ -6,72 +6,85 @@
 struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Sendable {
   typealias CallerID = ObjectIdentifier
 
-  private struct Member {
+  /// Identifies one job. An abandoned job that ends late never serves the callers of a later job of the same key.
+  struct JobID: Hashable, Sendable { fileprivate let key: SlotMap<Entry>.Key }
+
+  fileprivate struct Member: Sendable {
     let caller: Caller
+    let id: CallerID
     var demand: Demand
     /// The order in which callers joined.
     let order: UInt64
   }
 
-  /// Jobs are found by their key. A job that waits for dependencies has none yet, and exactly one caller.
-  private enum Place: Hashable {
-    case keyed(Key)
-    case keyless(CallerID)
+  /// The job of a caller, and the place among the callers of that job.
+  private struct Place {
+    let job: JobID
+    let member: SlotMap<Member>.Key
   }
 
-  private struct Entry {
-    let generation: UInt64
+  fileprivate struct Entry: Sendable {
     let job: Job
-    var members: [CallerID: Member] = [:]
+    /// Nil for a job that waits for dependencies. It has exactly one caller.
+    var key: Key?
+    var members = SlotMap<Member>()
     private var pausedCount = 0
     /// The number of callers by priority: the highest is found without looking at all callers.
-    private var counts = Array(repeating: 0, count: Priority.allCases.count)
+    private var counts = InlineArray<3, Int>(repeating: 0)
 
-    init(generation: UInt64, job: Job) {
-      self.generation = generation
+    init(job: Job, key: Key?) {
       self.job = job
+      self.key = key
     }
 
     var priority: Priority { Priority.allCases.last { counts[$0.rawValue] > 0 } ?? .normal }
 
-    var inOrder: [(id: CallerID, member: Member)] {
-      members.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value) }
+    /// The callers in the order they joined.
+    var inOrder: [(key: SlotMap<Member>.Key, value: Member)] {
+      members.elements.sorted { $0.value.order < $1.value.order }
     }
 
     func demand(revision: UInt64) -> JointDemand {
       JointDemand(priority: priority, isPaused: pausedCount == members.count, revision: revision)
     }
 
-    mutating func join(_ member: Member, _ id: CallerID, revision: UInt64) -> Joined {
-      add(member, id)
-      return Joined(job: job, isNew: generation == member.order, demand: demand(revision: revision))
+    mutating func add(_ member: Member) -> SlotMap<Member>.Key {
+      count(member.demand, 1)
+      return members.insert(member)
     }
 
-    mutating func add(_ member: Member, _ id: CallerID) {
-      members[id] = member
-      counts[member.demand.priority.rawValue] += 1
-      if member.demand.isPaused { pausedCount += 1 }
-    }
-
-    mutating func remove(_ id: CallerID) -> Member? {
-      guard let member = members.removeValue(forKey: id) else { return nil }
-      counts[member.demand.priority.rawValue] -= 1
-      if member.demand.isPaused { pausedCount -= 1 }
+    mutating func remove(_ key: SlotMap<Member>.Key) -> Member? {
+      guard let member = members.remove(key) else { return nil }
+      count(member.demand, -1)
       return member
+    }
+
+    mutating func change(_ key: SlotMap<Member>.Key, _ change: (inout Demand) -> Void) {
+      guard var demand = members[key]?.demand else { return }
+      count(demand, -1)
+      change(&demand)
+      count(demand, 1)
+      members[key]?.demand = demand
+    }
+
+    private mutating func count(_ demand: Demand, _ difference: Int) {
+      counts[demand.priority.rawValue] += difference
+      if demand.isPaused { pausedCount += difference }
     }
   }
 
-  private var entries: [Place: Entry] = [:]
+  private var entries = SlotMap<Entry>()
+  private var ids: [Key: JobID] = [:]
   private var places: [CallerID: Place] = [:]
-  /// Numbers callers, generations and revisions.
+  /// Numbers callers and revisions.
   private var lastNumber: UInt64 = 0
 
   /// True if there are no jobs, and so no callers.
-  var isEmpty: Bool { entries.isEmpty }
+  var isEmpty: Bool { entries.count == 0 }
   /// The number of jobs.
   var count: Int { entries.count }
   /// All jobs, in no order.
-  var jobs: [Job] { entries.values.map(\.job) }
+  var jobs: [Job] { entries.elements.map(\.value.job) }
 
   // MARK: Joining
 
@@ -84,36 +97,48 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   }
 
   /// Adds a caller to the job of `key`, which it makes for the first caller.
-  ///
-  /// - Parameter make: Makes the job. Its generation distinguishes it from later jobs of the same key: an abandoned job
-  ///   that ends late never serves the callers of its successor.
   mutating func join(
-    _ key: Key, _ caller: Caller, id: CallerID, demand: Demand = Demand(), make: (_ generation: UInt64) -> Job
+    _ key: Key, _ caller: Caller, id: CallerID, demand: Demand = Demand(), make: (JobID) -> Job
   ) -> Joined {
-    add(Member(caller: caller, demand: demand, order: nextNumber()), id, at: .keyed(key), make: make)
+    let member = Member(caller: caller, id: id, demand: demand, order: nextNumber())
+    if let known = ids[key], let joined = add(member, to: known) { return joined }
+    return insert(member, key, make)
   }
 
   /// Adds a caller and its job, which waits for dependencies.
   mutating func wait(
-    _ caller: Caller, id: CallerID, demand: Demand = Demand(), make: (_ generation: UInt64) -> Job
+    _ caller: Caller, id: CallerID, demand: Demand = Demand(), make: (JobID) -> Job
   ) -> Joined {
-    add(Member(caller: caller, demand: demand, order: nextNumber()), id, at: .keyless(id), make: make)
+    insert(Member(caller: caller, id: id, demand: demand, order: nextNumber()), nil, make)
   }
 
   /// Gives the job of a waiting caller its key. If there is a job of that key, the caller joins it, and its own job is
   /// dropped. Returns nil if the caller has left.
   mutating func assign(_ id: CallerID, to key: Key) -> Joined? {
-    guard let waiting = entries.removeValue(forKey: .keyless(id)), let member = waiting.members[id] else { return nil }
-    return add(member, id, at: .keyed(key)) { _ in waiting.job }
+    guard let place = places[id] else { return nil }
+    if let known = ids[key] {
+      return entries.remove(place.job.key)?.members[place.member].flatMap { add($0, to: known) }
+    }
+    ids[key] = place.job
+    entries[place.job.key]?.key = key
+    let revision = nextNumber()
+    return entries[place.job.key].map { Joined(job: $0.job, isNew: true, demand: $0.demand(revision: revision)) }
   }
 
-  private mutating func add(
-    _ member: Member, _ id: CallerID, at place: Place, make: (_ generation: UInt64) -> Job
-  ) -> Joined {
-    places[id] = place
+  private mutating func add(_ member: Member, to id: JobID) -> Joined? {
+    guard let key = entries[id.key]?.add(member) else { return nil }
+    places[member.id] = Place(job: id, member: key)
     let revision = nextNumber()
-    return entries[place, default: Entry(generation: member.order, job: make(member.order))]
-      .join(member, id, revision: revision)
+    return entries[id.key].map { Joined(job: $0.job, isNew: false, demand: $0.demand(revision: revision)) }
+  }
+
+  private mutating func insert(_ member: Member, _ key: Key?, _ make: (JobID) -> Job) -> Joined {
+    let id = JobID(key: entries.reserveKey())
+    if let key { ids[key] = id }
+    var entry = Entry(job: make(id), key: key)
+    places[member.id] = Place(job: id, member: entry.add(member))
+    entries[id.key] = entry
+    return Joined(job: entry.job, isNew: true, demand: entry.demand(revision: nextNumber()))
   }
 
   private mutating func nextNumber() -> UInt64 {
@@ -133,69 +158,66 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
 
   /// Removes one caller. Returns nil if it is not in the table.
   mutating func leave(_ id: CallerID) -> Left? {
-    guard let place = places.removeValue(forKey: id), entries[place]?.remove(id) != nil, let entry = entries[place]
-    else { return nil }
-    guard entry.members.isEmpty else {
+    guard let place = places.removeValue(forKey: id) else { return nil }
+    _ = entries[place.job.key]?.remove(place.member)
+    guard let entry = entries[place.job.key] else { return nil }
+    guard entry.members.count == 0 else {
       let remaining = (entry.job, entry.demand(revision: nextNumber()))
       return Left(abandoned: nil, remaining: remaining)
     }
-    entries[place] = nil
+    remove(place.job)
     return Left(abandoned: entry.job, remaining: nil)
   }
 
   /// Removes the jobs whose joint demand `isRemoved` accepts. Returns them, for they must be canceled, and their
   /// callers in the order they joined.
   mutating func remove(where isRemoved: (JointDemand) -> Bool = { _ in true }) -> (jobs: [Job], callers: [Caller]) {
-    let removed = entries.filter { isRemoved($0.value.demand(revision: 0)) }
-    for (place, entry) in removed {
-      entries[place] = nil
-      for id in entry.members.keys { places[id] = nil }
-    }
-    let members = removed.values.flatMap(\.members.values).sorted { $0.order < $1.order }
-    return (removed.values.map(\.job), members.map(\.caller))
+    let removed = entries.elements.filter { isRemoved($0.value.demand(revision: 0)) }
+    let members = removed.flatMap { $0.value.members.elements.map(\.value) }.sorted { $0.order < $1.order }
+    for (key, _) in removed { remove(JobID(key: key)) }
+    for member in members { places[member.id] = nil }
+    return (removed.map(\.value.job), members.map(\.caller))
   }
 
   /// Removes those callers of a job that `isServed` accepts, and returns them in the order they joined. If none is
   /// left, the job leaves the table in the same step: a caller that joins later starts a new one.
   mutating func settle(
-    _ key: Key, generation: UInt64, where isServed: (Caller) -> Bool = { _ in true }
+    _ id: JobID, where isServed: (Caller) -> Bool = { _ in true }
   ) -> (served: [Caller], isOver: Bool) {
-    guard entries[.keyed(key)]?.generation == generation, var entry = entries.removeValue(forKey: .keyed(key)) else {
-      return ([], true)
+    guard let members = entries[id.key]?.inOrder else { return ([], true) }
+    let served = members.filter { isServed($0.value.caller) }
+    for (key, member) in served {
+      places[member.id] = nil
+      _ = entries[id.key]?.remove(key)
     }
-    let served = entry.inOrder.filter { isServed($0.member.caller) }
-    let isOver = served.count == entry.members.count
-    for (id, _) in served {
-      places[id] = nil
-      _ = entry.remove(id)
-    }
-    if !isOver { entries[.keyed(key)] = entry }
-    return (served.map(\.member.caller), isOver)
+    let isOver = served.count == members.count
+    if isOver { remove(id) }
+    return (served.map(\.value.caller), isOver)
+  }
+
+  private mutating func remove(_ id: JobID) {
+    if let key = entries.remove(id.key)?.key { ids[key] = nil }
   }
 
   // MARK: Demand
 
   /// Changes the demand of one caller. Returns its job and the new joint demand; nil if the caller is not in the table.
   mutating func change(_ id: CallerID, _ change: (inout Demand) -> Void) -> (job: Job, demand: JointDemand)? {
-    guard let place = places[id], var member = entries[place]?.remove(id) else { return nil }
-    change(&member.demand)
-    entries[place]?.add(member, id)
+    guard let place = places[id] else { return nil }
+    entries[place.job.key]?.change(place.member, change)
     let revision = nextNumber()
-    return entries[place].map { ($0.job, $0.demand(revision: revision)) }
+    return entries[place.job.key].map { ($0.job, $0.demand(revision: revision)) }
   }
 
   /// Returns the job of a caller; nil if the caller is not in the table.
-  func job(of id: CallerID) -> Job? { places[id].flatMap { entries[$0]?.job } }
+  func job(of id: CallerID) -> Job? { places[id].flatMap { entries[$0.job.key]?.job } }
 
   /// Returns the highest priority among the callers of a job; nil if the job has left the table.
-  func priority(for key: Key, generation: UInt64) -> Priority? {
-    entries[.keyed(key)].flatMap { $0.generation == generation ? $0.priority : nil }
-  }
+  func priority(of id: JobID) -> Priority? { entries[id.key]?.priority }
 
   /// Returns the callers of a job in the order they joined, and their highest priority; nil if the job has left the
   /// table.
-  func waiting(for key: Key, generation: UInt64) -> (callers: [Caller], priority: Priority)? {
-    guard let entry = entries[.keyed(key)], entry.generation == generation else { return nil }
-    return (entry.inOrder.map(\.member.caller), entry.priority)
+  func waiting(for id: JobID) -> (callers: [Caller], priority: Priority)? {
+    entries[id.key].map { ($0.inOrder.map(\.value.caller), $0.priority) }
   }
 }

@@ -1,66 +1,71 @@
 /// A line of elements that wait: the highest priority comes first, and within a priority the element that has waited
 /// longest. A plain value.
 ///
-/// Each element is in the line at most once. Every operation takes constant time, and an element that changes its
-/// priority or leaves the line leaves nothing behind.
-struct PriorityLine<Element: Hashable & Sendable>: Sendable {
-  private struct Place {
-    let priority: Priority
-    var previous: Element?
-    var next: Element?
+/// Every operation takes constant time, and an element that changes its priority or leaves the line leaves nothing
+/// behind.
+struct PriorityLine<Element: Sendable>: Sendable {
+  /// Identifies one element, also after it has left the line.
+  struct Place: Hashable, Sendable { fileprivate let key: SlotMap<Link>.Key }
+
+  /// An element and its neighbors among those of the same priority.
+  fileprivate struct Link: Sendable {
+    let element: Element
+    var priority: Priority
+    var previous: Place?
+    var next: Place?
   }
 
-  /// The two ends of the elements of one priority, which are linked by their places.
+  /// The two ends of the elements of one priority.
   private struct Ends {
-    var first: Element?
-    var last: Element?
+    var first: Place?
+    var last: Place?
   }
 
-  private var places: [Element: Place] = [:]
-  private var ends = Priority.allCases.map { _ in Ends() }
+  private var links = SlotMap<Link>()
+  private var ends = InlineArray<3, Ends>(repeating: Ends())
 
   /// The number of elements.
-  var count: Int { places.count }
+  var count: Int { links.count }
   /// True if there are no elements.
-  var isEmpty: Bool { places.isEmpty }
+  var isEmpty: Bool { count == 0 }
   /// The priority of the next element to leave; nil if the line is empty.
-  var topPriority: Priority? { ends.lastIndex { $0.first != nil }.flatMap { Priority(rawValue: $0) } }
+  var topPriority: Priority? {
+    var rank = ends.count - 1
+    while rank >= 0, ends[rank].first == nil { rank -= 1 }
+    return Priority(rawValue: rank)
+  }
+
   /// The next element to leave; nil if the line is empty.
-  var first: Element? { ends.last { $0.first != nil }?.first }
+  var first: Element? { firstPlace.flatMap { links[$0.key]?.element } }
 
-  /// Adds an element behind those of the same priority. If it is in the line already, its priority changes.
-  mutating func append(_ element: Element, _ priority: Priority) {
-    guard places[element] == nil else { return change(element, to: priority) }
-    let last = ends[priority.rawValue].last
-    places[element] = Place(priority: priority, previous: last)
-    ends[priority.rawValue].last = element
-    if let last { places[last]?.next = element } else { ends[priority.rawValue].first = element }
+  private var firstPlace: Place? { topPriority.flatMap { ends[$0.rawValue].first } }
+
+  /// Adds an element behind those of the same priority.
+  mutating func append(_ element: Element, _ priority: Priority) -> Place {
+    let place = Place(key: links.insert(Link(element: element, priority: priority)))
+    attach(place, priority)
+    return place
   }
 
-  /// Moves an element behind those that wait with its new priority. Does nothing if it is not in the line, or has that
+  /// Moves an element behind those that wait with its new priority. Does nothing if it has left the line, or has that
   /// priority already.
-  mutating func change(_ element: Element, to priority: Priority) {
-    guard let place = places[element], place.priority != priority else { return }
-    remove(element)
-    append(element, priority)
+  mutating func change(_ place: Place, to priority: Priority) {
+    guard let link = links[place.key], link.priority != priority else { return }
+    detach(link)
+    links[place.key]?.priority = priority
+    attach(place, priority)
   }
 
-  /// Removes an element. Returns false if it is not in the line.
+  /// Removes and returns an element; nil if it has left the line.
   @discardableResult
-  mutating func remove(_ element: Element) -> Bool {
-    guard let place = places.removeValue(forKey: element) else { return false }
-    let index = place.priority.rawValue
-    if let previous = place.previous { places[previous]?.next = place.next } else { ends[index].first = place.next }
-    if let next = place.next { places[next]?.previous = place.previous } else { ends[index].last = place.previous }
-    return true
+  mutating func remove(_ place: Place) -> Element? {
+    guard let link = links.remove(place.key) else { return nil }
+    detach(link)
+    return link.element
   }
 
   /// Removes and returns the next element; nil if the line is empty.
-  mutating func popFirst() -> Element? {
-    guard let first else { return nil }
-    remove(first)
-    return first
-  }
+  mutating func popFirst() -> Element? { firstPlace.flatMap { remove($0) } }
 
   /// Removes all elements, and returns them in order.
   mutating func removeAll() -> [Element] {
@@ -68,5 +73,21 @@ struct PriorityLine<Element: Hashable & Sendable>: Sendable {
     elements.reserveCapacity(count)
     while let element = popFirst() { elements.append(element) }
     return elements
+  }
+
+  /// Links an element behind the last one of a priority.
+  private mutating func attach(_ place: Place, _ priority: Priority) {
+    let last = ends[priority.rawValue].last
+    ends[priority.rawValue].last = place
+    links[place.key]?.previous = last
+    links[place.key]?.next = nil
+    if let last { links[last.key]?.next = place } else { ends[priority.rawValue].first = place }
+  }
+
+  /// Links the neighbors of an element with each other.
+  private mutating func detach(_ link: Link) {
+    let index = link.priority.rawValue
+    if let previous = link.previous { links[previous.key]?.next = link.next } else { ends[index].first = link.next }
+    if let next = link.next { links[next.key]?.previous = link.previous } else { ends[index].last = link.previous }
   }
 }

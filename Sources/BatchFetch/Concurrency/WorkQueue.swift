@@ -9,13 +9,13 @@ internal import Synchronization
 final class WorkQueue: Sendable {
   typealias Work = @Sendable () -> Void
 
-  private struct Piece {
+  private struct Piece: Sendable {
     let work: Work
     let onCancel: Work
   }
 
   private struct State {
-    var waiting = WaitingLine<Piece>()
+    var waiting = PriorityLine<Piece>()
     var threads = 0
 
     /// Removes and returns the next piece. If the queue is empty, returns nil and counts the thread as ended.

@@ -15,7 +15,7 @@ extension DownloadContext {
     }
     let joined = state.withLock { state in
       let joined = state.jobs.join(request.key, caller, id: CallerID(caller), demand: demand) {
-        DownloadJob(generation: $0, in: self)
+        DownloadJob(id: $0, in: self)
       }
       if joined.isNew { state.didStart(joined.job, request) }
       return joined
@@ -27,7 +27,7 @@ extension DownloadContext {
   func wait(_ caller: DownloadCaller, demand: Demand) {
     let joined = state.withLock { state in
       state.jobs.wait(caller, id: CallerID(caller), demand: demand) {
-        DownloadJob(generation: $0, in: self)
+        DownloadJob(id: $0, in: self)
       }
     }
     joined.job.change(to: joined.demand)
@@ -100,7 +100,7 @@ extension DownloadContext {
 
   func progressed(_ job: DownloadJob, _ request: DownloadRequest, _ progress: DownloadProgress) {
     let callers = state.withLock { state -> [any DownloadSubscriber] in
-      guard let waiting = state.jobs.waiting(for: request.key, generation: job.generation) else { return [] }
+      guard let waiting = state.jobs.waiting(for: job.id) else { return [] }
       state.observers.notify { $0.download(request.source, didProgress: progress) }
       return waiting.callers
     }
@@ -109,7 +109,7 @@ extension DownloadContext {
 
   func ended(_ job: DownloadJob, _ request: DownloadRequest, _ result: Result<Download, FetchFailure>) {
     let callers = state.withLock { state in
-      let callers = state.jobs.settle(request.key, generation: job.generation).served
+      let callers = state.jobs.settle(job.id).served
       // If the last caller has left, or everything was canceled, the observers know the end already.
       if !callers.isEmpty { state.didFinish(job, result) }
       return callers

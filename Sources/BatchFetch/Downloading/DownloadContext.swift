@@ -29,6 +29,8 @@ final class DownloadContext: Sendable {
   let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
   /// The rules of the hosts for robots; nil if they are ignored.
   let robots: RobotsGate?
+  /// True if any host has a maximum rate.
+  let hasRates: Bool
   private let transport: any Transport
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
@@ -46,12 +48,15 @@ final class DownloadContext: Sendable {
     now = configuration.now
     headerFields = configuration.headerFields
     rules = configuration.hosts
+    hasRates = configuration.rate != nil || configuration.hosts.hasRates
     clock = configuration.clock
     let fetcher = RobotsFetcher()
-    let token = RobotsFile.productToken(ofUserAgent: configuration.headerFields[.userAgent])
-    robots = configuration.robots == .obeyed ? RobotsGate(productToken: token, fetch: fetcher.fetch) : nil
+    robots = configuration.robots == .obeyed ? RobotsGate(now: elapsed, fetch: fetcher.fetch) : nil
     fetcher.connect(to: self)
   }
+
+  /// Returns the limits of one attempt.
+  func limits(of request: DownloadRequest) -> TransferLimits { request.isRobotsFile ? limits.forRobotsFile : limits }
 
   /// Prepares a transfer from `source`. `completion` is called exactly once, from any thread.
   func prepare(for source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
@@ -84,7 +89,7 @@ final class DownloadContext: Sendable {
     _ request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?, elapsed: Duration,
     receiver: any TransferReceiver
   ) -> WorkHandle {
-    var transfer = TransferRequest(source: trail.hop, limits: limits)
+    var transfer = TransferRequest(source: trail.hop, limits: limits(of: request))
     transfer.headerFields = fields(of: request, to: trail, continuing: partial)
     transfer.elapsed = elapsed
     transfer.addsCredentials = trail.isAtOriginalHost
@@ -95,11 +100,16 @@ final class DownloadContext: Sendable {
 
   /// Returns true if a cache may keep a response that came through the redirects of `trail`.
   func trusts(_ trail: RedirectTrail) -> Bool {
-    guard trail.finalURL != nil else { return true }
+    guard !trail.redirects.isEmpty else { return true }
     let fields = rules.rule(for: trail.source.host).headerFields
     return trail.hops.allSatisfy { hop in
       transport.trusts(hop, as: trail.source) && rules.rule(for: hop.host).headerFields == fields
     }
+  }
+
+  /// Returns the `User-Agent` that the current hop of `trail` gets; nil for none.
+  func userAgent(of request: DownloadRequest, to trail: RedirectTrail) -> String? {
+    fields(of: request, to: trail, continuing: nil)[.userAgent]
   }
 
   /// Returns the header fields of a request. A field of the request replaces those of the host and of the
@@ -128,9 +138,10 @@ extension Downloader.Configuration {
     let (perHost, rate, hosts, maxFailures, retry) = (perHost, rate, hosts, maxHostFailures, retry)
     return TransferSchedule(width: concurrency.clamped(to: Self.counts)) { host in
       let rule = hosts.rule(for: host)
+      // Local files, which have no host, get no requests.
+      let rate = host.isEmpty ? nil : rule.rate ?? rate
       return HostLine(
-        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rule.rate ?? rate, maxFailures: maxFailures,
-        retry: retry)
+        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rate, maxFailures: maxFailures, retry: retry)
     }
   }
 }

@@ -4,10 +4,11 @@ internal import Synchronization
 extension DownloadJob {
   /// Enters the queue of the host, if that permits the request.
   func enqueue(_ turn: DownloadState.Turn) {
-    let (hop, isRobotsFile) = state.withLock { ($0.trail?.hop, $0.request?.isRobotsFile ?? false) }
-    guard let hop else { return }
-    guard let robots = context.robots, !isRobotsFile else { return enter(hop, turn) }
-    robots.check(hop) { [self] failure in
+    let (request, trail) = state.withLock { ($0.request, $0.trail) }
+    guard let request, let trail else { return }
+    let hop = trail.hop
+    guard let robots = context.robots, !request.isRobotsFile else { return enter(hop, turn) }
+    robots.check(hop, userAgent: context.userAgent(of: request, to: trail)) { [self] failure in
       if let failure { refuse(failure, in: turn) } else { enter(hop, turn) }
     }
   }
@@ -17,10 +18,12 @@ extension DownloadJob {
     let isPrepared = context.isPrepared(for: hop)
     let effects = state.withLock { state -> TransferQueue.Effects? in
       guard state.machine.isWaiting(in: turn) else { return nil }
+      // The queue keeps the job while it has a ticket: thread A may have decided to start the transfer when the last
+      // caller leaves on thread B, and nobody else could give the place back then.
       let (ticket, effects) = context.queue.add(
         to: hop.host, state.machine.priority, isPrepared: isPrepared
-      ) { [weak self] in
-        self?.handle($0, hop, turn)
+      ) { [self] in
+        handle($0, hop, turn)
       }
       state.ticket = ticket
       return effects

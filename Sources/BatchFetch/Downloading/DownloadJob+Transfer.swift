@@ -21,17 +21,27 @@ extension DownloadJob: TransferReceiver {
     transfer.fill(round, with: handle)
   }
 
+  func requestSent() {
+    guard context.hasRates else { return }
+    // The transport's thread has other transfers to serve.
+    context.scheduling.async { [self] in
+      if let ticket = state.withLock({ $0.ticket }) { context.queue.sent(ticket) }
+    }
+  }
+
   func receive(head: TransferHead) throws(FetchFailure) {
     let respondedAt = context.now()
     try state.withLock { state throws(FetchFailure) in
       var head = head
-      if let trail = state.trail, trail.finalURL != nil {
+      if let trail = state.trail, !trail.redirects.isEmpty {
         head.finalURL = head.finalURL ?? trail.finalURL
         head.redirects = trail.redirects + head.redirects
         head.isCacheable = head.isCacheable && context.trusts(trail)
       }
       try state.assembler?.receive(head: head, at: respondedAt)
-      if state.request?.isRobotsFile == false { try context.robots?.check(head.response) }
+      guard let robots = context.robots, let request = state.request, let trail = state.trail else { return }
+      if request.isRobotsFile { return }
+      try robots.check(head.response, userAgent: context.userAgent(of: request, to: trail))
     }
   }
 
@@ -75,7 +85,7 @@ extension DownloadJob: TransferReceiver {
         result = .failure(error.after(response.head))
       }
     }
-    state.withLock { $0.lastResult = result }
+    state.withLock { $0.record(result) }
     end(.init(result, kept: request?.isResumable == true ? kept : nil), result)
   }
 
@@ -92,7 +102,7 @@ extension DownloadJob: TransferReceiver {
   private func end(
     _ attempt: DownloadState.AttemptResult, _ result: Result<ResponseAssembler.Response, FetchFailure>? = nil
   ) {
-    let retryAfter = result.flatMap { $0.refusal(now: context.now())?.retryAfter }
+    let retryAfter = result.flatMap { $0.retryAfter(now: context.now()) }
     act(result) { machine in
       machine.attemptEnded(attempt, retryAfter: retryAfter, policy: context.retry, jitter: context.jitter())
     }
@@ -114,10 +124,17 @@ extension DownloadJob.State {
   ) -> Start? {
     guard let request, let trail, let attempt = machine.attempt(in: turn) else { return nil }
     assembler = ResponseAssembler(
-      maxBytes: context.limits.maxBytes, continuing: attempt.partial, requestedAt: requestedAt)
+      maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: attempt.partial,
+      requestedAt: requestedAt)
     isInspected = false
     started = .now
     return Start(request: request, trail: trail, partial: attempt.partial, elapsed: elapsed)
+  }
+
+  /// Keeps the result of an attempt, unless a pause has interrupted it.
+  fileprivate mutating func record(_ result: Result<ResponseAssembler.Response, FetchFailure>) {
+    if case .failure(let failure) = result, failure.code == .cancelled { return }
+    lastResult = result
   }
 
   /// Adds bytes to the body. Returns the progress if it is due, and the inspection unless it has accepted the body.
@@ -172,14 +189,19 @@ extension ResponseAssembler.AttemptOutcome {
 }
 
 extension Result<ResponseAssembler.Response, FetchFailure> {
+  /// The pause that an error response requests; nil for other results.
+  fileprivate func retryAfter(now: Date) -> Duration? {
+    guard case .success(let response) = self, response.head.response.status.code >= 400 else { return nil }
+    return RetryAfter.duration(in: response.head.response, now: now)
+  }
+
   /// The refusal of a 429 or 503 response, with the pause that it requests; nil for other results.
   fileprivate func refusal(now: Date) -> HostPace.Refusal? {
     guard case .success(let response) = self, [429, 503].contains(response.head.response.status.code) else {
       return nil
     }
     return HostPace.Refusal(
-      isLimit: response.head.response.status.code == 429,
-      retryAfter: RetryAfter.duration(in: response.head.response, now: now))
+      isLimit: response.head.response.status.code == 429, retryAfter: retryAfter(now: now))
   }
 }
 

@@ -28,15 +28,15 @@ final class DownloadJob: Sendable {
     var throttle: ProgressThrottle
   }
 
-  let generation: UInt64
+  let id: DownloadContext.Table.JobID
   let context: DownloadContext
   let transfer = TokenSlot()
   let state: Mutex<State>
   private let created = ContinuousClock.now
 
   /// The job does nothing before ``begin()``.
-  init(generation: UInt64, in context: DownloadContext) {
-    self.generation = generation
+  init(id: DownloadContext.Table.JobID, in context: DownloadContext) {
+    self.id = id
     self.context = context
     state = Mutex(State(throttle: ProgressThrottle(interval: context.progressInterval)))
   }
@@ -123,7 +123,7 @@ extension DownloadJob.State {
     switch action {
     case .none: return Effects()
     case .enqueue:
-      advanceTrail(limit: job.context.limits.maxRedirects)
+      advanceTrail(in: job.context)
       return Effects()
     case .backOff(let pause, let turn):
       backoff = job.context.after(pause) { [weak job] in job?.act { $0.backedOff(in: turn) } }
@@ -136,12 +136,12 @@ extension DownloadJob.State {
   }
 
   /// Sets the URL of the next transfer: the target of a redirect, or the URL of the request for a new attempt.
-  private mutating func advanceTrail(limit: Int) {
+  private mutating func advanceTrail(in context: DownloadContext) {
     let next = redirected.take()
     if machine.isRedirected, next != nil {
       trail = next
     } else {
-      trail = request.map { RedirectTrail(from: $0.source, limit: limit) }
+      trail = request.map { RedirectTrail(from: $0.source, limit: context.limits(of: $0).maxRedirects) }
       elapsed = .zero
     }
   }

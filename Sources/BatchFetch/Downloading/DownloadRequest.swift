@@ -45,15 +45,20 @@ public struct DownloadRequest: Sendable {
   }
 
   /// The identity of a download. Header fields are part of it: a server may send different bytes for different fields.
+  /// So is whatever else changes the outcome.
   struct Key: Hashable, Sendable {
     let source: SourceURL
     let headerFields: HTTPFields
+    let freshTarget: String?
+    let isRobotsFile: Bool
 
     /// Hashes the source only, which nearly always differs: hashing fields costs more than comparing them.
     func hash(into hasher: inout Hasher) { hasher.combine(source) }
   }
 
-  var key: Key { Key(source: source, headerFields: headerFields) }
+  var key: Key {
+    Key(source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile)
+  }
 
   /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which
   /// would conflict with those that request the rest.

@@ -20,8 +20,9 @@ extension Downloader {
     public var rate: RequestRate?
     /// Rules for single hosts and groups of hosts, which take precedence over these settings. Default: none.
     public var hosts = HostRules()
-    /// The number of failures to connect to a host or to resolve its name, in a row and without any success, after
-    /// which the host fails with `host_unavailable`; at least 1. Default 5. Nil: every request is tried.
+    /// The number of failures to connect to a host, temporary failures of its name lookup included, in a row and
+    /// without any success, after which the host fails with `host_unavailable`; at least 1. Default 5. Nil: every
+    /// request is tried.
     public var maxHostFailures: Int? = 5
     /// The treatment of `robots.txt` and `X-Robots-Tag`. Default ``RobotsPolicy/ignored``.
     public var robots = RobotsPolicy.ignored

@@ -26,6 +26,8 @@ struct ResponseAssembler {
   private static let maxReserve = 32 << 20
 
   private let maxBytes: Int
+  /// True if the start of a body that is larger than `maxBytes` counts as the body.
+  private let keepsStart: Bool
   /// The bytes of an earlier attempt, until a response replaces them.
   private var partial: PartialDownload?
   private let requestedAt: Date
@@ -39,9 +41,14 @@ struct ResponseAssembler {
   /// every piece of the body.
   private(set) var total: Int?
 
-  /// - Parameter partial: The bytes that the server should continue.
-  init(maxBytes: Int, continuing partial: PartialDownload?, requestedAt: Date) {
+  /// - Parameters:
+  ///   - maxBytes: The maximum length of the body, in bytes.
+  ///   - keepsStart: True to cut off a larger body instead of failing with `too_large_bytes`.
+  ///   - partial: The bytes that the server should continue.
+  ///   - requestedAt: The time of the request.
+  init(maxBytes: Int, keepsStart: Bool = false, continuing partial: PartialDownload?, requestedAt: Date) {
     self.maxBytes = maxBytes
+    self.keepsStart = keepsStart
     self.partial = partial
     self.requestedAt = requestedAt
   }
@@ -58,9 +65,9 @@ struct ResponseAssembler {
     }
     guard isBodyKept else { return }
     let expected = total ?? 0
-    if expected > maxBytes { throw tooLarge }
+    if expected > maxBytes, !keepsStart { throw tooLarge }
     // A server may declare any length. Memory is reserved only up to a plausible one.
-    response?.body.reserveCapacity(max(0, min(expected, Self.maxReserve)))
+    response?.body.reserveCapacity(max(0, min(expected, maxBytes, Self.maxReserve)))
   }
 
   /// Adds bytes of the body. Returns false if they are not needed: the body of an error response, or a partial response
@@ -84,7 +91,7 @@ struct ResponseAssembler {
   /// Ends the attempt, with the failure of the transfer if it had one.
   mutating func finish(_ failure: FetchFailure?) -> AttemptOutcome {
     if isRangeRefused { return .rangeRefused }
-    let response = response.take()
+    let (isCutShort, response) = (isCutShort, response.take())
     var failure = isCutShort ? nil : failure ?? shortfall(of: response)
     guard failure != nil else {
       guard let response else { return .ended(.failure(.noResponse), kept: partial) }
@@ -95,7 +102,9 @@ struct ResponseAssembler {
     return .ended(.failure(failure ?? .noResponse), kept: kept)
   }
 
-  private var isCutShort: Bool { unkeptBytes > TransferLimits.maxUnwantedBytes }
+  private var isCutShort: Bool {
+    unkeptBytes > TransferLimits.maxUnwantedBytes || (keepsStart && body.count > maxBytes)
+  }
 
   private var isBodyKept: Bool { response?.head.response.status == .ok }
 

@@ -43,7 +43,7 @@ public struct RetryPolicy: Hashable, Sendable {
     return ceiling(attempts: attempts) * jitter.clamped(to: 0...1)
   }
 
-  /// Returns the longest pause after so many attempts, at least 1.
+  /// Returns the longest pause after this number of attempts, at least 1.
   func ceiling(attempts: Int) -> Duration {
     min(base.clamped(to: .zero...longest) * (1 << (attempts.clamped(to: 1...21) - 1)), longest)
   }
@@ -59,14 +59,18 @@ enum RetryAfter {
     response.headerFields[.retryAfter].flatMap { duration(of: $0, now: now) }
   }
 
-  /// Returns the requested pause, for a value that is a number of seconds or a date; nil for any other value.
+  /// Returns the requested pause, for a value that is a number of seconds or a date in the future; nil for any other
+  /// value. Zero is no pause either, so that the client's own pauses apply.
   static func duration(of value: String, now: Date) -> Duration? {
-    let value = value.trimmed
+    pause(value.trimmed, now: now).flatMap { $0 > .zero ? $0 : nil }
+  }
+
+  private static func pause(_ value: String, now: Date) -> Duration? {
     if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
       return .seconds(Int64(value) ?? Int64(Int32.max))
     }
     let date = curl_getdate(value, nil)
     guard date >= 0 else { return nil }
-    return .seconds(max(0, Double(date) - now.timeIntervalSince1970))
+    return .seconds(Double(date) - now.timeIntervalSince1970)
   }
 }

@@ -1,4 +1,5 @@
-/// Finds out that a host is dead: refused, black-holed, or without an IP address. A plain value; times are those of the
+/// Finds out that a host is dead: it refuses connections, does not respond to them, or its name lookup fails
+/// temporarily. A name that does not exist does not count: it fails for good. A plain value; times are those of the
 /// injected clock.
 ///
 /// ```
@@ -33,7 +34,7 @@ struct HostBreaker: Sendable {
   /// - Parameter maxFailures: The number of failures in a row after which the host is suspected; nil for never.
   init(maxFailures: Int?) { self.maxFailures = maxFailures.map { max(1, $0) } }
 
-  /// True if nothing is known against the host.
+  /// True if no failure is recorded.
   var isIdle: Bool { phase == .closed && failures == 0 }
 
   /// The maximum number of requests at a time; nil for no limit by the breaker.

@@ -10,6 +10,30 @@ struct HostLine: Sendable {
     case paused(until: Duration)
   }
 
+  /// The steps of the line at some time.
+  struct Steps: Sendable {
+    /// The tickets that are refused, and the reason.
+    var refused: (tickets: [Ticket], refusal: Refusal)?
+    /// The tickets that are prepared from now on.
+    var prepared: [Ticket] = []
+    /// The time for which a wake-up must be requested; nil if it is requested already, or the line needs no wake-up.
+    var wakeUp: Duration?
+    /// The priority of the ticket that may start its transfer now; nil if none may.
+    var turn: Priority?
+    /// True if the line is empty and nothing about the host must be remembered.
+    var isIdle: Bool
+  }
+
+  /// The progress of a ticket, with its place among those that wait.
+  enum Stage: Sendable {
+    /// Not in the line yet.
+    case new
+    case waiting(PriorityLine<Ticket>.Place)
+    case preparing
+    case ready(PriorityLine<Ticket>.Place)
+    case running
+  }
+
   /// The maximum number of running transfers, and again of tickets that are prepared for them.
   private let places: Int
   private let retry: RetryPolicy
@@ -18,8 +42,11 @@ struct HostLine: Sendable {
   private var breaker: HostBreaker
   private var waiting = PriorityLine<Ticket>()
   private var ready = PriorityLine<Ticket>()
-  private var preparing = PriorityLine<Ticket>()
+  private var preparing = 0
   private var running = 0
+  /// The running ticket whose request is not sent yet, if the host has a rate. No other transfer starts until then:
+  /// those that wait for one connection would send their requests at the same time.
+  private var unsent: Ticket?
   /// The ticket that finds out whether the host is back.
   private var probe: Ticket?
   /// The time of the wake-up that was requested last.
@@ -33,68 +60,78 @@ struct HostLine: Sendable {
   }
 
   /// True if no ticket is in the line.
-  var isEmpty: Bool { waiting.isEmpty && ready.isEmpty && preparing.isEmpty && running == 0 }
+  var isEmpty: Bool { waiting.isEmpty && ready.isEmpty && preparing == 0 && running == 0 }
 
-  /// Returns true if the line is empty and nothing about the host must be remembered.
-  func isIdle(at now: Duration) -> Bool { isEmpty && pace.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now }
+  private func isIdle(at now: Duration) -> Bool {
+    isEmpty && pace.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now
+  }
 
   /// Returns true if the line is empty and its host has no pause: at most a few failures would be forgotten with it.
   func isDispensable(at now: Duration) -> Bool { isEmpty && max(openTime, breaker.pauseEnd ?? .zero) <= now }
 
-  /// The highest priority among the tickets that are ready; nil if there are none.
-  var readyPriority: Priority? { ready.topPriority }
-
   // MARK: Tickets
 
-  mutating func add(_ ticket: Ticket, _ priority: Priority, isPrepared: Bool) {
-    if isPrepared { ready.append(ticket, priority) } else { waiting.append(ticket, priority) }
+  /// Adds a ticket. Returns its stage.
+  mutating func add(_ ticket: Ticket, _ priority: Priority, isPrepared: Bool) -> Stage {
+    isPrepared ? .ready(ready.append(ticket, priority)) : .waiting(waiting.append(ticket, priority))
   }
 
-  mutating func change(_ ticket: Ticket, to priority: Priority) {
-    waiting.change(ticket, to: priority)
-    preparing.change(ticket, to: priority)
-    ready.change(ticket, to: priority)
+  /// Changes the order of a ticket.
+  mutating func change(_ stage: Stage, to priority: Priority) {
+    switch stage {
+    case .waiting(let place): waiting.change(place, to: priority)
+    case .ready(let place): ready.change(place, to: priority)
+    case .new, .preparing, .running: break
+    }
   }
 
-  /// Takes the next ticket to prepare; nil if there is none, or enough are prepared.
-  mutating func takeForPreparation() -> Ticket? {
-    guard mayPrepare, let priority = waiting.topPriority, let ticket = waiting.popFirst() else { return nil }
-    preparing.append(ticket, priority)
+  /// Takes the next ticket to prepare; nil if no ticket waits, or enough are prepared.
+  private mutating func takeForPreparation() -> Ticket? {
+    guard mayPrepare, let ticket = waiting.popFirst() else { return nil }
+    preparing += 1
     if case .probing = breaker.phase { probe = ticket }
     return ticket
   }
 
   /// True if the next ticket may be prepared: as many are prepared as may run, and one that is more urgent than those.
   private var mayPrepare: Bool {
-    guard let next = waiting.topPriority, preparing.count < places else { return false }
-    if let limit = breaker.limit { return preparing.count + ready.count + running < limit }
-    return preparing.count + ready.count < places || ready.topPriority.map { next > $0 } ?? false
+    guard let next = waiting.topPriority, preparing < places else { return false }
+    if let limit = breaker.limit { return preparing + ready.count + running < limit }
+    return preparing + ready.count < places || ready.topPriority.map { next > $0 } ?? false
   }
 
-  /// Puts a prepared ticket among those that are ready.
-  mutating func prepared(_ ticket: Ticket, _ priority: Priority) {
-    preparing.remove(ticket)
-    ready.append(ticket, priority)
+  /// Puts a prepared ticket among those that are ready. Returns its stage.
+  mutating func prepared(_ ticket: Ticket, _ priority: Priority) -> Stage {
+    preparing -= 1
+    return .ready(ready.append(ticket, priority))
   }
 
-  /// Takes the ready ticket that starts its transfer now. Call this only if ``turn(at:)`` is a priority.
-  mutating func takeForTransfer(at now: Duration) -> Ticket? {
+  /// Takes the ready ticket that starts its transfer now. Call this only if ``Steps/turn`` is a priority.
+  mutating func takeForTransfer() -> Ticket? {
     guard let ticket = ready.popFirst() else { return nil }
     running += 1
-    rate?.record(at: now)
+    if rate != nil { unsent = ticket }
     if case .probing = breaker.phase { probe = ticket }
     return ticket
   }
 
+  /// Records that the request of a running ticket is sent.
+  mutating func sent(_ ticket: Ticket, now: Duration) {
+    guard ticket == unsent else { return }
+    unsent = nil
+    rate?.record(at: now)
+  }
+
   /// Removes a ticket that gives up before its transfer.
-  mutating func remove(_ ticket: Ticket, now: Duration) {
-    _ = waiting.remove(ticket) || ready.remove(ticket) || preparing.remove(ticket)
+  mutating func remove(_ ticket: Ticket, at stage: Stage, now: Duration) {
+    leave(stage)
     abandonProbe(ticket, now)
   }
 
   /// Ends the preparation or the transfer of a ticket, and learns from its result.
-  mutating func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact, now: Duration) {
-    if !preparing.remove(ticket) { running -= 1 }
+  mutating func end(_ ticket: Ticket, at stage: Stage, _ contact: TransferSchedule.Contact, now: Duration) {
+    leave(stage)
+    sent(ticket, now: now)
     switch contact {
     case .response(let refusal):
       breaker.reached()
@@ -106,6 +143,16 @@ struct HostLine: Sendable {
     if ticket == probe { probe = nil }
   }
 
+  private mutating func leave(_ stage: Stage) {
+    switch stage {
+    case .new: break
+    case .waiting(let place): waiting.remove(place)
+    case .preparing: preparing -= 1
+    case .ready(let place): ready.remove(place)
+    case .running: running -= 1
+    }
+  }
+
   private mutating func abandonProbe(_ ticket: Ticket, _ now: Duration) {
     guard ticket == probe else { return }
     probe = nil
@@ -114,30 +161,29 @@ struct HostLine: Sendable {
 
   // MARK: Time
 
-  /// Ends the pauses that are over.
-  mutating func advance(to now: Duration) {
+  /// Ends the pauses that are over, and returns what follows.
+  mutating func advance(to now: Duration) -> Steps {
     pace.open(at: now)
     if !(waiting.isEmpty && ready.isEmpty) { breaker.advance(to: now) }
+    let refused = refusal.map { (ready.removeAll() + waiting.removeAll(), $0) }
+    var prepared: [Ticket] = []
+    while let ticket = takeForPreparation() { prepared.append(ticket) }
+    return Steps(
+      refused: refused, prepared: prepared, wakeUp: takeWakeUp(at: now), turn: turn(at: now), isIdle: isIdle(at: now))
   }
 
   /// The reason to refuse all waiting tickets; nil if they may wait.
-  var refusal: Refusal? {
+  private var refusal: Refusal? {
     if breaker.isDead { return .dead }
     guard pace.isTooLong, let end = pace.closedUntil else { return nil }
     return .paused(until: end)
   }
 
-  /// Takes all tickets that wait.
-  mutating func takeAll() -> [Ticket] { ready.removeAll() + waiting.removeAll() }
-
-  /// Returns the priority of the ticket that may start its transfer now; nil if none may.
-  func turn(at now: Duration) -> Priority? {
-    guard running < limit, openTime <= now else { return nil }
-    return readyPriority
+  private func turn(at now: Duration) -> Priority? {
+    running < limit && unsent == nil && openTime <= now ? ready.topPriority : nil
   }
 
-  /// Returns the time for which a wake-up must be requested; nil if one is requested already, or none is needed.
-  mutating func takeWakeUp(at now: Duration) -> Duration? {
+  private mutating func takeWakeUp(at now: Duration) -> Duration? {
     guard let time = nextChange(after: now), wakeUp.map({ time < $0 }) ?? true else { return nil }
     wakeUp = time
     return time

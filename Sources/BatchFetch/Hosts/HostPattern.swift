@@ -7,13 +7,13 @@
 /// | `*.cdn.example` | all subdomains of `cdn.example` at any depth and port, but not `cdn.example` itself |
 /// | `*` | all hosts |
 public struct HostPattern: Hashable, Sendable {
-  /// The hosts to which a pattern applies. Names are without port and final dot.
+  /// The hosts to which a pattern applies. The names are those of ``HostParts``.
   enum Scope: Hashable, Sendable {
     case all
     case subdomains(of: String)
     case host(String)
     /// A host at a port; nil is the default port.
-    case port(Int?, host: String)
+    case port(UInt16?, host: String)
   }
 
   let scope: Scope
@@ -29,26 +29,26 @@ public struct HostPattern: Hashable, Sendable {
       scope = .subdomains(of: try Self.domain(String(text.dropFirst(2))))
     } else {
       let (host, hasPort) = try Self.host(in: text)
-      scope = hasPort ? .port(host.port, host: host.name) : .host(host.name)
+      scope = hasPort ? .port(host.unusualPort, host: host.name) : .host(host.name)
     }
   }
 
   /// Returns the domain in a pattern of subdomains.
   private static func domain(_ text: String) throws(FetchFailure) -> String {
     let (host, hasPort) = try host(in: text)
-    guard !hasPort, !host.name.hasPrefix("["), IPAddress(host.name) == nil else {
+    guard !hasPort, host.kind != .address else {
       throw FetchFailure(.badURL, "Only a domain may follow \"*.\": \(text.quotedForMessage)")
     }
     return host.name
   }
 
   /// Returns the host in `text`. `hasPort` is true if the text names a port, even the default one.
-  private static func host(in text: String) throws(FetchFailure) -> (host: HostAndPort, hasPort: Bool) {
+  private static func host(in text: String) throws(FetchFailure) -> (host: HostParts, hasPort: Bool) {
     // Each of these characters would end the host, or begin it after a user name.
     if !text.hasSuffix(":"), !text.contains(where: { "/?#@*\\".contains($0) }) {
       // A URL has at most one port, so a text that takes this one has no port yet.
-      if let url = try? SourceURL("http://\(text):1/") { return (HostAndPort(url.host), false) }
-      if let url = try? SourceURL("http://\(text)/") { return (HostAndPort(url.host), true) }
+      if let url = try? SourceURL("http://\(text):1/") { return (HostParts(of: url.host), false) }
+      if let url = try? SourceURL("http://\(text)/") { return (HostParts(of: url.host), true) }
     }
     throw FetchFailure(.badURL, "The text is not a host or a pattern of hosts: \(text.quotedForMessage)")
   }
@@ -60,24 +60,16 @@ extension HostPattern: CustomStringConvertible {
     switch scope {
     case .all: "*"
     case .subdomains(let domain): "*.\(domain)"
-    case .host(let name): name
-    case .port(let port, let host): "\(host):\(port ?? 443)"
+    case .host(let name): Self.written(name)
+    case .port(let port, let host): "\(Self.written(host)):\(port ?? 443)"
     }
   }
+
+  /// Returns a name as it is written in a URL, where an IPv6 address is in brackets.
+  private static func written(_ name: String) -> String { name.contains(":") ? "[\(name)]" : name }
 }
 
-/// The parts of a ``SourceURL/host``.
-struct HostAndPort: Hashable, Sendable {
-  /// The host without final dot; an IPv6 address is in brackets.
-  let name: String
+extension HostParts {
   /// The port; nil for the default port. Since the scheme is unknown here, 80 and 443 both count as the default.
-  let port: Int?
-
-  init(_ host: String) {
-    let end = host.hasPrefix("[") ? host.firstIndex(of: "]").map(host.index(after:)) : host.firstIndex(of: ":")
-    let written = host[..<(end ?? host.endIndex)]
-    name = String(written.hasSuffix(".") ? written.dropLast() : written)
-    let port = Int(host[written.endIndex...].dropFirst())
-    self.port = port == 80 || port == 443 ? nil : port
-  }
+  var unusualPort: UInt16? { port == 80 || port == 443 ? nil : port }
 }

@@ -18,6 +18,9 @@ public struct HostRules: Hashable, Sendable {
   /// True if there are no rules.
   public var isEmpty: Bool { rules.isEmpty }
 
+  /// True if a rule has a rate.
+  var hasRates: Bool { rules.values.contains { $0.rate != nil } }
+
   /// The rule of a pattern; nil if it has none. Two texts of one pattern have the same rule.
   public subscript(pattern: HostPattern) -> HostRule? {
     get { rules[pattern.scope] }
@@ -28,15 +31,15 @@ public struct HostRules: Hashable, Sendable {
   public func rule(for host: String) -> HostRule {
     var rule = HostRule()
     guard !rules.isEmpty else { return rule }
-    for scope in Self.scopes(matching: HostAndPort(host)).reversed() {
+    for scope in Self.scopes(matching: HostParts(of: host)).reversed() {
       if let other = rules[scope] { rule.merge(other) }
     }
     return rule
   }
 
   /// Returns the scope of every pattern that may match `host`, the most specific one first.
-  private static func scopes(matching host: HostAndPort) -> [HostPattern.Scope] {
-    var scopes = [HostPattern.Scope.port(host.port, host: host.name), .host(host.name)]
+  private static func scopes(matching host: HostParts) -> [HostPattern.Scope] {
+    var scopes = [HostPattern.Scope.port(host.unusualPort, host: host.name), .host(host.name)]
     var rest = host.name[...]
     while let dot = rest.firstIndex(of: ".") {
       rest = rest[rest.index(after: dot)...]

@@ -1,4 +1,4 @@
-/// A maximum rate of requests: so many in any period of a given length.
+/// A maximum rate of requests: the maximum number in any period of a given length.
 ///
 /// ```swift
 /// var configuration = Downloader.Configuration()
@@ -31,9 +31,6 @@ public struct RequestRate: Hashable, Sendable {
     let divisor = Self.greatestCommonDivisor(thousandths, 1000)
     self.init(count: thousandths / divisor, per: .seconds(unit.seconds * (1000 / divisor)))
   }
-
-  /// The time from one request to the next if requests are spaced evenly.
-  public var interval: Duration { period / count }
 
   /// The units, longest first.
   private static let units = [(name: "h", seconds: 3600), (name: "m", seconds: 60), (name: "s", seconds: 1)]

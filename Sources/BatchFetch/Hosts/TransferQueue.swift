@@ -20,13 +20,19 @@ final class TransferQueue: Sendable {
 
   /// Decisions to carry out after all locks are released.
   struct Effects: Sendable {
-    fileprivate var turns: [(handler: Handler, turn: Turn)] = []
+    fileprivate typealias HandlerTurn = (handler: Handler, turn: Turn)
+
+    fileprivate var turns: [HandlerTurn] = []
     fileprivate var wakeUps: [(host: String, time: Duration)] = []
   }
 
   fileprivate struct State {
     var schedule: TransferSchedule
     var handlers: [Ticket: Handler] = [:]
+    /// The turns that are decided, but not carried out yet.
+    var turns = FIFO<Effects.HandlerTurn>()
+    /// True while a thread carries out turns.
+    var isPerforming = false
   }
 
   private let state: Mutex<State>
@@ -56,7 +62,7 @@ final class TransferQueue: Sendable {
     perform(change { $0.schedule.release(now: $1) })
   }
 
-  // The methods that return effects may be called under the lock of a job: they call nobody. The job performs the
+  // The methods that return effects may be called under the lock of a job: they call no handlers. The job performs the
   // effects after it has unlocked.
 
   /// Adds a ticket for a request to `host`. One that `isPrepared` gets no turn to prepare.
@@ -87,6 +93,9 @@ final class TransferQueue: Sendable {
   /// Reports that the transfer of a ticket is prepared.
   func prepared(_ ticket: Ticket) { perform(change { $0.schedule.prepared(ticket, now: $1) }) }
 
+  /// Reports that the request of a ticket is sent. Needed only for hosts with a rate.
+  func sent(_ ticket: Ticket) { perform(change { $0.schedule.sent(ticket, now: $1) }) }
+
   /// Reports that the preparation of a ticket has failed, or that its transfer has ended.
   func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact) {
     perform(
@@ -97,11 +106,16 @@ final class TransferQueue: Sendable {
   }
 
   /// Carries out decisions.
+  ///
+  /// A turn may lead to the next one at once: if a name is known not to exist, the downloads of that host end one after
+  /// the other. Therefore no turn is carried out within another one. While a thread carries out turns, it carries out
+  /// those of other threads as well.
   func perform(_ effects: Effects) {
-    for (handler, turn) in effects.turns { handler(turn) }
     for (host, time) in effects.wakeUps {
       _ = clock.run(after: time - now()) { [weak self] in self?.wakeUp(host, time) }
     }
+    guard !effects.turns.isEmpty, state.withLock({ $0.beginTurns(effects) }) else { return }
+    while let (handler, turn) = state.withLock({ $0.nextTurn() }) { handler(turn) }
   }
 
   private func wakeUp(_ host: String, _ time: Duration) {
@@ -118,6 +132,20 @@ final class TransferQueue: Sendable {
 }
 
 extension TransferQueue.State {
+  /// Adds turns to those to carry out. Returns false if a thread carries them out already.
+  fileprivate mutating func beginTurns(_ effects: TransferQueue.Effects) -> Bool {
+    for turn in effects.turns { turns.append(turn) }
+    defer { isPerforming = true }
+    return !isPerforming
+  }
+
+  /// Returns the next turn to carry out; nil if none is left, which ends the work of the thread.
+  fileprivate mutating func nextTurn() -> TransferQueue.Effects.HandlerTurn? {
+    let next = turns.popFirst()
+    isPerforming = next != nil
+    return next
+  }
+
   /// Finds the handlers of the decisions.
   fileprivate mutating func effects(of actions: [TransferSchedule.Action]) -> TransferQueue.Effects {
     var effects = TransferQueue.Effects()

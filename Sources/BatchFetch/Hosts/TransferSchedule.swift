@@ -1,5 +1,5 @@
-/// Decides which downloads may send a request now: at most so many over all hosts and per host, in the order of their
-/// priority, and never against the will of a host. A plain value; times are those of the injected clock.
+/// Decides which downloads may send a request now, in the order of their priority: within the limits for all hosts and
+/// for each host, and never while a host has requested a pause. A plain value; times are those of the injected clock.
 ///
 /// ```
 /// add -> waiting -> preparing -> ready -> running -> end
@@ -10,7 +10,7 @@
 /// tickets of the same priority take turns.
 struct TransferSchedule: Sendable {
   /// A place in the schedule.
-  struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
+  struct Ticket: Hashable, Sendable { fileprivate let key: SlotMap<Entry>.Key }
 
   /// The contact of a ticket with its host.
   enum Contact: Sendable {
@@ -27,7 +27,7 @@ struct TransferSchedule: Sendable {
   enum Action: Equatable, Sendable {
     /// Prepare the transfer, and report ``prepared(_:now:)`` or ``end(_:_:now:)``.
     case prepare(Ticket)
-    /// Start the transfer, and report ``end(_:_:now:)``.
+    /// Start the transfer, and report ``sent(_:now:)`` and ``end(_:_:now:)``.
     case start(Ticket)
     /// The ticket has been removed: its host is not available.
     case refuse(Ticket, HostLine.Refusal)
@@ -35,13 +35,20 @@ struct TransferSchedule: Sendable {
     case wakeUp(host: String, at: Duration)
   }
 
-  private struct Entry: Sendable {
-    let host: String
+  fileprivate struct Entry: Sendable {
+    let host: SlotMap<Host>.Key
     var priority: Priority
-    var stage = Stage.waiting
+    var stage = HostLine.Stage.new
   }
 
-  private enum Stage { case waiting, preparing, ready, running }
+  fileprivate struct Host: Sendable {
+    let name: String
+    var line: HostLine
+    /// The place among the hosts that may start a transfer; nil if this one may not.
+    var turn: PriorityLine<SlotMap<Host>.Key>.Place?
+  }
+
+  private typealias HostKey = SlotMap<Host>.Key
 
   /// True to start no transfers.
   private(set) var isSuspended = false
@@ -49,15 +56,15 @@ struct TransferSchedule: Sendable {
   private var holds = 0
   private let width: Int
   private let makeLine: @Sendable (_ host: String) -> HostLine
-  private var lines: [String: HostLine] = [:]
-  private var entries: [Ticket: Entry] = [:]
+  private var hosts = SlotMap<Host>()
+  private var keys: [String: HostKey] = [:]
+  private var entries = SlotMap<Entry>()
   /// The hosts whose next ticket may start as soon as a transfer is free.
-  private var turns = PriorityLine<String>()
+  private var turns = PriorityLine<HostKey>()
   private var running = 0
-  private var lastNumber: UInt64 = 0
-  /// The number of lines above which those that are dispensable are dropped.
-  private var lineLimit = Self.fewestLines
-  private static let fewestLines = 4096
+  /// The number of hosts above which those that are dispensable are dropped.
+  private var hostLimit = Self.fewestHosts
+  private static let fewestHosts = 4096
 
   /// - Parameters:
   ///   - width: the maximum number of running transfers.
@@ -68,7 +75,7 @@ struct TransferSchedule: Sendable {
   }
 
   /// The number of hosts with tickets, or with something to be remembered.
-  var hostCount: Int { lines.count }
+  var hostCount: Int { hosts.count }
 
   // MARK: Events
 
@@ -82,56 +89,65 @@ struct TransferSchedule: Sendable {
   mutating func add(
     to host: String, _ priority: Priority, isPrepared: Bool = false, now: Duration
   ) -> (Ticket, [Action]) {
-    lastNumber += 1
-    let ticket = Ticket(number: lastNumber)
-    entries[ticket] = Entry(host: host, priority: priority, stage: isPrepared ? .ready : .waiting)
-    if lines.count >= lineLimit { dropLines(now) }
-    lines[host, default: makeLine(host)].add(ticket, priority, isPrepared: isPrepared)
+    let host = key(of: host, now)
+    let ticket = Ticket(key: entries.insert(Entry(host: host, priority: priority)))
+    if let stage = hosts[host]?.line.add(ticket, priority, isPrepared: isPrepared) {
+      entries[ticket.key]?.stage = stage
+    }
     return (ticket, update(host, now))
   }
 
   /// Changes the order of a ticket among those that wait.
   mutating func change(_ ticket: Ticket, to priority: Priority, now: Duration) -> [Action] {
-    guard let host = entries[ticket]?.host, entries[ticket]?.priority != priority else { return [] }
-    entries[ticket]?.priority = priority
-    lines[host]?.change(ticket, to: priority)
-    return update(host, now)
+    guard let entry = entries[ticket.key], entry.priority != priority else { return [] }
+    entries[ticket.key]?.priority = priority
+    hosts[entry.host]?.line.change(entry.stage, to: priority)
+    return update(entry.host, now)
   }
 
   /// A transfer is prepared.
   mutating func prepared(_ ticket: Ticket, now: Duration) -> [Action] {
-    guard let entry = entries[ticket], entry.stage == .preparing else { return [] }
-    entries[ticket]?.stage = .ready
-    lines[entry.host]?.prepared(ticket, entry.priority)
+    guard let entry = entries[ticket.key], case .preparing = entry.stage else { return [] }
+    if let stage = hosts[entry.host]?.line.prepared(ticket, entry.priority) { entries[ticket.key]?.stage = stage }
     return update(entry.host, now)
+  }
+
+  /// The request of a running transfer is sent. A host with a rate counts it from now on; without this event, from the
+  /// end of the transfer.
+  mutating func sent(_ ticket: Ticket, now: Duration) -> [Action] {
+    guard let host = entries[ticket.key]?.host else { return [] }
+    hosts[host]?.line.sent(ticket, now: now)
+    return update(host, now)
   }
 
   /// A preparation has failed, or a transfer has ended.
   mutating func end(_ ticket: Ticket, _ contact: Contact, now: Duration) -> [Action] {
-    guard let entry = entries[ticket], entry.stage == .preparing || entry.stage == .running else { return [] }
-    entries[ticket] = nil
-    if entry.stage == .running { running -= 1 }
-    lines[entry.host]?.end(ticket, contact, now: now)
+    guard let entry = entries[ticket.key], entry.stage.hasBegun else { return [] }
+    entries.remove(ticket.key)
+    if case .running = entry.stage { running -= 1 }
+    hosts[entry.host]?.line.end(ticket, at: entry.stage, contact, now: now)
     return update(entry.host, now)
   }
 
   /// Removes a ticket whose transfer has not started.
   mutating func remove(_ ticket: Ticket, now: Duration) -> [Action] {
-    guard let entry = entries[ticket], entry.stage != .running else { return [] }
-    entries[ticket] = nil
-    lines[entry.host]?.remove(ticket, now: now)
+    guard let entry = entries[ticket.key] else { return [] }
+    if case .running = entry.stage { return [] }
+    entries.remove(ticket.key)
+    hosts[entry.host]?.line.remove(ticket, at: entry.stage, now: now)
     return update(entry.host, now)
   }
 
   /// A requested time has come.
   mutating func wakeUp(_ host: String, requestedFor time: Duration, now: Duration) -> [Action] {
-    lines[host]?.takeWakeUp(requestedFor: time) == true ? update(host, now) : []
+    guard let key = keys[host], hosts[key]?.line.takeWakeUp(requestedFor: time) == true else { return [] }
+    return update(key, now)
   }
 
   /// Stops or resumes the start of transfers.
   mutating func suspend(_ isSuspended: Bool, now: Duration) -> [Action] {
     self.isSuspended = isSuspended
-    return startTransfers(now)
+    return startTransfers(now, after: [])
   }
 
   /// Starts no transfers until ``release(now:)`` is called as often as this method.
@@ -139,73 +155,95 @@ struct TransferSchedule: Sendable {
 
   mutating func release(now: Duration) -> [Action] {
     holds -= 1
-    return startTransfers(now)
+    return startTransfers(now, after: [])
   }
 
   // MARK: Decisions
 
   /// Returns what a change at one host leads to.
-  private mutating func update(_ host: String, _ now: Duration) -> [Action] {
-    guard var line = lines.removeValue(forKey: host) else { return [] }
-    line.advance(to: now)
-    var actions = refuse(&line) + prepare(&line)
-    if let time = line.takeWakeUp(at: now) { actions.append(.wakeUp(host: host, at: time)) }
-    if line.isIdle(at: now) {
-      turns.remove(host)
-      return actions + startTransfers(now)
-    }
-    offerTurn(host, line, now)
-    lines[host] = line
-    return actions + startTransfers(now)
-  }
-
-  /// Removes all tickets of a host that is not available.
-  private mutating func refuse(_ line: inout HostLine) -> [Action] {
-    guard let refusal = line.refusal else { return [] }
-    return line.takeAll().map { ticket in
-      entries[ticket] = nil
-      return .refuse(ticket, refusal)
-    }
-  }
-
-  private mutating func prepare(_ line: inout HostLine) -> [Action] {
+  private mutating func update(_ host: HostKey, _ now: Duration) -> [Action] {
     var actions: [Action] = []
-    while let ticket = line.takeForPreparation() {
-      entries[ticket]?.stage = .preparing
+    advance(host, now, &actions)
+    return startTransfers(now, after: actions)
+  }
+
+  /// Carries out the steps of a host.
+  private mutating func advance(_ host: HostKey, _ now: Duration, _ actions: inout [Action]) {
+    guard let steps = hosts[host]?.line.advance(to: now) else { return }
+    if let (tickets, refusal) = steps.refused {
+      for ticket in tickets {
+        entries.remove(ticket.key)
+        actions.append(.refuse(ticket, refusal))
+      }
+    }
+    for ticket in steps.prepared {
+      entries[ticket.key]?.stage = .preparing
       actions.append(.prepare(ticket))
     }
-    return actions
+    if let time = steps.wakeUp, let name = hosts[host]?.name { actions.append(.wakeUp(host: name, at: time)) }
+    offerTurn(host, steps.turn)
+    if steps.isIdle { drop(host) }
   }
 
   /// Lets a host wait for a free transfer, if one of its tickets may start.
-  private mutating func offerTurn(_ host: String, _ line: HostLine, _ now: Duration) {
-    guard let priority = line.turn(at: now) else {
-      turns.remove(host)
-      return
+  private mutating func offerTurn(_ host: HostKey, _ priority: Priority?) {
+    var turn = hosts[host]?.turn.take()
+    switch (priority, turn) {
+    case (let priority?, let place?): turns.change(place, to: priority)
+    case (let priority?, nil): turn = turns.append(host, priority)
+    case (nil, let place?):
+      turns.remove(place)
+      turn = nil
+    case (nil, nil): return
     }
-    turns.append(host, priority)
+    hosts[host]?.turn = turn
+  }
+
+  /// Returns `actions`, and the starts for which there are free transfers.
+  private mutating func startTransfers(_ now: Duration, after actions: [Action]) -> [Action] {
+    var actions = actions
+    while !isSuspended, holds == 0, running < width, let host = turns.popFirst() {
+      hosts[host]?.turn = nil
+      if let ticket = hosts[host]?.line.takeForTransfer() {
+        running += 1
+        entries[ticket.key]?.stage = .running
+        actions.append(.start(ticket))
+      }
+      advance(host, now, &actions)
+    }
+    return actions
+  }
+
+  // MARK: Hosts
+
+  /// Returns the key of a host, which is added if it is not known.
+  private mutating func key(of host: String, _ now: Duration) -> HostKey {
+    if let key = keys[host] { return key }
+    if hosts.count >= hostLimit { dropHosts(now) }
+    let key = hosts.insert(Host(name: host, line: makeLine(host)))
+    keys[host] = key
+    return key
+  }
+
+  private mutating func drop(_ key: HostKey) {
+    guard let host = hosts.remove(key) else { return }
+    keys[host.name] = nil
+    if let place = host.turn { turns.remove(place) }
   }
 
   /// Forgets hosts that failed a few times, so that any number of hosts takes a bounded amount of memory.
-  private mutating func dropLines(_ now: Duration) {
-    lines = lines.filter { !$0.value.isDispensable(at: now) }
-    lineLimit = max(Self.fewestLines, 2 * lines.count)
+  private mutating func dropHosts(_ now: Duration) {
+    for (key, host) in hosts.elements where host.line.isDispensable(at: now) { drop(key) }
+    hostLimit = max(Self.fewestHosts, 2 * hosts.count)
   }
+}
 
-  private mutating func startTransfers(_ now: Duration) -> [Action] {
-    var actions: [Action] = []
-    while !isSuspended, holds == 0, running < width, let host = turns.popFirst() {
-      guard var line = lines.removeValue(forKey: host) else { continue }
-      if let ticket = line.takeForTransfer(at: now) {
-        running += 1
-        entries[ticket]?.stage = .running
-        actions.append(.start(ticket))
-      }
-      actions += prepare(&line)
-      if let time = line.takeWakeUp(at: now) { actions.append(.wakeUp(host: host, at: time)) }
-      offerTurn(host, line, now)
-      lines[host] = line
+extension HostLine.Stage {
+  /// True while the transfer is prepared, and while it runs.
+  fileprivate var hasBegun: Bool {
+    switch self {
+    case .preparing, .running: true
+    case .new, .waiting, .ready: false
     }
-    return actions
   }
 }

@@ -44,7 +44,7 @@ final class ThumbnailCaller: Sendable {
     state = Mutex(State(urls: [request.url] + request.mirrors))
   }
 
-  /// Begins when `milestones` are reached; at once if there are none.
+  /// Begins when `milestones` are reached; at once if `milestones` is empty.
   func start(after milestones: [Milestone]) {
     guard !slot.isCancelled else { return }
     guard !milestones.isEmpty else { return tryNextURL() }

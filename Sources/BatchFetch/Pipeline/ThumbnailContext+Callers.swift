@@ -41,7 +41,7 @@ extension ThumbnailContext {
       // table, but A sees that the epoch has changed.
       guard caller.epoch == epoch.load(ordering: .relaxed) else { return nil }
       return state.jobs.join(key, caller, id: CallerID(caller), demand: Demand(priority: request.priority)) {
-        ThumbnailJob(request, of: source, key: key, generation: $0, in: self)
+        ThumbnailJob(request, of: source, key: key, id: $0, in: self)
       }
     }
     guard let joined else { return caller.ended(.failure(.cancelled)) }
@@ -101,7 +101,7 @@ extension ThumbnailContext {
 
   /// The highest priority among the callers of a job; nil if it has no callers left.
   func priority(of job: ThumbnailJob) -> Priority? {
-    state.withLock { $0.jobs.priority(for: job.key, generation: job.generation) }
+    state.withLock { $0.jobs.priority(of: job.id) }
   }
 
   func progressed(_ job: ThumbnailJob, _ progress: DownloadProgress) {
@@ -111,7 +111,7 @@ extension ThumbnailContext {
   /// Delivers an outcome to all callers that it serves. Returns true if no caller is left.
   func settle(_ job: ThumbnailJob, _ outcome: Result<ServedSource, FetchFailure>) -> Bool {
     let (served, isOver) = state.withLock { state in
-      state.jobs.settle(job.key, generation: job.generation) { outcome.result(for: $0.specs) != nil }
+      state.jobs.settle(job.id) { outcome.result(for: $0.specs) != nil }
     }
     for caller in served {
       if let result = outcome.result(for: caller.specs) { caller.ended(result) }
@@ -120,7 +120,7 @@ extension ThumbnailContext {
   }
 
   private func waiting(for job: ThumbnailJob) -> [ThumbnailCaller]? {
-    state.withLock { $0.jobs.waiting(for: job.key, generation: job.generation)?.callers }
+    state.withLock { $0.jobs.waiting(for: job.id)?.callers }
   }
 }
 

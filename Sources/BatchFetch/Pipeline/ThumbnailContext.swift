@@ -32,7 +32,7 @@ final class ThumbnailContext: Sendable {
   /// Calls completions, and continues jobs after their downloads.
   let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
   /// Runs lookups in the disk cache: a few at a time, and never on a thread that others need.
-  let lookUps = WorkQueue(label: "thumbs.lookups", width: 2)
+  let lookUps: WorkQueue
   /// Runs the decodes, one image per thread.
   let renders: WorkQueue
   /// The number of calls to `cancelAll()`, changed under the lock of ``state``.
@@ -61,9 +61,9 @@ final class ThumbnailContext: Sendable {
       let rule = rules.rule(for: host)
       return rule.headerFields.isEmpty ? usual : rule.headerFields(over: fields).unusual
     }
-    renders = WorkQueue(
-      label: "thumbs.renders",
-      width: configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads))
+    lookUps = configuration.makeWorkQueue("thumbs.lookups", 2)
+    renders = configuration.makeWorkQueue(
+      "thumbs.renders", configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads))
     requestsPerHost = { configuration.requests(of: $0) }
   }
 

@@ -18,7 +18,7 @@ final class ThumbnailJob: Sendable {
 
   let source: SourceURL
   let key: SourceKey
-  let generation: UInt64
+  let id: ThumbnailContext.Table.JobID
   let created = ContinuousClock.now
   let context: ThumbnailContext
   private let headerFields: HTTPFields
@@ -28,12 +28,12 @@ final class ThumbnailJob: Sendable {
   private let state = Mutex(State())
 
   init(
-    _ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, generation: UInt64,
+    _ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, id: ThumbnailContext.Table.JobID,
     in context: ThumbnailContext
   ) {
     self.source = source
     self.key = key
-    self.generation = generation
+    self.id = id
     self.context = context
     headerFields = request.headerFields
     slot = TokenSlot(priority: request.priority)

@@ -20,6 +20,9 @@ extension ThumbnailPipeline {
     /// Permission to read `file` URLs; overrides that of ``downloads``. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
 
+    /// Makes the queues of lookups and renders. Default: queues on the threads of the system's dispatch queues.
+    var makeWorkQueue: @Sendable (_ label: String, _ width: Int) -> WorkQueue = { WorkQueue(label: $0, width: $1) }
+
     static let threads = 1...1024
 
     /// Returns the number of requests that keep all stages of a host busy: its downloads with as many waiting behind

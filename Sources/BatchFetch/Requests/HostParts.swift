@@ -21,15 +21,14 @@ struct HostParts: Sendable {
 
   /// Splits `host`, which libcurl has parsed and put into canonical form.
   init(of host: String) {
-    let bytes = Array(host.utf8)
-    let isBracketed = bytes.first == UInt8(ascii: "[")
-    let start = isBracketed ? 1 : 0
-    let end = bytes.firstIndex(of: UInt8(ascii: isBracketed ? "]" : ":")) ?? bytes.endIndex
-    hasFinalDot = !isBracketed && bytes[..<end].last == UInt8(ascii: ".")
-    let written = bytes[start..<(hasFinalDot ? end - 1 : end)]
+    let isBracketed = host.utf8.first == UInt8(ascii: "[")
+    let text = host.dropFirst(isBracketed ? 1 : 0).utf8
+    let end = text.firstIndex(of: UInt8(ascii: isBracketed ? "]" : ":")) ?? text.endIndex
+    hasFinalDot = !isBracketed && text[..<end].last == UInt8(ascii: ".")
+    let written = text[..<end].dropLast(hasFinalDot ? 1 : 0)
     // Most hosts are nothing but a name, which then shares its memory with the host.
-    name = written.count == bytes.count ? host : String(decoding: written, as: UTF8.self)
-    let digits = bytes.dropFirst(end + start + 1)
+    name = written.endIndex == host.endIndex && !isBracketed ? host : String(Substring(written))
+    let digits = text[end...].dropFirst(isBracketed ? 2 : 1)
     port = digits.isEmpty ? nil : digits.reduce(0) { $0 &* 10 &+ UInt16($1 & 15) }
     kind = Self.kind(of: name, isBracketed: isBracketed)
   }

@@ -28,7 +28,7 @@ public final class Milestone: Sendable {
   /// Creates the end of `caller`. It keeps only a weak reference.
   init(of caller: (any PrioritizedCaller)?) { owner = WeakCaller(caller: caller) }
 
-  /// The caller whose end this is; nil if there is none, or if it was released.
+  /// The caller whose end this is; nil if the milestone belongs to no request, or the caller was released.
   var caller: (any PrioritizedCaller)? { owner.caller }
 
   deinit { reach() }

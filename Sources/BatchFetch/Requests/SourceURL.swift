@@ -31,7 +31,25 @@ public struct SourceURL: Hashable, Sendable {
   /// - Throws: `bad_url` if `text` is not an absolute URL, `blocked_scheme` for schemes other than http, https and
   ///   file.
   public init(_ text: String) throws(FetchFailure) {
+    if let canonical = CanonicalURL(text) {
+      self.init(canonical, text)
+    } else {
+      try self.init(parsing: text)
+    }
+  }
+
+  /// Lets libcurl parse `text`, whether it is canonical or not.
+  init(parsing text: String) throws(FetchFailure) {
     try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text), written: text)
+  }
+
+  /// - Parameter text: the canonical URL.
+  private init(_ canonical: CanonicalURL, _ text: String) {
+    scheme = canonical.scheme
+    host = canonical.authority
+    parts = HostParts(of: canonical.authority)
+    description = text
+    credentials = nil
   }
 
   /// Resolves the reference `text`, an absolute or a relative one, against `base` (RFC 3986, section 5.2).
@@ -80,7 +98,7 @@ public struct SourceURL: Hashable, Sendable {
   var hasFinalDot: Bool { parts.hasFinalDot }
 
   /// The port to connect to.
-  var port: Int { Int(parts.port ?? (scheme == .https ? 443 : 80)) }
+  var port: Int { parts.port.map { Int($0) } ?? scheme.defaultPort }
 
   /// The host name to resolve, with its final dot, which keeps a resolver from appending search domains; nil if no
   /// lookup is needed, as for an IP address or `localhost`.

@@ -14,11 +14,15 @@ final class RobotsFetcher: Sendable {
   /// Sets the context. Until then, every fetch ends as canceled.
   func connect(to context: DownloadContext) { owner.withLock { $0.context = context } }
 
-  /// Downloads `source`. `completion` is called exactly once, on any thread.
-  func fetch(_ source: SourceURL, _ completion: @escaping @Sendable (Result<Download, FetchFailure>) -> Void) {
+  /// Downloads `source` as `userAgent`. `completion` is called exactly once, on any thread.
+  func fetch(
+    _ source: SourceURL, userAgent: String?,
+    _ completion: @escaping @Sendable (Result<Download, FetchFailure>) -> Void
+  ) {
     guard let context = owner.withLock({ $0.context }) else { return completion(.failure(.cancelled)) }
     var request = DownloadRequest(source: source, priority: .high)
     request.isRobotsFile = true
+    request.headerFields[.userAgent] = userAgent
     context.join(request, RobotsSubscriber(completion), demand: Demand(priority: .high))
   }
 }

@@ -4,7 +4,7 @@ extension RobotsFile {
 
   /// Returns the name by which a robots.txt knows the sender of the header field `User-Agent: userAgent`: its first
   /// token without the version, such as `MyBot` for `MyBot/1.2 (+https://bot.example)`; ``defaultProductToken`` if
-  /// there is none.
+  /// the field has no such token.
   static func productToken(ofUserAgent userAgent: String?) -> String {
     let token = productToken(in: Array((userAgent ?? "").utf8)[...].drop { $0 == UInt8(ascii: " ") })
     return token.isEmpty ? defaultProductToken : String(decoding: token, as: UTF8.self)

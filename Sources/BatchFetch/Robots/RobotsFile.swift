@@ -29,9 +29,9 @@ struct RobotsFile: Sendable {
   /// The number of bytes in memory.
   var byteCount: Int { rules.byteCount }
 
-  /// Returns true if the crawler may request `path`, the path of a URL with its query, such as `/a/b?x=1`.
-  func allows(path: String) -> Bool { path == Self.path || rules.allows(Array(path.utf8)[...]) }
+  /// Returns true if the rules allow `path`, the path of a URL with its query, such as `/a/b?x=1`.
+  func allows(path: String) -> Bool { rules.allows(Array(path.utf8)[...]) }
 
-  /// The path of the file, which is always allowed.
+  /// The path of the file, which is always allowed, whatever its rules are.
   static let path = "/robots.txt"
 }

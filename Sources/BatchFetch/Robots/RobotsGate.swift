@@ -3,13 +3,14 @@ internal import Synchronization
 
 /// Lets only those requests pass that the robots.txt of their host allows (RFC 9309).
 ///
-/// Fetches each robots.txt once, and the URLs that arrive in the meantime wait for it. The rules are reused for at most
-/// 24 hours; a failure to fetch them is not.
+/// Fetches each robots.txt once per crawler, and the URLs that arrive in the meantime wait for it. The rules are reused
+/// for at most 24 hours, and a failure to fetch them for at most five minutes.
 final class RobotsGate: Sendable {
   /// Gets nil if the request may be sent, otherwise the reason why it must not be.
   typealias Verdict = @Sendable (FetchFailure?) -> Void
-  /// Fetches a URL, and calls the closure once with the outcome, before or after it returns.
-  typealias Fetch = @Sendable (SourceURL, @escaping @Sendable (Result<Download, FetchFailure>) -> Void) -> Void
+  /// Fetches a URL as this user agent, and calls the closure once with the outcome, before or after it returns.
+  typealias Fetch =
+    @Sendable (SourceURL, _ userAgent: String?, @escaping @Sendable (Result<Download, FetchFailure>) -> Void) -> Void
 
   private struct Waiter {
     let source: SourceURL
@@ -18,20 +19,14 @@ final class RobotsGate: Sendable {
 
   private typealias Table = RobotsTable<Waiter>
 
-  /// The name of the crawler in a robots.txt.
-  let productToken: String
   private let fetch: Fetch
-  private let now: @Sendable () -> ContinuousClock.Instant
+  private let now: @Sendable () -> Duration
   private let table = Mutex(Table())
 
   /// - Parameters:
-  ///   - productToken: The name of the crawler in a robots.txt. See ``RobotsFile/productToken(ofUserAgent:)``.
-  ///   - now: The clock for the age of rules. Default: the continuous clock.
+  ///   - now: The time for the age of rules, on any clock that never goes back.
   ///   - fetch: Fetches a robots.txt, following redirects. Its response may be interpreted on the calling thread.
-  init(
-    productToken: String, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, fetch: @escaping Fetch
-  ) {
-    self.productToken = productToken
+  init(now: @escaping @Sendable () -> Duration, fetch: @escaping Fetch) {
     self.now = now
     self.fetch = fetch
   }
@@ -40,51 +35,52 @@ final class RobotsGate: Sendable {
   var waiterCount: Int { table.withLock { $0.waiterCount } }
 
   /// Calls `verdict` exactly once: before this method returns if the rules are known, otherwise when the fetch ends.
-  /// Local files are always allowed.
+  /// Local files are always allowed, and so is each robots.txt (RFC 9309, section 2.2.2).
   ///
   /// The verdict is `blocked_robots` if the rules do not allow the URL, or the failure of fetching them.
-  func check(_ source: SourceURL, _ verdict: @escaping Verdict) {
-    guard source.scheme != .file else { return verdict(nil) }
-    let origin = Table.WebOrigin(scheme: source.scheme, host: source.host)
+  ///
+  /// - Parameters:
+  ///   - source: The URL to request.
+  ///   - userAgent: The `User-Agent` of the request, which contains the name of the crawler; nil for none. See
+  ///     ``RobotsFile/productToken(ofUserAgent:)``.
+  ///   - verdict: Gets the verdict.
+  func check(_ source: SourceURL, userAgent: String?, _ verdict: @escaping Verdict) {
+    guard source.scheme != .file, source.pathAndQuery != RobotsFile.path else { return verdict(nil) }
+    let token = RobotsFile.productToken(ofUserAgent: userAgent)
+    let key = Table.Key(scheme: source.scheme, host: source.host, productToken: token)
     let (waiter, now) = (Waiter(source: source, verdict: verdict), now())
-    switch table.withLock({ $0.query(origin, waiter, now: now) }) {
+    switch table.withLock({ $0.query(key, waiter, now: now) }) {
     case .known(let rules): verdict(rules.failure(for: source))
     case .waits: break
-    case .mustFetch: fetchRules(of: origin)
+    case .mustFetch: fetchRules(for: key, userAgent: userAgent)
     }
   }
 
-  /// Throws `blocked_robots` if an `X-Robots-Tag` field of a response forbids the use of its image.
-  func check(_ response: HTTPResponse) throws(FetchFailure) {
-    guard response.status.kind == .successful else { return }
-    if let tag = RobotsTag.first(in: response.headerFields, productToken: productToken) { throw tag.failure }
+  /// Throws `blocked_robots` if an `X-Robots-Tag` field of a response forbids the use of its image, which a 304 (Not
+  /// Modified) only confirms.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - userAgent: The `User-Agent` of the request; nil for none.
+  func check(_ response: HTTPResponse, userAgent: String?) throws(FetchFailure) {
+    guard response.status.kind == .successful || response.status == .notModified else { return }
+    let token = RobotsFile.productToken(ofUserAgent: userAgent)
+    if let tag = RobotsTag.first(in: response.headerFields, productToken: token) { throw tag.failure }
   }
 
-  private func fetchRules(of origin: Table.WebOrigin) {
+  private func fetchRules(for key: Table.Key, userAgent: String?) {
     do {
-      let url = try SourceURL("\(origin.scheme.rawValue)://\(origin.host)\(RobotsFile.path)")
-      fetch(url) { [self] in finish(origin, $0) }
+      let url = try SourceURL("\(key.scheme.rawValue)://\(key.host)\(RobotsFile.path)")
+      fetch(url, userAgent) { [self] in finish(key, $0) }
     } catch {
-      finish(origin, .failure(error))
+      finish(key, .failure(error))
     }
   }
 
-  private func finish(_ origin: Table.WebOrigin, _ outcome: Result<Download, FetchFailure>) {
-    let rules = Result { [productToken] () throws(FetchFailure) in
-      try RobotsRules(outcome, productToken: productToken)
+  private func finish(_ key: Table.Key, _ outcome: Result<Download, FetchFailure>) {
+    let (rules, now) = (RobotsRules(outcome, productToken: key.productToken), now())
+    for waiter in table.withLock({ $0.finish(key, rules, now: now) }) {
+      waiter.verdict(rules.failure(for: waiter.source))
     }
-    let now = now()
-    for waiter in table.withLock({ $0.finish(origin, try? rules.get(), now: now) }) {
-      switch rules {
-      case .success(let rules): waiter.verdict(rules.failure(for: waiter.source))
-      case .failure(let failure): waiter.verdict(Self.failure(causedBy: failure, of: origin.host))
-      }
-    }
-  }
-
-  /// Returns the failure of a request that was not sent because its robots.txt could not be fetched.
-  private static func failure(causedBy failure: FetchFailure, of host: String) -> FetchFailure {
-    guard failure.code != .cancelled else { return failure }
-    return FetchFailure(failure.code, "robots.txt of \(host) could not be fetched: \(failure.message)")
   }
 }

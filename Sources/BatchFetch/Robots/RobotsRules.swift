@@ -8,6 +8,9 @@ enum RobotsRules: Sendable {
   case unavailable
   /// The server failed to deliver its robots.txt, so nothing is allowed.
   case unreachable(status: Int)
+  /// The fetch failed for a reason that reveals nothing about the file, such as `dns_temporary`. Every request
+  /// fails for the same reason.
+  indirect case failed(FetchFailure)
 
   /// Interprets the outcome of fetching a robots.txt. An empty file allows everything, and so does one behind too many
   /// redirects (section 2.3.1.2).
@@ -15,17 +18,12 @@ enum RobotsRules: Sendable {
   /// - Parameters:
   ///   - outcome: The final response, after redirects, or the failure.
   ///   - productToken: The name of the crawler in the file.
-  /// - Throws: The failure of `outcome` if it reveals nothing about the file, such as `dns_temporary`.
-  init(_ outcome: Result<Download, FetchFailure>, productToken: String) throws(FetchFailure) {
+  init(_ outcome: Result<Download, FetchFailure>, productToken: String) {
     switch outcome {
     case .success(let download):
       self.init(status: download.response.status.code, body: download.body, productToken: productToken)
     case .failure(let failure):
-      switch failure.code {
-      case .http(let status): self.init(status: status, body: [], productToken: productToken)
-      case .emptyBody, .tooManyRedirects: self = .unavailable
-      default: throw failure
-      }
+      self = [.emptyBody, .tooManyRedirects].contains(failure.code) ? .unavailable : .failed(failure)
     }
   }
 
@@ -39,7 +37,8 @@ enum RobotsRules: Sendable {
     }
   }
 
-  /// Returns `blocked_robots` if the rules do not allow a request for `source`; otherwise nil.
+  /// Returns the reason why a request for `source` must not be sent: `blocked_robots` if the rules do not allow it, or
+  /// the failure of fetching them; otherwise nil.
   func failure(for source: SourceURL) -> FetchFailure? {
     switch self {
     case .unavailable: return nil
@@ -51,20 +50,37 @@ enum RobotsRules: Sendable {
         .blockedRobots,
         "robots.txt of \(source.host) responded with status \(status), so nothing may be requested (RFC 9309, "
           + "section 2.3.1.4).")
+    case .failed(let failure): return failure.ofRobotsFile(at: source.host)
     }
   }
 
   /// The time for which the rules are reused: 24 hours (section 2.4), but 5 minutes after a failure of the server,
-  /// because it is usually short.
+  /// because it is usually short, and one minute after any other failure. A fetch that was canceled, or refused because
+  /// of earlier failures of the host, reveals nothing about the next one.
   var lifetime: Duration {
-    if case .unreachable = self { return .seconds(5 * 60) }
-    return .seconds(24 * 60 * 60)
+    switch self {
+    case .file, .unavailable: .seconds(24 * 60 * 60)
+    case .unreachable: .seconds(5 * 60)
+    case .failed(let failure): [.cancelled, .hostUnavailable].contains(failure.code) ? .zero : .seconds(60)
+    }
   }
 
   /// The number of bytes in memory.
   var byteCount: Int {
     if case .file(let file) = self { return file.byteCount }
     return 0
+  }
+}
+
+extension FetchFailure {
+  /// Returns the failure of a request that is not sent because fetching the robots.txt of `host` failed in this way.
+  fileprivate func ofRobotsFile(at host: String) -> FetchFailure {
+    guard code != .cancelled else { return self }
+    var failure = self
+    failure.message = "robots.txt of \(host) could not be fetched: \(message)"
+    failure.head = nil
+    failure.attempts = 0
+    return failure
   }
 }
 

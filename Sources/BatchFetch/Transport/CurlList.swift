@@ -2,7 +2,7 @@ internal import CCurl
 
 /// A list of lines for libcurl, which reads them until the exchange ends. Used on one thread.
 final class CurlList {
-  /// The first line; nil if there is none.
+  /// The first line; nil if the list is empty.
   private(set) var first: UnsafeMutablePointer<curl_slist>?
 
   init(_ lines: some Sequence<String>) {

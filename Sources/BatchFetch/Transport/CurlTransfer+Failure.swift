@@ -57,8 +57,8 @@ extension CurlTransfer {
   /// decide.
   private func timeoutCode(text: String) -> FailureCode {
     if text.contains("too slow") { return .stalled }
-    // After a response has started, only the total timeout is left. libcurl's clock may be slightly ahead of ours.
-    if isTimeOver || hasBegun { return .timeoutTotal }
+    // Once there is a connection, only the total timeout is left. After a redirect, it may leave no time to connect.
+    if isConnected || (isTimeOver && request.elapsed > .zero) { return .timeoutTotal }
     return text.hasPrefix("Resolving timed out") ? .dnsTemporary : .timeoutConnect
   }
 }

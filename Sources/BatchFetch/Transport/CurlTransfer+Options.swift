@@ -137,10 +137,14 @@ extension CurlTransfer {
     addressTicket.map { memory.addresses.load($0) }
     addressTicket = nil
     connectDeadline = nil
+    isConnected = true
     refusedAddress = nil
-    guard isGuarded, !memory.isAllowed(peer, by: limits.addresses) else { return true }
-    refusedAddress = IPAddress(peer).flatMap { refusal(of: $0) }
-    if refusedAddress == nil { memory.allow(peer, by: limits.addresses) }
-    return refusedAddress == nil
+    if isGuarded, !memory.isAllowed(peer, by: limits.addresses) {
+      refusedAddress = IPAddress(peer).flatMap { refusal(of: $0) }
+      guard refusedAddress == nil else { return false }
+      memory.allow(peer, by: limits.addresses)
+    }
+    receiver.requestSent()
+    return true
   }
 }

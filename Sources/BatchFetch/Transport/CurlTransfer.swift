@@ -43,10 +43,12 @@ final class CurlTransfer {
   var isGuarded = false
   /// The instant at which the exchange must have a connection; nil once it has, or if libcurl alone sees to that.
   var connectDeadline: ContinuousClock.Instant?
+  /// True once there was a connection for the request.
+  var isConnected = false
 
   /// The instant at which the total timeout has passed.
   let end: ContinuousClock.Instant
-  private let receiver: any TransferReceiver
+  let receiver: any TransferReceiver
   private let firstByteDeadline: ContinuousClock.Instant
   private var phase = Phase.exchanging
   private var head = HeadParser()
@@ -167,15 +169,17 @@ final class CurlTransfer {
     if case .resolving = phase, let failure = HostResolution.temporary.failure(of: request.source.hostName) {
       return failure
     }
-    if let connectDeadline, connectDeadline < min(firstByteDeadline, end) {
-      return FetchFailure(.timeoutConnect, "No connection to \(request.source.host) was made within \(limits.connect).")
-    }
-    guard firstByteDeadline < end else { return totalTimeout }
+    let isTotal = deadline == end
+    // The time that is left after a redirect may be too short for any connection.
+    if !isConnected, !isTotal || request.elapsed == .zero { return connectTimeout }
+    guard !isTotal else { return totalTimeout }
     return FetchFailure(.timeoutFirstByte, "\(request.source.host) did not respond within \(limits.firstByte).")
   }
 
-  /// True once the first line of a response has arrived.
-  var hasBegun: Bool { !head.isEmpty }
+  private var connectTimeout: FetchFailure {
+    let limit = min(limits.connect, limits.firstByte, limits.total)
+    return FetchFailure(.timeoutConnect, "No connection to \(request.source.host) was made within \(limit).")
+  }
 
   /// True once the total timeout has passed.
   var isTimeOver: Bool { ContinuousClock.now >= end }

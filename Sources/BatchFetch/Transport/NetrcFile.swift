@@ -32,7 +32,7 @@ struct NetrcFile {
     }
   }
 
-  /// Returns a hash of all entries for `host`; nil if there are none.
+  /// Returns a hash of all entries for `host`; nil if the file has no entry for it.
   func digest(for host: String) -> String? {
     let words = entries.filter { $0.host == host.lowercased() || $0.host.isEmpty }.flatMap { [$0.host] + $0.words }
     return words.isEmpty ? nil : BodyDigest(of: Array(words.joined(separator: "\0").utf8)).description

@@ -59,9 +59,13 @@ public protocol Transfer: Sendable {
   func cancel()
 }
 
-/// The receiver of a transfer's events: at most one head, then bytes, then exactly one end. The events come one at a
-/// time, on a thread shared by other transfers, so no method may block.
+/// The receiver of a transfer's events: that the request is sent, at most one head, then bytes, then exactly one end.
+/// The events come one at a time, on a thread shared by other transfers, so no method may block.
 public protocol TransferReceiver: AnyObject, Sendable {
+  /// There is a connection, and the request is being sent. A rate counts requests from this event on. If a transport
+  /// does not report it, they count from the end of the transfer, and a host with a rate has one transfer at a time.
+  func requestSent()
+
   /// Receives the head of the response, which may be a redirect.
   /// - Throws: the failure with which to abort the transfer.
   func receive(head: TransferHead) throws(FetchFailure)
@@ -73,4 +77,9 @@ public protocol TransferReceiver: AnyObject, Sendable {
 
   /// Receives the end of the transfer: nil if the body is complete, otherwise the failure.
   func receiveEnd(_ failure: FetchFailure?)
+}
+
+extension TransferReceiver {
+  /// Does nothing.
+  public func requestSent() {}
 }

@@ -37,7 +37,7 @@ public final class ThumbnailCache: Sendable {
     public var directory: String?
     /// The most bytes the disk tier may hold. A lower limit stored in the directory takes precedence; see
     /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, or ``standardDiskByteLimit`` if
-    /// there is none. One batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
+    /// the directory stores none. One batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
     public var diskByteLimit: Int?
     /// The policy for downloaded files. Default ``OriginalPolicy/none``.
     public var originals: OriginalPolicy

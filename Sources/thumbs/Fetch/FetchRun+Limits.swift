@@ -6,7 +6,7 @@ extension FetchRun {
   /// The time between two checks of the limits.
   private static let interval = DispatchTimeInterval.milliseconds(50)
 
-  /// Starts a timer that enforces the limits of the run, and returns it; nil if there are none.
+  /// Starts a timer that enforces the limits of the run, and returns it; nil if the run has no limits.
   func enforceLimits() -> (any DispatchSourceTimer)? {
     guard !limits.isEmpty else { return nil }
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.limits"))

@@ -62,7 +62,7 @@ final class FetchRun: Sendable {
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
-    window = max(256, 16 * command.network.concurrency)
+    window = max(4096, 16 * command.network.concurrency)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
     var transport = command.network.transportConfiguration(home: home)
     transport.maxConnections = min(transport.maxConnections, settings.connections)

@@ -43,7 +43,7 @@ struct RunLimits: Hashable, Sendable {
   /// True if there are no limits.
   var isEmpty: Bool { time == nil && bytes == nil }
 
-  /// Returns the limit that is reached after the time `elapsed` and `downloaded` bytes; nil if none is.
+  /// Returns the limit that is reached after `elapsed` and `downloaded` bytes; nil if neither is reached.
   func reached(after elapsed: Duration, downloaded: Int) -> RunLimit? {
     if let time, elapsed >= time { return .time(time) }
     if let bytes, downloaded >= bytes.count { return .bytes(bytes) }

@@ -35,15 +35,18 @@ struct PolitenessOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
       "Obey robots.txt and the X-Robots-Tag header; both are ignored by default.",
-      discussion: "Images that a host disallows fail with blocked_robots."))
+      discussion: """
+        Images that a host disallows fail with blocked_robots. An image that is fresh in the cache is used without a \
+        request to its host, even if it was stored by a run without this option.
+        """))
   var robots = false
 
   @Flag(
     help: ArgumentHelp(
-      "Try every row of a host that does not respond.",
+      "Try every row of a host that cannot be reached.",
       discussion: """
-        By default, after 5 failures in a row to connect to a host or to resolve its name, its other rows fail with \
-        host_unavailable.
+        By default, the rows of a host fail with host_unavailable after 5 failures in a row to connect to it, or if \
+        its name lookup fails temporarily as often.
         """))
   var noHostBreaker = false
 
@@ -55,7 +58,7 @@ struct PolitenessOptions: ParsableArguments {
     if noHostBreaker { configuration.maxHostFailures = nil }
   }
 
-  /// Reads the file of `--hosts`; no rules if there is none.
+  /// Reads the file of `--hosts`; no rules without that option.
   ///
   /// - Throws: A `ValidationError` if the file cannot be read or has an error.
   func hostRules() throws -> HostRules { try hosts.map { try HostsFile.rules(path: $0) } ?? HostRules() }

@@ -20,7 +20,7 @@ extension ProgressMode {
     return isTerminal && terminalType != "dumb" ? .bar : .plain
   }
 
-  /// The time between two updates; nil if there are none.
+  /// The time between two updates; nil in a mode without updates.
   var interval: Duration? {
     switch self {
     case .auto, .bar: .milliseconds(100)

@@ -50,7 +50,7 @@ struct JSONText: Hashable, Sendable {
     bytes.append(contentsOf: (flag ? "true" : "false").utf8)
   }
 
-  /// Writes a member with a string value, or null if there is none.
+  /// Writes a member with a string value, or null if `text` is nil.
   mutating func member(_ key: StaticString, orNull text: String?) {
     self.key(key)
     if let text { return value(text) }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -31,8 +32,8 @@ import Testing
     let begun = Counter()
     let batch: BatchRun
 
-    init(_ rows: [Row], over pipeline: ThumbnailPipeline) {
-      let batch = Batch(rows, over: pipeline) { [pulled] row in
+    init(_ rows: [Row], over pipeline: ThumbnailPipeline, window: Int = 4096) {
+      let batch = Batch(rows, over: pipeline, window: window) { [pulled] row in
         pulled.next()
         return row.request
       }
@@ -93,10 +94,25 @@ import Testing
     run.expectCounts(1300)
   }
 
+  @Test func `A hundred paused hosts hold back none of a thousand later rows`() async {
+    let transport = ScriptedTransport { request, _ in
+      let isPaused = request.source.host.hasPrefix("paused")
+      return isPaused ? .response([], status: 429, fields: [.retryAfter: "30"]) : .response(Self.image)
+    }
+    let paused = (0..<10_000).map { Row($0, host: "paused\($0 / 100).test") }
+    let run = Run(paused + (0..<1000).map { Row($0, host: "\($0 / 250).test") }, over: pipeline(transport))
+
+    let outcomes = await run.outcomes.values(count: 1000)
+    #expect(outcomes.allSatisfy { $0.code == nil })
+
+    run.batch.cancel()
+    run.expectCounts(Int(await run.summaries.values(count: 1)[0].finished))
+  }
+
   @Test func `Rows that wait for a parked row and fill the window do not keep it from beginning`() async {
     let first = (0..<40).map { Row($0, host: "a.test") }
     let waiting = (0..<300).map { Row($0, host: "b.test", after: [first[39].end]) }
-    let run = Run(first + waiting, over: pipeline(holding))
+    let run = Run(first + waiting, over: pipeline(holding), window: 256)
     // 24 rows of the first host begin and 16 are parked, so there is room for 232 others.
     await eventually { run.begun.value == 256 && run.pulled.value == 272 }
 

@@ -8,7 +8,7 @@ import Testing
   /// Returns the places of one host after it was offered `count` elements: 0, 1 and so on.
   private func hosts(limit: Int, offered count: Int) -> BatchHosts<Int> {
     var hosts = BatchHosts<Int> { _ in limit }
-    for element in 0..<count { _ = hosts.begin(element, of: "a", priority: .normal) }
+    for element in 0..<count { _ = hosts.begin(element, of: "a", priority: .normal, share: .all) }
     return hosts
   }
 
@@ -16,7 +16,7 @@ import Testing
     var hosts = BatchHosts<Int> { _ in 2 }
 
     let begun = ["a", "a", "a", "b", "a", "b"].enumerated().map { element, host in
-      hosts.begin(element, of: host, priority: .normal)
+      hosts.begin(element, of: host, priority: .normal, share: .all)
     }
 
     #expect(begun == [true, true, false, true, false, true])
@@ -26,8 +26,8 @@ import Testing
   @Test func `Each host has its own limit`() {
     var hosts = BatchHosts<Int> { $0 == "cdn.test" ? 3 : 1 }
 
-    let begun = (0..<4).map { hosts.begin($0, of: "cdn.test", priority: .normal) }
-    let others = (4..<6).map { hosts.begin($0, of: "a.test", priority: .normal) }
+    let begun = (0..<4).map { hosts.begin($0, of: "cdn.test", priority: .normal, share: .all) }
+    let others = (4..<6).map { hosts.begin($0, of: "a.test", priority: .normal, share: .all) }
 
     #expect(begun == [true, true, true, false] && others == [true, false])
   }
@@ -35,9 +35,11 @@ import Testing
   @Test func `Parked elements begin by priority, and then in the order in which they were parked`() {
     var hosts = hosts(limit: 1, offered: 1)
     let priorities: [Priority] = [.low, .normal, .high, .normal, .high, .low]
-    for (element, priority) in priorities.enumerated() { _ = hosts.begin(element, of: "a", priority: priority) }
+    for (element, priority) in priorities.enumerated() {
+      _ = hosts.begin(element, of: "a", priority: priority, share: .all)
+    }
 
-    let next = (0..<7).map { _ in hosts.end("a", isCached: false, room: 9) }
+    let next = (0..<7).map { _ in hosts.end("a", isCached: false, room: 9, share: .all) }
 
     #expect(next == [[2], [4], [1], [3], [0], [5], []])
     #expect(hosts.parkedCount == 0)
@@ -46,7 +48,7 @@ import Testing
   @Test func `A host is refilled when more than an eighth of its places is free`() {
     var hosts = hosts(limit: 16, offered: 40)
 
-    let next = (0..<9).map { _ in hosts.end("a", isCached: false, room: 40) }
+    let next = (0..<9).map { _ in hosts.end("a", isCached: false, room: 40, share: .all) }
 
     #expect(next == [[], [], [16, 17, 18], [], [], [19, 20, 21], [], [], [22, 23, 24]])
   }
@@ -54,7 +56,7 @@ import Testing
   @Test func `No more parked elements begin than there is room for`() {
     var hosts = hosts(limit: 16, offered: 40)
 
-    let next = (0..<4).map { _ in hosts.end("a", isCached: false, room: 1) }
+    let next = (0..<4).map { _ in hosts.end("a", isCached: false, room: 1, share: .all) }
 
     #expect(next == [[], [], [16], [17]])
   }
@@ -62,8 +64,8 @@ import Testing
   @Test func `A host has four times as many elements in flight while they need no request`() {
     var hosts = hosts(limit: 16, offered: 100)
 
-    let cached = (0..<10).map { _ in hosts.end("a", isCached: true, room: 100).count }
-    let requested = (0..<52).map { _ in hosts.end("a", isCached: false, room: 100).count }
+    let cached = (0..<10).map { _ in hosts.end("a", isCached: true, room: 100, share: .all).count }
+    let requested = (0..<52).map { _ in hosts.end("a", isCached: false, room: 100, share: .all).count }
 
     #expect(cached == [49, 0, 0, 0, 0, 0, 0, 0, 0, 9])
     #expect(requested.firstIndex { $0 > 0 } == 50 && requested[50] == 3)
@@ -71,19 +73,39 @@ import Testing
 
   @Test func `An element does not overtake those of its host that are parked`() {
     var hosts = hosts(limit: 16, offered: 17)
-    _ = hosts.end("a", isCached: false, room: 1)
+    _ = hosts.end("a", isCached: false, room: 1, share: .all)
 
-    let isBegun = hosts.begin(17, of: "a", priority: .normal)
+    let isBegun = hosts.begin(17, of: "a", priority: .normal, share: .all)
 
     #expect(!isBegun && hosts.parkedCount == 2)
   }
 
+  @Test(arguments: [(24, [24, 6, 1]), (2, [2, 1, 1])])
+  func `A host takes a quarter of its places or only one if it gets no more of them`(limit: Int, counts: [Int]) {
+    let shares: [BatchHosts<Int>.Share] = [.all, .quarter, .one]
+
+    let begun = shares.map { share in
+      var hosts = BatchHosts<Int> { _ in limit }
+      return (0..<100).count { hosts.begin($0, of: "a", priority: .normal, share: share) }
+    }
+
+    #expect(begun == counts)
+  }
+
+  @Test func `A host that exceeds its share begins no parked element until enough others have ended`() {
+    var hosts = hosts(limit: 24, offered: 40)
+
+    let next = (0..<20).map { _ in hosts.end("a", isCached: false, room: 1, share: .quarter).count }
+
+    #expect(next.firstIndex(of: 1) == 18 && next[19] == 1)
+  }
+
   @Test func `All parked elements can be removed`() {
     var hosts = hosts(limit: 2, offered: 5)
-    for element in 5..<9 { _ = hosts.begin(element, of: "b", priority: .low) }
+    for element in 5..<9 { _ = hosts.begin(element, of: "b", priority: .low, share: .all) }
 
     let removed = hosts.removeAll()
-    let next = hosts.end("a", isCached: false, room: 9)
+    let next = hosts.end("a", isCached: false, room: 9, share: .all)
 
     #expect(removed.sorted() == [2, 3, 4, 7, 8])
     #expect(hosts.parkedCount == 0 && next.isEmpty)
@@ -97,13 +119,13 @@ import Testing
 
     while offered < names.count || !inFlight.isEmpty {
       if offered < names.count, Int.random(in: 0..<3, using: &random) > 0 {
-        let isBegun = hosts.begin(offered, of: names[offered], priority: .normal)
+        let isBegun = hosts.begin(offered, of: names[offered], priority: .normal, share: .all)
         if isBegun { begun.append(offered) }
         if isBegun { inFlight.append(names[offered]) }
         offered += 1
       } else if let index = inFlight.indices.randomElement(using: &random) {
         let next = hosts.end(
-          inFlight.remove(at: index), isCached: false, room: Int.random(in: 1..<9, using: &random))
+          inFlight.remove(at: index), isCached: false, room: Int.random(in: 1..<9, using: &random), share: .all)
         begun += next
         inFlight += next.map { names[$0] }
       }

@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: manifests) func `Rows grouped by host take at most 1.15 of the ideal time`(manifest: Manifest) {
     var simulation = Simulation(manifest.rows)
 
-    let ratio = Double(simulation.run()) / simulation.idealTime
+    let ratio = simulation.run() / simulation.idealTime
 
     #expect((1...1.15).contains(ratio))
     #expect(simulation.finished == manifest.rows.count)
@@ -31,49 +31,51 @@ import Testing
   func `A host that is closed for four seconds adds at most those four seconds`(closed: Int) {
     var simulation = Simulation(Self.manifests[0].rows, refusing: closed)
 
-    let ratio = Double(simulation.run() - 4000) / simulation.idealTime
+    let ratio = (simulation.run() - .seconds(4)) / simulation.idealTime
 
     #expect(ratio <= 1.15)
     #expect(simulation.finished == 2000)
+    #expect(simulation.earlyRequests == 0)
   }
 }
 
-/// A batch over a downloader with 16 transfers, 6 per host, whose servers respond after 50 ms. The transfers serve the
-/// downloads in the order in which they come from the queues of their hosts. Times are in milliseconds.
+/// A batch over a downloader with 16 transfers, 6 per host, whose servers respond after 50 ms.
 private struct Simulation {
+  private static let response = Duration.milliseconds(50)
+
   private let rows: [Int]
-  private var batch = BatchState<Int>(window: 256, lookahead: 16_384) { _ in 24 }
-  private var now = 0
-  /// The host that refuses its first request and is then closed for four seconds.
-  private var refusing: Int?
-  private var closed: (host: Int, until: Int)?
-  private var held: [Int] = []
-  /// The rows that wait for a place at their host, and the number of places taken, by host.
-  private var waiting: [FIFO<Int>]
-  private var places: [Int]
-  private var ready = FIFO<Int>()
-  private var running: [(row: Int, end: Int)] = []
+  private var batch = BatchState<Int>(window: 4096, lookahead: 16_384) { _ in 24 }
+  private var schedule = TransferSchedule(width: 16) { _ in
+    HostLine(places: 6, rate: nil, maxFailures: nil, retry: RetryPolicy())
+  }
+  private var now = Duration.zero
+  /// The host that refuses its first request and requests a pause of four seconds.
+  private let refusing: Int?
+  private var refusedUntil: Duration?
+  private var tickets: [TransferSchedule.Ticket: Int] = [:]
+  private var running: [(ticket: TransferSchedule.Ticket, end: Duration)] = []
+  private var wakeUps: [(host: String, time: Duration)] = []
   private(set) var finished = 0
+  /// The number of requests sent to a host that had requested a pause.
+  private(set) var earlyRequests = 0
 
   init(_ rows: [Int], refusing: Int? = nil) {
     self.rows = rows
     self.refusing = refusing
-    let hosts = (rows.max() ?? 0) + 1
-    waiting = Array(repeating: FIFO(), count: hosts)
-    places = Array(repeating: 0, count: hosts)
   }
 
-  var idealTime: Double { Double(rows.count) * 50 / 16 }
+  var idealTime: Duration { Self.response * rows.count / 16 }
 
   /// Runs the batch and returns its duration.
-  mutating func run() -> Int {
+  mutating func run() -> Duration {
     pull()
-    startTransfers()
-    while let time = [running.first?.end, closed?.until].compactMap({ $0 }).min() {
+    while let time = ([running.first?.end] + wakeUps.map(\.time)).compactMap({ $0 }).min() {
       now = time
-      while let first = running.first, first.end == now { end(running.removeFirst().row) }
-      if let closed, closed.until == now { reopen() }
-      startTransfers()
+      while let first = running.first, first.end == now { end(running.removeFirst().ticket) }
+      while let index = wakeUps.firstIndex(where: { $0.time == now }) {
+        let (host, time) = wakeUps.remove(at: index)
+        perform(schedule.wakeUp(host, requestedFor: time, now: now))
+      }
     }
     return now
   }
@@ -89,36 +91,34 @@ private struct Simulation {
   }
 
   private mutating func begin(_ row: Int) {
-    if places[rows[row]] < 6 { enter(row) } else { waiting[rows[row]].append(row) }
+    let (ticket, actions) = schedule.add(to: "\(rows[row])", .normal, isPrepared: true, now: now)
+    tickets[ticket] = row
+    perform(actions)
   }
 
-  private mutating func enter(_ row: Int) {
-    places[rows[row]] += 1
-    if closed?.host == rows[row] { held.append(row) } else { ready.append(row) }
-  }
-
-  private mutating func startTransfers() {
-    while running.count < 16, let row = ready.popFirst() { running.append((row, now + 50)) }
-  }
-
-  private mutating func end(_ row: Int) {
-    let host = rows[row]
-    if refusing == host {
-      refusing = nil
-      closed = (host, now + 4000)
-      return held.append(row)
+  private mutating func perform(_ actions: [TransferSchedule.Action]) {
+    for action in actions {
+      switch action {
+      case .start(let ticket):
+        running.append((ticket, now + Self.response))
+        if tickets[ticket].map({ rows[$0] }) == refusing, let refusedUntil, now < refusedUntil { earlyRequests += 1 }
+      case .wakeUp(let host, let time): wakeUps.append((host, time))
+      case .prepare, .refuse: Issue.record("unexpected: \(action)")
+      }
     }
+  }
+
+  private mutating func end(_ ticket: TransferSchedule.Ticket) {
+    guard let row = tickets.removeValue(forKey: ticket) else { return }
+    if rows[row] == refusing, refusedUntil == nil {
+      refusedUntil = now + .seconds(4)
+      perform(schedule.end(ticket, .response(HostPace.Refusal(isLimit: true, retryAfter: .seconds(4))), now: now))
+      return begin(row)
+    }
+    perform(schedule.end(ticket, .response(nil), now: now))
     finished += 1
-    places[host] -= 1
-    if let next = waiting[host].popFirst() { enter(next) }
-    let freed = batch.release(host: "\(host)")
+    let freed = batch.release(host: "\(rows[row])")
     for row in freed.next { begin(row) }
     if freed.resumesPulling { pull() }
-  }
-
-  private mutating func reopen() {
-    closed = nil
-    for row in held { ready.append(row) }
-    held = []
   }
 }

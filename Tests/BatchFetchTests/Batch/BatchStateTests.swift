@@ -85,6 +85,16 @@ import Testing
     #expect(begun.allSatisfy { $0 == true })
   }
 
+  @Test func `Hosts whose elements do not end leave room in the window to three thousand others`() {
+    var state = state(window: 4096, perHost: 24, lookahead: 200_000)
+    let hosts = (0..<3000).flatMap { Array(repeating: "\($0)", count: 40) }
+
+    let begun = hosts.map { host in (host, state.pull(host)) }
+
+    #expect(begun.allSatisfy { $0.1 != nil })
+    #expect(Set(begun.filter { $0.1 == true }.map(\.0)).count == 3000)
+  }
+
   @Test func `A canceled batch gives back its parked elements once, and parks no other`() {
     var state = state(window: 100, perHost: 1)
     let begun = (0..<4).map { _ in state.pull("a") }

@@ -23,14 +23,14 @@ import Testing
     table.join(key, caller.name, id: caller.id, demand: Demand(priority: priority)) { _ in job }
   }
 
-  /// Joins with a job that is its own generation.
-  private mutating func generation(_ key: String, _ caller: Caller) -> UInt64 {
-    var generation: UInt64 = 0
+  /// Joins with a new job, and returns its identity.
+  private mutating func newJob(_ key: String, _ caller: Caller) throws -> Table.JobID {
+    var id: Table.JobID?
     _ = table.join(key, caller.name, id: caller.id) {
-      generation = $0
+      id = $0
       return 7
     }
-    return generation
+    return try #require(id)
   }
 
   // MARK: Joining
@@ -44,15 +44,15 @@ import Testing
     #expect(table.count == 1)
   }
 
-  @Test mutating func `A waiting caller with a new key keeps its job`() {
-    var generation: UInt64 = 0
+  @Test mutating func `A waiting caller with a new key keeps its job`() throws {
+    var id: Table.JobID?
     let waiting = table.wait(a.name, id: a.id) {
-      generation = $0
+      id = $0
       return 7
     }
     let assigned = table.assign(a.id, to: "k")
     let joined = join("k", b, job: 8)
-    let served = table.settle("k", generation: generation).served
+    let served = try table.settle(#require(id)).served
 
     #expect(waiting.isNew && waiting.job == 7)
     #expect(assigned?.isNew == true && assigned?.job == 7)
@@ -127,31 +127,31 @@ import Testing
 
   // MARK: Settling
 
-  @Test mutating func `A caller that was served cannot leave`() {
-    let generation = generation("k", a)
-    let served = table.settle("k", generation: generation).served
+  @Test mutating func `A caller that was served cannot leave`() throws {
+    let job = try newJob("k", a)
+    let served = table.settle(job).served
     let left = table.leave(a.id)
 
     #expect(served == ["a"] && left == nil)
     #expect(table.isEmpty)
   }
 
-  @Test mutating func `An abandoned job that ends late serves no caller of its successor`() {
-    let old = generation("k", a)
+  @Test mutating func `An abandoned job that ends late serves no caller of its successor`() throws {
+    let old = try newJob("k", a)
     _ = table.leave(a.id)
-    let new = generation("k", b)
-    let late = table.settle("k", generation: old).served
-    let own = table.settle("k", generation: new).served
+    let new = try newJob("k", b)
+    let late = table.settle(old).served
+    let own = table.settle(new).served
 
     #expect(late.isEmpty && own == ["b"])
   }
 
-  @Test mutating func `Callers are served in the order they joined, and those that remain keep the job alive`() {
-    let generation = generation("k", a)
+  @Test mutating func `Callers are served in the order they joined, and those that remain keep the job alive`() throws {
+    let job = try newJob("k", a)
     _ = join("k", b)
     _ = join("k", c)
-    let some = table.settle("k", generation: generation) { $0 != "b" }
-    let rest = table.settle("k", generation: generation)
+    let some = table.settle(job) { $0 != "b" }
+    let rest = table.settle(job)
 
     #expect(some.served == ["a", "c"] && !some.isOver)
     #expect(rest.served == ["b"] && rest.isOver)

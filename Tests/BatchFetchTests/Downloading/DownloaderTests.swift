@@ -45,6 +45,23 @@ import Testing
     #expect(downloader.runningCount == 0)
   }
 
+  @Test func `A caller with a fresh copy of the target of a redirect shares its download with no other`() async throws {
+    let transport = ScriptedTransport { request, number in
+      guard request.source.lastPathComponent == "a" else { return .response([1]) }
+      return (number == 1 ? [.hold] : []) + [.head(302, [.location: "/target"]), .end]
+    }
+    let downloader = Downloader(.prompt, transport: transport)
+    var request = try DownloadRequest("a")
+    request.freshTarget = "http://a.test/target"
+    let copy = downloader.start(request).outcome
+    let held = await transport.exchanges.values(count: 1)[0]
+    let other = downloader.start(try DownloadRequest("a")).outcome
+    held.resume()
+
+    #expect(try await copy.only().get().isTargetReused)
+    #expect(await other.only().body == [1])
+  }
+
   @Test func `A caller that leaves fails as canceled, and the other one is served`() async throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in .http(200, [:], [7]).after(gate) }

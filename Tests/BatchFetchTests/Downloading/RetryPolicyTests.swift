@@ -48,15 +48,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("120", Duration.seconds(120)), (" 0 ", .zero), ("Sun, 06 Nov 1994 08:49:47 GMT", .seconds(10)),
-    ("Sunday, 06-Nov-94 08:49:47 GMT", .seconds(10)), ("Sun, 06 Nov 1994 08:49:00 GMT", .zero),
+    ("120", 120), (" 1 ", 1), ("Sun, 06 Nov 1994 08:49:47 GMT", 10), ("Sunday, 06-Nov-94 08:49:47 GMT", 10),
   ])
-  func `A Retry-After field holds seconds or a date`(value: String, expected: Duration) {
-    #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 784_111_777)) == expected)
+  func `A Retry-After field holds seconds or a date`(value: String, seconds: Int) {
+    #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 784_111_777)) == .seconds(seconds))
   }
 
-  @Test(arguments: ["", "soon", "-5"])
-  func `A Retry-After field that holds neither seconds nor a date has no effect`(value: String) {
-    #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 0)) == nil)
+  @Test(arguments: ["", "soon", "-5", " 0 ", "Sun, 06 Nov 1994 08:49:00 GMT"])
+  func `A Retry-After field that holds neither seconds nor a date in the future has no effect`(value: String) {
+    #expect(RetryAfter.duration(of: value, now: Date(timeIntervalSince1970: 784_111_777)) == nil)
   }
 }

@@ -32,11 +32,6 @@ import Testing
     #expect(ends == [7, 7, 11])
   }
 
-  @Test mutating func `A Retry-After of zero causes no pause`() {
-    let end = refuse(0, at: 5)
-    #expect(end == nil)
-  }
-
   @Test(arguments: [
     (false, [nil, 2, 4, 8, 16, 30, 30, 30]), (true, [1, 2, 4, 8, 16, 30, 30, 30]),
   ])

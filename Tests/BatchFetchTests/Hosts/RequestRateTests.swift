@@ -29,13 +29,6 @@ import Testing
     #expect(RequestRate(text) == nil)
   }
 
-  @Test(arguments: [("5/s", 200), ("45/m", 1333), ("0.5/s", 2000)])
-  func `The interval is the time from one request to the next`(text: String, milliseconds: Int) throws {
-    let interval = try #require(RequestRate(text)).interval
-
-    #expect(interval >= .milliseconds(milliseconds) && interval < .milliseconds(milliseconds + 1))
-  }
-
   @Test func `Values out of range are clamped`() {
     var rate = RequestRate(count: 0, per: .zero)
     #expect(rate.count == 1 && rate.period == .milliseconds(1))

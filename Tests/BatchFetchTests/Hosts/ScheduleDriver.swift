@@ -39,6 +39,8 @@ struct ScheduleDriver {
     tickets[name].map { texts(schedule.prepared($0, now: time)) } ?? []
   }
 
+  mutating func sent(_ name: String) -> [String] { tickets[name].map { texts(schedule.sent($0, now: time)) } ?? [] }
+
   mutating func end(_ name: String, _ contact: TransferSchedule.Contact = .response(nil)) -> [String] {
     running.removeAll { $0 == name }
     return tickets[name].map { texts(schedule.end($0, contact, now: time)) } ?? []
@@ -55,11 +57,12 @@ struct ScheduleDriver {
 
   mutating func suspend(_ isSuspended: Bool) -> [String] { texts(schedule.suspend(isSuspended, now: time)) }
 
-  /// Lets the time pass until the wake-up of the host.
+  /// Lets the time pass until the wake-up of the host. If that time has passed already, the wake-up comes late.
   mutating func wake(_ host: String) -> [String] {
-    guard let time = wakeUps.removeValue(forKey: host) else { return ["no wake-up"] }
+    guard let requested = wakeUps.removeValue(forKey: host) else { return ["no wake-up"] }
+    let time = max(time, requested)
     now = time / .seconds(1)
-    return texts(schedule.wakeUp(host, requestedFor: time, now: time))
+    return texts(schedule.wakeUp(host, requestedFor: requested, now: time))
   }
 
   /// Ends the transfer of `name` and then each one that starts, with preparations that are done at once. Returns the

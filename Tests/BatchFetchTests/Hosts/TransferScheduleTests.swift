@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import BatchFetch
@@ -116,9 +117,32 @@ import Testing
   @Test func `A rate spaces the requests to each host, and does not hold back another`() {
     var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
     #expect(driver.addPrepared(["a1", "a2", "b1"]) == ["a1", "b1"])
+    #expect(driver.sent("a1") == ["wake a at 10.05"])
     #expect(driver.end("a1") == [])
     #expect(driver.addPrepared(["a3"]) == [])
-    #expect(driver.wake("a") == ["start a2", "wake a at 20.1"])
+    #expect(driver.wake("a") == ["start a2"])
+    #expect(driver.sent("a2") == ["wake a at 20.1"])
+  }
+
+  @Test func `A request counts from when it is sent, and no other transfer of its host starts before`() {
+    var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
+    #expect(driver.addPrepared(["a1", "a2", "b1"]) == ["a1", "b1"])
+    driver.now = 30
+    #expect(driver.addPrepared(["a3"]) == [])
+    #expect(driver.sent("a1") == ["wake a at 40.05"])
+    driver.now = 35
+    #expect(driver.sent("a1") == [])
+    #expect(driver.end("a1") == [])
+    #expect(driver.wake("a") == ["start a2"])
+  }
+
+  @Test(arguments: [TransferSchedule.Contact.response(nil), .unreachable, .abandoned])
+  func `A transfer that does not report when it is sent counts from its end`(contact: TransferSchedule.Contact) {
+    var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
+    #expect(driver.addPrepared(["a1", "a2"]) == ["a1"])
+    driver.now = 30
+    #expect(driver.end("a1", contact) == ["wake a at 40.05"])
+    #expect(driver.wake("a") == ["start a2"])
   }
 
   @Test(arguments: [("5/s", 1.0), ("45/m", 60), ("0.5/s", 2), ("1000/h", 3600)])
@@ -134,6 +158,24 @@ import Testing
     for (first, next) in zip(times, times.dropFirst(rate.count)) { #expect(next - first > period + 0.04) }
     // The margin costs little.
     #expect(times[rate.count] < period + 0.06)
+  }
+
+  @Test(arguments: [1, 4, 20])
+  func `No period has more starts than the rate allows, however late wake-ups are and however long transfers take`(
+    places: Int
+  ) {
+    let rate = RequestRate(count: 5, per: .seconds(1))
+    var (driver, random) = (ScheduleDriver(width: 100, places: places, rate: rate), SeededGenerator(seed: 1))
+    var times: [Double] = []
+    for index in 0..<300 { times += driver.add("a\(index)", isPrepared: true).starts.map { _ in driver.now } }
+    for _ in 0..<10_000 where times.count < 300 {
+      driver.now += .random(in: 0..<0.4, using: &random)
+      let ended = Bool.random(using: &random) ? driver.running.randomElement(using: &random) : nil
+      times += (ended.map { driver.end($0) } ?? driver.wake("a")).starts.map { _ in driver.now }
+    }
+
+    #expect(times.count == 300)
+    for (first, next) in zip(times, times.dropFirst(rate.count)) { #expect(next - first > 1) }
   }
 
   // MARK: Dead hosts
@@ -187,4 +229,9 @@ import Testing
     }
     #expect(driver.schedule.hostCount <= 4096)
   }
+}
+
+extension [String] {
+  /// The actions that start a transfer.
+  fileprivate var starts: [String] { filter { $0.hasPrefix("start ") } }
 }

@@ -81,12 +81,17 @@ import Testing
     #expect(new.origin == .network && new.thumbnails != old.thumbnails)
   }
 
-  @Test func `A redirect that may not be stored leaves nothing on disk`() async throws {
-    let fixture = try fixture(Place("/v1", 302, ["Cache-Control": "no-store"]))
-    _ = try await load(fixture)
-    let failure = await #expect(throws: FetchFailure.self) { try await load(fixture, mode: .offline) }
+  @Test(arguments: ["no-cache", "max-age=0", "no-store"])
+  func `A redirect that must not be reused leads to the thumbnails of an unchanged target`(control: String)
+    async throws
+  {
+    let fixture = try fixture(Place("/v1", 302, ["Cache-Control": control]))
+    let old = try await load(fixture)
 
-    #expect(failure?.code == .offlineMiss)
+    let new = try await load(fixture)
+
+    #expect(new.origin == .revalidated && new.thumbnails == old.thumbnails)
+    #expect(fixture.server.requests.map(\.target) == ["/a", "/v1", "/a"])
   }
 
   @Test(arguments: [CacheMode.normal, .refresh])

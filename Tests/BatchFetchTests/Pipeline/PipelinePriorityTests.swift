@@ -8,13 +8,16 @@ import Testing
 @testable import BatchFetch
 
 /// An image that appears on screen overtakes ten thousand that are prefetched, wherever they wait.
-@Suite(.timeLimit(.minutes(10))) struct PipelinePriorityTests {
+///
+/// These tests keep the machine busy for seconds, so they run one at a time and outside the cooperative pool.
+@Suite(.serialized, .ownThread, .timeLimit(.minutes(10))) struct PipelinePriorityTests {
   /// The way in which a request becomes urgent.
   enum Urgency: CaseIterable {
     case fromTheStart, later
   }
 
-  private static let count = ProcessInfo.processInfo.environment["THUMBS_CROWD"].flatMap { Int($0) } ?? 10_000
+  /// The number of requests that are not urgent, at least 1. Default 10,000; THUMBS_CROWD_SIZE sets it.
+  private static let count = ProcessInfo.processInfo.environment["THUMBS_CROWD_SIZE"].flatMap { Int($0) } ?? 10_000
   private static let image = SampleImage.png(width: 8, height: 8)
   /// The names of the requests that are not urgent, in order.
   private static let crowd = (0..<count).map { "\($0)" }
@@ -37,6 +40,9 @@ import Testing
     configuration.downloads = .prompt
     configuration.renderThreads = 1
     configuration.maxBytesInHand = 1 << 40
+    // A test that blocks a thread of a dispatch queue would block one of those that run Swift tasks, of which there are
+    // as many as processors.
+    configuration.makeWorkQueue = { _, width in WorkQueue(width: width) { Thread(block: $0).start() } }
     change(&configuration)
     return ThumbnailPipeline(configuration, transport: transport)
   }
@@ -56,7 +62,7 @@ import Testing
     return pipeline.load(request, on: queue) { [ends] _ in ends.record(name) }
   }
 
-  /// Requests ten thousand images with a low priority, and one that is urgent.
+  /// Requests all images of the crowd with a low priority, and one that is urgent, just before the last of them.
   ///
   /// - Parameter wait: returns when all of them wait.
   private func loadCrowd(

@@ -121,10 +121,4 @@ import Testing
   func `A line that is not a rule forbids nothing`(line: String) {
     #expect(allows("User-agent: *\n\(line)\n", "/a"))
   }
-
-  @Test func `The file itself is always allowed`() {
-    #expect(allows("User-agent: *\nDisallow: /", "/robots.txt"))
-    #expect(!allows("User-agent: *\nDisallow: /", "/robots.txt?a"))
-    #expect(!allows("User-agent: *\nDisallow: /", "/a/robots.txt"))
-  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ import Testing
     private let completions = Mutex<[@Sendable (Outcome) -> Void]>([])
 
     var fetch: RobotsGate.Fetch {
-      { url, completion in
+      { url, _, completion in
         self.completions.withLock { $0.append(completion) }
         self.requests.record(url.requestString)
       }
@@ -30,13 +31,12 @@ import Testing
   private let file = Outcome.success(.robots("User-agent: thumbs\nDisallow: /private\n\nUser-agent: *\nDisallow: /"))
 
   private func gate(_ fetch: RobotsGate.Fetch? = nil) -> RobotsGate {
-    let (zero, start) = (clock.now, ContinuousClock.now)
-    return RobotsGate(
-      productToken: "thumbs", now: { [clock] in start + zero.duration(to: clock.now) }, fetch: fetch ?? server.fetch)
+    let start = clock.now
+    return RobotsGate(now: { [clock] in start.duration(to: clock.now) }, fetch: fetch ?? server.fetch)
   }
 
   private func check(_ url: String, _ gate: RobotsGate) throws {
-    gate.check(try SourceURL(url)) { [verdicts] in
+    gate.check(try SourceURL(url), userAgent: "thumbs/1") { [verdicts] in
       verdicts.record($0.map { "\($0.code): \($0.message)" } ?? "allowed")
     }
   }
@@ -73,16 +73,37 @@ import Testing
     #expect(verdicts.values == ["allowed"] && server.requests.values.isEmpty)
   }
 
-  @Test func `A failed fetch fails all URLs that wait, and the next URL fetches again`() throws {
+  @Test func `The URL of a robots.txt is allowed without a fetch`() throws {
     let gate = gate()
+    try check("https://a.example/robots.txt", gate)
+    #expect(verdicts.values == ["allowed"] && server.requests.values.isEmpty)
+
+    for path in ["robots.txt?a", "a/robots.txt", "robots.txt/"] { try check("https://a.example/\(path)", gate) }
+    server.end(.success(.robots("User-agent: *\nDisallow: /")))
+    #expect(verdicts.values == ["allowed", blocked, blocked, blocked])
+  }
+
+  @Test func `A failed fetch fails all URLs of the next minute`() throws {
+    let (gate, message) = (gate(), "robots.txt of a.example could not be fetched: The connection was refused.")
     for _ in 0..<3 { try check("https://a.example/1", gate) }
     server.end(.failure(FetchFailure(.connectFailed, "The connection was refused.", httpStatus: 200, attempts: 3)))
-    #expect(
-      verdicts.values
-        == Array(
-          repeating:
-            "connect_failed: robots.txt of a.example could not be fetched: The connection was refused.", count: 3))
+    clock.advance(by: .seconds(59))
+    try check("https://a.example/2", gate)
+    #expect(verdicts.values == Array(repeating: "connect_failed: " + message, count: 4))
+    #expect(server.requests.values.count == 1)
 
+    clock.advance(by: .seconds(1))
+    try check("https://a.example/private", gate)
+    #expect(server.requests.values.count == 2)
+    server.end(file, request: 1)
+    #expect(verdicts.values.last == blocked)
+  }
+
+  @Test(arguments: [FailureCode.cancelled, .hostUnavailable])
+  func `The file is fetched again after a fetch that was given up before its request`(code: FailureCode) throws {
+    let gate = gate()
+    try check("https://a.example/1", gate)
+    server.end(.failure(FetchFailure(code, "")))
     try check("https://a.example/private", gate)
     #expect(server.requests.values.count == 2)
     server.end(file, request: 1)
@@ -90,18 +111,26 @@ import Testing
   }
 
   @Test func `The failure of a fetch has no response and no attempts of the image`() throws {
-    let gate = gate { _, completion in
+    let gate = gate { _, _, completion in
       completion(.failure(FetchFailure(.timeoutTotal, "Too slow.", httpStatus: 200, attempts: 3)))
     }
     let failures = Recorder<FetchFailure?>()
-    gate.check(try SourceURL("https://a.example/")) { failures.record($0) }
+    gate.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
     #expect(
       failures.values == [FetchFailure(.timeoutTotal, "robots.txt of a.example could not be fetched: Too slow.")])
   }
 
+  @Test func `The failure of a fetch keeps the time at which to try again`() throws {
+    var failure = FetchFailure(.hostUnavailable, "Later.")
+    failure.retryAt = Date(timeIntervalSince1970: 1_800_000_000)
+    let (fetched, failures) = (failure, Recorder<FetchFailure?>())
+    gate { $2(.failure(fetched)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
+    #expect(failures.values.first??.retryAt == failure.retryAt)
+  }
+
   @Test func `A canceled fetch cancels the URLs that wait`() throws {
     let failures = Recorder<FetchFailure?>()
-    gate { $1(.failure(.cancelled)) }.check(try SourceURL("https://a.example/")) { failures.record($0) }
+    gate { $2(.failure(.cancelled)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
     #expect(failures.values == [.cancelled])
   }
 
@@ -116,7 +145,7 @@ import Testing
   }
 
   @Test func `Rules are fetched again after one day`() throws {
-    let gate = gate { [server] url, completion in
+    let gate = gate { [server] url, _, completion in
       server.requests.record(url.description)
       completion(.success(.robots("")))
     }
@@ -133,8 +162,8 @@ import Testing
 
   @Test func `A verdict may check another URL`() throws {
     let (gate, source) = (gate(), try SourceURL("https://a.example/private"))
-    gate.check(source) { [verdicts] _ in
-      gate.check(source) { verdicts.record($0?.message ?? "allowed") }
+    gate.check(source, userAgent: nil) { [verdicts] _ in
+      gate.check(source, userAgent: nil) { verdicts.record($0?.message ?? "allowed") }
     }
     server.end(file)
     #expect(verdicts.values == ["robots.txt of a.example does not allow this URL."])
@@ -143,14 +172,14 @@ import Testing
   @Test func `URLs that arrive while a fetch ends get one verdict each`() async throws {
     let (count, server, verdicts) = (300, server, verdicts)
     let sources = try (0..<count).map { try SourceURL("https://\($0).example/private") }
-    let gate = gate { _, completion in
+    let gate = gate { _, _, completion in
       server.requests.record("")
       completion(.success(.robots("User-agent: *\nDisallow: /private")))
     }
     await race(count) { number in
-      gate.check(sources[number]) { verdicts.record($0?.code.description ?? "allowed") }
+      gate.check(sources[number], userAgent: nil) { verdicts.record($0?.code.description ?? "allowed") }
     } against: { number in
-      gate.check(sources[number]) { verdicts.record($0?.code.description ?? "allowed") }
+      gate.check(sources[number], userAgent: nil) { verdicts.record($0?.code.description ?? "allowed") }
     }
     #expect(verdicts.values == Array(repeating: "blocked_robots", count: 2 * count))
     #expect(server.requests.values.count == count && gate.waiterCount == 0)

@@ -9,24 +9,23 @@ import Testing
 
   init() throws { source = try SourceURL("https://images.example/a/b.png?c=/d") }
 
-  private func rules(status: Int, _ text: String = "User-agent: *\nDisallow: /a") throws -> RobotsRules {
-    try RobotsRules(.success(.robots(text, status: status)), productToken: "thumbs")
+  private func rules(status: Int, _ text: String = "User-agent: *\nDisallow: /a") -> RobotsRules {
+    RobotsRules(.success(.robots(text, status: status)), productToken: "thumbs")
   }
 
   @Test(arguments: [200, 203, 206, 299])
   func `The file of a successful response applies`(status: Int) throws {
-    let failure = try rules(status: status).failure(for: source)
+    let failure = rules(status: status).failure(for: source)
     #expect(failure == FetchFailure(.blockedRobots, "robots.txt of images.example does not allow this URL."))
     #expect(try rules(status: status).failure(for: SourceURL("https://images.example/b")) == nil)
-    #expect(try rules(status: status, "").failure(for: source) == nil)
-    #expect(try rules(status: status).lifetime == .seconds(86_400))
+    #expect(rules(status: status, "").failure(for: source) == nil)
+    #expect(rules(status: status).lifetime == .seconds(86_400))
   }
 
   @Test(arguments: [300, 301, 304, 400, 401, 403, 404, 410, 428, 430, 451, 499, 600])
   func `Everything is allowed without a file`(status: Int) throws {
-    #expect(try rules(status: status).failure(for: source) == nil)
-    #expect(try RobotsRules(.failure(FetchFailure(.http(status), "")), productToken: "").failure(for: source) == nil)
-    #expect(try rules(status: status).lifetime == .seconds(86_400))
+    #expect(rules(status: status).failure(for: source) == nil)
+    #expect(rules(status: status).lifetime == .seconds(86_400))
   }
 
   @Test(arguments: [429, 500, 502, 503, 504, 599])
@@ -34,22 +33,26 @@ import Testing
     let message =
       "robots.txt of images.example responded with status \(status), so nothing may be requested (RFC 9309, "
       + "section 2.3.1.4)."
-    let failure = FetchFailure(.http(status), "")
-    #expect(try rules(status: status).failure(for: source) == FetchFailure(.blockedRobots, message))
-    #expect(try RobotsRules(.failure(failure), productToken: "").failure(for: source)?.message == message)
-    #expect(try rules(status: status).lifetime == .seconds(300))
+    #expect(rules(status: status).failure(for: source) == FetchFailure(.blockedRobots, message))
+    #expect(rules(status: status).lifetime == .seconds(300))
   }
 
   @Test(arguments: [FailureCode.tooManyRedirects, .emptyBody])
   func `An endless redirect and an empty file allow everything`(code: FailureCode) throws {
-    #expect(try RobotsRules(.failure(FetchFailure(code, "")), productToken: "").failure(for: source) == nil)
+    #expect(RobotsRules(.failure(FetchFailure(code, "")), productToken: "").failure(for: source) == nil)
   }
 
-  @Test(arguments: [FailureCode.dnsNotFound, .connectFailed, .timeoutTotal, .tls, .cancelled, .tooLargeBytes])
-  func `Another failure is thrown`(code: FailureCode) {
-    #expect(throws: FetchFailure(code, "It failed.")) {
-      try RobotsRules(.failure(FetchFailure(code, "It failed.")), productToken: "")
-    }
+  @Test(arguments: [FailureCode.dnsNotFound, .connectFailed, .timeoutTotal, .tls, .timeoutFirstByte])
+  func `After another failure, every request fails for the same reason`(code: FailureCode) {
+    let rules = RobotsRules(.failure(FetchFailure(code, "It failed.", httpStatus: 200, attempts: 4)), productToken: "")
+    let message = "robots.txt of images.example could not be fetched: It failed."
+    #expect(rules.failure(for: source) == FetchFailure(code, message))
+    #expect(rules.lifetime == .seconds(60))
+  }
+
+  @Test(arguments: [FailureCode.cancelled, .hostUnavailable])
+  func `A failure without a request is not kept`(code: FailureCode) {
+    #expect(RobotsRules(.failure(FetchFailure(code, "")), productToken: "").lifetime == .zero)
   }
 
   @Test(arguments: [

@@ -301,7 +301,7 @@ extension ThumbnailPipeline {
   fileprivate var callerCount: Int {
     context.state.withLock { state in
       let callers = state.jobs.jobs.first.flatMap {
-        state.jobs.waiting(for: $0.key, generation: $0.generation)?.callers
+        state.jobs.waiting(for: $0.id)?.callers
       }
       return callers?.count ?? 0
     }

@@ -29,6 +29,19 @@ import Testing
     #expect(failure.code == .timeoutConnect && failure.code.isRetryable)
   }
 
+  @Test(arguments: ["http", "https"], [true, false])
+  func `Whatever timeout ends it, a transfer without a connection fails with the connect timeout`(
+    scheme: String, isTotal: Bool
+  ) async throws {
+    let port = try SilentPort()
+
+    let failure = try await failure(of: "\(scheme)://127.0.0.1:\(port.port)/") { limits in
+      if isTotal { limits.total = .milliseconds(200) } else { limits.firstByte = .milliseconds(200) }
+    }
+
+    #expect(failure.code == .timeoutConnect && failure.isUnreachable)
+  }
+
   @Test func `A TLS handshake without a response fails with the connect timeout`() async throws {
     let gate = Gate()
     let server = try LoopbackServer(greeting: [.wait(gate)]) { _ in .http() }
@@ -137,6 +150,24 @@ import Testing
     let noHandle = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
     defer { noHandle.deallocate() }
     var request = TransferRequest(source: try SourceURL("http://host/"))
+    request.limits.firstByte = .seconds(firstByte)
+    request.limits.total = .seconds(total)
+
+    let transfer = CurlTransfer(
+      id: 1, handle: noHandle, request: request, receiver: IgnoringReceiver(), configuration: .direct)
+    transfer.isConnected = true
+
+    #expect(transfer.overdue.code == code)
+  }
+
+  @Test(arguments: [(1, 9, FailureCode.timeoutConnect), (9, 1, .timeoutTotal)])
+  func `A target that a redirect leaves no time for is not blamed`(
+    firstByte: Int, total: Int, code: FailureCode
+  ) throws {
+    let noHandle = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+    defer { noHandle.deallocate() }
+    var request = TransferRequest(source: try SourceURL("http://host/"))
+    request.elapsed = .milliseconds(1)
     request.limits.firstByte = .seconds(firstByte)
     request.limits.total = .seconds(total)
 

@@ -55,11 +55,16 @@ struct RedirectPolicyTests {
     #expect(policy.explanation(at: Self.start).basis == .redirect)
   }
 
-  @Test func `A source is not storable if any hop has no-store or only this process may use it`() {
-    #expect(
-      !policy("max-age=60", [Hop(status: 301), Hop(status: 302, fields: [.cacheControl: "no-store"])]).isStorable)
+  @Test func `A source is not storable if its response has no-store or only this process may use it`() {
+    #expect(!policy("max-age=60, no-store", [Hop(status: 302)]).isStorable)
     #expect(!policy("max-age=60", [], mayBeStored: false).isStorable)
     #expect(policy("max-age=60", [Hop(status: 302)]).isStorable)
+  }
+
+  @Test func `A hop with no-store must be requested before each use of the source`() {
+    let policy = policy("max-age=60", [Hop(status: 301), Hop(status: 302, fields: [.cacheControl: "no-store"])])
+    #expect(policy.isStorable && policy.state(at: Self.start) == .stale && policy.isTargetFresh(at: Self.start))
+    #expect(!policy.mayServeStaleOnError(at: Self.start + 1))
   }
 
   @Test(arguments: ["must-revalidate", "no-cache"])
@@ -78,7 +83,7 @@ struct RedirectPolicyTests {
     #expect(updated(by: []).state(at: Self.start + 86000) == .fresh)
     #expect(updated(by: [Hop(status: 302, fields: [.cacheControl: "max-age=60"])]).state(at: Self.start + 69) == .fresh)
     #expect(updated(by: [Hop(status: 302, fields: [.cacheControl: "max-age=60"])]).state(at: Self.start + 70) == .stale)
-    #expect(!updated(by: [Hop(status: 302, fields: [.cacheControl: "no-store"])]).isStorable)
+    #expect(updated(by: [Hop(status: 302, fields: [.cacheControl: "no-store"])]).state(at: Self.start + 10) == .stale)
   }
 
   @Test func `A redirected source has the same freshness when read from disk`() throws {

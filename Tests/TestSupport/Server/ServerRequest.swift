@@ -13,10 +13,15 @@ public struct ServerRequest: Sendable {
 }
 
 extension [ServerRequest] {
-  /// Returns the maximum number of requests that arrived within any period of this length.
-  public func peak(within period: Duration) -> Int {
+  /// Returns the longest time by which a request arrived too early for one request per `interval`, the first one at
+  /// `begin`; zero or less if none did.
+  ///
+  /// Take a `begin` before the first request was sent. Then a busy machine cannot make this longer: it only delays
+  /// arrivals. The maximum number of requests in a period is no such measure: a delay of one arrival shortens the time
+  /// to the next one.
+  public func lead(over interval: Duration, since begin: ContinuousClock.Instant) -> Duration {
     let times = map(\.arrival).sorted()
-    return times.map { begin in times.count { $0 >= begin && $0 < begin + period } }.max() ?? 0
+    return times.enumerated().map { (begin + interval * $0.offset) - $0.element }.max() ?? .zero
   }
 
   /// Returns the number of requests that arrived before `time`.

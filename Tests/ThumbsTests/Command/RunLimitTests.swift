@@ -26,11 +26,11 @@ import Testing
     let fixture = try Self.fixture(gate)
     let list = try fixture.list(Self.paths(600))
 
-    let result = try await fixture.fetch(list, "--max-run-time", "1", "--summary", "sum.json")
+    let result = try await fixture.fetch(list, "--max-run-time", "5", "--summary", "sum.json")
     gate.open()
 
     #expect(result.ending == .exit(75))
-    #expect(result.errors.contains("stopped at the limit of 1 s (--max-run-time)"), "\(result.errors)")
+    #expect(result.errors.contains("stopped at the limit of 5 s (--max-run-time)"), "\(result.errors)")
     #expect(!result.errors.contains("stopped before every row was read"))
     // At most 64 transfers run at once, and none of them ends before the limit.
     #expect(fixture.server.requests.count <= 64)
@@ -38,7 +38,7 @@ import Testing
     let text = try fixture.text("report.jsonl")
     #expect(try fixture.report().map(\.index) == Array(0..<600) && !ReportedRow.isPartial(text))
     #expect(try fixture.report().allSatisfy { $0.code == "cancelled" && $0.retryable == false })
-    #expect(try Set(Self.reasons(text)) == ["The run reached its limit of 1 s (--max-run-time)."])
+    #expect(try Set(Self.reasons(text)) == ["The run reached its limit of 5 s (--max-run-time)."])
 
     let summary = try fixture.object("sum.json")
     #expect(summary["exit"] as? Int == 75 && summary["complete"] as? Bool == true)
@@ -82,41 +82,48 @@ import Testing
 
   @Test(arguments: Pipe.allCases)
   func `A run that reads a pipe ends soon after its limit`(pipe: Pipe) async throws {
-    let gate = Gate()
-    defer { gate.open() }
-    let fixture = try Self.fixture(gate)
-    let url = fixture.server.url("/1.png")
+    let (held, written) = (Gate(), Gate())
+    defer { held.open() }
+    // The run reaches its limit with the first row. A pipe that ends has ended by then.
+    let fixture = try CommandFixture { request in .icon().after(request.target == "/0.png" ? written : held) }
+    let rows = ["/0.png", "/1.png", "/1.png"].map { "echo \(fixture.server.url($0))" }
     let writer =
       switch pipe {
-      case .ended: "for i in 1 2 3; do echo \(url); done"
-      case .endless: "while echo \(url); do sleep 0.2; done"
+      case .ended: "(\(rows.joined(separator: ";"))) >rows; : >end"
+      case .endless: ": >end; (\(rows[0]); while \(rows[1]); do sleep 0.2; done) >rows"
       }
-
-    let setup = "mkfifo rows; (exec >rows 2>/dev/null; \(writer)) & true"
+    let end = fixture.directory.path("end")
+    #expect(mkfifo(end, 0o600) == 0)
+    Thread.detachNewThread {
+      close(open(end, O_RDONLY))
+      written.open()
+    }
+    let setup = "mkfifo rows; (\(writer)) >/dev/null 2>&1 & true"
 
     let result = try await fixture.start(
-      fixture.fetchArguments(["rows", "--max-run-time", "1"]), setup: setup
+      fixture.fetchArguments(["rows", "--max-run-bytes", "1"]), setup: setup
     ).result()
 
     #expect(result.ending == .exit(75))
     #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")) == (pipe == .endless))
     #expect(result.errors.contains("stopped before every row was read") == (pipe == .endless))
-    let rows = try fixture.report()
-    #expect(!rows.isEmpty && rows.allSatisfy { $0.status == "cancelled" })
-    if pipe == .ended { #expect(rows.count == 3) }
+    let statuses = try fixture.report().map(\.status)
+    #expect(statuses.first == "ok" && statuses.dropFirst().allSatisfy { $0 == "cancelled" })
+    if pipe == .ended { #expect(statuses.count == 3) }
   }
 
   @Test func `A run that waits for the next row of a pipe ends soon after its limit`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(
-      fixture.fetchArguments(["-", "--max-run-time", "3"], report: "-"), input: .pipe)
+      fixture.fetchArguments(["-", "--max-run-time", "10"], report: "-"), input: .pipe)
 
     command.write(fixture.server.url("/1.png") + "\n")
     let result = await command.result()
 
     #expect(result.ending == .exit(75))
     #expect(try ReportedRow.all(in: result.output).count == 1 && ReportedRow.isPartial(result.output))
-    #expect(result.errors.contains("stopped at the limit of 3 s (--max-run-time)\n  stopped before every row was read"))
+    let reason = "stopped at the limit of 10 s (--max-run-time)\n  stopped before every row was read"
+    #expect(result.errors.contains(reason))
   }
 
   @Test(arguments: [["fetch", "-"], ["retry", "-"]])
@@ -137,19 +144,24 @@ import Testing
   @Test func `A retry in place that reaches its limit keeps the old lines of the rows that are left`() async throws {
     let gate = Gate()
     defer { gate.open() }
-    let fixture = try CommandFixture { $0.fields["x-slow"] == nil ? .http(503) : .icon().after(gate) }
+    let fixture = try CommandFixture { request in
+      guard request.fields["x-retry"] != nil else { return .http(503) }
+      return request.target == "/0.png" ? .icon() : .icon().after(gate)
+    }
     let list = try fixture.list(Self.paths(3))
 
     #expect(try await fixture.fetch(list).ending == .exit(75))
 
-    let before = try fixture.text("report.jsonl")
+    let left = try fixture.text("report.jsonl").split(separator: "\n").filter { !$0.contains("/0.png") }
     let retry = try await fixture.run(
-      "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
-      "--max-run-time", "0.5")
+      "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Retry: yes",
+      "--max-run-bytes", "1")
 
     #expect(retry.ending == .exit(75))
-    #expect(retry.errors.contains("3 cancelled") && retry.errors.contains("--max-run-time"))
-    #expect(try fixture.text("report.jsonl") == before)
+    #expect(retry.errors.contains("2 cancelled") && retry.errors.contains("--max-run-bytes"))
+    #expect(try fixture.report().map(\.status) == ["ok", "failed", "failed"])
+    let after = try fixture.text("report.jsonl").split(separator: "\n")
+    #expect(left.count == 2 && left.allSatisfy(after.contains))
   }
 
   @Test func `A signal after the limit decides about the exit status`() async throws {

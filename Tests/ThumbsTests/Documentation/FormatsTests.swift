@@ -68,7 +68,7 @@ private struct WrittenFields {
           "Cache-Control": "max-age=60, stale-if-error=60", "ETag": "\"a\"", "Vary": "Accept",
           "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
         ])
-      case "/busy.png": .http(429, ["Retry-After": "0"])
+      case "/busy.png": .http(429, ["Retry-After": "1"])
       default: .http(404)
       }
     }

@@ -36,6 +36,19 @@ import Testing
     #expect((1...20).contains(silent.connectionCount))
   }
 
+  @Test(arguments: ["8", "60"])
+  func `A host that does not respond at all is found out, however short the timeout is`(timeout: String) async throws {
+    let (fixture, port) = (try CommandFixture(), try SilentPort())
+    let list = try fixture.list(urls: (0..<200).map { "http://127.0.0.1:\(port.port)/\($0).png" })
+
+    let result = try await fixture.fetch(list, "--timeout", timeout, "--connect-timeout", "4", "--per-host", "6")
+
+    #expect(result.ending == .exit(75))
+    let codes = try fixture.report().map(\.code)
+    #expect(codes.count == 200 && Set(codes) == ["timeout_connect", "host_unavailable"])
+    #expect((5...20).contains(codes.count { $0 == "timeout_connect" }))
+  }
+
   @Test func `Every row of a dead host is tried if hosts must not be given up`() async throws {
     let gate = Gate()
     defer { gate.open() }

@@ -2,12 +2,14 @@ import BatchFetch
 import Foundation
 import Synchronization
 
-/// A benchmark of the downloader. A semaphore bounds the number of waiting downloads.
+/// A benchmark of the downloader. Each completion starts the next download, so that no thread is woken for it.
 final class DownloaderBench: Sendable {
   private let downloader: Downloader
-  private let window: DispatchSemaphore
+  /// The number of downloads in flight.
+  private let window: Int
   private let sample: Int?
-  private let sums = Mutex((done: 0, good: 0, bytes: 0))
+  private let sums = Mutex((started: 0, done: 0, good: 0, bytes: 0))
+  private let group = DispatchGroup()
 
   /// - Parameters:
   ///   - transport: exchanges requests and responses.
@@ -18,25 +20,30 @@ final class DownloaderBench: Sendable {
     configuration.concurrency = width
     configuration.perHost = width
     downloader = Downloader(configuration, transport: transport)
-    window = DispatchSemaphore(value: 4 * width)
+    window = 4 * width
     self.sample = sample
   }
 
   func run(_ urls: [String]) -> (Int, Int) {
-    let group = DispatchGroup()
-    for url in urls {
-      window.wait()
-      group.enter()
-      guard let source = try? SourceURL(url) else { fatalError("Not a URL: \(url)") }
-      downloader.download(DownloadRequest(source: source)) { [self] result in
-        let done = count(result)
-        if let sample, done % sample == 0 { report(done) }
-        window.signal()
-        group.leave()
-      }
-    }
+    for _ in 0..<min(window, urls.count) { startNext(of: urls) }
     group.wait()
     return sums.withLock { ($0.good, $0.bytes) }
+  }
+
+  private func startNext(of urls: [String]) {
+    let index = sums.withLock { sums in
+      defer { sums.started += 1 }
+      return sums.started
+    }
+    guard urls.indices.contains(index) else { return }
+    guard let source = try? SourceURL(urls[index]) else { fatalError("Not a URL: \(urls[index])") }
+    group.enter()
+    downloader.download(DownloadRequest(source: source)) { [self] result in
+      let done = count(result)
+      if let sample, done % sample == 0 { report(done) }
+      startNext(of: urls)
+      group.leave()
+    }
   }
 
   /// Returns the number of downloads that have ended.

@@ -66,7 +66,7 @@ final class DiskReader: Sendable {
     WHERE digest = ? AND failure_code IS NOT NULL AND renderer = ? LIMIT 1
     """
 
-  /// Runs `body` in the current generation; nil if there is none.
+  /// Runs `body` in the current generation; nil if the directory contains no cache.
   private func read<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
     guard let generation = try openGeneration() else { return nil }
     do throws(DiskCacheError) {
@@ -98,7 +98,7 @@ final class DiskReader: Sendable {
     var generation: Int
   }
 
-  /// Returns the generation to read from; nil if there is none.
+  /// Returns the generation to read from; nil if the directory contains no cache.
   ///
   /// Opens under the lock, so that many threads starting at once open it only once. A replaced generation closes when
   /// the last lookup in it ends.

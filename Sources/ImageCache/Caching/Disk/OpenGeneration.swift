@@ -21,7 +21,7 @@ final class OpenGeneration: Sendable {
     }
   }
 
-  /// Opens the current generation of `directory`; throws `noCache` if there is none.
+  /// Opens the current generation of `directory`; throws `noCache` if it contains no cache.
   static func current(of directory: CacheDirectory) throws(DiskCacheError) -> OpenGeneration {
     guard let number = try directory.currentGeneration() else {
       throw DiskCacheError(.noCache, "There is no cache in \(directory.path).")

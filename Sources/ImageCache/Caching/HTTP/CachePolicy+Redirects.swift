@@ -5,8 +5,11 @@ import HTTPTypes
 // the redirects led, and each of them may lead elsewhere once it is stale.
 extension CachePolicy {
   /// Returns the restrictions of the redirects before a response as one `Cache-Control` value: the shortest of their
-  /// lifetimes, and every directive that any of them has. An entry records where the redirects led, so `no-store` on
-  /// any of them forbids storing it (RFC 9111, section 5.2.2.5).
+  /// lifetimes, and every directive that any of them has.
+  ///
+  /// A redirect itself is never stored. An entry holds what the final response led to, with the URL of that response,
+  /// which a later redirect must name for the entry to be used. So `no-store` on a redirect has the effect of
+  /// `no-cache`: the redirect is requested before each use (RFC 9111, section 5.2.2.5).
   ///
   /// - Parameters:
   ///   - redirects: The redirects, in any order.
@@ -23,7 +26,7 @@ extension CachePolicy {
         respondedAt: respondedAt)
     }
     var directives: [String] = []
-    if !mayBeStored || hops.contains(where: \.control.noStore) { directives.append("no-store") }
+    if !mayBeStored { directives.append("no-store") }
     if hops.contains(where: { !$0.isReusable }) { directives.append("no-cache") }
     if hops.contains(where: \.control.mustRevalidate) { directives.append("must-revalidate") }
     if let end = hops.map(\.freshUntil).min() { directives.append("max-age=\(max(0, end - respondedAt))") }

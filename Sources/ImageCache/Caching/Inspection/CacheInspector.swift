@@ -7,7 +7,7 @@ public struct CacheInspector: Sendable {
 
   /// Opens the cache in `directory`.
   ///
-  /// - Throws: ``DiskCacheError/Code/noCache`` if there is none.
+  /// - Throws: ``DiskCacheError/Code/noCache`` if the directory contains no cache.
   public init(directory path: String) throws(DiskCacheError) {
     directory = CacheDirectory(path: path)
     generation = try OpenGeneration.current(of: directory)

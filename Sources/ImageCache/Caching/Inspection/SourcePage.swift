@@ -59,7 +59,7 @@ struct SourcePage {
         thumbnails: thumbnails[id] ?? []))
   }
 
-  /// Returns the identifier of the last source on the page after `previous`; `previous` itself if there is none.
+  /// Returns the identifier of the last source on the page after `previous`; `previous` if the page is empty.
   private static func end(after previous: Int, in database: Database) throws -> Int {
     var run = try StatementRun(
       "SELECT max(id) FROM (SELECT id FROM source WHERE id > ? ORDER BY id LIMIT \(length))", in: database)

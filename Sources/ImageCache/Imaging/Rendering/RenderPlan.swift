@@ -33,7 +33,7 @@ struct RenderPlan {
     }
   }
 
-  /// Adds `step` under the smallest step it can be made from, or to `steps` if there is none.
+  /// Adds `step` under the smallest step it can be made from, or to `steps` if no step can yield it.
   private static func insert(_ step: Step, into steps: inout [Step]) {
     if let index = steps.lastIndex(where: { $0.canYield(step) }) {
       insert(step, into: &steps[index].smaller)

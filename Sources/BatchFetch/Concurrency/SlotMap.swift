@@ -1,0 +1,70 @@
+/// Values that are found by the keys that they got when they were added: a slot map. A plain value.
+///
+/// It takes the place of a dictionary where each request needs many lookups. A lookup is an index into an array, and
+/// values change in place. The key of a removed value finds nothing, even after its slot has been used again.
+struct SlotMap<Value: Sendable>: Sendable {
+  /// Identifies one value, also after it has been removed.
+  struct Key: Hashable, Sendable {
+    fileprivate let slot: Int
+    fileprivate let number: UInt64
+  }
+
+  private struct Slot: Sendable {
+    /// The number of the current key, or of the last one.
+    var number: UInt64
+    var value: Value?
+  }
+
+  private var slots: [Slot] = []
+  private var freeSlots: [Int] = []
+  private var lastNumber: UInt64 = 0
+  /// The number of free slots above which an empty map gives back its memory.
+  private static var keptSlots: Int { 64 }
+
+  /// The number of values.
+  var count: Int { slots.count - freeSlots.count }
+
+  /// Adds a value, and returns its key.
+  mutating func insert(_ value: Value) -> Key {
+    let key = reserveKey()
+    slots[key.slot].value = value
+    return key
+  }
+
+  /// Returns the key of a value that is set later.
+  mutating func reserveKey() -> Key {
+    lastNumber += 1
+    let key = Key(slot: freeSlots.popLast() ?? slots.count, number: lastNumber)
+    let slot = Slot(number: lastNumber)
+    if key.slot == slots.count { slots.append(slot) } else { slots[key.slot] = slot }
+    return key
+  }
+
+  /// The value of a key; nil if it has been removed, or has not been set.
+  subscript(key: Key) -> Value? {
+    @inline(__always) get { contains(key) ? slots[key.slot].value : nil }
+    // Changes the value in place. A setter would copy it first.
+    @inline(__always) _modify {
+      var none: Value?
+      if contains(key) { yield &slots[key.slot].value } else { yield &none }
+    }
+  }
+
+  /// Removes a value and returns it; nil if it has been removed before.
+  @discardableResult
+  mutating func remove(_ key: Key) -> Value? {
+    guard contains(key), let value = slots[key.slot].value.take() else { return nil }
+    freeSlots.append(key.slot)
+    if freeSlots.count == slots.count, slots.count > Self.keptSlots { (slots, freeSlots) = ([], []) }
+    return value
+  }
+
+  /// All values with their keys, in no order.
+  var elements: [(key: Key, value: Value)] {
+    slots.indices.compactMap { index in
+      slots[index].value.map { (Key(slot: index, number: slots[index].number), $0) }
+    }
+  }
+
+  private func contains(_ key: Key) -> Bool { key.slot < slots.count && slots[key.slot].number == key.number }
+}

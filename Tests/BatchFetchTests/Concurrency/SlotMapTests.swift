@@ -1,0 +1,53 @@
+import Testing
+
+@testable import BatchFetch
+
+@Suite(.timeLimit(.minutes(5))) struct SlotMapTests {
+  @Test func `A value is found and changed by its key`() {
+    var map = SlotMap<[String]>()
+    let (a, b) = (map.insert(["a"]), map.insert(["b"]))
+    map[a]?.append("c")
+    #expect(map[a] == ["a", "c"] && map[b] == ["b"] && map.count == 2)
+    #expect(Set(map.elements.map(\.key)) == [a, b])
+  }
+
+  @Test func `The key of a removed value finds nothing, even after its slot has been used again`() {
+    var map = SlotMap<Int>()
+    let old = map.insert(1)
+    let removed = [map.remove(old), map.remove(old)]
+    let new = map.insert(2)
+    map[old] = 3
+    let again = map.remove(old)
+    #expect(removed == [1, nil] && again == nil)
+    #expect(old != new && map[old] == nil && map[new] == 2 && map.elements.map(\.key) == [new])
+  }
+
+  @Test func `A value that changes in place is not copied`() {
+    var map = SlotMap<[Int]>()
+    let key = map.insert(Array(0..<100))
+    let before = map[key]?.withUnsafeBufferPointer { $0.baseAddress }
+    map[key]?[50] = -1
+    #expect(map[key]?.withUnsafeBufferPointer { $0.baseAddress } == before && map[key]?[50] == -1)
+  }
+
+  @Test(arguments: [1, 64, 65, 1000])
+  func `A map that becomes empty can be filled again`(count: Int) {
+    var map = SlotMap<Int>()
+    let old = (0..<count).map { map.insert($0) }
+    for key in old { map.remove(key) }
+    let new = (0..<count).map { map.insert($0 + 1) }
+    #expect(map.count == count && old.allSatisfy { map[$0] == nil })
+    #expect(new.map { map[$0] } == (1...count).map { $0 })
+  }
+
+  @Test func `Values that come and go use as many slots as there are values at a time`() {
+    var map = SlotMap<Int>()
+    var keys = (0..<100).map { map.insert($0) }
+    for number in 0..<100_000 {
+      map.remove(keys[number % 100])
+      keys[number % 100] = map.insert(number)
+    }
+    #expect(map.count == 100)
+    #expect(Mirror(reflecting: map).children.compactMap { ($0.value as? any Collection)?.count } == [100, 0])
+  }
+}
