@@ -44,7 +44,7 @@ test-thread: setup
 	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
 	  THUMBS_CROWD_SIZE=500 \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" \
-	    --experimental-maximum-parallelization-width 16 || exit 1; \
+	    --experimental-maximum-parallelization-width 4 || exit 1; \
 	done
 
 ## Runs the imaging and cache tests under the address sanitizer.

@@ -27,6 +27,9 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   /// grouped by host keeps all transfers busy if no host has more than about half of this number in a row.
   static var lookahead: Int { 16_384 }
 
+  /// The default maximum number of elements in flight, over all hosts: 4096.
+  public static var standardWindow: Int { 4096 }
+
   let elements: Elements
   let pipeline: ThumbnailPipeline
   let total: Int?
@@ -39,13 +42,13 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   ///   - elements: the elements, pulled one by one. Pulling may block.
   ///   - pipeline: fetches and renders the images.
   ///   - total: the number of elements, for the progress. Default nil: unknown.
-  ///   - window: the maximum number of elements in flight, over all hosts, at least 1. Default 4096. At most four times
-  ///     ``Downloader/Configuration/perHost`` of them are of one host, or as many as keep all render threads busy, and
-  ///     four times that number while the host is served from the cache. While more than 256 elements are in flight, a
-  ///     host gets a quarter of that, and while there are more than 1,024, one.
+  ///   - window: the maximum number of elements in flight, over all hosts, at least 1. Default ``standardWindow``. At
+  ///     most four times ``Downloader/Configuration/perHost`` of them are of one host, or as many as keep all render
+  ///     threads busy, and four times that number while the host is served from the cache. While more than 256 elements
+  ///     are in flight, a host gets a quarter of that, and while there are more than 1,024, one.
   ///   - request: makes the request of an element.
   public init(
-    _ elements: Elements, over pipeline: ThumbnailPipeline, total: Int? = nil, window: Int = 4096,
+    _ elements: Elements, over pipeline: ThumbnailPipeline, total: Int? = nil, window: Int = Self.standardWindow,
     request: @escaping Request
   ) {
     self.elements = elements
@@ -84,7 +87,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
 extension Batch where Elements.Element == ThumbnailRequest {
   /// Creates a batch of requests. It keeps them until it has ended, and with them their milestones: a request of a
   /// batch waits for a milestone even if nobody else holds that milestone anymore.
-  public init(_ requests: Elements, over pipeline: ThumbnailPipeline, window: Int = 4096) where Elements: Collection {
+  public init(_ requests: Elements, over pipeline: ThumbnailPipeline, window: Int = Self.standardWindow)
+  where Elements: Collection {
     self.init(requests, over: pipeline, total: requests.count, window: window) { $0 }
   }
 }

@@ -4,7 +4,8 @@ internal import Synchronization
 /// A request as an `Operation`. The base of ``DownloadOperation`` and ``ThumbnailOperation``, which share its life
 /// cycle: the operation begins its request when a queue starts it, and finishes when the request has ended.
 ///
-/// The superclass makes this class `@unchecked Sendable`; everything added here is constant or inside a `Mutex`.
+/// Foundation declares `Operation` as `@unchecked Sendable`, and subclasses must repeat that. It holds here: everything
+/// that this class adds is constant or inside a `Mutex`.
 public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Sendable {
   /// Begins the request.
   typealias Begin =

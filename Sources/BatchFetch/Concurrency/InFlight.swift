@@ -30,7 +30,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     var members = SlotMap<Member>()
     private var pausedCount = 0
     /// The number of callers by priority: the highest is found without looking at all callers.
-    private var counts = InlineArray<3, Int>(repeating: 0)
+    private var counts = Priority.Table<Int>(repeating: 0)
 
     init(job: Job, key: Key?) {
       self.job = job

@@ -22,7 +22,7 @@ struct PriorityLine<Element: Sendable>: Sendable {
   }
 
   private var links = SlotMap<Link>()
-  private var ends = InlineArray<3, Ends>(repeating: Ends())
+  private var ends = Priority.Table<Ends>(repeating: Ends())
 
   /// The number of elements.
   var count: Int { links.count }

@@ -10,7 +10,7 @@ struct SlotMap<Value: Sendable>: Sendable {
   }
 
   private struct Slot: Sendable {
-    /// The number of the current key, or of the last one.
+    /// The number of the current key; 0 in a free slot, which no key has.
     var number: UInt64
     var value: Value?
   }
@@ -40,23 +40,35 @@ struct SlotMap<Value: Sendable>: Sendable {
     return key
   }
 
-  /// The value of a key; nil if it has been removed, or has not been set.
+  /// The value of a key; nil if it has been removed, or has not been set. Setting it to nil removes it. A value that is
+  /// set after the removal is dropped.
   subscript(key: Key) -> Value? {
     @inline(__always) get { contains(key) ? slots[key.slot].value : nil }
     // Changes the value in place. A setter would copy it first.
     @inline(__always) _modify {
       var none: Value?
-      if contains(key) { yield &slots[key.slot].value } else { yield &none }
+      guard contains(key) else {
+        yield &none
+        return
+      }
+      yield &slots[key.slot].value
+      if slots[key.slot].value == nil { free(key.slot) }
     }
   }
 
-  /// Removes a value and returns it; nil if it has been removed before.
+  /// Removes a value and returns it; nil if it has been removed before, or has not been set.
   @discardableResult
   mutating func remove(_ key: Key) -> Value? {
-    guard contains(key), let value = slots[key.slot].value.take() else { return nil }
-    freeSlots.append(key.slot)
-    if freeSlots.count == slots.count, slots.count > Self.keptSlots { (slots, freeSlots) = ([], []) }
+    guard contains(key) else { return nil }
+    let value = slots[key.slot].value.take()
+    free(key.slot)
     return value
+  }
+
+  private mutating func free(_ slot: Int) {
+    slots[slot].number = 0
+    freeSlots.append(slot)
+    if freeSlots.count == slots.count, slots.count > Self.keptSlots { (slots, freeSlots) = ([], []) }
   }
 
   /// All values with their keys, in no order.

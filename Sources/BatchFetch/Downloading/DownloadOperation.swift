@@ -18,7 +18,8 @@ internal import Foundation
 /// queue.addOperation(report)
 /// ```
 ///
-/// The superclass makes this class `@unchecked Sendable`; it adds nothing that can change.
+/// Foundation declares `Operation` as `@unchecked Sendable`, and subclasses must repeat that. It holds here: this class
+/// adds nothing that can change.
 public final class DownloadOperation: FetchOperation<Download>, @unchecked Sendable {
   /// Creates an operation that downloads the bytes of `request`. It does nothing before its queue starts it.
   ///

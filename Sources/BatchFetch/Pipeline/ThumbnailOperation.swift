@@ -12,7 +12,8 @@ internal import Foundation
 /// queue.addOperation(operation)
 /// ```
 ///
-/// The superclass makes this class `@unchecked Sendable`; it adds nothing that can change.
+/// Foundation declares `Operation` as `@unchecked Sendable`, and subclasses must repeat that. It holds here: this class
+/// adds nothing that can change.
 public final class ThumbnailOperation: FetchOperation<ThumbnailSet>, @unchecked Sendable {
   /// Creates an operation that requests thumbnails. It does nothing before its queue starts it.
   ///

@@ -15,3 +15,8 @@ public enum Priority: Int, Comparable, CaseIterable, Sendable {
   /// Returns true if `a` is less urgent than `b`.
   public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
 }
+
+extension Priority {
+  /// One value for each priority, at the index of its raw value.
+  typealias Table<Value> = InlineArray<3, Value>
+}

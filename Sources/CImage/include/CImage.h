@@ -84,10 +84,21 @@ void cimage_transform_destroy(CImageTransform *_Nullable transform);
 
 // MARK: Decoding
 
+/// Receives the rows of an image from its decoder, from top to bottom.
+typedef struct CImageRowSink {
+  void *_Nullable context;
+  /// Takes the next rows: one bitmap, or for luma and chroma planes three of them, any of which may have no rows. The
+  /// rows are valid only during the call, which must not change them. A status other than OK ends the decoding, which
+  /// then returns it.
+  CImageStatus (*take)(void *_Nullable context, const CImageBitmap *rows);
+} CImageRowSink;
+
 /// The options for decoding a JPEG file.
 typedef struct CImageJPEGDecoding {
   /// The size in pixels that the caller read from the file's header.
   int32_t width, height;
+  /// The channels that the caller expects: 1 for gray files and 3 for all others (CMYK and YCCK become RGB).
+  int32_t channels;
   /// The factor by which the image is shrunk while its DCT blocks are decoded: 1, 2, 4 or 8.
   int32_t shrink;
   /// The maximum number of scans. Independently, the total number of blocks in all scans is limited.
@@ -98,44 +109,59 @@ typedef struct CImageJPEGDecoding {
   const CImageTransform *_Nullable cmyk;
 } CImageJPEGDecoding;
 
-/// Decodes the first image of a JPEG file into `bitmap`. Its size must be that of the options, divided by `shrink` and
-/// rounded up, with 1 channel for gray files and 3 for all others (CMYK and YCCK become RGB).
-CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageBitmap bitmap,
+/// Decodes the first image of a JPEG file. Its size is that of the options, divided by `shrink` and rounded up.
+CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageRowSink sink,
                                 CImageMessages *messages);
 
-/// One component of a planar image: luma, or one of the two chroma planes.
+/// The size and the resolution of luma, or of one of the two chroma planes.
 typedef struct CImagePlane {
-  /// The samples, in one channel. The stride includes padding that is not part of the image.
-  CImageBitmap samples;
+  /// The number of samples.
+  int32_t width, height;
   /// Image pixels from one sample to the next.
   double stepAcross, stepDown;
 } CImagePlane;
 
-/// Returns the number of bytes that is enough for the planes of any JPEG file decoded with these options.
-size_t cimage_jpeg_planes_bound(CImageJPEGDecoding options);
+/// Receives a planar image from its decoder.
+typedef struct CImagePlaneSink {
+  /// Called once, before the first rows.
+  CImageStatus (*begin)(void *_Nullable context, const CImagePlane planes[_Nonnull 3]);
+  CImageRowSink rows;
+} CImagePlaneSink;
 
 /// Decodes the first image of a JPEG file into its luma plane and two chroma planes, without color conversion. Each has
-/// the resolution of the file divided by `shrink`; chroma that is sparser than luma is shrunk less. `planes` point into
-/// `room`, which has at least `cimage_jpeg_planes_bound` bytes. Returns `CImageStatusUnsupported` if the file's color
-/// space is not YCbCr.
-CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, uint8_t *room,
-                                       CImagePlane planes[_Nonnull 3], CImageMessages *messages);
+/// the resolution of the file divided by `shrink`; chroma that is sparser than luma is shrunk less. Returns
+/// `CImageStatusUnsupported`, before any call of `sink`, if the file's color space is not YCbCr.
+CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options,
+                                       CImagePlaneSink sink, CImageMessages *messages);
 
-/// A buffer for an ICC profile found while decoding.
+/// The options for decoding a PNG file.
+typedef struct CImagePNGDecoding {
+  /// The size in pixels that the caller read from the file's header.
+  int32_t width, height;
+  /// The channels of the rows: those of the file, or one more for alpha.
+  int32_t channels;
+  /// The gamma of the file, 0.1 to 10, from which samples are converted to sRGB; 0 if they need no conversion.
+  double gamma;
+} CImagePNGDecoding;
+
+/// Decodes a PNG file. 16-bit samples are rounded to 8 bits, palettes become RGB, and missing alpha becomes opaque. Of
+/// any image data after the last row, only the first few kilobytes are read. Interlaced files are passed to `sink` as a
+/// whole.
+CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImagePNGDecoding options, CImageRowSink sink,
+                               CImageMessages *messages);
+
+/// A buffer for an ICC profile.
 typedef struct CImageProfileRoom {
-  /// Memory owned by the caller, or NULL to skip profiles.
-  uint8_t *_Nullable bytes;
-  /// The size of the buffer. A larger profile is ignored with a warning.
+  /// Memory owned by the caller, and its size. A larger profile is ignored with a warning.
+  uint8_t *bytes;
   size_t capacity;
-  /// The size of the profile; 0 if there is none.
+  /// The size of the profile; 0 if the file has none.
   size_t count;
 } CImageProfileRoom;
 
-/// Decodes a PNG file into `bitmap`, whose size must match the file's header. 16-bit samples are rounded to 8 bits,
-/// palettes become RGB, missing alpha becomes opaque, and a gAMA chunk without sRGB or iCCP is converted to sRGB. Of
-/// any image data after the last row, only the first few kilobytes are read.
-CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap bitmap, CImageProfileRoom *profile,
-                               CImageMessages *messages);
+/// Reads the ICC profile of a PNG file. Only the size is needed of the options.
+CImageStatus cimage_png_read_profile(const uint8_t *bytes, size_t count, CImagePNGDecoding options,
+                                     CImageProfileRoom *profile, CImageMessages *messages);
 
 /// Decodes the image data of a WebP file: an ALPH chunk, if there is one, and the `VP8 ` or `VP8L` chunk, without the RIFF
 /// header. `width` and `height` are the size that the caller read; an image of another size is corrupt. `bitmap` has 3
@@ -169,15 +195,35 @@ CImageKernel *_Nullable cimage_kernel_create(CImageFilter filter, int32_t source
 /// Destroys a kernel. Does nothing for NULL.
 void cimage_kernel_destroy(CImageKernel *_Nullable kernel);
 
-/// Resizes `source` to `target`. `across` must be made for their widths, `down` for their heights. The channels must be
-/// equal, and alpha, if any, premultiplied.
-CImageStatus cimage_resize(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
-                           CImageBitmap target);
+/// What a resize averages.
+typedef enum CIMAGE_CLOSED CImageLight {
+  /// Samples. Alpha, if any, must be premultiplied and is premultiplied in the target.
+  CImageLightPerceptual,
+  /// Linear light, converted from sRGB. Alpha, if any, must be straight and is straight in the target.
+  CImageLightLinear,
+} CImageLight;
 
-/// Resizes `source` to `target` like `cimage_resize`, but averages linear light instead of sRGB samples. Alpha, if any,
-/// must be straight and is straight in `target`.
-CImageStatus cimage_resize_linear(CImageBitmap source, const CImageKernel *across, const CImageKernel *down,
-                                  CImageBitmap target);
+/// A resize of one plane, which gets its source a few rows at a time.
+typedef struct CImageScaler CImageScaler;
+
+/// Creates a resize to `target`, whose channels are those of the source. `across` must be made for the widths of both,
+/// `down` for the heights. The kernels and the pixels of the target must live until the caller destroys the scaler.
+/// Returns NULL if memory runs out.
+CImageScaler *_Nullable cimage_scaler_create(const CImageKernel *across, const CImageKernel *down, CImageLight light,
+                                             CImageBitmap target);
+
+/// Destroys a scaler. Does nothing for NULL.
+void cimage_scaler_destroy(CImageScaler *_Nullable scaler);
+
+/// Finishes all target rows for which `rows` suffices. They are the rows of the source from number `first` on, which is
+/// at most `cimage_scaler_first_row`.
+void cimage_scaler_advance(CImageScaler *scaler, CImageBitmap rows, int32_t first);
+
+/// Returns the number of the first source row that is still needed; `INT32_MAX` if the target is complete.
+int32_t cimage_scaler_first_row(const CImageScaler *scaler);
+
+/// Returns the largest number of source rows that are needed at once.
+int32_t cimage_scaler_row_count(const CImageScaler *scaler);
 
 /// Fills `target` with the means of 2 by 2 samples of `source`, which has one channel. The sides of `target` are half
 /// those of `source`, rounded down; if one of them is 0, nothing is written.

@@ -12,7 +12,10 @@
 /// blocks.
 enum { maxPasses = 32, minBlocks = 2 << 20 };
 
-/// The state of decoding one file into the caller's bitmap. Lives in the frame above the one that calls setjmp.
+/// The number of rows of pixels that are passed on together.
+enum { stripRows = 16 };
+
+/// The state of decoding one file. Lives in the frame above the one that calls setjmp.
 typedef struct Decoder {
   struct jpeg_decompress_struct cinfo;
   struct jpeg_progress_mgr progress;
@@ -21,12 +24,10 @@ typedef struct Decoder {
   const uint8_t *bytes;
   size_t count;
   CImageJPEGDecoding options;
-  /// The destination: `bitmap`, or three planes in `room` if `planes` is not NULL.
-  CImageBitmap bitmap;
-  CImagePlane *planes;
-  uint8_t *room;
-  /// One row of CMYK samples.
-  uint8_t *ink;
+  /// The destination of pixels, or of planes if `begin` is not NULL.
+  CImagePlaneSink sink;
+  /// Memory for rows that are not passed on yet, and for one row of CMYK samples.
+  uint8_t *rows, *ink;
   /// The components that occurred in a scan, one bit each.
   unsigned seen;
   /// The scan that began last, and the number of blocks that all scans so far visit.
@@ -85,7 +86,7 @@ static void choose_pixels(Decoder *self) {
     case 4: cinfo->out_color_space = JCS_CMYK; break;
     default: cinfo->out_color_space = JCS_RGB; break;
   }
-  if ((cinfo->num_components == 1) != (self->bitmap.channels == 1)) {
+  if ((cinfo->num_components == 1) != (self->options.channels == 1)) {
     cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has conflicting headers");
   }
 }
@@ -106,7 +107,7 @@ static void choose_output(Decoder *self) {
       cinfo->image_height != (JDIMENSION)self->options.height) {
     cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusCorrupt, "the JPEG file has conflicting headers");
   }
-  if (self->planes != NULL) {
+  if (self->sink.begin != NULL) {
     choose_planes(self);
   } else {
     choose_pixels(self);
@@ -125,21 +126,56 @@ static void ideal_inks(const uint8_t *ink, uint8_t *rgb, size_t count) {
   }
 }
 
-static void read_rows(Decoder *self) {
+/// Returns `count` bytes, or fails.
+static uint8_t *allocate(Decoder *self, size_t count) {
+  uint8_t *memory = malloc(count);
+  if (memory == NULL) cimage_jpeg_fail((j_common_ptr)&self->cinfo, CImageStatusOutOfMemory, "out of memory");
+  return memory;
+}
+
+/// Reads the next row of pixels.
+static void read_row(Decoder *self, uint8_t *row) {
   j_decompress_ptr cinfo = &self->cinfo;
-  while (cinfo->output_scanline < cinfo->output_height) {
-    uint8_t *row = self->bitmap.pixels + cinfo->output_scanline * self->bitmap.stride;
-    if (self->ink == NULL) {
-      jpeg_read_scanlines(cinfo, &row, 1);
-      continue;
-    }
-    jpeg_read_scanlines(cinfo, &self->ink, 1);
-    if (self->options.cmyk != NULL) {
-      cimage_transform_row(self->options.cmyk, self->ink, row, cinfo->output_width);
-    } else {
-      ideal_inks(self->ink, row, cinfo->output_width);
-    }
+  if (self->ink == NULL) {
+    jpeg_read_scanlines(cinfo, &row, 1);
+    return;
   }
+  jpeg_read_scanlines(cinfo, &self->ink, 1);
+  if (self->options.cmyk != NULL) {
+    cimage_transform_row(self->options.cmyk, self->ink, row, cinfo->output_width);
+  } else {
+    ideal_inks(self->ink, row, cinfo->output_width);
+  }
+}
+
+static CImageStatus read_rows(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  size_t stride = (size_t)cinfo->output_width * (size_t)self->options.channels;
+  self->rows = allocate(self, stride * stripRows);
+  if (cinfo->num_components == 4) self->ink = allocate(self, (size_t)cinfo->output_width * 4);
+  CImageBitmap strip = {self->rows, (int32_t)cinfo->output_width, 0, self->options.channels, stride};
+  while (cinfo->output_scanline < cinfo->output_height) {
+    for (strip.height = 0; strip.height < stripRows && cinfo->output_scanline < cinfo->output_height; strip.height++) {
+      read_row(self, self->rows + (size_t)strip.height * stride);
+    }
+    CImageStatus status = self->sink.rows.take(self->sink.rows.context, &strip);
+    if (status != CImageStatusOK) return status;
+  }
+  return CImageStatusOK;
+}
+
+static CImageStatus read_planes(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  PlaneReader reader;
+  size_t count = cimage_plane_reader_init(&reader, cinfo, self->options);
+  CImageStatus status = self->sink.begin(self->sink.rows.context, reader.planes);
+  if (status != CImageStatusOK) return status;
+  self->rows = allocate(self, count);
+  while (cinfo->output_scanline < cinfo->output_height && status == CImageStatusOK) {
+    cimage_plane_reader_read(&reader, cinfo, self->rows);
+    status = self->sink.rows.take(self->sink.rows.context, reader.strips);
+  }
+  return status;
 }
 
 /// Returns true if the file ended before its last scan.
@@ -181,48 +217,37 @@ static CImageStatus decode(Decoder *self) {
   choose_output(self);
   self->leavesOut = cimage_leave_out_scans(&self->scans, cinfo, self->options.maxScans);
   jpeg_start_decompress(cinfo);
-  if (cinfo->num_components == 4) {
-    self->ink = malloc((size_t)cinfo->output_width * 4);
-    if (self->ink == NULL) cimage_jpeg_fail((j_common_ptr)cinfo, CImageStatusOutOfMemory, "out of memory");
-  }
-  if (self->planes != NULL) {
-    cimage_lay_out_planes(cinfo, self->options, self->room, self->planes);
-    cimage_read_planes(cinfo, self->planes);
-  } else {
-    read_rows(self);
-  }
+  CImageStatus status = self->sink.begin != NULL ? read_planes(self) : read_rows(self);
+  if (status != CImageStatusOK) return status;
   judge_damage(self);
   self->complete = true;
   jpeg_finish_decompress(cinfo);
   return CImageStatusOK;
 }
 
-/// Decodes into the destination of `self`, and frees everything.
-static CImageStatus decode_file(Decoder *self, const uint8_t *bytes, size_t count, CImageJPEGDecoding options,
+/// Decodes to `sink`, and frees everything.
+static CImageStatus decode_file(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImagePlaneSink sink,
                                 CImageMessages *messages) {
-  self->cinfo.err = cimage_jpeg_errors(&self->errors, messages);
-  self->bytes = bytes;
-  self->count = count;
-  self->options = options;
-  CImageStatus status = decode(self);
-  jpeg_destroy_decompress(&self->cinfo);
-  free(self->ink);
+  Decoder self;
+  memset(&self, 0, sizeof self);
+  self.cinfo.err = cimage_jpeg_errors(&self.errors, messages);
+  self.bytes = bytes;
+  self.count = count;
+  self.options = options;
+  self.sink = sink;
+  CImageStatus status = decode(&self);
+  jpeg_destroy_decompress(&self.cinfo);
+  free(self.rows);
+  free(self.ink);
   return status;
 }
 
-CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageBitmap bitmap,
+CImageStatus cimage_jpeg_decode(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageRowSink sink,
                                 CImageMessages *messages) {
-  Decoder self;
-  memset(&self, 0, sizeof self);
-  self.bitmap = bitmap;
-  return decode_file(&self, bytes, count, options, messages);
+  return decode_file(bytes, count, options, (CImagePlaneSink){.begin = NULL, .rows = sink}, messages);
 }
 
-CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, uint8_t *room,
-                                       CImagePlane planes[3], CImageMessages *messages) {
-  Decoder self;
-  memset(&self, 0, sizeof self);
-  self.planes = planes;
-  self.room = room;
-  return decode_file(&self, bytes, count, options, messages);
+CImageStatus cimage_jpeg_decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options,
+                                       CImagePlaneSink sink, CImageMessages *messages) {
+  return decode_file(bytes, count, options, sink, messages);
 }

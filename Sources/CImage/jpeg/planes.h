@@ -5,11 +5,21 @@
 
 #include "error.h"
 
-/// Places a plane in `room` for each component, at the size at which libjpeg outputs it.
-void cimage_lay_out_planes(j_decompress_ptr cinfo, CImageJPEGDecoding options, uint8_t *room,
-                           CImagePlane planes[3]);
+/// The state of reading the planes of one file. A strip is one row of MCUs, the interleaved blocks of all planes.
+typedef struct PlaneReader {
+  CImagePlane planes[3];
+  /// The rows of each plane in the strip that was read last, without padding.
+  CImageBitmap strips[3];
+  /// The number of rows that libjpeg writes per strip.
+  size_t stripRows[3];
+  /// The number of strips so far.
+  size_t count;
+} PlaneReader;
 
-/// Reads all planes.
-void cimage_read_planes(j_decompress_ptr cinfo, const CImagePlane planes[3]);
+/// Prepares reading the planes. Returns the number of bytes of a strip.
+size_t cimage_plane_reader_init(PlaneReader *reader, j_decompress_ptr cinfo, CImageJPEGDecoding options);
+
+/// Reads the next strip into `memory`.
+void cimage_plane_reader_read(PlaneReader *reader, j_decompress_ptr cinfo, uint8_t *memory);
 
 #endif

@@ -1,86 +1,49 @@
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../messages.h"
-#include "error.h"
-
-// Limits on chunks. Ordinary files of any size have few and short ones; these stop files made to exhaust memory.
-enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };
+#include "plain.h"
+#include "reader.h"
 
 /// The maximum number of compressed bytes read after the last row. Valid files have a 4-byte checksum there, and libpng
 /// reads up to 8 KiB at once. Without a limit, libpng would inflate everything that follows, up to a thousandfold.
 enum { maxTail = 16 << 10 };
 
-/// The state of decoding one file into the caller's bitmap. Lives in the frame above the one that calls setjmp.
+/// The number of rows that are passed on together.
+enum { stripRows = 16 };
+
+/// The state of decoding one file. Lives in the frame above the one that calls setjmp.
 typedef struct Decoder {
-  PNGErrors errors;
-  png_structp png;
-  png_infop info;
-  const uint8_t *next;
-  size_t left;
-  CImageBitmap bitmap;
-  CImageProfileRoom *profile;
-  /// The number of bytes that may still be read.
-  size_t budget;
+  PNGReader reader;
+  CImagePNGDecoding options;
+  CImageRowSink sink;
+  /// Memory for the rows that are not passed on yet, and their number. All rows of an interlaced file are passed on at
+  /// the end.
+  uint8_t *rows;
+  int32_t pending;
   /// True while the last row is read.
   bool isLast;
-  /// True if all rows are read. Later errors do not affect the image.
-  bool complete;
+  /// The image data, if libpng does not decode it.
+  PlainData plain;
 } Decoder;
 
-static void take(png_structp png, png_bytep bytes, size_t count) {
-  Decoder *self = png_get_io_ptr(png);
-  if (count > self->budget) {
-    // The budget is limited only once the last row is decoded, so all rows are in the bitmap.
-    self->complete = true;
-    png_error(png, "the PNG file's image data continues after its last row");
+/// Fails if the size differs from the one the caller read.
+static void check_size(const PNGReader *reader, CImagePNGDecoding options) {
+  if (png_get_image_width(reader->png, reader->info) != (png_uint_32)options.width ||
+      png_get_image_height(reader->png, reader->info) != (png_uint_32)options.height) {
+    png_error(reader->png, "the PNG file has conflicting headers");
   }
-  self->budget -= count;
-  if (count > self->left) {
-    self->errors.status = CImageStatusTruncated;
-    png_error(png, "the PNG file ends before its image data does");
-  }
-  memcpy(bytes, self->next, count);
-  self->next += count;
-  self->left -= count;
 }
 
-static void set_limits(Decoder *self) {
-  png_set_user_limits(self->png, (png_uint_32)self->bitmap.width, (png_uint_32)self->bitmap.height);
-  png_set_chunk_malloc_max(self->png, maxChunkBytes);
-  png_set_chunk_cache_max(self->png, maxKeptChunks);
-  png_set_benign_errors(self->png, 1);
-  // Unused chunks are skipped, because libpng would allocate as much memory as they claim to need.
-  static const png_byte idle[] = "bKGD\0eXIf\0hIST\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt";
-  png_set_keep_unknown_chunks(self->png, PNG_HANDLE_CHUNK_NEVER, idle, sizeof idle / 5);
-}
-
-static void copy_profile(Decoder *self) {
-  png_charp name;
-  png_bytep bytes;
-  png_uint_32 count;
-  int compression;
-  if (self->profile->bytes == NULL ||
-      !png_get_iCCP(self->png, self->info, &name, &compression, &bytes, &count)) {
-    return;
-  }
-  if (count > self->profile->capacity) {
-    cimage_add_warning(self->errors.messages, "ICC profile ignored: it is too large");
-    return;
-  }
-  memcpy(self->profile->bytes, bytes, count);
-  self->profile->count = count;
-}
-
-/// Applies a gAMA chunk, unless an sRGB or iCCP chunk overrides it (PNG Specification, 4.3).
-static void apply_gamma(Decoder *self) {
-  double gamma;
-  if (png_get_valid(self->png, self->info, PNG_INFO_sRGB | PNG_INFO_iCCP) ||
-      !png_get_gAMA(self->png, self->info, &gamma) || gamma < 0.1 || gamma > 10) {
-    return;
-  }
-  png_set_gamma(self->png, PNG_DEFAULT_sRGB, gamma);
+/// Opens the image data if it is plain and needs no conversion by libpng, which has read the length and the type of its
+/// first chunk.
+static bool open_plain(Decoder *self) {
+  PNGReader *reader = &self->reader;
+  // libpng ignores a product of the gammas of file and screen that is between 0.95 and 1.05.
+  double product = self->options.gamma * 2.2;
+  if (product != 0 && (product < 0.96 || product > 1.04)) return false;
+  return cimage_plain_open(&self->plain, reader->png, reader->info, reader->next - 8, reader->left + 8,
+                           self->options.channels);
 }
 
 /// Limits the remaining bytes once the last row is decoded. libpng calls it after inflating and unfiltering a row;
@@ -89,79 +52,111 @@ static void watch_rows(png_structp png, png_row_infop info, png_bytep row) {
   (void)info;
   (void)row;
   Decoder *self = png_get_user_transform_ptr(png);
-  if (self->isLast) self->budget = maxTail;
+  if (self->isLast) self->reader.budget = maxTail;
 }
 
-/// Configures libpng to output the channels of the caller's bitmap, and fails if the header differs from the one the
-/// caller read.
+/// Configures libpng to output the channels that the caller expects, and fails if the file has others.
 static void choose_output(Decoder *self) {
-  png_byte color = png_get_color_type(self->png, self->info);
-  bool transparent = png_get_valid(self->png, self->info, PNG_INFO_tRNS) != 0;
-  png_set_expand(self->png);
-  png_set_scale_16(self->png);
-  apply_gamma(self);
-  int channels = self->bitmap.channels;
-  bool alpha = (color & PNG_COLOR_MASK_ALPHA) || transparent;
-  if ((channels == 2 || channels == 4) && !alpha) png_set_add_alpha(self->png, 0xFF, PNG_FILLER_AFTER);
-  png_set_read_user_transform_fn(self->png, watch_rows);
-  png_set_user_transform_info(self->png, self, 0, 0);
-  png_set_interlace_handling(self->png);
-  png_read_update_info(self->png, self->info);
-  if (png_get_image_width(self->png, self->info) != (png_uint_32)self->bitmap.width ||
-      png_get_image_height(self->png, self->info) != (png_uint_32)self->bitmap.height ||
-      png_get_channels(self->png, self->info) != channels || png_get_bit_depth(self->png, self->info) != 8) {
-    png_error(self->png, "the PNG file has conflicting headers");
+  png_structp png = self->reader.png;
+  png_infop info = self->reader.info;
+  int channels = self->options.channels;
+  bool hasAlpha = (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) || png_get_valid(png, info, PNG_INFO_tRNS);
+  png_set_expand(png);
+  png_set_scale_16(png);
+  if (self->options.gamma != 0) png_set_gamma(png, PNG_DEFAULT_sRGB, self->options.gamma);
+  if ((channels == 2 || channels == 4) && !hasAlpha) png_set_add_alpha(png, 0xFF, PNG_FILLER_AFTER);
+  png_set_read_user_transform_fn(png, watch_rows);
+  png_set_user_transform_info(png, self, 0, 0);
+  png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+  if (png_get_channels(png, info) != channels || png_get_bit_depth(png, info) != 8) {
+    png_error(png, "the PNG file has conflicting headers");
   }
 }
 
-static void read_rows(Decoder *self) {
-  int passes = png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
-  for (int pass = 0; pass < passes; pass++) {
-    for (int32_t y = 0; y < self->bitmap.height; y++) {
-      self->isLast = pass == passes - 1 && y == self->bitmap.height - 1;
-      // The last pass of an interlaced file has only the odd rows (counted from 0), so an even row is already complete.
-      if (self->isLast && passes > 1 && y % 2 == 0) self->budget = maxTail;
-      png_read_row(self->png, self->bitmap.pixels + (size_t)y * self->bitmap.stride, NULL);
+static size_t row_bytes(const Decoder *self) {
+  return (size_t)self->options.width * (size_t)self->options.channels;
+}
+
+/// Passes the rows on that are not passed on yet.
+static CImageStatus pass_rows(Decoder *self) {
+  const CImageBitmap strip = {self->rows, self->options.width, self->pending, self->options.channels, row_bytes(self)};
+  self->pending = 0;
+  return self->sink.take(self->sink.context, &strip);
+}
+
+static void read_row(Decoder *self, int32_t index) {
+  png_read_row(self->reader.png, self->rows + (size_t)index * row_bytes(self), NULL);
+}
+
+static CImageStatus read_interlaced(Decoder *self) {
+  int32_t height = self->options.height;
+  self->pending = height;
+  for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
+    for (int32_t y = 0; y < height; y++) {
+      self->isLast = pass == PNG_INTERLACE_ADAM7_PASSES - 1 && y == height - 1;
+      // The last pass has only the odd rows (counted from 0), so an even row is already complete.
+      if (self->isLast && y % 2 == 0) self->reader.budget = maxTail;
+      read_row(self, y);
     }
   }
+  return pass_rows(self);
+}
+
+static CImageStatus read_strips(Decoder *self) {
+  int32_t height = self->options.height;
+  for (int32_t y = 0; y < height; y++) {
+    self->isLast = y == height - 1;
+    self->pending += 1;
+    read_row(self, self->pending - 1);
+    if (!self->isLast && self->pending < stripRows) continue;
+    CImageStatus status = pass_rows(self);
+    if (status != CImageStatusOK) return status;
+  }
+  return CImageStatusOK;
+}
+
+static CImageStatus read_rows(Decoder *self) {
+  bool isInterlaced = png_get_interlace_type(self->reader.png, self->reader.info) != PNG_INTERLACE_NONE;
+  size_t count = isInterlaced ? (size_t)self->options.height : stripRows;
+  // Zeroed, so that nothing of another image can show if libpng skips pixels.
+  self->rows = calloc(count, row_bytes(self));
+  if (self->rows == NULL) return CImageStatusOutOfMemory;
+  return isInterlaced ? read_interlaced(self) : read_strips(self);
 }
 
 /// Decodes the file in the frame that error jumps return to. After longjmp, locals of this function that were modified
 /// after setjmp are indeterminate (C11, 7.13.2.1), so everything needed afterward is in `self`, which lives in the
 /// caller's frame.
 static CImageStatus decode(Decoder *self) {
-  if (setjmp(self->errors.jump)) {
-    if (!self->complete) return self->errors.status;
-    cimage_add_warning(self->errors.messages, self->errors.messages->error);
-    return CImageStatusOK;
+  PNGReader *reader = &self->reader;
+  if (setjmp(reader->errors.jump)) {
+    if (!reader->isComplete) return reader->errors.status;
+    cimage_add_warning(reader->errors.messages, reader->errors.messages->error);
+    return self->pending > 0 ? pass_rows(self) : CImageStatusOK;
   }
-  png_set_read_fn(self->png, self, take);
-  set_limits(self);
-  png_read_info(self->png, self->info);
-  copy_profile(self);
+  cimage_png_read_header(reader, self->options.width, self->options.height);
+  check_size(reader, self->options);
+  if (open_plain(self)) return cimage_plain_read(&self->plain, self->sink);
   choose_output(self);
-  read_rows(self);
-  self->complete = true;
-  self->budget = SIZE_MAX;
-  png_read_end(self->png, NULL);
+  CImageStatus status = read_rows(self);
+  if (status != CImageStatusOK) return status;
+  reader->isComplete = true;
+  reader->budget = SIZE_MAX;
+  png_read_end(reader->png, NULL);
   return CImageStatusOK;
 }
 
-CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImageBitmap bitmap, CImageProfileRoom *profile,
+CImageStatus cimage_png_decode(const uint8_t *bytes, size_t count, CImagePNGDecoding options, CImageRowSink sink,
                                CImageMessages *messages) {
   Decoder self;
   memset(&self, 0, sizeof self);
-  self.errors.messages = messages;
-  self.next = bytes;
-  self.left = count;
-  self.budget = SIZE_MAX;
-  self.bitmap = bitmap;
-  self.profile = profile;
-  self.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &self.errors, cimage_png_error, cimage_png_warning,
-                                      &self.errors, cimage_png_malloc, cimage_png_free);
-  self.info = self.png != NULL ? png_create_info_struct(self.png) : NULL;
+  self.options = options;
+  self.sink = sink;
   CImageStatus status = CImageStatusOutOfMemory;
-  if (self.info != NULL) status = decode(&self);
-  png_destroy_read_struct(&self.png, &self.info, NULL);
+  if (cimage_png_open(&self.reader, bytes, count, messages)) status = decode(&self);
+  cimage_png_close(&self.reader);
+  free(self.rows);
+  free(self.plain.rows.bytes);
   return status;
 }

@@ -62,7 +62,8 @@ final class FetchRun: Sendable {
     headerFields = command.network.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
-    window = max(4096, 16 * command.network.concurrency)
+    // The transfers of a very wide run have rows waiting behind them, too.
+    window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
     var transport = command.network.transportConfiguration(home: home)
     transport.maxConnections = min(transport.maxConnections, settings.connections)

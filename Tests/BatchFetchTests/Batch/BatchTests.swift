@@ -50,10 +50,14 @@ import Testing
   }
 
   @Test func `A canceled batch reports every item that it began, then completes once`() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture { $0.target == "/0" ? .image() : .image().after(gate) }
+    // The first element ends when the whole window has begun.
+    let (begun, isBegun, gate) = (Counter(), Gate(), Gate())
+    let fixture = try PipelineFixture { request in
+      if begun.next() == 8 { isBegun.open() }
+      return .image().after(request.target == "/0" ? isBegun : gate)
+    }
     let requests = (0..<500).map { fixture.request("/\($0)") }
-    // Connections for the whole window: it is not known which of its rows are first in the queue of their host.
+    // Connections for the whole window, so that all of its requests are sent.
     let pipeline = fixture.pipeline(change: { $0.downloads.perHost = 8 })
 
     let events = await events(of: Batch(requests, over: pipeline, window: 8), cancelAfter: 1)

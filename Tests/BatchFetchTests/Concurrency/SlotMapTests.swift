@@ -15,11 +15,32 @@ import Testing
     var map = SlotMap<Int>()
     let old = map.insert(1)
     let removed = [map.remove(old), map.remove(old)]
+    map[old] = 3
+    #expect(map[old] == nil && map.elements.isEmpty && map.count == 0)
     let new = map.insert(2)
     map[old] = 3
     let again = map.remove(old)
     #expect(removed == [1, nil] && again == nil)
     #expect(old != new && map[old] == nil && map[new] == 2 && map.elements.map(\.key) == [new])
+  }
+
+  @Test func `A value that is set to nil is removed`() {
+    var map = SlotMap<Int>()
+    let old = map.insert(1)
+    map[old] = nil
+    let new = map.insert(2)
+    #expect(map.count == 1 && map[old] == nil && map.elements.map(\.key) == [new])
+    #expect(slotCount(of: map) == 1)
+  }
+
+  @Test func `A reserved key finds its value once that is set, and can be given back without one`() {
+    var map = SlotMap<Int>()
+    let (set, unset) = (map.reserveKey(), map.reserveKey())
+    map[set] = 1
+    let removed = map.remove(unset)
+    #expect(removed == nil && map[set] == 1 && map.count == 1)
+    _ = map.insert(2)
+    #expect(slotCount(of: map) == 2)
   }
 
   @Test func `A value that changes in place is not copied`() {
@@ -47,7 +68,10 @@ import Testing
       map.remove(keys[number % 100])
       keys[number % 100] = map.insert(number)
     }
-    #expect(map.count == 100)
-    #expect(Mirror(reflecting: map).children.compactMap { ($0.value as? any Collection)?.count } == [100, 0])
+    #expect(map.count == 100 && slotCount(of: map) == 100)
+  }
+
+  private func slotCount(of map: SlotMap<Int>) -> Int? {
+    (Mirror(reflecting: map).descendant("slots") as? any Collection)?.count
   }
 }

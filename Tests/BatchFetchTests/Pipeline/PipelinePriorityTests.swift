@@ -144,9 +144,7 @@ import Testing
     _ = await transport.exchanges.values(count: 1)
 
     await loadCrowd(urgency, on: pipeline) { context in
-      await eventually { context.lookUps.waitingCount == 0 }
-      // Both threads are free, so everything that was looked up waits for its download.
-      await context.lookUps.occupy(2, until: .opened)
+      await eventually { context.downloader.runningCount == context.state.withLock { $0.jobs.count } }
     }
     #expect(pipeline.context.downloader.runningCount == Self.count + 2)
     await transport.resume(first: 1)
@@ -275,8 +273,7 @@ import Testing
     _ = await transport.exchanges.values(count: 1)
     let token = pipeline.load(first, on: queue) { [ends] _ in ends.record("first") }
     load("second", .high, after: [token.finished], on: pipeline)
-    await eventually { pipeline.context.lookUps.waitingCount == 0 }
-    await pipeline.context.lookUps.occupy(2, until: .opened)
+    await eventually { pipeline.context.downloader.runningCount == 2 }
 
     #expect(token.caller.slot.state.withLock { $0.demand.priority } == .high)
     await transport.resume(first: 1)

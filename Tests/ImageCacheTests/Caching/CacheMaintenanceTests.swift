@@ -115,7 +115,7 @@ struct CacheMaintenanceTests {
   ])
   func `Verification names each kind of damage`(sql: String, code: CacheProblem.Code) throws {
     store(0..<10, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
-    try DatabaseQueue(path: database).write { try $0.execute(sql: sql) }
+    try DatabaseQueue.patient(database).write { try $0.execute(sql: sql) }
     var found: [CacheProblem.Code] = []
     let result = try CacheInspector(directory: directory.path).verify(.full) { found.append($0.code) }
 
@@ -125,7 +125,7 @@ struct CacheMaintenanceTests {
 
   @Test func `Thumbnails from another renderer count as outdated, not as problems`() throws {
     store(0..<3, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
-    try DatabaseQueue(path: database).write {
+    try DatabaseQueue.patient(database).write {
       try $0.execute(sql: "UPDATE thumbnail SET spec = '0' || substr(spec, 2), spec_hash = spec_hash + 1")
     }
     let result = try CacheInspector(directory: directory.path).verify(.full) { _ in }

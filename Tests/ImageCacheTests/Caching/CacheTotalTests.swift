@@ -14,7 +14,7 @@ struct CacheTotalTests {
 
   /// Returns the expected statistics, counted row by row.
   private func counted(at now: Date) throws -> [Int] {
-    try DatabaseQueue(path: directory.path + "/g000001/cache.db").read { database in
+    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read { database in
       let row = try Row.fetchOne(
         database,
         sql: """
@@ -83,7 +83,7 @@ struct CacheTotalTests {
     cache.flush()
     for number in 0..<20 { cache.remove(Fixtures.key(number)) }
     cache.flush()
-    let rows = try DatabaseQueue(path: directory.path + "/g000001/cache.db").read {
+    let rows = try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read {
       try Int.fetchOne($0, sql: "SELECT count(*) FROM total")
     }
 

@@ -100,7 +100,7 @@ struct DiskFaultTests {
 
   private func isSound(_ database: String) throws -> Bool {
     do {
-      return try DatabaseQueue(path: database).read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok"
+      return try DatabaseQueue.patient(database).read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok"
     } catch is DatabaseError {
       return false
     }
@@ -114,7 +114,7 @@ struct DiskFaultTests {
       "source": "UPDATE source SET etag = 'other'",
     ]
     let sql = try #require(change[table])
-    try DatabaseQueue(path: database).write { try $0.execute(sql: sql) }
+    try DatabaseQueue.patient(database).write { try $0.execute(sql: sql) }
     let cache = ThumbnailCache(diskAt: directory.path)
 
     #expect(checkedHits(in: cache, 0..<1) == 0)
@@ -131,7 +131,7 @@ struct DiskFaultTests {
       cache.flush()
       #expect(cache.entry(for: Fixtures.key(1), url: Fixtures.url(1), specs: []) != nil)
     }
-    try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET renderer = renderer - 1") }
+    try DatabaseQueue.patient(database).write { try $0.execute(sql: "UPDATE source SET renderer = renderer - 1") }
     let cache = ThumbnailCache(diskAt: directory.path)
 
     #expect(cache.entry(for: Fixtures.key(1), url: Fixtures.url(1), specs: []) == nil)
@@ -177,14 +177,14 @@ struct DiskFaultTests {
   @Test(arguments: ["requested_at", "responded_at", "last_used", "bytes"], [Int.min, -1, Int.max])
   func `Numbers out of range in a row are a miss or have no effect`(column: String, value: Int) throws {
     fill()
-    try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
+    try DatabaseQueue.patient(database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
     let hits = checkedHits(in: ThumbnailCache(diskAt: directory.path))
 
     // The other columns are not covered by the checksum, because they do not describe the image.
     #expect(hits == (column.hasSuffix("_at") ? 0 : Self.count))
 
     fill()
-    try DatabaseQueue(path: database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
+    try DatabaseQueue.patient(database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
     let inspector = try CacheInspector(directory: directory.path)
     _ = try (inspector.leastRecentlyUsed(above: 1), inspector.statistics(at: Fixtures.start))
     _ = try CacheMaintenance.prune(directory: directory.path, downTo: 1)
@@ -194,7 +194,7 @@ struct DiskFaultTests {
 
   @Test func `A cache with a newer schema is left alone, and only the memory tier is used`() throws {
     fill(0..<1)
-    try DatabaseQueue(path: database).write { try $0.execute(sql: "PRAGMA user_version = 99") }
+    try DatabaseQueue.patient(database).write { try $0.execute(sql: "PRAGMA user_version = 99") }
     let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
 
     #expect(checkedHits(in: cache, 0..<1) == 0)
@@ -210,7 +210,7 @@ struct DiskFaultTests {
 
   @Test func `A cache with an older schema is replaced by a new generation`() throws {
     fill(0..<1)
-    try DatabaseQueue(path: database).write {
+    try DatabaseQueue.patient(database).write {
       try $0.execute(sql: "PRAGMA user_version = \(DiskDatabase.schemaVersion - 1)")
     }
 
@@ -219,7 +219,7 @@ struct DiskFaultTests {
 
   @Test func `The database of another program is replaced by a new generation`() throws {
     fill(0..<1)
-    try DatabaseQueue(path: database).write { try $0.execute(sql: "PRAGMA application_id = 1") }
+    try DatabaseQueue.patient(database).write { try $0.execute(sql: "PRAGMA application_id = 1") }
 
     expectRecovery("another program's database")
   }

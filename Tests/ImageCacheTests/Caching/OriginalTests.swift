@@ -87,7 +87,7 @@ struct OriginalTests {
     #expect(kept == Array(33..<60))
 
     try CacheMaintenance.remove((0..<60).map(Fixtures.key), directory: directory.path)
-    let rows = try DatabaseQueue(path: directory.path + "/g000001/cache.db").read {
+    let rows = try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read {
       try Row.fetchOne($0, sql: "SELECT (SELECT count(*) FROM blob), (SELECT bytes FROM original_total)")
     }
 
@@ -98,7 +98,7 @@ struct OriginalTests {
     let cache = cache()
     let source = store(1, in: cache)
     cache.flush()
-    try DatabaseQueue(path: directory.path + "/g000001/cache.db").write {
+    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write {
       try $0.execute(sql: "UPDATE blob SET data = zeroblob(length(data))")
     }
 

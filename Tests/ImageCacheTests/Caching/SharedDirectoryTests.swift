@@ -25,11 +25,11 @@ struct SharedDirectoryTests {
     }
     let number = try #require(try CacheDirectory(path: directory.path).currentGeneration())
     let database = CacheDirectory(path: directory.path).databasePath(number)
-    let report = try DatabaseQueue(path: database).read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+    let report = try DatabaseQueue.patient(database).read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
 
     #expect(report == ["ok"])
 
-    let orphans = try DatabaseQueue(path: database).read { database in
+    let orphans = try DatabaseQueue.patient(database).read { database in
       try Int.fetchOne(
         database, sql: "SELECT count(*) FROM blob WHERE id NOT IN (SELECT blob_id FROM thumbnail)")
     }

@@ -94,7 +94,7 @@ struct SystemFaultTests {
 
   @Test func `Hits write nothing to the database`() throws {
     Self.store(0..<50, in: ThumbnailCache(diskAt: directory.path))
-    let database = try DatabaseQueue(path: directory.path + "/g000001/cache.db")
+    let database = try DatabaseQueue.patient(directory.path + "/g000001/cache.db")
     // SQLite's own counter of changes by other connections.
     func version() throws -> Int? { try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") } }
     let before = try version()

@@ -21,7 +21,7 @@ struct UndecodableTests {
   }
 
   private func change(_ sql: String) throws {
-    try DatabaseQueue(path: directory.path + "/g000001/cache.db").write { try $0.execute(sql: sql) }
+    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write { try $0.execute(sql: sql) }
   }
 
   @Test func `Undecodable bytes are known at once, and also to the next cache in the directory`() {
@@ -78,7 +78,7 @@ struct UndecodableTests {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(1, digest: digest, in: cache)
     cache.flush()
-    let plan = try DatabaseQueue(path: directory.path + "/g000001/cache.db").read {
+    let plan = try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read {
       try Row.fetchAll($0, sql: "EXPLAIN QUERY PLAN " + DiskReader.undecodable, arguments: [Data(), 1])
     }
 

@@ -13,18 +13,24 @@ struct Pixels: Equatable {
   init(file bytes: [UInt8]) throws {
     let file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 1_000_000))
     var warnings: [String] = []
-    let decoded = try file.decode(bytes.span, colors: ColorTransformCache(), warnings: &warnings)
-    self.init(decoded.bitmap)
+    let image = WholeImage()
+    try file.decode(bytes.span, colors: ColorTransformCache(), into: image, warnings: &warnings)
+    self.init(image.samples, size: image.size, layout: image.layout)
   }
 
   init(_ thumbnail: Thumbnail) throws { try self.init(file: thumbnail.bytes) }
 
   init(_ bitmap: borrowing Bitmap) {
-    size = bitmap.size
+    let plane = bitmap.planes[0]
+    let count = bitmap.size.area * bitmap.layout.channels
+    self.init(Array(UnsafeBufferPointer(start: plane.samples, count: count)), size: bitmap.size, layout: bitmap.layout)
+  }
+
+  private init(_ decoded: [UInt8], size: PixelSize, layout: PixelLayout) {
+    self.size = size
     samples = []
-    let layout = bitmap.layout
-    for index in 0..<bitmap.size.area {
-      let pixel = (0..<layout.channels).map { bitmap.planes[0].samples[index * layout.channels + $0] }
+    for index in 0..<size.area {
+      let pixel = decoded[index * layout.channels..<(index + 1) * layout.channels].map { $0 }
       samples += layout.isGray ? [pixel[0], pixel[0], pixel[0]] : Array(pixel[..<3])
       samples.append(layout.hasAlpha ? pixel[layout.channels - 1] : 255)
     }

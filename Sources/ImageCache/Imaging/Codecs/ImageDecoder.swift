@@ -34,21 +34,22 @@ protocol ImageDecoder: Sendable {
   /// whole file is decoded at full size.
   mutating func adapt(to demand: DecodingDemand)
 
-  /// The peak number of bytes that ``decode(_:colors:warnings:)`` allocates, estimated generously.
+  /// The peak number of bytes that ``decode(_:colors:into:warnings:)`` allocates, estimated generously.
   var peakBytes: Int { get }
 
-  /// Decodes the whole file, or its first frame.
+  /// Decodes the whole file, or its first frame. The pixels are passed on as the file stores them, before the orientation
+  /// is applied.
   ///
   /// - Parameters:
   ///   - file: The bytes of the file.
   ///   - colors: The cache of color transforms.
+  ///   - sink: Gets the shape of the image and then all of its rows.
   ///   - warnings: Harmless oddities of the file are appended here, each a short sentence.
-  /// - Returns: The pixels as the file stores them, before the orientation is applied, and their colors.
   /// - Throws: `truncated` if any image data is missing, `decodeError` if it is corrupt, `decodeLimit` if it takes more
-  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`.
+  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`. What `sink` got is then useless.
   func decode(
-    _ file: Span<UInt8>, colors: ColorTransformCache, warnings: inout [String]
-  ) throws(ImageError) -> DecodedPixels
+    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
+  ) throws(ImageError)
 }
 
 extension ImageDecoder {

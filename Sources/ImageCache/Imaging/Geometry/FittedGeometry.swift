@@ -37,6 +37,9 @@ struct FittedGeometry: Hashable, Sendable {
   /// The number of source pixels per content pixel, on the side where it is lower. Below 1 if the image is enlarged.
   var reduction: Double { min(crop.width / Double(content.width), crop.height / Double(content.height)) }
 
+  /// The number of source pixels per content pixel, on the side where it is higher.
+  var largestReduction: Double { max(crop.width / Double(content.width), crop.height / Double(content.height)) }
+
   /// The upper left corner of the content on the canvas.
   var origin: (left: Int, top: Int) {
     ((canvas.width - content.width) / 2, (canvas.height - content.height) / 2)

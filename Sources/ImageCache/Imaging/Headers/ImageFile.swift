@@ -29,10 +29,10 @@ struct ImageFile: Sendable {
     self = file
   }
 
-  /// Decodes the file in `bytes`, those that its header was read from. Appends to `warnings`.
+  /// Decodes the file in `bytes`, those that its header was read from, into `sink`. Appends to `warnings`.
   func decode(
-    _ bytes: Span<UInt8>, colors: ColorTransformCache, warnings: inout [String]
-  ) throws(ImageError) -> DecodedPixels {
-    try decoder.decode(bytes.extracting(start...), colors: colors, warnings: &warnings)
+    _ bytes: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
+  ) throws(ImageError) {
+    try decoder.decode(bytes.extracting(start...), colors: colors, into: sink, warnings: &warnings)
   }
 }

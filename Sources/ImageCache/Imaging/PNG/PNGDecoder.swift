@@ -6,7 +6,12 @@ struct PNGDecoder: ImageDecoder {
 
   var header: ImageHeader { png.image }
   var automaticEncoder: any ImageEncoder.Type { PNGEncoder.self }
-  var peakBytes: Int { header.storedSize.area * header.layout.channels }
+
+  /// Image data of up to 32 MiB is decompressed as a whole, larger images row by row, unless they are interlaced.
+  var peakBytes: Int {
+    let decoded = header.storedSize.area * header.layout.channels
+    return png.isInterlaced ? decoded : min(decoded, 32 << 20) + 16 * header.storedSize.width * 4
+  }
 
   init(_ png: PNGHeader) { self.png = png }
 
@@ -21,28 +26,36 @@ struct PNGDecoder: ImageDecoder {
   mutating func adapt(to demand: DecodingDemand) {}
 
   func decode(
-    _ file: Span<UInt8>, colors: ColorTransformCache, warnings: inout [String]
-  ) throws(ImageError) -> DecodedPixels {
-    var profile: [UInt8]?
-    let bitmap = try pixels(file, profile: &profile, warnings: &warnings)
-    guard let profile else { return DecodedPixels(bitmap: bitmap, colors: nil) }
-    let model = CImageColorModel(header.layout)
-    return DecodedPixels(
-      bitmap: bitmap, colors: try colors.transform(of: profile, model: model, warnings: &warnings))
+    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
+  ) throws(ImageError) {
+    let profile = png.hasProfile ? try profile(of: file, warnings: &warnings) : nil
+    var transform: ColorTransform?
+    if let profile {
+      let model = CImageColorModel(header.layout)
+      transform = try colors.transform(of: profile, model: model, warnings: &warnings)
+    }
+    let whole = PlaneShape(size: header.storedSize, area: PixelBox(size: header.storedSize))
+    try sink.begin(DecodedShape(layout: header.layout, planes: [whole], colors: transform))
+    let (options, target) = (options(gamma: profile == nil ? png.gamma : nil), CImageSink(sink))
+    try CImageCall.decode(file, &warnings) { bytes, count, messages in
+      withExtendedLifetime(target) { cimage_png_decode(bytes, count, options, target.pixels, messages) }
+    }
   }
 
-  /// Decodes the pixels and sets `profile` to the file's ICC profile, or to nil if it has none.
-  private func pixels(
-    _ file: Span<UInt8>, profile: inout [UInt8]?, warnings: inout [String]
-  ) throws(ImageError) -> Bitmap {
-    let bitmap = try Bitmap(size: header.storedSize, layout: header.layout)
-    let capacity = png.hasProfile ? DecodingLimits.maxProfileBytes : 0
+  /// Returns the file's ICC profile; nil, with a warning, if it is damaged or too large.
+  private func profile(of file: Span<UInt8>, warnings: inout [String]) throws(ImageError) -> [UInt8]? {
+    let capacity = DecodingLimits.maxProfileBytes
     let buffer = try CImageCall.allocate(capacity)
     defer { CImageCall.free(buffer) }
-    var room = CImageProfileRoom(bytes: capacity > 0 ? buffer : nil, capacity: capacity, count: 0)
-    let view = bitmap.planes[0].view
-    try CImageCall.decode(file, &warnings) { cimage_png_decode($0, $1, view, &room, $2) }
-    profile = room.count > 0 ? Array(UnsafeBufferPointer(start: buffer, count: room.count)) : nil
-    return bitmap
+    var room = CImageProfileRoom(bytes: buffer, capacity: capacity, count: 0)
+    let options = options(gamma: nil)
+    try CImageCall.decode(file, &warnings) { cimage_png_read_profile($0, $1, options, &room, $2) }
+    return room.count > 0 ? Array(UnsafeBufferPointer(start: buffer, count: room.count)) : nil
+  }
+
+  private func options(gamma: Double?) -> CImagePNGDecoding {
+    CImagePNGDecoding(
+      width: Int32(header.storedSize.width), height: Int32(header.storedSize.height),
+      channels: Int32(header.layout.channels), gamma: gamma ?? 0)
   }
 }

@@ -51,7 +51,9 @@ struct PNGHeaderReader {
       throw ImageError(.decodeError, "The PNG file's header is invalid (color type \(colorType), \(depth) bits).")
     }
     try limits.check(size)
-    return PNGHeader(image: ImageHeader(format: .png, storedSize: size, layout: layout))
+    var header = PNGHeader(image: ImageHeader(format: .png, storedSize: size, layout: layout))
+    header.isInterlaced = content[12] == 1
+    return header
   }
 
   /// Returns the layout for an allowed combination of color type and bit depth (table 12 of the specification); nil for
@@ -74,6 +76,11 @@ struct PNGHeaderReader {
       header.image.readOrientation(exif: chunk.extracting(4...))
     } else if chunk.has("iCCP", at: 0) {
       header.hasProfile = true
+    } else if chunk.has("sRGB", at: 0) {
+      header.isSRGB = true
+    } else if chunk.has("gAMA", at: 0), let value = chunk.uint32(at: 4) {
+      let gamma = Double(value) / 100_000
+      if (0.1...10).contains(gamma) { header.storedGamma = gamma }
     }
   }
 }

@@ -20,8 +20,8 @@ final class ColorTransform: Sendable {
 
   deinit { cimage_transform_destroy(handle) }
 
-  /// Converts every pixel in place. The bitmap must have one plane of the transform's model.
-  func apply(to bitmap: borrowing Bitmap) { cimage_transform_apply(handle, bitmap.planes[0].view) }
+  /// Converts every pixel in place. The rows must have the transform's model.
+  func apply(to rows: CImageBitmap) { cimage_transform_apply(handle, rows) }
 }
 
 extension CImageColorModel {

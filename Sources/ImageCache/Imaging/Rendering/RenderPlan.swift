@@ -17,20 +17,31 @@ struct RenderPlan {
   let demand: DecodingDemand
   /// The peak number of bytes that rendering takes besides the decoded image, estimated generously.
   let peakBytes: Int
-  /// The thumbnails made from the decoded image, in order of ``Mixing``, because each kind changes the pixels in place.
+  /// The thumbnails made from the decoded image, the largest first.
   private(set) var steps: [Step] = []
 
   /// Plans the thumbnails of the image whose header `decoder` has read.
   init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec]) {
     let steps = specs.indices.map { Step(index: $0, spec: specs[$0], decoder: decoder) }
     demand = DecodingDemand(steps, of: decoder.header)
-    // Scaled content, oriented content, canvas and a buffer for the file. Thumbnails are rendered one after another,
-    // and one made from another has at most a quarter of its pixels.
-    peakBytes = (steps.map(\.geometry.canvas.area).max() ?? 0) * 4 * 5
+    peakBytes = Self.peakBytes(steps, decoder.header)
     // The largest first, because smaller ones may be made from it.
-    for step in steps.sorted(by: { ($0.mixing, -$0.geometry.content.area) < ($1.mixing, -$1.geometry.content.area) }) {
+    for step in steps.sorted(by: { $0.geometry.content.area > $1.geometry.content.area }) {
       Self.insert(step, into: &self.steps)
     }
+  }
+
+  /// Estimates the windows on the rows of the source, all scaled content, and for one thumbnail at a time the oriented
+  /// content, the canvas, smaller content, and a buffer for the file.
+  private static func peakBytes(_ steps: [Step], _ header: ImageHeader) -> Int {
+    let contents = steps.reduce(0) { $0 + $1.geometry.canvas.area }
+    let largest = steps.map(\.geometry.canvas.area).max() ?? 0
+    // Twice the rows for 8 rows of a thumbnail, whose filter reaches over three on either side.
+    let reduction = steps.map(\.geometry.largestReduction).max() ?? 1
+    let longSide = max(header.storedSize.width, header.storedSize.height)
+    let rows = min(Double(longSide), 28 * max(1, reduction) + 16)
+    let window = Int(rows) * longSide * header.layout.channels
+    return (contents + largest * 4) * 4 + min(window, header.storedSize.area * header.layout.channels)
   }
 
   /// Adds `step` under the smallest step it can be made from, or to `steps` if no step can yield it.

@@ -20,10 +20,9 @@ extension Renderer {
     defer { memory.leave(cost) }
     var warnings = file.warnings
     let header = file.decoder.header
-    let pixels = try file.decode(bytes.span, colors: caches.transforms, warnings: &warnings)
-    var image = DecodedImage(pixels, header: header, kernels: caches.kernels)
-    var thumbnails: [Int: Thumbnail] = [:]
-    for step in plan.steps { try image.render(step, into: &thumbnails) }
+    let scaler = ImageScaler(plan, header: header, kernels: caches.kernels)
+    try file.decode(bytes.span, colors: caches.transforms, into: scaler, warnings: &warnings)
+    let thumbnails = try scaler.thumbnails()
     return Rendering(
       source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings)
   }

@@ -1,7 +1,5 @@
 /// The way a thumbnail combines the pixels of its source.
-///
-/// Thumbnails of one source are made in this order, because the later cases change the decoded pixels in place.
-enum Mixing: Int, Comparable {
+enum Mixing: CaseIterable {
   /// Copies pixels.
   case none
   /// Averages linear light. Needs sRGB, so colors are converted first.
@@ -12,6 +10,4 @@ enum Mixing: Int, Comparable {
   init(_ geometry: FittedGeometry, _ light: ThumbnailSpec.Light) {
     self = geometry.scales ? (light == .linear ? .light : .numbers) : .none
   }
-
-  static func < (lhs: Mixing, rhs: Mixing) -> Bool { lhs.rawValue < rhs.rawValue }
 }

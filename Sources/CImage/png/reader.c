@@ -1,0 +1,53 @@
+#include "reader.h"
+
+#include <string.h>
+
+// Limits on chunks. Ordinary files of any size have few and short ones; these stop files made to exhaust memory.
+enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };
+
+static void take(png_structp png, png_bytep bytes, size_t count) {
+  PNGReader *self = png_get_io_ptr(png);
+  if (count > self->budget) {
+    // The budget is limited only once the last row is decoded.
+    self->isComplete = true;
+    png_error(png, "the PNG file's image data continues after its last row");
+  }
+  self->budget -= count;
+  if (count > self->left) {
+    self->errors.status = CImageStatusTruncated;
+    png_error(png, "the PNG file ends before its image data does");
+  }
+  memcpy(bytes, self->next, count);
+  self->next += count;
+  self->left -= count;
+}
+
+static void set_limits(PNGReader *self, int32_t width, int32_t height) {
+  png_set_user_limits(self->png, (png_uint_32)width, (png_uint_32)height);
+  png_set_chunk_malloc_max(self->png, maxChunkBytes);
+  png_set_chunk_cache_max(self->png, maxKeptChunks);
+  png_set_benign_errors(self->png, 1);
+  // Unused chunks are skipped, because libpng would allocate as much memory as they claim to need.
+  static const png_byte idle[] = "bKGD\0eXIf\0hIST\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt";
+  png_set_keep_unknown_chunks(self->png, PNG_HANDLE_CHUNK_NEVER, idle, sizeof idle / 5);
+}
+
+bool cimage_png_open(PNGReader *self, const uint8_t *bytes, size_t count, CImageMessages *messages) {
+  memset(self, 0, sizeof *self);
+  self->errors.messages = messages;
+  self->next = bytes;
+  self->left = count;
+  self->budget = SIZE_MAX;
+  self->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &self->errors, cimage_png_error, cimage_png_warning,
+                                       &self->errors, cimage_png_malloc, cimage_png_free);
+  self->info = self->png != NULL ? png_create_info_struct(self->png) : NULL;
+  return self->info != NULL;
+}
+
+void cimage_png_read_header(PNGReader *self, int32_t width, int32_t height) {
+  png_set_read_fn(self->png, self, take);
+  set_limits(self, width, height);
+  png_read_info(self->png, self->info);
+}
+
+void cimage_png_close(PNGReader *self) { png_destroy_read_struct(&self->png, &self->info, NULL); }

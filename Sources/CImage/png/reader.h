@@ -1,0 +1,34 @@
+// Reads a PNG file in memory with libpng, within limits.
+
+#ifndef CIMAGE_PNG_READER_H
+#define CIMAGE_PNG_READER_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+/// The state of reading one file. Lives in the frame above the one that calls setjmp.
+typedef struct PNGReader {
+  PNGErrors errors;
+  png_structp png;
+  png_infop info;
+  /// The bytes that are not read yet.
+  const uint8_t *next;
+  size_t left;
+  /// The number of bytes that may still be read. If more are needed, `isComplete` becomes true and reading fails.
+  size_t budget;
+  /// True if all rows are read. Later errors do not affect the image.
+  bool isComplete;
+} PNGReader;
+
+/// Prepares reading a file. Returns false if memory runs out. The caller closes the reader.
+bool cimage_png_open(PNGReader *reader, const uint8_t *bytes, size_t count, CImageMessages *messages);
+
+/// Reads all chunks before the image data of a file of at most this size. The caller has set `errors.jump`, to which
+/// this and all later calls of libpng jump if they fail.
+void cimage_png_read_header(PNGReader *reader, int32_t width, int32_t height);
+
+/// Frees everything.
+void cimage_png_close(PNGReader *reader);
+
+#endif

@@ -1,0 +1,155 @@
+// A separable resize in linear light, in floating point because bytes have too few steps for dark tones.
+//
+// Each source row is converted to light once, and added to the sums of all target rows that it contributes to. A target
+// row whose sums are complete is then filtered along the row.
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scaler.h"
+
+/// The number of steps in the table from light to sRGB: enough to keep the darkest tones apart, where the slope of the
+/// curve is 12.92.
+enum { lightSteps = 16384 };
+
+struct LightScaler {
+  Resize resize;
+  /// The next row of the source, and the next row of the target.
+  int32_t row, next;
+  /// The table from sRGB samples to light, and the table back.
+  float light[256];
+  uint8_t samples[lightSteps + 1];
+  /// One source row as premultiplied light.
+  float *lights;
+  /// The sums of `sumCount` target rows. Those of row y are at `y % sumCount`.
+  float *sums;
+  int32_t sumCount;
+};
+
+/// The sRGB transfer function (IEC 61966-2-1) in both directions.
+static double light_of(double s) { return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4); }
+static double sample_of(double l) { return l <= 0.0031308 ? l * 12.92 : 1.055 * pow(l, 1 / 2.4) - 0.055; }
+
+static void fill_tables(LightScaler *self) {
+  for (int i = 0; i < 256; i++) self->light[i] = (float)light_of(i / 255.0);
+  for (int i = 0; i <= lightSteps; i++) {
+    self->samples[i] = (uint8_t)(255 * sample_of((double)i / lightSteps) + 0.5);
+  }
+}
+
+static bool has_alpha(int32_t channels) { return channels == 2 || channels == 4; }
+
+/// Converts the needed samples of a source row to light, premultiplied by alpha.
+static void read_row(const LightScaler *self, const uint8_t *in) {
+  int32_t channels = self->resize.target.channels;
+  int colors = channels - has_alpha(channels);
+  const uint8_t *end = in + self->resize.columns.count;
+  for (float *out = self->lights; in < end; in += channels) {
+    float alpha = has_alpha(channels) ? in[colors] / 255.0f : 1;
+    for (int i = 0; i < colors; i++) *out++ = self->light[in[i]] * alpha;
+    if (has_alpha(channels)) *out++ = alpha;
+  }
+}
+
+static float *sums_of(const LightScaler *self, int32_t y) {
+  return self->sums + (size_t)(y % self->sumCount) * self->resize.columns.count;
+}
+
+/// First pass: adds the converted row to the target row `y`.
+static void add_row(const LightScaler *self, int32_t y) {
+  Taps taps = self->resize.down->taps[y];
+  size_t count = self->resize.columns.count;
+  float *sums = sums_of(self, y);
+  if (self->row == taps.first) memset(sums, 0, count * sizeof(float));
+  float weight = self->resize.down->weights[taps.offset + (size_t)(self->row - taps.first)] / (float)(1 << weightBits);
+  for (size_t i = 0; i < count; i++) sums[i] += weight * self->lights[i];
+}
+
+static float clamped(float value) { return value > 1 ? 1 : value > 0 ? value : 0; }
+
+static void write_pixel(const LightScaler *self, const float *sums, uint8_t *out) {
+  int32_t channels = self->resize.target.channels;
+  int colors = channels - has_alpha(channels);
+  float alpha = has_alpha(channels) ? clamped(sums[colors]) : 1;
+  for (int i = 0; i < colors; i++) {
+    float light = alpha > 0 ? clamped(sums[i] / alpha) : 0;
+    out[i] = self->samples[(int)(light * lightSteps + 0.5f)];
+  }
+  if (has_alpha(channels)) out[colors] = (uint8_t)(alpha * 255 + 0.5f);
+}
+
+/// Second pass: one finished row.
+static void finish_row(const LightScaler *self, int32_t y) {
+  CImageBitmap target = self->resize.target;
+  uint8_t *out = target.pixels + (size_t)y * target.stride;
+  for (int32_t x = 0; x < target.width; x++, out += target.channels) {
+    Taps taps = self->resize.across->taps[x];
+    float sums[4] = {0};
+    const float *in = sums_of(self, y) + (size_t)taps.first * (size_t)target.channels - self->resize.columns.first;
+    for (int32_t k = 0; k < taps.count; k++, in += target.channels) {
+      float weight = self->resize.across->weights[taps.offset + (size_t)k] / (float)(1 << weightBits);
+      for (int i = 0; i < target.channels; i++) sums[i] += weight * in[i];
+    }
+    write_pixel(self, sums, out);
+  }
+}
+
+/// Adds the converted row to all target rows that need it, and finishes those for which it is the last one.
+static void use_row(LightScaler *self) {
+  for (int32_t y = self->next; y < self->resize.target.height; y++) {
+    Taps taps = self->resize.down->taps[y];
+    if (taps.first > self->row) break;
+    add_row(self, y);
+    if (taps.first + taps.count > self->row + 1) continue;
+    finish_row(self, y);
+    self->next = y + 1;
+  }
+}
+
+void cimage_light_scaler_advance(LightScaler *self, CImageBitmap rows, int32_t first) {
+  for (self->row = cimage_light_scaler_first_row(self); self->row < first + rows.height;) {
+    read_row(self, rows.pixels + (size_t)(self->row - first) * rows.stride + self->resize.columns.first);
+    use_row(self);
+    self->row += 1;
+    if (self->next == self->resize.target.height) return;
+  }
+}
+
+int32_t cimage_light_scaler_first_row(const LightScaler *self) {
+  if (self->next == self->resize.target.height) return INT32_MAX;
+  int32_t first = self->resize.down->taps[self->next].first;
+  return self->row > first ? self->row : first;
+}
+
+/// Returns the largest number of target rows that one source row contributes to.
+static int32_t overlap(const Taps *taps, int32_t height) {
+  int32_t most = 1;
+  for (int32_t y = 0, end = 0; y < height; y++) {
+    while (end < height && taps[end].first < taps[y].first + taps[y].count) end += 1;
+    if (end - y > most) most = end - y;
+  }
+  return most;
+}
+
+LightScaler *cimage_light_scaler_create(Resize resize) {
+  LightScaler *self = calloc(1, sizeof *self);
+  if (self == NULL) return NULL;
+  self->resize = resize;
+  self->sumCount = overlap(resize.down->taps, resize.target.height);
+  self->lights = malloc(resize.columns.count * sizeof(float));
+  self->sums = malloc((size_t)self->sumCount * resize.columns.count * sizeof(float));
+  if (self->lights == NULL || self->sums == NULL) {
+    cimage_light_scaler_destroy(self);
+    return NULL;
+  }
+  fill_tables(self);
+  return self;
+}
+
+void cimage_light_scaler_destroy(LightScaler *self) {
+  if (self == NULL) return;
+  free(self->lights);
+  free(self->sums);
+  free(self);
+}
