@@ -41,34 +41,33 @@
     }
 
     func decode(
-      _ file: Span<UInt8>, colors: ColorTransformCache, warnings: inout [String]
-    ) throws(ImageError) -> DecodedPixels {
+      _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
+    ) throws(ImageError) {
       guard file.count >= webp.end else {
         throw ImageError(.truncated, "The image data is truncated: \(file.count) of \(webp.end) bytes.")
       }
-      let bitmap = try pixels(file, warnings: &warnings)
-      guard let profile = webp.profile(in: file, warnings: &warnings) else {
-        return DecodedPixels(bitmap: bitmap, colors: nil)
+      var transform: ColorTransform?
+      if let profile = webp.profile(in: file, warnings: &warnings) {
+        let model = CImageColorModel(header.layout)
+        transform = try colors.transform(of: profile, model: model, warnings: &warnings)
       }
-      let model = CImageColorModel(header.layout)
-      return DecodedPixels(
-        bitmap: bitmap, colors: try colors.transform(of: profile, model: model, warnings: &warnings))
+      try sink.take(whole: try pixels(file, warnings: &warnings), colors: transform)
     }
 
     /// Decodes the image, or the first frame onto a transparent canvas.
     private func pixels(_ file: Span<UInt8>, warnings: inout [String]) throws(ImageError) -> Bitmap {
-      let bitmap = try Bitmap(
-        size: header.storedSize.divided(by: shrink, .up), layout: header.layout,
-        showing: PixelBox(size: header.storedSize))
+      let size = header.storedSize.divided(by: shrink, .up)
+      let shape = PlaneShape(size: size, area: PixelBox(size: header.storedSize))
+      let bitmap = try Bitmap(layout: header.layout, planes: [shape])
       var view = bitmap.planes[0].view
       if !webp.fillsCanvas {
         bitmap.fill([0, 0, 0, 0])
         view.pixels += webp.top * view.stride + webp.left * Int(view.channels)
         (view.width, view.height) = (Int32(webp.frameSize.width), Int32(webp.frameSize.height))
       }
-      let (target, size) = (view, webp.frameSize)
+      let (target, frame) = (view, webp.frameSize)
       try CImageCall.decode(file.extracting(webp.pixels), &warnings) {
-        cimage_webp_decode($0, $1, Int32(size.width), Int32(size.height), target, $2)
+        cimage_webp_decode($0, $1, Int32(frame.width), Int32(frame.height), target, $2)
       }
       return bitmap
     }
