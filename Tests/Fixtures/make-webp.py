@@ -136,6 +136,16 @@ def dwebp(path):
         return Image.open(pathlib.Path(folder, "a.png")).convert("RGBA")
 
 
+def first_frame(path):
+    """Returns the first frame on a transparent canvas. Pillow makes the canvas opaque if no frame has alpha."""
+    with tempfile.TemporaryDirectory() as name:
+        frame = pathlib.Path(name, "frame.webp")
+        tool("webpmux", "-get", "frame", "1", path, "-o", frame)
+        canvas = Image.new("RGBA", Image.open(path).size)
+        canvas.paste(dwebp(frame), (10, 20))
+        return canvas
+
+
 def main():
     OUT.mkdir(exist_ok=True)
     for old in OUT.iterdir():
@@ -144,7 +154,7 @@ def main():
         for name, data in kind():
             path = OUT / f"{name}.webp"
             path.write_bytes(data)
-            image = stored(path)
+            image = first_frame(path) if "offset" in name else stored(path)
             assert kind is animations or image.tobytes() == dwebp(path).tobytes(), name
             if kind is tagged:
                 image = fixtures.upright_srgb(path)
