@@ -67,7 +67,7 @@ let package = Package(
     .testTarget(
       name: "ImageCacheTests",
       dependencies: [
-        "ImageCache", "CImage", "CPNG", "TestSupport",
+        "ImageCache", "CImage", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),

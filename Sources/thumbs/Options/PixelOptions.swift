@@ -17,11 +17,11 @@ struct PixelOptions: ParsableArguments {
   @Flag(help: "Enlarge images smaller than the thumbnail size.")
   var enlarge = false
 
-  @Option(help: "Output format; auto keeps the format of the source.")
+  @Option(help: "Output format; auto keeps the format of the source, smallest takes the smallest file.")
   var format = ThumbnailSpec.Format.auto
 
   @Option(
-    help: ArgumentHelp("JPEG quality, 1 to 100. (default: 82)", valueName: "number"),
+    help: ArgumentHelp("Quality of JPEG and WebP, 1 to 100. (default: 82)", valueName: "number"),
     transform: { try PixelOptions.quality($0) })
   var quality = 82
 

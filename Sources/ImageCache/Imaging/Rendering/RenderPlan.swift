@@ -9,7 +9,7 @@ struct RenderPlan {
     let spec: ThumbnailSpec
     let geometry: FittedGeometry
     let mixing: Mixing
-    let encoder: any ImageEncoder
+    let encoder: any ThumbnailEncoder
     var smaller: [Step] = []
   }
 
@@ -32,7 +32,7 @@ struct RenderPlan {
   }
 
   /// Estimates the windows on the rows of the source, all scaled content, and for one thumbnail at a time the oriented
-  /// content, the canvas, smaller content, and a buffer for the file.
+  /// content, the canvas, smaller content, a buffer for the file, and what the encoder needs besides.
   private static func peakBytes(_ steps: [Step], _ header: ImageHeader) -> Int {
     let contents = steps.reduce(0) { $0 + $1.geometry.canvas.area }
     let largest = steps.map(\.geometry.canvas.area).max() ?? 0
@@ -41,7 +41,8 @@ struct RenderPlan {
     let longSide = max(header.storedSize.width, header.storedSize.height)
     let rows = min(Double(longSide), 28 * max(1, reduction) + 16)
     let window = Int(rows) * longSide * header.layout.channels
-    return (contents + largest * 4) * 4 + min(window, header.storedSize.area * header.layout.channels)
+    let encoding = steps.map { $0.encoder.peakBytes(forPixels: $0.geometry.canvas.area) }.max() ?? 0
+    return (contents + largest * 4) * 4 + encoding + min(window, header.storedSize.area * header.layout.channels)
   }
 
   /// Adds `step` under the smallest step it can be made from, or to `steps` if no step can yield it.
@@ -60,7 +61,7 @@ extension RenderPlan.Step {
     self.spec = spec
     geometry = FittedGeometry(source: decoder.header.source.size, spec: spec)
     mixing = Mixing(geometry, spec.light)
-    encoder = (spec.format.encoder ?? decoder.automaticEncoder).init(spec)
+    encoder = spec.encoder(for: decoder)
   }
 
   /// Returns true if `other` can be made from this step's scaled pixels without visible loss: both show the same part

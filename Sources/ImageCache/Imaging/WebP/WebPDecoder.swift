@@ -8,8 +8,8 @@
     private(set) var shrink = 1
 
     var header: ImageHeader { webp.image }
-    var automaticEncoder: any ImageEncoder.Type {
-      webp.isLossless || header.layout.hasAlpha ? PNGEncoder.self : JPEGEncoder.self
+    func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder {
+      WebPEncoder(spec, isLossless: webp.isLossless)
     }
 
     init(_ webp: WebPHeader) { self.webp = webp }

@@ -3,6 +3,11 @@ extension SourceFormat {
   public static let webp = SourceFormat(rawValue: "webp", mediaType: "image/webp")
 }
 
+extension OutputFormat {
+  /// WebP (RFC 9649). Part of ``all`` only with the package trait `WebP`, which is on by default.
+  public static let webp = OutputFormat(rawValue: "webp", mediaType: "image/webp", fileExtension: "webp")
+}
+
 #if WebP
   extension WebPDecoder {
     static let format = SourceFormat.webp
