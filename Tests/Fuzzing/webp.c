@@ -1,11 +1,14 @@
-// Decodes arbitrary bytes as the image data of a WebP file, at full size and scaled. The results must agree.
+// Decodes arbitrary bytes as the image data of a WebP file, at full size and scaled. The results must agree. Then encodes
+// the pixels and decodes them again.
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <webp/decode.h>
 
 #include "CImage.h"
 
-enum { maxPixels = 1 << 18 };
+enum { maxPixels = 1 << 18, maxEncodedPixels = 1 << 14 };
 
 static CImageBitmap bitmap_of(int32_t width, int32_t height, int32_t channels) {
   CImageBitmap bitmap = {NULL, width, height, channels, (size_t)width * (size_t)channels};
@@ -30,6 +33,37 @@ static size_t start_of(const uint8_t *bytes, size_t count) {
   return 0;
 }
 
+/// Aborts if a pixel differs visibly. Colors may differ if `isLossy`.
+static void compare(CImageBitmap left, CImageBitmap right, bool isLossy) {
+  for (size_t i = 0; i < (size_t)left.width * (size_t)left.height; i++) {
+    const uint8_t *first = left.pixels + i * (size_t)left.channels, *second = right.pixels + i * (size_t)left.channels;
+    if (left.channels == 4 && first[3] != second[3]) abort();
+    bool isClear = left.channels == 4 && first[3] == 0;
+    if (!isLossy && !isClear && memcmp(first, second, (size_t)left.channels) != 0) abort();
+  }
+}
+
+/// Encodes the pixels. The file must be whole, and decode to the same pixels.
+static void encode(CImageBitmap bitmap, float quality, bool isLossless) {
+  if (bitmap.width * bitmap.height > maxEncodedPixels) return;
+  size_t capacity = cimage_encoded_bound(bitmap), count = 0;
+  uint8_t *file = malloc(capacity);
+  CImageMessages messages = {0};
+  CImageWebPEncoding options = {quality, isLossless};
+  if (cimage_webp_encode(bitmap, options, file, capacity, &count, &messages) != CImageStatusOK) abort();
+  if (count < 30 || count % 2 != 0 || memcmp(file + 12, "VP8X", 4) != 0) abort();
+  if ((file[4] | file[5] << 8 | file[6] << 16) + 8 != (int)count) abort();
+  CImageBitmap again = bitmap_of(bitmap.width, bitmap.height, bitmap.channels);
+  if (decode(file + 30, count - 30, bitmap.width, bitmap.height, again) != CImageStatusOK) abort();
+  compare(bitmap, again, !isLossless);
+  // A smaller buffer must not be exceeded, which the sanitizer checks.
+  uint8_t *part = malloc(count - 1);
+  if (cimage_webp_encode(bitmap, options, part, count - 1, &count, &messages) == CImageStatusOK) abort();
+  free(part);
+  free(again.pixels);
+  free(file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   size_t start = start_of(bytes, count);
   bytes += start;
@@ -45,6 +79,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     CImageStatus status = decode(bytes, count, width, height, whole);
     if (decode(bytes, count, width, height, part) != status) abort();
     if (decode(bytes, count, width + 1, height, whole) == CImageStatusOK) abort();
+    if (status == CImageStatusOK) {
+      encode(whole, (float)(bytes[count / 2] % 101), false);
+      encode(whole, 0, true);
+    }
     free(whole.pixels);
     free(part.pixels);
   }

@@ -21,11 +21,14 @@ enum { riffBytes = 12, chunkHeaderBytes = 8, extendedBytes = 18 };
 typedef struct File {
   uint8_t *bytes;
   size_t count, capacity;
+  /// True if the file did not fit.
+  bool isFull;
 } File;
 
 static int write_bytes(const uint8_t *bytes, size_t count, const WebPPicture *picture) {
   File *file = picture->custom_ptr;
-  if (count > file->capacity - file->count) return 0;
+  file->isFull = file->isFull || count > file->capacity - file->count;
+  if (file->isFull) return 0;
   memcpy(file->bytes + file->count, bytes, count);
   file->count += count;
   return 1;
@@ -36,16 +39,16 @@ static CImageStatus fail(CImageMessages *messages, CImageStatus status, const ch
   return status;
 }
 
-/// Converts the reason for which libwebp failed.
-static CImageStatus status_of(WebPEncodingError code, CImageMessages *messages) {
-  switch (code) {
+/// Converts the reason for which libwebp failed. It has no reliable code for a buffer that is too small.
+static CImageStatus status_of(const WebPPicture *picture, CImageMessages *messages) {
+  const File *file = picture->custom_ptr;
+  if (file->isFull) return fail(messages, CImageStatusLimit, "the buffer for the WebP file is too small");
+  switch (picture->error_code) {
     case VP8_ENC_ERROR_OUT_OF_MEMORY:
     case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
       return fail(messages, CImageStatusOutOfMemory, "out of memory");
     case VP8_ENC_ERROR_BAD_DIMENSION:
       return fail(messages, CImageStatusLimit, "the size is out of the range of WebP");
-    case VP8_ENC_ERROR_BAD_WRITE:
-      return fail(messages, CImageStatusLimit, "the buffer for the WebP file is too small");
     case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
     case VP8_ENC_ERROR_PARTITION_OVERFLOW:
     case VP8_ENC_ERROR_FILE_TOO_BIG:
@@ -76,11 +79,11 @@ static void copy_pixels(CImageBitmap bitmap, WebPPicture *picture) {
 static CImageStatus encode(WebPConfig *config, WebPPicture *picture, CImageMessages *messages) {
   File *file = picture->custom_ptr;
   if (WebPEncode(config, picture)) return CImageStatusOK;
-  if (picture->error_code != VP8_ENC_ERROR_PARTITION0_OVERFLOW) return status_of(picture->error_code, messages);
+  if (picture->error_code != VP8_ENC_ERROR_PARTITION0_OVERFLOW) return status_of(picture, messages);
   picture->error_code = VP8_ENC_OK;
   config->partition_limit = 100;
   file->count = 0;
-  return WebPEncode(config, picture) ? CImageStatusOK : status_of(picture->error_code, messages);
+  return WebPEncode(config, picture) ? CImageStatusOK : status_of(picture, messages);
 }
 
 static void put_little_endian(uint8_t *bytes, size_t value, size_t count) {
@@ -119,13 +122,13 @@ CImageStatus cimage_webp_encode(CImageBitmap bitmap, CImageWebPEncoding options,
   if (!configure(&config, options) || !WebPPictureInit(&picture)) {
     return fail(messages, CImageStatusUnsupported, "libwebp is incompatible with its headers");
   }
-  File file = {bytes + extendedBytes, 0, capacity - extendedBytes};
+  File file = {bytes + extendedBytes, 0, capacity - extendedBytes, false};
   picture.use_argb = 1;
   picture.width = bitmap.width;
   picture.height = bitmap.height;
   picture.writer = write_bytes;
   picture.custom_ptr = &file;
-  if (!WebPPictureAlloc(&picture)) return status_of(VP8_ENC_ERROR_OUT_OF_MEMORY, messages);
+  if (!WebPPictureAlloc(&picture)) return status_of(&picture, messages);
   copy_pixels(bitmap, &picture);
   CImageStatus status = encode(&config, &picture, messages);
   WebPPictureFree(&picture);
