@@ -72,7 +72,8 @@ test-jpeg: setup
 TRAITS := --disable-default-traits --scratch-path .build-traits
 test-traits: setup
 	$(SWIFT) build --build-tests $(TRAITS)
-	$(SWIFT) test --skip-build $(TRAITS) --filter 'ImageCacheTests.*(codecs|Recognition|references|check of a spec|fingerprint|mark)'
+	$(SWIFT) test --skip-build $(TRAITS) \
+	  --filter 'ImageCacheTests.*(codecs|Recognition|references|check of a spec|mark)'
 
 ## Compares the output of the commands in the README with what it shows.
 test-readme: setup

@@ -108,7 +108,8 @@ def tagged():
 def animations():
     frames = [photo(80, 60), photo(80, 60).transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
     yield "animated", saved(frames[0], save_all=True, append_images=frames[1:], duration=100, quality=80)
-    yield "animated-lossless", saved(icon(41, 37), save_all=True, append_images=[icon(41, 37).rotate(90)], lossless=True)
+    yield "animated-lossless", saved(icon(41, 37), save_all=True,
+                                     append_images=[icon(41, 37).rotate(90)], lossless=True)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         frames[0].quantize(60).save(folder / "a.gif", save_all=True, append_images=[frames[1].quantize(60)])

@@ -1,5 +1,5 @@
-// Decodes arbitrary bytes as the image data of a WebP file, at full size and scaled. The results must agree. Then encodes
-// the pixels and decodes them again.
+// Decodes arbitrary bytes as the image data of a WebP file, at full size and scaled. The results must agree. Then
+// encodes the pixels and decodes them again.
 
 #include <stdbool.h>
 #include <stdlib.h>

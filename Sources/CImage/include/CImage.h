@@ -163,10 +163,10 @@ typedef struct CImageProfileRoom {
 CImageStatus cimage_png_read_profile(const uint8_t *bytes, size_t count, CImagePNGDecoding options,
                                      CImageProfileRoom *profile, CImageMessages *messages);
 
-/// Decodes the image data of a WebP file: an ALPH chunk, if there is one, and the `VP8 ` or `VP8L` chunk, without the RIFF
-/// header. `width` and `height` are the size that the caller read; an image of another size is corrupt. `bitmap` has 3
-/// channels, or 4 with alpha. If its size differs, the image is scaled by area averages while it is decoded. Exists only
-/// if `CIMAGE_WEBP` is defined.
+/// Decodes the image data of a WebP file: an ALPH chunk, if there is one, and the `VP8 ` or `VP8L` chunk, without the
+/// RIFF header. `width` and `height` are the size that the caller read; an image of another size is corrupt. `bitmap`
+/// has 3 channels, or 4 with alpha. If its size differs, the image is scaled by area averages while it is decoded.
+/// Exists only if `CIMAGE_WEBP` is defined.
 CImageStatus cimage_webp_decode(const uint8_t *bytes, size_t count, int32_t width, int32_t height, CImageBitmap bitmap,
                                 CImageMessages *messages);
 
@@ -309,9 +309,9 @@ typedef struct CImageWebPEncoding {
   int32_t isLossless;
 } CImageWebPEncoding;
 
-/// Encodes 1 to 4 channels, each side at most 16383 pixels, as a WebP file without metadata. Lossy compression keeps alpha
-/// exactly. The file always has the extended layout: the RIFF header and the VP8X chunk take 30 bytes. `capacity` must be
-/// at least `cimage_encoded_bound`. Exists only if `CIMAGE_WEBP` is defined.
+/// Encodes 1 to 4 channels, each side at most 16383 pixels, as a WebP file without metadata. Lossy compression keeps
+/// alpha exactly. The file always has the extended layout: the RIFF header and the VP8X chunk take 30 bytes. `capacity`
+/// must be at least `cimage_encoded_bound`. Exists only if `CIMAGE_WEBP` is defined.
 CImageStatus cimage_webp_encode(CImageBitmap bitmap, CImageWebPEncoding options, uint8_t *file, size_t capacity,
                                 size_t *written, CImageMessages *messages);
 

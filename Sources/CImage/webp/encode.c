@@ -9,9 +9,9 @@
 #include "../messages.h"
 #include "../png/palette.h"
 
-/// libwebp's effort. For photos at 256 pixels, the lossy method 2 takes half of the time and makes files 3% larger; method
-/// 5 takes a sixth more and makes them 2% smaller. For the Oxygen icons at 128 pixels, the lossless level 2 takes 0.6 of
-/// the time and makes files 7% larger; level 5 takes twice the time and makes them 3% smaller.
+/// libwebp's effort. For photos at 256 pixels, the lossy method 2 takes half of the time and makes files 3% larger;
+/// method 5 takes a sixth more and makes them 2% smaller. For the Oxygen icons at 128 pixels, the lossless level 2
+/// takes 0.6 of the time and makes files 7% larger; level 5 takes twice the time and makes them 3% smaller.
 enum { lossyMethod = 4, losslessLevel = 3 };
 
 /// The sizes of the RIFF header, of the header of a chunk, and of the VP8X chunk (RFC 9649, sections 2.4 and 2.7).
@@ -74,7 +74,7 @@ static void copy_pixels(CImageBitmap bitmap, WebPPicture *picture) {
   }
 }
 
-/// Encodes the picture. The modes of the blocks of a very large image may not fit in their partition of the file, so that
+/// Runs the encoder. The modes of the blocks of a very large image may not fit in their partition of the file, so that
 /// it needs simpler ones.
 static CImageStatus encode(WebPConfig *config, WebPPicture *picture, CImageMessages *messages) {
   File *file = picture->custom_ptr;

@@ -19,7 +19,7 @@ import Testing
     #expect(SourceFormat.all.map(\.description).suffix(2) == ["jpeg", "png"])
   }
 
-  @Test func `Each output format has a file name extension, and only output that depends on the image has no format yet`() {
+  @Test func `Each output format has a file name extension, and only output that depends on the image has none`() {
     #if WebP
       #expect(ThumbnailSpec.Format.allCases.map(\.output) == [nil, .jpeg, .png, .webp, nil])
       #expect(OutputFormat.all.map(\.fileExtension) == ["jpg", "png", "webp"])

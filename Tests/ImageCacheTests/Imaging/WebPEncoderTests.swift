@@ -47,7 +47,8 @@
       let channels = layout.channels
       for index in 0..<width * height * channels {
         let pixel = index / channels
-        bitmap.planes[0].samples[index] = UInt8(truncatingIfNeeded: sample(pixel % width, pixel / width, index % channels))
+        let value = sample(pixel % width, pixel / width, index % channels)
+        bitmap.planes[0].samples[index] = UInt8(truncatingIfNeeded: value)
       }
       return bitmap
     }
@@ -199,7 +200,7 @@
     }
 
     @Test(arguments: [ThumbnailSpec.Format.webp, .smallest])
-    func `The same image gives the same file, alone and beside other sizes`(format: ThumbnailSpec.Format) throws {
+    func `The same image gives the same file, alone and with other sizes`(format: ThumbnailSpec.Format) throws {
       let source = try Fixtures.image("large-shrunk.jpg")
       let specs = [ThumbnailSpec(width: 90, format: format), ThumbnailSpec(width: 85, format: format)]
 

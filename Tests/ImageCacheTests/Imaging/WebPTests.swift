@@ -143,7 +143,7 @@
       #expect(error?.code == .tooManyPixels)
     }
 
-    @Test func `The budget is for the pixels, and for lossless files and alpha for a few bytes per pixel more`() throws {
+    @Test func `The budget is for the pixels, plus a few bytes per pixel for lossless files and alpha`() throws {
       let lossy = try decoder(Fixtures.webp("lossy-large"))
       #expect(lossy.peakBytes == 811 * 605 * 3 + 262_144 + 811 * 256)
       let area = 97 * 97

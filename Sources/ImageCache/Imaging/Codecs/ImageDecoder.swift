@@ -37,8 +37,8 @@ protocol ImageDecoder: Sendable {
   /// The peak number of bytes that ``decode(_:colors:into:warnings:)`` allocates, estimated generously.
   var peakBytes: Int { get }
 
-  /// Decodes the whole file, or its first frame. The pixels are passed on as the file stores them, before the orientation
-  /// is applied.
+  /// Decodes the whole file, or its first frame. The pixels are passed on as the file stores them, before the
+  /// orientation is applied.
   ///
   /// - Parameters:
   ///   - file: The bytes of the file.

@@ -2,8 +2,8 @@ extension ThumbnailSpec {
   /// The maximum length of a side of a WebP file (RFC 9649, section 3.4).
   static let longestWebPSide = 16383
 
-  /// Throws `badSpec` if the box, scale or quality is out of range, if this build lacks the format, or if the output could
-  /// have more than `maxOutputPixels`.
+  /// Throws `badSpec` if the box, scale or quality is out of range, if this build lacks the format, or if the output
+  /// could have more than `maxOutputPixels`.
   ///
   /// The pixel limit applies only to output that can be larger than its source: padded or enlarged. All other output
   /// has at most as many pixels as its source, which ``Renderer/maxPixels`` limits.

@@ -30,12 +30,12 @@ extension ThumbnailSpec {
     case jpeg
     /// Always PNG.
     case png
-    /// Always WebP: lossless for a thumbnail with at most 256 colors, or with at most 16 if all are gray, otherwise lossy.
-    /// If there are transparent pixels and many colors, the smaller one of a lossy and a lossless file. Needs the package
-    /// trait `WebP`.
+    /// Always WebP: lossless for a thumbnail with at most 256 colors, or with at most 16 if all are gray, otherwise
+    /// lossy. If there are transparent pixels and many colors, the smaller one of a lossy and a lossless file. Needs
+    /// the package trait `WebP`.
     case webp
-    /// The smaller file of two: ``webp``, and ``jpeg`` for opaque thumbnails with many colors or ``png`` for all others.
-    /// Files of the same size are not WebP. Needs the package trait `WebP`.
+    /// The smaller file of two: ``webp``, and ``jpeg`` for opaque thumbnails with many colors or ``png`` for all
+    /// others. Files of the same size are not WebP. Needs the package trait `WebP`.
     case smallest
   }
 
