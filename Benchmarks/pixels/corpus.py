@@ -8,7 +8,7 @@ from PIL import Image
 
 DIR = pathlib.Path(sys.argv[1])
 FIXTURES = pathlib.Path(__file__).resolve().parents[2] / "Tests/Fixtures/make-fixtures.py"
-FOLDERS = ("photos", "progressive", "srgb", "p3", "422", "large", "icons")
+FOLDERS = ("photos", "progressive", "srgb", "p3", "422", "large", "png", "icons")
 PHOTOS, ICONS = map(int, sys.argv[2:4] or (60, 200))
 SIZES = [(1280, 960), (1600, 1067), (1200, 1600), (1920, 1080), (1080, 1350), (1440, 810)]
 # Sizes of camera photos: 12 to 24 megapixels.
@@ -32,7 +32,7 @@ def tagged(jpeg, profile):
 
 def photos(count):
     """Writes photos of 1 to 2 megapixels at quality 85 as baseline 4:2:0 files, and variants of each: progressive, with
-    two profiles, and 4:2:2."""
+    two profiles, and 4:2:2; and a quarter of them as PNG files."""
     tags = profiles()
     sources = sorted(p for p in pathlib.Path("/usr/share/backgrounds").rglob("*.jpg") if p.stat().st_size > 200_000)
     made = 0
@@ -52,6 +52,8 @@ def photos(count):
         image.save(DIR / "422" / path.name, quality=85, subsampling="4:2:2")
         for name, profile in tags.items():
             (DIR / name / path.name).write_bytes(tagged(path.read_bytes(), profile))
+        if made % 4 == 0:
+            image.save(DIR / "png" / f"{made:04}.png")
         again = subprocess.run(["jpegtran", "-progressive", path], stdout=subprocess.PIPE, check=True).stdout
         (DIR / "progressive" / path.name).write_bytes(again)
         made += 1

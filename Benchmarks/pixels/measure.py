@@ -37,7 +37,7 @@ def cpu(command):
 
 def row(title, folder, side):
     files = sorted(str(path) for path in (CORPUS / folder).iterdir())
-    ext = "png" if folder == "icons" else "jpg[Q=82,strip]"
+    ext = "png" if folder in ("icons", "png") else "jpg[Q=82,strip]"
     best, sizes = {}, {}
     with tempfile.TemporaryDirectory() as out:
         for _ in range(3):
@@ -112,6 +112,7 @@ row("Photos of 1-2 megapixels", "photos", 256)
 row("The same, progressive", "progressive", 256)
 row("The same, progressive", "progressive", 64)
 row("Photos of 12-24 megapixels", "large", 256)
+row("Photos of 1-2 megapixels as PNG", "png", 256)
 row("Icons of 256 px", "icons", 64)
 print("\nCPU time of the same photos to 256 px")
 ratio("sRGB-tagged over untagged", "srgb", "photos")

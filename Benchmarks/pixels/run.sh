@@ -3,7 +3,7 @@
 # icons.
 #
 # To measure other images, set CORPUS to a folder with photos/*.jpg, the same photos in progressive/*.jpg, srgb/*.jpg,
-# p3/*.jpg and 422/*.jpg, and other files in large/*.jpg and icons/*.png.
+# p3/*.jpg and 422/*.jpg, and other files in large/*.jpg, png/*.png and icons/*.png.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 corpus=${CORPUS:-$here/.build/corpus}

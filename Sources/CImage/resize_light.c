@@ -4,6 +4,7 @@
 // row whose sums are complete is then filtered along the row.
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +18,8 @@ struct LightScaler {
   Resize resize;
   /// The next row of the source, and the next row of the target.
   int32_t row, next;
-  /// The table from sRGB samples to light, and the table back.
-  float light[256];
-  uint8_t samples[lightSteps + 1];
   /// One source row as premultiplied light.
-  float *lights;
+  float *converted;
   /// The sums of `sumCount` target rows. Those of row y are at `y % sumCount`.
   float *sums;
   int32_t sumCount;
@@ -31,11 +29,14 @@ struct LightScaler {
 static double light_of(double s) { return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4); }
 static double sample_of(double l) { return l <= 0.0031308 ? l * 12.92 : 1.055 * pow(l, 1 / 2.4) - 0.055; }
 
-static void fill_tables(LightScaler *self) {
-  for (int i = 0; i < 256; i++) self->light[i] = (float)light_of(i / 255.0);
-  for (int i = 0; i <= lightSteps; i++) {
-    self->samples[i] = (uint8_t)(255 * sample_of((double)i / lightSteps) + 0.5);
-  }
+/// The tables from sRGB samples to light and back, which `tables` fills once.
+static float lights[256];
+static uint8_t samples[lightSteps + 1];
+static pthread_once_t tables = PTHREAD_ONCE_INIT;
+
+static void fill_tables(void) {
+  for (int i = 0; i < 256; i++) lights[i] = (float)light_of(i / 255.0);
+  for (int i = 0; i <= lightSteps; i++) samples[i] = (uint8_t)(255 * sample_of((double)i / lightSteps) + 0.5);
 }
 
 static bool has_alpha(int32_t channels) { return channels == 2 || channels == 4; }
@@ -45,9 +46,9 @@ static void read_row(const LightScaler *self, const uint8_t *in) {
   int32_t channels = self->resize.target.channels;
   int colors = channels - has_alpha(channels);
   const uint8_t *end = in + self->resize.columns.count;
-  for (float *out = self->lights; in < end; in += channels) {
+  for (float *out = self->converted; in < end; in += channels) {
     float alpha = has_alpha(channels) ? in[colors] / 255.0f : 1;
-    for (int i = 0; i < colors; i++) *out++ = self->light[in[i]] * alpha;
+    for (int i = 0; i < colors; i++) *out++ = lights[in[i]] * alpha;
     if (has_alpha(channels)) *out++ = alpha;
   }
 }
@@ -63,18 +64,17 @@ static void add_row(const LightScaler *self, int32_t y) {
   float *sums = sums_of(self, y);
   if (self->row == taps.first) memset(sums, 0, count * sizeof(float));
   float weight = self->resize.down->weights[taps.offset + (size_t)(self->row - taps.first)] / (float)(1 << weightBits);
-  for (size_t i = 0; i < count; i++) sums[i] += weight * self->lights[i];
+  for (size_t i = 0; i < count; i++) sums[i] += weight * self->converted[i];
 }
 
 static float clamped(float value) { return value > 1 ? 1 : value > 0 ? value : 0; }
 
-static void write_pixel(const LightScaler *self, const float *sums, uint8_t *out) {
-  int32_t channels = self->resize.target.channels;
+static void write_pixel(const float *sums, int32_t channels, uint8_t *out) {
   int colors = channels - has_alpha(channels);
   float alpha = has_alpha(channels) ? clamped(sums[colors]) : 1;
   for (int i = 0; i < colors; i++) {
     float light = alpha > 0 ? clamped(sums[i] / alpha) : 0;
-    out[i] = self->samples[(int)(light * lightSteps + 0.5f)];
+    out[i] = samples[(int)(light * lightSteps + 0.5f)];
   }
   if (has_alpha(channels)) out[colors] = (uint8_t)(alpha * 255 + 0.5f);
 }
@@ -91,7 +91,7 @@ static void finish_row(const LightScaler *self, int32_t y) {
       float weight = self->resize.across->weights[taps.offset + (size_t)k] / (float)(1 << weightBits);
       for (int i = 0; i < target.channels; i++) sums[i] += weight * in[i];
     }
-    write_pixel(self, sums, out);
+    write_pixel(sums, target.channels, out);
   }
 }
 
@@ -137,19 +137,19 @@ LightScaler *cimage_light_scaler_create(Resize resize) {
   if (self == NULL) return NULL;
   self->resize = resize;
   self->sumCount = overlap(resize.down->taps, resize.target.height);
-  self->lights = malloc(resize.columns.count * sizeof(float));
+  self->converted = malloc(resize.columns.count * sizeof(float));
   self->sums = malloc((size_t)self->sumCount * resize.columns.count * sizeof(float));
-  if (self->lights == NULL || self->sums == NULL) {
+  if (self->converted == NULL || self->sums == NULL) {
     cimage_light_scaler_destroy(self);
     return NULL;
   }
-  fill_tables(self);
+  pthread_once(&tables, fill_tables);
   return self;
 }
 
 void cimage_light_scaler_destroy(LightScaler *self) {
   if (self == NULL) return;
-  free(self->lights);
+  free(self->converted);
   free(self->sums);
   free(self);
 }

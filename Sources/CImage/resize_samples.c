@@ -112,8 +112,8 @@ static void resize_band(const SampleScaler *self, int32_t y, int32_t count) {
     return;
   }
   uint8_t *target = self->resize.target.pixels + (size_t)y * self->resize.target.stride;
-  cimage_filter_gray_rows_avx2(self->middle, (int32_t)self->resize.columns.first, self->resize.across, target, self->resize.target.stride,
-                               self->resize.target.width, count);
+  cimage_filter_gray_rows_avx2(self->middle, (int32_t)self->resize.columns.first, self->resize.across, target,
+                               self->resize.target.stride, self->resize.target.width, count);
 }
 
 SampleScaler *cimage_sample_scaler_create(Resize resize) {

@@ -9,20 +9,27 @@ struct CImageScaler {
   /// One of them is not NULL.
   SampleScaler *samples;
   LightScaler *light;
+  CImageArea needed;
   /// The number of source rows that are needed at once.
   int32_t rowCount;
 };
 
-static NeededColumns needed_columns(const CImageKernel *across, CImageBitmap target) {
-  int32_t first = INT32_MAX, end = 0;
-  for (int32_t x = 0; x < target.width; x++) {
-    Taps taps = across->taps[x];
-    if (taps.first < first) first = taps.first;
-    if (taps.first + taps.count > end) end = taps.first + taps.count;
+/// Extends the samples from `*first` to before `*end` by those that a kernel weighs.
+static void add_needed(const CImageKernel *kernel, int32_t targetCount, int32_t *first, int32_t *end) {
+  for (int32_t i = 0; i < targetCount; i++) {
+    Taps taps = kernel->taps[i];
+    if (taps.first < *first) *first = taps.first;
+    if (taps.first + taps.count > *end) *end = taps.first + taps.count;
   }
+}
+
+static CImageArea needed_area(const CImageKernel *across, const CImageKernel *down, CImageBitmap target) {
+  CImageArea area = {INT32_MAX, INT32_MAX, 0, 0};
+  add_needed(across, target.width, &area.left, &area.right);
+  add_needed(down, target.height, &area.top, &area.bottom);
   // Start at an even column, so that columns can be read in pairs.
-  first -= first & 1;
-  return (NeededColumns){(size_t)first * (size_t)target.channels, (size_t)(end - first) * (size_t)target.channels};
+  area.left -= area.left & 1;
+  return area;
 }
 
 static int32_t rows_needed_at_once(const CImageKernel *down, int32_t height) {
@@ -39,7 +46,10 @@ CImageScaler *cimage_scaler_create(const CImageKernel *across, const CImageKerne
                                    CImageBitmap target) {
   CImageScaler *self = calloc(1, sizeof *self);
   if (self == NULL) return NULL;
-  Resize resize = {target, across, down, needed_columns(across, target)};
+  self->needed = needed_area(across, down, target);
+  NeededColumns columns = {(size_t)self->needed.left * (size_t)target.channels,
+                           (size_t)(self->needed.right - self->needed.left) * (size_t)target.channels};
+  Resize resize = {target, across, down, columns};
   if (light == CImageLightLinear) {
     self->light = cimage_light_scaler_create(resize);
     self->rowCount = 1;
@@ -58,6 +68,8 @@ void cimage_scaler_destroy(CImageScaler *self) {
   cimage_light_scaler_destroy(self->light);
   free(self);
 }
+
+CImageArea cimage_scaler_needed(const CImageScaler *self) { return self->needed; }
 
 int32_t cimage_scaler_row_count(const CImageScaler *self) { return self->rowCount; }
 

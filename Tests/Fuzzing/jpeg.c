@@ -1,9 +1,9 @@
-// Decodes arbitrary bytes as JPEG with every shrink factor, into pixels and into planes, and encodes the results.
+// Decodes arbitrary bytes as JPEG with every shrink factor, into pixels and into planes, as a whole and in part, and
+// encodes the results. A part must have the same samples as the whole.
 
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
 
-#include "CImage.h"
+#include "image.h"
 
 enum { maxPixels = 1 << 17 };
 
@@ -20,9 +20,57 @@ static int read_frame(const uint8_t *bytes, size_t count, int32_t *width, int32_
   return 0;
 }
 
+/// A planar image that is being decoded.
+typedef struct Planes {
+  FuzzImage images[3];
+  /// True if only a part is requested.
+  bool isCropped;
+} Planes;
+
+/// Chooses a part of a side from two bytes of the file.
+static void choose(uint8_t first, uint8_t count, int32_t size, int32_t *start, int32_t *end) {
+  *start = first % size;
+  *end = *start + 1 + count % (size - *start);
+}
+
+/// Returns a part of an image that the last bytes of the file choose.
+static CImageArea part_of(CImageBitmap bitmap, const uint8_t *end) {
+  CImageArea area;
+  choose(end[-1], end[-2], bitmap.width, &area.left, &area.right);
+  choose(end[-3], end[-4], bitmap.height, &area.top, &area.bottom);
+  return area;
+}
+
+static const uint8_t *fileEnd;
+
+static CImageStatus begin_planes(void *context, const CImagePlane planes[3]) {
+  Planes *self = context;
+  for (int i = 0; i < 3; i++) {
+    self->images[i] = fuzz_image(planes[i].width, planes[i].height, 1);
+    if (self->isCropped) self->images[i].needed = part_of(self->images[i].bitmap, fileEnd);
+  }
+  return CImageStatusOK;
+}
+
+static CImageArea needed_of_plane(void *context, int32_t plane) { return ((Planes *)context)->images[plane].needed; }
+
+static void skip_planes(void *context, const int32_t *counts) {
+  for (int i = 0; i < 3; i++) fuzz_skip(&((Planes *)context)->images[i], &counts[i]);
+}
+
+static CImageStatus take_planes(void *context, const CImageBitmap *rows) {
+  Planes *self = context;
+  for (int i = 0; i < 3; i++) fuzz_take(&self->images[i], &rows[i]);
+  return CImageStatusOK;
+}
+
 /// Encodes decoded planes, which must succeed.
-static void encode_planes(const CImagePlane planes[3]) {
-  CImageBitmap views[3] = {planes[0].samples, planes[1].samples, planes[2].samples};
+static void encode_planes(const Planes *planes) {
+  CImageBitmap views[3];
+  for (int i = 0; i < 3; i++) {
+    if (planes->images[i].count != planes->images[i].bitmap.height) abort();
+    views[i] = planes->images[i].bitmap;
+  }
   // The encoder needs chroma planes of half the size.
   views[0].width = views[0].width / 2 * 2;
   views[0].height = views[0].height / 2 * 2;
@@ -41,40 +89,64 @@ static void encode_planes(const CImagePlane planes[3]) {
 }
 
 static void decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options) {
-  uint8_t *room = malloc(cimage_jpeg_planes_bound(options));
-  CImagePlane planes[3];
+  Planes planes[2] = {{.isCropped = false}, {.isCropped = true}};
+  CImageStatus statuses[2];
+  for (int i = 0; i < 2; i++) {
+    CImagePlaneSink sink = {begin_planes, {&planes[i], needed_of_plane, skip_planes, take_planes}};
+    CImageMessages messages = {0};
+    statuses[i] = cimage_jpeg_decode_planes(bytes, count, options, sink, &messages);
+  }
+  if (statuses[0] != statuses[1]) abort();
+  if (statuses[0] == CImageStatusOK) {
+    encode_planes(&planes[0]);
+    for (int i = 0; i < 3; i++) {
+      FuzzImage part = planes[1].images[i];
+      if (!fuzz_same_area(planes[0].images[i].bitmap, part.bitmap, part.needed)) abort();
+    }
+  }
+  for (int i = 0; i < 6; i++) free(planes[i / 3].images[i % 3].bitmap.pixels);
+}
+
+/// Encodes decoded pixels, which must succeed.
+static void encode(CImageBitmap bitmap) {
   CImageMessages messages = {0};
-  CImageStatus status = cimage_jpeg_decode_planes(bytes, count, options, room, planes, &messages);
-  if (status == CImageStatusOK) encode_planes(planes);
-  free(room);
+  size_t capacity = cimage_encoded_bound(bitmap), written;
+  uint8_t *file = malloc(capacity);
+  CImageJPEGEncoding encoding = {.quality = 82, .chromaStep = 2, .scans = CImageJPEGScansProgressive};
+  if (cimage_jpeg_encode(bitmap, encoding, file, capacity, &written, &messages) != CImageStatusOK) abort();
+  free(file);
+}
+
+static void decode_pixels(const uint8_t *bytes, size_t count, CImageJPEGDecoding options) {
+  int32_t width = (options.width + options.shrink - 1) / options.shrink;
+  int32_t height = (options.height + options.shrink - 1) / options.shrink;
+  FuzzImage whole = fuzz_image(width, height, options.channels), part = fuzz_image(width, height, options.channels);
+  part.needed = part_of(part.bitmap, bytes + count);
+  CImageMessages messages = {0};
+  CImageStatus status = cimage_jpeg_decode(bytes, count, options, fuzz_sink(&whole), &messages);
+  if (cimage_jpeg_decode(bytes, count, options, fuzz_sink(&part), &messages) != status) abort();
+  if (status == CImageStatusOK) {
+    if (whole.count != height || !fuzz_same_area(whole.bitmap, part.bitmap, part.needed)) abort();
+    if (options.shrink == 8) encode(whole.bitmap);
+  }
+  free(whole.bitmap.pixels);
+  free(part.bitmap.pixels);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   int32_t width = 0, height = 0;
   int components = read_frame(bytes, count, &width, &height);
   if (components == 0 || width == 0 || height == 0 || (int64_t)width * height > maxPixels) return 0;
-  int32_t channels = components == 1 ? 1 : 3;
+  fileEnd = bytes + count;
+  CImageMessages messages = {0};
+  CImageTransform *inks = NULL;
+  if (components == 4) cimage_transform_create(bytes, count, CImageColorModelCMYK, &inks, &messages);
   for (int32_t shrink = 1; shrink <= 8; shrink *= 2) {
-    CImageBitmap bitmap = {NULL, (width + shrink - 1) / shrink, (height + shrink - 1) / shrink, channels, 0};
-    bitmap.stride = (size_t)bitmap.width * (size_t)channels;
-    bitmap.pixels = malloc(bitmap.stride * (size_t)bitmap.height);
-    CImageMessages messages = {0};
-    CImageJPEGDecoding options = {
-        .width = width, .height = height, .shrink = shrink, .maxScans = 20, .maxMemory = 64 << 20};
-    CImageTransform *inks = NULL;
-    if (components == 4) cimage_transform_create(bytes, count, CImageColorModelCMYK, &inks, &messages);
-    options.cmyk = inks;
-    if (cimage_jpeg_decode(bytes, count, options, bitmap, &messages) == CImageStatusOK && shrink == 8) {
-      // Encoding decoded pixels must succeed.
-      size_t capacity = cimage_encoded_bound(bitmap), written;
-      uint8_t *file = malloc(capacity);
-      CImageJPEGEncoding encoding = {.quality = 82, .chromaStep = 2, .scans = CImageJPEGScansProgressive};
-      if (cimage_jpeg_encode(bitmap, encoding, file, capacity, &written, &messages) != CImageStatusOK) abort();
-      free(file);
-    }
-    cimage_transform_destroy(inks);
-    free(bitmap.pixels);
+    CImageJPEGDecoding options = {.width = width, .height = height, .channels = components == 1 ? 1 : 3,
+                                  .shrink = shrink, .maxScans = 20, .maxMemory = 64 << 20, .cmyk = inks};
+    decode_pixels(bytes, count, options);
     decode_planes(bytes, count, options);
   }
+  cimage_transform_destroy(inks);
   return 0;
 }

@@ -20,10 +20,12 @@ public enum SampleImage {
   }
 
   /// Returns a PNG of less than 100 bytes whose header declares `width` by `height` pixels, but which contains none.
-  public static func pngHeader(width: Int, height: Int) -> [UInt8] {
+  /// An interlaced file is decoded as a whole.
+  public static func pngHeader(width: Int, height: Int, isInterlaced: Bool = false) -> [UInt8] {
     let size = [width, height].flatMap { bigEndian(UInt32($0)) }
     return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-      + pngChunk("IHDR", size + [8, 2, 0, 0, 0]) + pngChunk("IDAT", [0x78, 0x9C]) + pngChunk("IEND", [])
+      + pngChunk("IHDR", size + [8, 2, 0, 0, isInterlaced ? 1 : 0]) + pngChunk("IDAT", [0x78, 0x9C])
+      + pngChunk("IEND", [])
   }
 
   /// Returns one PNG chunk: length, type, data and CRC (PNG Specification, section 5.3).

@@ -16,9 +16,11 @@ enum CacheDecision {
   /// - Parameters:
   ///   - entry: the entry in the cache, if any.
   ///   - specs: all thumbnails that are wanted.
+  ///   - failLevel: failures that it tolerates do not count.
   ///   - since: responses that this process received since this time count as fresh; nil for none.
   init(
-    _ entry: CacheEntry?, specs: [ThumbnailSpec], mode: CacheMode, since: ContinuousClock.Instant?, now: Date
+    _ entry: CacheEntry?, specs: [ThumbnailSpec], mode: CacheMode, failLevel: FailLevel = .error,
+    since: ContinuousClock.Instant?, now: Date
   ) {
     let miss = mode == .offline ? CacheDecision.fail(Self.offlineMiss) : .fetch(confirming: nil)
     guard let entry else {
@@ -28,24 +30,26 @@ enum CacheDecision {
     let isFresh = Self.isFresh(entry.source, mode: mode, since: since, now: now)
     if let laterFailure = entry.laterFailure, mode != .offline,
       Self.isFresh(laterFailure, mode: mode, since: since, now: now),
-      let failure = Self.failure(of: laterFailure)
+      let failure = Self.failure(of: laterFailure, failLevel)
     {
       self = .fail(failure)
     } else if let image = CachedImage(entry), specs.allSatisfy({ image.thumbnails[$0] != nil }) {
       self = isFresh ? .serve(image, Self.origin(of: image, now: now)) : .fetch(confirming: image)
     } else if isFresh, CachedImage(entry) != nil {
       self = .complete(entry.source)
-    } else if isFresh, let failure = Self.failure(of: entry.source) {
+    } else if isFresh, let failure = Self.failure(of: entry.source, failLevel) {
       self = .fail(failure)
     } else {
       self = miss
     }
   }
 
-  /// Returns the stored failure; nil for an image.
-  private static func failure(of source: StoredSource) -> FetchFailure? {
-    guard case .failure(let code, let message, _) = source.content else { return nil }
-    return FetchFailure(FailureCode(code) ?? .image(.decodeError), message, httpStatus: source.status)
+  /// Returns the stored failure; nil for an image and for a failure that is tolerated.
+  private static func failure(of source: StoredSource, _ level: FailLevel) -> FetchFailure? {
+    guard case .failure(let name, let message, _) = source.content else { return nil }
+    let code = FailureCode(name) ?? .image(.decodeError)
+    if case .image(let code) = code, level.tolerates(code) { return nil }
+    return FetchFailure(code, message, httpStatus: source.status)
   }
 
   static let offlineMiss = FetchFailure(.offlineMiss, "The image is not in the cache, and the cache mode is offline.")

@@ -49,7 +49,9 @@ final class ThumbnailContext: Sendable {
     self.cache = cache
     self.downloader = downloader
     self.transport = transport
-    renderer = Renderer(maxPixels: configuration.maxPixels)
+    var renderer = Renderer(maxPixels: configuration.maxPixels)
+    renderer.failLevel = configuration.failLevel
+    self.renderer = renderer
     budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
     mode = configuration.cacheMode
     files = configuration.files

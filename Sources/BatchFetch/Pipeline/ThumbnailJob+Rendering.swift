@@ -22,7 +22,7 @@ extension ThumbnailJob {
     context.budget.hold(download.body.count)
     queue(holding: download.body.count) { job in
       let digest = BodyDigest(of: download.body)
-      if let error = job.context.cache.imageError(of: digest) {
+      if let error = job.context.cache.imageError(of: digest), !job.context.renderer.failLevel.tolerates(error.code) {
         job.fail(error, download, digest)
       } else {
         job.renderRounds(.downloaded(download, digest))
@@ -64,7 +64,9 @@ extension ThumbnailJob {
     switch material {
     case .downloaded(let download, let digest):
       let source = storedSource(rendering.source, download, digest)
-      context.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
+      if !rendering.isDamaged {
+        context.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
+      }
       let timings = Timings(
         queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
         render: begin.duration(to: .now))

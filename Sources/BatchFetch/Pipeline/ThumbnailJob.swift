@@ -76,7 +76,8 @@ final class ThumbnailJob: Sendable {
     guard let demand = context.demand(of: self) else { return }
     let entry = context.cache.entry(for: key, url: source.description, specs: demand.specs)
     let decision = CacheDecision(
-      entry, specs: demand.specs, mode: context.mode, since: demand.since, now: context.now())
+      entry, specs: demand.specs, mode: context.mode, failLevel: context.renderer.failLevel, since: demand.since,
+      now: context.now())
     switch decision {
     case .serve(let image, let origin): serve(image, origin)
     case .fail(let failure): conclude(.failure(failure))

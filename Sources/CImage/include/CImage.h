@@ -84,9 +84,19 @@ void cimage_transform_destroy(CImageTransform *_Nullable transform);
 
 // MARK: Decoding
 
+/// A part of an image or plane: the columns from `left` to before `right`, and the rows from `top` to before `bottom`.
+typedef struct CImageArea {
+  int32_t left, top, right, bottom;
+} CImageArea;
+
 /// Receives the rows of an image from its decoder, from top to bottom.
 typedef struct CImageRowSink {
   void *_Nullable context;
+  /// Returns the part of a plane that is needed. Samples in other columns may be undefined, and other rows may be
+  /// passed to `skip`. Called once per plane before the first rows; `plane` is 0 for pixels.
+  CImageArea (*needed)(void *_Nullable context, int32_t plane);
+  /// Omits the next rows of each plane, as many as `counts` says.
+  void (*skip)(void *_Nullable context, const int32_t *counts);
   /// Takes the next rows: one bitmap, or for luma and chroma planes three of them, any of which may have no rows. The
   /// rows are valid only during the call, which must not change them. A status other than OK ends the decoding, which
   /// then returns it.
@@ -195,7 +205,7 @@ CImageKernel *_Nullable cimage_kernel_create(CImageFilter filter, int32_t source
 /// Destroys a kernel. Does nothing for NULL.
 void cimage_kernel_destroy(CImageKernel *_Nullable kernel);
 
-/// What a resize averages.
+/// The quantity that a resize averages.
 typedef enum CIMAGE_CLOSED CImageLight {
   /// Samples. Alpha, if any, must be premultiplied and is premultiplied in the target.
   CImageLightPerceptual,
@@ -214,6 +224,9 @@ CImageScaler *_Nullable cimage_scaler_create(const CImageKernel *across, const C
 
 /// Destroys a scaler. Does nothing for NULL.
 void cimage_scaler_destroy(CImageScaler *_Nullable scaler);
+
+/// Returns the part of the source that is needed.
+CImageArea cimage_scaler_needed(const CImageScaler *scaler);
 
 /// Finishes all target rows for which `rows` suffices. They are the rows of the source from number `first` on, which is
 /// at most `cimage_scaler_first_row`.

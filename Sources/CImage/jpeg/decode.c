@@ -15,6 +15,9 @@ enum { maxPasses = 32, minBlocks = 2 << 20 };
 /// The number of rows of pixels that are passed on together.
 enum { stripRows = 16 };
 
+/// The number of pixels around the needed ones that are decoded as well, because chroma is interpolated.
+enum { cropMargin = 2 };
+
 /// The state of decoding one file. Lives in the frame above the one that calls setjmp.
 typedef struct Decoder {
   struct jpeg_decompress_struct cinfo;
@@ -28,6 +31,8 @@ typedef struct Decoder {
   CImagePlaneSink sink;
   /// Memory for rows that are not passed on yet, and for one row of CMYK samples.
   uint8_t *rows, *ink;
+  /// The columns of pixels that are decoded.
+  JDIMENSION firstColumn, columnCount;
   /// The components that occurred in a scan, one bit each.
   unsigned seen;
   /// The scan that began last, and the number of blocks that all scans so far visit.
@@ -133,35 +138,85 @@ static uint8_t *allocate(Decoder *self, size_t count) {
   return memory;
 }
 
-/// Reads the next row of pixels.
+/// Reads the decoded columns of the next row of pixels.
 static void read_row(Decoder *self, uint8_t *row) {
   j_decompress_ptr cinfo = &self->cinfo;
+  row += (size_t)self->firstColumn * (size_t)self->options.channels;
   if (self->ink == NULL) {
     jpeg_read_scanlines(cinfo, &row, 1);
     return;
   }
   jpeg_read_scanlines(cinfo, &self->ink, 1);
   if (self->options.cmyk != NULL) {
-    cimage_transform_row(self->options.cmyk, self->ink, row, cinfo->output_width);
+    cimage_transform_row(self->options.cmyk, self->ink, row, self->columnCount);
   } else {
-    ideal_inks(self->ink, row, cinfo->output_width);
+    ideal_inks(self->ink, row, self->columnCount);
   }
 }
 
-static CImageStatus read_rows(Decoder *self) {
+/// Returns true if a progressive file has not sent all bits of all coefficients.
+static bool lacks_bits(const struct jpeg_decompress_struct *cinfo) {
+  if (!cinfo->progressive_mode) return false;
+  for (int component = 0; component < cinfo->num_components; component++) {
+    for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++) {
+      // -1: not sent yet. Above 0: the number of low bits not sent yet.
+      if (cinfo->coef_bits[component][coefficient] != 0) return true;
+    }
+  }
+  return false;
+}
+
+/// Leaves out columns that are not needed. libjpeg moves the first one to the left as necessary. If bits are missing,
+/// it smooths blocks, which then depend on their neighbors.
+static void crop_columns(Decoder *self, CImageArea needed) {
   j_decompress_ptr cinfo = &self->cinfo;
-  size_t stride = (size_t)cinfo->output_width * (size_t)self->options.channels;
-  self->rows = allocate(self, stride * stripRows);
-  if (cinfo->num_components == 4) self->ink = allocate(self, (size_t)cinfo->output_width * 4);
-  CImageBitmap strip = {self->rows, (int32_t)cinfo->output_width, 0, self->options.channels, stride};
-  while (cinfo->output_scanline < cinfo->output_height) {
-    for (strip.height = 0; strip.height < stripRows && cinfo->output_scanline < cinfo->output_height; strip.height++) {
-      read_row(self, self->rows + (size_t)strip.height * stride);
+  int32_t left = needed.left - cropMargin, right = needed.right + cropMargin, width = (int32_t)cinfo->output_width;
+  self->firstColumn = left > 0 ? (JDIMENSION)left : 0;
+  self->columnCount = (JDIMENSION)(right < width ? right : width) - self->firstColumn;
+  if (lacks_bits(cinfo)) {
+    self->firstColumn = 0;
+    self->columnCount = cinfo->output_width;
+  } else if (self->columnCount < cinfo->output_width) {
+    jpeg_crop_scanline(cinfo, &self->firstColumn, &self->columnCount);
+  }
+}
+
+/// Leaves out the rows before number `row`.
+static void skip_rows(Decoder *self, int32_t row) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  int32_t count = row - (int32_t)cinfo->output_scanline;
+  if (count <= 0) return;
+  jpeg_skip_scanlines(cinfo, (JDIMENSION)count);
+  self->sink.rows.skip(self->sink.rows.context, &count);
+}
+
+/// Reads the rows before number `end`.
+static CImageStatus read_strips(Decoder *self, CImageBitmap strip, JDIMENSION end) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  while (cinfo->output_scanline < end) {
+    for (strip.height = 0; strip.height < stripRows && cinfo->output_scanline < end; strip.height++) {
+      read_row(self, strip.pixels + (size_t)strip.height * strip.stride);
     }
     CImageStatus status = self->sink.rows.take(self->sink.rows.context, &strip);
     if (status != CImageStatusOK) return status;
   }
   return CImageStatusOK;
+}
+
+static CImageStatus read_rows(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  size_t stride = (size_t)cinfo->output_width * (size_t)self->options.channels;
+  CImageBitmap strip = {NULL, (int32_t)cinfo->output_width, 0, self->options.channels, stride};
+  CImageArea needed = self->sink.rows.needed(self->sink.rows.context, 0);
+  crop_columns(self, needed);
+  strip.pixels = self->rows = allocate(self, stride * stripRows);
+  if (cinfo->num_components == 4) self->ink = allocate(self, (size_t)cinfo->output_width * 4);
+  skip_rows(self, needed.top - cropMargin);
+  CImageStatus status = read_strips(self, strip, (JDIMENSION)needed.bottom);
+  if (status != CImageStatusOK) return status;
+  // libjpeg reads the data of the last row only if that row is read, and all data must be checked.
+  skip_rows(self, (int32_t)cinfo->output_height - 1);
+  return read_strips(self, strip, cinfo->output_height);
 }
 
 static CImageStatus read_planes(Decoder *self) {
@@ -170,9 +225,11 @@ static CImageStatus read_planes(Decoder *self) {
   size_t count = cimage_plane_reader_init(&reader, cinfo, self->options);
   CImageStatus status = self->sink.begin(self->sink.rows.context, reader.planes);
   if (status != CImageStatusOK) return status;
+  for (int i = 0; i < 3; i++) reader.needed[i] = self->sink.rows.needed(self->sink.rows.context, i);
   self->rows = allocate(self, count);
   while (cinfo->output_scanline < cinfo->output_height && status == CImageStatusOK) {
     cimage_plane_reader_read(&reader, cinfo, self->rows);
+    self->sink.rows.skip(self->sink.rows.context, reader.skipped);
     status = self->sink.rows.take(self->sink.rows.context, reader.strips);
   }
   return status;
@@ -184,14 +241,7 @@ static bool lacks_scans(const Decoder *self) {
   if (!jpeg_has_multiple_scans((j_decompress_ptr)cinfo)) return false;
   if (self->seen != (1u << cinfo->num_components) - 1) return true;
   // Scans are skipped only in files with an end marker, which are not truncated.
-  if (!cinfo->progressive_mode || self->leavesOut) return false;
-  for (int component = 0; component < cinfo->num_components; component++) {
-    for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++) {
-      // -1: not sent yet. Above 0: the number of low bits not sent yet.
-      if (cinfo->coef_bits[component][coefficient] != 0) return true;
-    }
-  }
-  return false;
+  return !self->leavesOut && lacks_bits(cinfo);
 }
 
 static void judge_damage(Decoder *self) {

@@ -1,6 +1,7 @@
 #include "planes.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /// Returns the number of samples, each `step` pixels apart, that show `size` pixels. If blocks are shrunk to `samples`
 /// per side, the last sample may include the encoder's padding; it is then left out, unless it is the only one.
@@ -36,11 +37,15 @@ size_t cimage_plane_reader_init(PlaneReader *reader, j_decompress_ptr cinfo, CIm
   return total;
 }
 
-/// Returns the number of rows of the strip with this number that are not padding.
-static int32_t row_count(const PlaneReader *reader, int plane, size_t number) {
-  int64_t left = reader->planes[plane].height - (int64_t)(number * reader->stripRows[plane]);
-  int64_t most = (int64_t)reader->stripRows[plane];
-  return (int32_t)(left < 0 ? 0 : left < most ? left : most);
+/// Finds the rows of the next strip that are not padding. If none of them is needed, libjpeg does not compute them.
+static void choose_rows(PlaneReader *reader, int plane, jpeg_component_info *component) {
+  int64_t most = (int64_t)reader->stripRows[plane], first = (int64_t)reader->count * most;
+  int64_t left = reader->planes[plane].height - first;
+  int32_t count = (int32_t)(left < 0 ? 0 : left < most ? left : most);
+  bool isNeeded = first < reader->needed[plane].bottom && first + most > reader->needed[plane].top;
+  component->component_needed = isNeeded;
+  reader->strips[plane].height = isNeeded ? count : 0;
+  reader->skipped[plane] = isNeeded ? 0 : count;
 }
 
 void cimage_plane_reader_read(PlaneReader *reader, j_decompress_ptr cinfo, uint8_t *memory) {
@@ -48,7 +53,7 @@ void cimage_plane_reader_read(PlaneReader *reader, j_decompress_ptr cinfo, uint8
   JSAMPARRAY strip[3] = {rows[0], rows[1], rows[2]};
   for (int i = 0; i < 3; i++) {
     reader->strips[i].pixels = memory;
-    reader->strips[i].height = row_count(reader, i, reader->count);
+    choose_rows(reader, i, &cinfo->comp_info[i]);
     for (size_t row = 0; row < reader->stripRows[i]; row++, memory += reader->strips[i].stride) rows[i][row] = memory;
   }
   jpeg_read_raw_data(cinfo, strip, (JDIMENSION)(cinfo->max_v_samp_factor * LEAST_SAMPLES_DOWN(cinfo)));

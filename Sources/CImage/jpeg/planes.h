@@ -8,8 +8,12 @@
 /// The state of reading the planes of one file. A strip is one row of MCUs, the interleaved blocks of all planes.
 typedef struct PlaneReader {
   CImagePlane planes[3];
-  /// The rows of each plane in the strip that was read last, without padding.
+  /// The part of each plane that is needed.
+  CImageArea needed[3];
+  /// The rows of each plane in the strip that was read last, without padding. It has none if none is needed; then their
+  /// number is in `skipped`.
   CImageBitmap strips[3];
+  int32_t skipped[3];
   /// The number of rows that libjpeg writes per strip.
   size_t stripRows[3];
   /// The number of strips so far.

@@ -23,6 +23,7 @@ typedef struct Decoder {
   int32_t pending;
   /// True while the last row is read.
   bool isLast;
+  bool isInterlaced;
   /// The image data, if libpng does not decode it.
   PlainData plain;
 } Decoder;
@@ -117,12 +118,19 @@ static CImageStatus read_strips(Decoder *self) {
 }
 
 static CImageStatus read_rows(Decoder *self) {
-  bool isInterlaced = png_get_interlace_type(self->reader.png, self->reader.info) != PNG_INTERLACE_NONE;
-  size_t count = isInterlaced ? (size_t)self->options.height : stripRows;
+  self->isInterlaced = png_get_interlace_type(self->reader.png, self->reader.info) != PNG_INTERLACE_NONE;
+  size_t count = self->isInterlaced ? (size_t)self->options.height : stripRows;
   // Zeroed, so that nothing of another image can show if libpng skips pixels.
   self->rows = calloc(count, row_bytes(self));
   if (self->rows == NULL) return CImageStatusOutOfMemory;
-  return isInterlaced ? read_interlaced(self) : read_strips(self);
+  return self->isInterlaced ? read_interlaced(self) : read_strips(self);
+}
+
+/// Passes on the rows that precede an error. The one that was being read is damaged. Returns the status of the error.
+static CImageStatus pass_rest(Decoder *self) {
+  if (self->pending > 0 && !self->isInterlaced) self->pending -= 1;
+  if (self->pending > 0) pass_rows(self);
+  return self->reader.errors.status;
 }
 
 /// Decodes the file in the frame that error jumps return to. After longjmp, locals of this function that were modified
@@ -131,7 +139,7 @@ static CImageStatus read_rows(Decoder *self) {
 static CImageStatus decode(Decoder *self) {
   PNGReader *reader = &self->reader;
   if (setjmp(reader->errors.jump)) {
-    if (!reader->isComplete) return reader->errors.status;
+    if (!reader->isComplete) return pass_rest(self);
     cimage_add_warning(reader->errors.messages, reader->errors.messages->error);
     return self->pending > 0 ? pass_rows(self) : CImageStatusOK;
   }

@@ -23,8 +23,8 @@ static uint32_t big_endian(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/// Returns the length of the data of the chunk at the start of `bytes`; SIZE_MAX if its checksum is wrong or it does not
-/// fit in `count` bytes.
+/// Returns the length of the data of the chunk at the start of `bytes`; SIZE_MAX if its checksum is wrong or it does
+/// not fit in `count` bytes.
 static size_t chunk_length(const uint8_t *bytes, size_t count) {
   if (count < 12) return SIZE_MAX;
   size_t length = big_endian(bytes);

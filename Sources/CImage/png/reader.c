@@ -5,6 +5,9 @@
 // Limits on chunks. Ordinary files of any size have few and short ones; these stop files made to exhaust memory.
 enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };
 
+/// The number of bytes of image data that are read at once if the file may be truncated.
+enum { smallRead = 16 };
+
 static void take(png_structp png, png_bytep bytes, size_t count) {
   PNGReader *self = png_get_io_ptr(png);
   if (count > self->budget) {
@@ -20,6 +23,11 @@ static void take(png_structp png, png_bytep bytes, size_t count) {
   memcpy(bytes, self->next, count);
   self->next += count;
   self->left -= count;
+}
+
+/// Returns true if the last chunk is that of a complete file.
+static bool has_end(const PNGReader *self) {
+  return self->left >= 12 && memcmp(self->next + self->left - 8, "IEND", 4) == 0;
 }
 
 static void set_limits(PNGReader *self, int32_t width, int32_t height) {
@@ -46,6 +54,8 @@ bool cimage_png_open(PNGReader *self, const uint8_t *bytes, size_t count, CImage
 
 void cimage_png_read_header(PNGReader *self, int32_t width, int32_t height) {
   png_set_read_fn(self->png, self, take);
+  // libpng decodes nothing of data that it cannot read completely.
+  if (!has_end(self)) png_set_compression_buffer_size(self->png, smallRead);
   set_limits(self, width, height);
   png_read_info(self->png, self->info);
 }

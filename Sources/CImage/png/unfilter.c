@@ -1,6 +1,6 @@
-// Most of the time goes into Paeth rows, where each pixel depends on the one before it. So two to four rows are finished
-// together, each one pixel behind the row above it: the pixel above is then the pixel to the left of the row before, and
-// is in a register.
+// Most of the time goes into Paeth rows, where each pixel depends on the one before it. So two to four rows are
+// finished together, each one pixel behind the row above it: the pixel above is then the pixel to the left of the row
+// before, and is in a register.
 
 #include "unfilter.h"
 

@@ -61,6 +61,7 @@ extension FetchingCommand {
     configuration.cacheMode = caching.mode
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count
+    configuration.failLevel = caching.failOn
     configuration.files = network.fileAccess
     return configuration
   }

@@ -40,6 +40,13 @@ struct CachingOptions: ParsableArguments {
     transform: { try PixelCount($0) })
   var maxPixels = PixelCount(count: 100_000_000)
 
+  @Option(
+    help: ArgumentHelp(
+      "Least flaw of a file that makes its row fail.",
+      discussion: "With none, a damaged image is shown as far as its data goes, with a warning; it is not cached.",
+      valueName: "flaw"))
+  var failOn = FailLevel.error
+
   /// Rejects options that contradict each other.
   func validate() throws {
     if refresh, offline { throw ValidationError("--refresh and --offline cannot be used together.") }

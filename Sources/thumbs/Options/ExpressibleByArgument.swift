@@ -7,4 +7,6 @@ extension ThumbnailSpec.Format: ExpressibleByArgument {}
 
 extension ThumbnailSpec.Filter: ExpressibleByArgument {}
 
+extension FailLevel: ExpressibleByArgument {}
+
 extension ProgressMode: ExpressibleByArgument {}

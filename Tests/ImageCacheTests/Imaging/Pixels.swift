@@ -15,7 +15,7 @@ struct Pixels: Equatable {
     var warnings: [String] = []
     let image = WholeImage()
     try file.decode(bytes.span, colors: ColorTransformCache(), into: image, warnings: &warnings)
-    self.init(image.samples, size: image.size, layout: image.layout)
+    self.init(image.samples[0], size: image.size, layout: image.shape.layout)
   }
 
   init(_ thumbnail: Thumbnail) throws { try self.init(file: thumbnail.bytes) }

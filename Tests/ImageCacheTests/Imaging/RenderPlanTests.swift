@@ -1,3 +1,4 @@
+import CImage
 import Testing
 
 @testable import ImageCache
@@ -42,14 +43,6 @@ import Testing
     ]
 
     for other in others { #expect(Self.plan([large, other]).steps.count == 2) }
-  }
-
-  @Test func `Thumbnails that copy pixels come first, then linear light, then gamma-encoded values`() {
-    let specs = [
-      ThumbnailSpec(width: 100), ThumbnailSpec(width: 90, light: .linear), ThumbnailSpec(width: 5000),
-    ]
-
-    #expect(Self.plan(specs).steps.map(\.mixing) == [.none, .light, .numbers])
   }
 
   /// 4:2:2 has chroma at half the resolution across. That is enough for 4:2:0 output, but not for 4:4:4 output or
@@ -113,19 +106,24 @@ import Testing
     #expect(Self.adapted(to: specs).shrink == 1)
   }
 
-  @Test func `The demand covers the part of the stored image that any thumbnail shows`() {
+  @Test func `Only the part of the stored image that a thumbnail shows is needed`() throws {
     // 400 by 300 pixels, displayed as 300 by 400.
-    var image = ImageHeader(format: .jpeg, storedSize: PixelSize(width: 400, height: 300), layout: .rgb)
+    var image = ImageHeader(format: .png, storedSize: PixelSize(width: 400, height: 300), layout: .rgb)
     image.orientation = .turnedRight
-    let decoder = JPEGDecoder(JPEGHeader(image: image))
     let (square, tall) = (
-      ThumbnailSpec(width: 50, fit: .cover), ThumbnailSpec(width: 20, height: 40, fit: .cover)
+      ThumbnailSpec(width: 50, fit: .cover, filter: .box), ThumbnailSpec(width: 150, height: 400, fit: .cover)
     )
 
-    let area = RenderPlan(decoder, specs: [square]).demand.area
-    #expect(area == PixelBox(left: 50, top: 0, right: 350, bottom: 300))
-    let both = RenderPlan(decoder, specs: [square, tall]).demand.area
-    #expect(both == PixelBox(left: 0, top: 0, right: 400, bottom: 300))
-    #expect(RenderPlan(decoder, specs: []).demand.area == both)
+    for (specs, expected) in [
+      ([square], [50, 0, 350, 300]), ([tall], [0, 75, 400, 225]), ([square, tall], [0, 0, 400, 300]),
+      ([], [0, 0, 1, 1]),
+    ] {
+      let scaler = ImageScaler(
+        RenderPlan(PNGDecoder(PNGHeader(image: image)), specs: specs), header: image, kernels: KernelCache())
+      let whole = PlaneShape(size: image.storedSize, area: PixelBox(size: image.storedSize))
+      try scaler.begin(DecodedShape(layout: .rgb, planes: [whole]))
+      let needed = scaler.needed(ofPlane: 0)
+      #expect([needed.left, needed.top, needed.right, needed.bottom].map(Int.init) == expected)
+    }
   }
 }

@@ -246,11 +246,12 @@
     @Test func `The budget of a WebP thumbnail includes the memory of its encoder`() throws {
       let jpeg = JPEGDecoder(
         JPEGHeader(image: ImageHeader(format: .jpeg, storedSize: PixelSize(width: 100, height: 80), layout: .rgb)))
-      let plans = [ThumbnailSpec.Format.jpeg, .webp, .smallest].map {
-        RenderPlan(jpeg, specs: [ThumbnailSpec(width: 50, format: $0), ThumbnailSpec(width: 40, format: $0)]).peakBytes
+      let budgets = [ThumbnailSpec.Format.jpeg, .webp, .smallest].map { format in
+        let specs = [ThumbnailSpec(width: 50, format: format), ThumbnailSpec(width: 40, format: format)]
+        return RenderPlan(jpeg, specs: specs).peakBytes(jpeg)
       }
 
-      #expect(plans[1] - plans[0] == (1 << 20) + 50 * 40 * 100 && plans[1] == plans[2])
+      #expect(budgets[1] - budgets[0] == (1 << 20) + 50 * 40 * 100 && budgets[1] == budgets[2])
     }
   }
 

@@ -4,11 +4,13 @@ import Testing
 
 /// Runs the command with less memory than one of its images needs.
 @Suite("thumbs fetch: out of memory", .timeLimit(.minutes(5))) struct MemoryLimitTests {
+  private static let huge = SampleImage.pngHeader(width: 70_000, height: 70_000, isInterlaced: true)
+
   /// The image needs 14 GB for its pixels. The limit is 8 GB of address space, most of which is reserved but not used.
   @Test(.enabled(if: !Sanitizer.isOn, "a sanitizer needs more address space than the limit"))
   func `An image that does not fit in memory fails without affecting other rows`() async throws {
     let fixture = try CommandFixture {
-      $0.target == "/huge.png" ? .http(200, [:], SampleImage.pngHeader(width: 70_000, height: 70_000)) : .icon()
+      $0.target == "/huge.png" ? .http(200, [:], Self.huge) : .icon()
     }
     let goods = (0..<30).map { "/good\($0).png" }
     let list = try fixture.list(Array(goods.prefix(15) + ["/huge.png"] + goods.suffix(15)))

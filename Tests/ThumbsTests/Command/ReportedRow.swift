@@ -15,6 +15,7 @@ struct ReportedRow {
   let paths: [String]
   /// The lengths of the files, in the order of `paths`.
   let lengths: [Int]
+  let warnings: [String]
 
   init(_ line: Substring) throws {
     guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
@@ -28,6 +29,7 @@ struct ReportedRow {
     retryable = object["retryable"] as? Bool
     let outputs = object["outputs"] as? [[String: Any]] ?? []
     paths = outputs.compactMap { $0["path"] as? String }
+    warnings = object["warnings"] as? [String] ?? []
     lengths = outputs.compactMap { $0["bytes"] as? Int }
   }
 

@@ -42,11 +42,15 @@ import Testing
   }
 
   @Test func `The pipeline gets the values of the options`() throws {
-    let command = try FetchCommand.parse(["--render-threads", "3", "--max-pixels", "7M", "--allow-file", "--offline"])
+    let command = try FetchCommand.parse([
+      "--render-threads", "3", "--max-pixels", "7M", "--allow-file", "--offline",
+      "--fail-on", "none",
+    ])
 
     let configuration = command.pipelineConfiguration
 
     #expect(configuration.renderThreads == 3 && configuration.maxPixels == 7_000_000)
     #expect(configuration.files == .allowed && configuration.cacheMode == .offline)
+    #expect(configuration.failLevel == .none)
   }
 }

@@ -12,17 +12,21 @@ final class CImageSink {
 
   /// The destination of pixels. The caller has called ``RowSink/begin(_:)``.
   var pixels: CImageRowSink {
-    CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
-      CImageSink.call(context) { target throws(ImageError) in try target.sink.take([rows.pointee]) }
-    }
+    CImageRowSink(
+      context: Unmanaged.passUnretained(self).toOpaque(),
+      needed: { context, plane in CImageSink.at(context).sink.needed(ofPlane: Int(plane)) },
+      skip: { context, counts in CImageSink.at(context).sink.skip([Int(counts[0])]) },
+      take: { context, rows in
+        CImageSink.call(context) { target throws(ImageError) in try target.sink.take([rows.pointee]) }
+      })
   }
 
   /// The destination of luma and chroma planes.
   var planes: CImagePlaneSink {
-    let rows = CImageRowSink(context: Unmanaged.passUnretained(self).toOpaque()) { context, rows in
-      CImageSink.call(context) { target throws(ImageError) in
-        try target.sink.take([rows[0], rows[1], rows[2]])
-      }
+    var rows = pixels
+    rows.skip = { context, counts in CImageSink.at(context).sink.skip((0..<3).map { Int(counts[$0]) }) }
+    rows.take = { context, rows in
+      CImageSink.call(context) { target throws(ImageError) in try target.sink.take([rows[0], rows[1], rows[2]]) }
     }
     return CImagePlaneSink(
       begin: { context, planes in
@@ -36,13 +40,18 @@ final class CImageSink {
     try sink.begin(DecodedShape(layout: .planes, planes: planes.map(PlaneShape.init), colors: colors))
   }
 
+  /// Returns the object that `context` points to.
+  private static func at(_ context: UnsafeMutableRawPointer?) -> CImageSink {
+    guard let context else { preconditionFailure("A decoder lost the context of its sink.") }
+    return Unmanaged<CImageSink>.fromOpaque(context).takeUnretainedValue()
+  }
+
   /// Calls `body` with the object that `context` points to, and converts its error to a status.
   private static func call(
     _ context: UnsafeMutableRawPointer?, _ body: (CImageSink) throws(ImageError) -> Void
   ) -> CImageStatus {
-    guard let context else { return .corrupt }
     do throws(ImageError) {
-      try body(Unmanaged<CImageSink>.fromOpaque(context).takeUnretainedValue())
+      try body(at(context))
       return .OK
     } catch {
       // Only allocations can fail.

@@ -20,6 +20,4 @@ struct DecodingDemand: Sendable {
   var targets: [Target]
   /// The form that all thumbnails can be made from.
   var form: Form
-  /// The part of the stored image that the thumbnails show. A decoder may omit everything else.
-  var area: PixelBox
 }

@@ -34,6 +34,10 @@ protocol ImageDecoder: Sendable {
   /// whole file is decoded at full size.
   mutating func adapt(to demand: DecodingDemand)
 
+  /// The size of the image as it is decoded. Smaller than the stored size if ``adapt(to:)`` chose so; the default is
+  /// the stored size.
+  var decodedSize: PixelSize { get }
+
   /// The peak number of bytes that ``decode(_:colors:into:warnings:)`` allocates, estimated generously.
   var peakBytes: Int { get }
 
@@ -46,7 +50,8 @@ protocol ImageDecoder: Sendable {
   ///   - sink: Gets the shape of the image and then all of its rows.
   ///   - warnings: Harmless oddities of the file are appended here, each a short sentence.
   /// - Throws: `truncated` if any image data is missing, `decodeError` if it is corrupt, `decodeLimit` if it takes more
-  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`. What `sink` got is then useless.
+  ///   work than an image of this size should, `unsupportedFormat` or `outOfMemory`. If the file is truncated or
+  ///   corrupt, `sink` has got what could be decoded.
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError)
@@ -56,4 +61,6 @@ extension ImageDecoder {
   static func start(afterGarbageIn window: Span<UInt8>) -> Int? { nil }
 
   mutating func readTrailer(_ file: Span<UInt8>) {}
+
+  var decodedSize: PixelSize { header.storedSize }
 }

@@ -5,6 +5,13 @@ protocol RowSink: AnyObject {
   /// Prepares for an image of this shape. Called once, before the first rows.
   func begin(_ shape: DecodedShape) throws(ImageError)
 
+  /// Returns the part of a plane that it needs. Samples in other columns may be undefined, and other rows may be
+  /// skipped. Called after ``begin(_:)``.
+  func needed(ofPlane index: Int) -> CImageArea
+
+  /// Omits the next rows of each plane.
+  func skip(_ counts: [Int])
+
   /// Takes the next rows of each plane, from top to bottom.
   func take(_ rows: [CImageBitmap]) throws(ImageError)
 }

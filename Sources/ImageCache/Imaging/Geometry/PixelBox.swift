@@ -12,13 +12,6 @@ extension PixelBox {
     self.init(left: 0, top: 0, right: Double(size.width), bottom: Double(size.height))
   }
 
-  /// Returns the smallest box that contains this one and `other`.
-  func union(_ other: PixelBox) -> PixelBox {
-    PixelBox(
-      left: min(left, other.left), top: min(top, other.top), right: max(right, other.right),
-      bottom: max(bottom, other.bottom))
-  }
-
   /// Returns this box with its width and height multiplied; the upper left corner stays.
   func stretched(across: Double, down: Double) -> PixelBox {
     PixelBox(left: left, top: top, right: left + width * across, bottom: top + height * down)

@@ -27,9 +27,11 @@ struct JPEGDecoder: ImageDecoder {
     shrink = JPEGShrink.factor(for: demand.targets, of: header.storedSize, chromaStretch: jpeg.chromaStretch)
   }
 
+  var decodedSize: PixelSize { header.storedSize.divided(by: shrink, .up) }
+
   /// A few rows, and the coefficients of a file with several scans.
   var peakBytes: Int {
-    let rows = header.storedSize.width / shrink * header.layout.channels * 32
+    let rows = decodedSize.width * header.layout.channels * 64
     return rows + (jpeg.keepsCoefficients ? jpeg.coefficientBytes : 0)
   }
 

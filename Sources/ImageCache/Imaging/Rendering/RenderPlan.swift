@@ -15,34 +15,17 @@ struct RenderPlan {
 
   /// The needs of all thumbnails, from which the decoder chooses how to decode the image.
   let demand: DecodingDemand
-  /// The peak number of bytes that rendering takes besides the decoded image, estimated generously.
-  let peakBytes: Int
   /// The thumbnails made from the decoded image, the largest first.
   private(set) var steps: [Step] = []
 
   /// Plans the thumbnails of the image whose header `decoder` has read.
   init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec]) {
     let steps = specs.indices.map { Step(index: $0, spec: specs[$0], decoder: decoder) }
-    demand = DecodingDemand(steps, of: decoder.header)
-    peakBytes = Self.peakBytes(steps, decoder.header)
+    demand = DecodingDemand(steps)
     // The largest first, because smaller ones may be made from it.
     for step in steps.sorted(by: { $0.geometry.content.area > $1.geometry.content.area }) {
       Self.insert(step, into: &self.steps)
     }
-  }
-
-  /// Estimates the windows on the rows of the source, all scaled content, and for one thumbnail at a time the oriented
-  /// content, the canvas, smaller content, a buffer for the file, and what the encoder needs besides.
-  private static func peakBytes(_ steps: [Step], _ header: ImageHeader) -> Int {
-    let contents = steps.reduce(0) { $0 + $1.geometry.canvas.area }
-    let largest = steps.map(\.geometry.canvas.area).max() ?? 0
-    // Twice the rows for 8 rows of a thumbnail, whose filter reaches over three on either side.
-    let reduction = steps.map(\.geometry.largestReduction).max() ?? 1
-    let longSide = max(header.storedSize.width, header.storedSize.height)
-    let rows = min(Double(longSide), 28 * max(1, reduction) + 16)
-    let window = Int(rows) * longSide * header.layout.channels
-    let encoding = steps.map { $0.encoder.peakBytes(forPixels: $0.geometry.canvas.area) }.max() ?? 0
-    return (contents + largest * 4) * 4 + encoding + min(window, header.storedSize.area * header.layout.channels)
   }
 
   /// Adds `step` under the smallest step it can be made from, or to `steps` if no step can yield it.
@@ -92,10 +75,8 @@ extension RenderPlan.Step {
 
 extension DecodingDemand {
   /// Creates the demand of `steps`, each of which stands for one thumbnail of the image.
-  fileprivate init(_ steps: [RenderPlan.Step], of header: ImageHeader) {
+  fileprivate init(_ steps: [RenderPlan.Step]) {
     targets = steps.map(\.target)
     form = steps.allSatisfy { $0.form == .planes } ? .planes : .pixels
-    let areas = steps.map { header.orientation.stored($0.geometry.crop, in: header.storedSize) }
-    area = areas.dropFirst().reduce(areas.first ?? PixelBox(size: header.storedSize)) { $0.union($1) }
   }
 }

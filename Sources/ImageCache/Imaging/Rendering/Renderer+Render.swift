@@ -9,21 +9,37 @@ extension Renderer {
   ///   - specs: The thumbnails to render.
   /// - Returns: The source, one thumbnail per spec in the same order, and warnings about the file.
   /// - Throws: An error with any code of ``ImageError/Code``; `badSpec` if ``check(_:)`` refuses a spec, `truncated` if
-  ///   any image data is missing, however little.
+  ///   any image data is missing, however little, unless ``failLevel`` tolerates that.
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     try check(specs)
     var file = try ImageFile(bytes.span, limits: limits)
     let plan = RenderPlan(file.decoder, specs: specs)
     file.decoder.adapt(to: plan.demand)
-    let cost = file.decoder.peakBytes + plan.peakBytes
+    let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
     memory.enter(cost)
     defer { memory.leave(cost) }
     var warnings = file.warnings
     let header = file.decoder.header
     let scaler = ImageScaler(plan, header: header, kernels: caches.kernels)
-    try file.decode(bytes.span, colors: caches.transforms, into: scaler, warnings: &warnings)
+    let isWhole = try decode(file, bytes.span, into: scaler, warnings: &warnings)
+    if failLevel == .warning, let warning = warnings.first { throw ImageError(.decodeError, warning) }
     let thumbnails = try scaler.thumbnails()
     return Rendering(
-      source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings)
+      source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings,
+      isDamaged: !isWhole)
+  }
+
+  /// Decodes a file. Returns false if it is damaged, which is tolerated.
+  private func decode(
+    _ file: ImageFile, _ bytes: Span<UInt8>, into scaler: ImageScaler, warnings: inout [String]
+  ) throws(ImageError) -> Bool {
+    do throws(ImageError) {
+      try file.decode(bytes, colors: caches.transforms, into: scaler, warnings: &warnings)
+      return true
+    } catch {
+      guard failLevel.tolerates(error.code), try scaler.fillMissingRows() else { throw error }
+      warnings.append(error.message)
+      return false
+    }
   }
 }

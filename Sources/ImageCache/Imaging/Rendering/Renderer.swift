@@ -12,7 +12,7 @@
 public struct Renderer: Sendable {
   /// The version of the rendered output. Rises whenever the same bytes and spec would give a different file. Part of
   /// every cache key.
-  public static let version = 3
+  public static let version = 4
 
   /// The maximum number of pixels a source may declare. Default 100 million.
   public var maxPixels: Int
@@ -20,6 +20,9 @@ public struct Renderer: Sendable {
   /// The maximum number of pixels of a thumbnail that can be larger than its source: padded or enlarged. Default
   /// 67,108,864, which is 8192 by 8192.
   public var maxOutputPixels = 1 << 26
+
+  /// The least flaw of a file that makes ``render(_:specs:)`` fail. Default ``FailLevel/error``.
+  public var failLevel = FailLevel.error
 
   /// Shared by all copies of this renderer.
   let memory: MemoryGate
@@ -53,7 +56,10 @@ public struct Renderer: Sendable {
     public var source: SourceImage
     /// One thumbnail per spec, in the order of the specs.
     public var thumbnails: [Thumbnail]
-    /// Harmless oddities of the file, each a short sentence.
+    /// Flaws of the file, each a short sentence. They are harmless unless ``isDamaged``.
     public var warnings: [String]
+    /// True if image data is missing or corrupt, which ``Renderer/failLevel`` tolerates. Do not cache the thumbnails:
+    /// another transfer may give a whole file.
+    public var isDamaged = false
   }
 }

@@ -3,7 +3,8 @@ import CImage
 extension CImageBitmap {
   /// Returns a part of the rows.
   func rows(from first: Int, count: Int) -> CImageBitmap {
-    CImageBitmap(pixels: pixels + first * stride, width: width, height: Int32(count), channels: channels, stride: stride)
+    CImageBitmap(
+      pixels: pixels + first * stride, width: width, height: Int32(count), channels: channels, stride: stride)
   }
 
   /// Copies the rows from `first` on to all rows of `target`, which has the same channels and is at most as wide.

@@ -8,7 +8,14 @@ final class HalfPlaneScaler {
   private var count = 0
 
   /// Creates a scaler whose source has this size, at least two rows and columns.
-  init(size: PixelSize, _ scaler: PlaneScaler) { (self.size, self.scaler) = (size, scaler) }
+  init(size: PixelSize, _ scaler: PlaneScaler) {
+    (self.size, self.scaler) = (size, scaler)
+    count = Int(scaler.needed.top)
+    scaler.skip(count)
+  }
+
+  /// The part of the source that is needed.
+  var needed: CImageArea { scaler.needed.doubled }
 
   /// The number of the first row that is still needed.
   var firstRow: Int { count < size.height ? 2 * count : .max }

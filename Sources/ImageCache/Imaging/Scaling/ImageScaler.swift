@@ -32,8 +32,24 @@ final class ImageScaler: RowSink {
     }
   }
 
+  func needed(ofPlane index: Int) -> CImageArea {
+    // A decoder always decodes something, even for no thumbnails.
+    groups.map { $0.needed(ofPlane: index) }.reduce(CImageArea.nothing) { $0.union($1) }.orOneSample
+  }
+
+  func skip(_ counts: [Int]) {
+    for group in groups { group.skip(counts) }
+  }
+
   func take(_ rows: [CImageBitmap]) throws(ImageError) {
     for group in groups { try group.take(rows) }
+  }
+
+  /// Supplies the rows that a damaged file lacks. Returns false if it has no row at all.
+  func fillMissingRows() throws(ImageError) -> Bool {
+    guard let shape, groups.contains(where: \.hasRows) else { return false }
+    for group in groups { try group.fillMissingRows(with: shape.layout.hasAlpha ? 0 : 128) }
+    return true
   }
 
   /// Returns the thumbnails by the index of their spec. Call it once, after all rows.

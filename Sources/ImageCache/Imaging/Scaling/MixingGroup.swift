@@ -47,6 +47,22 @@ final class MixingGroup {
     return PlaneScaler(shape, channels: channels, scalers: scalers, half: halfScaler)
   }
 
+  /// Returns the part of a plane that is needed.
+  func needed(ofPlane index: Int) -> CImageArea { planes[index].needed }
+
+  /// Omits the next rows of each plane.
+  func skip(_ counts: [Int]) {
+    for (plane, count) in zip(planes, counts) { plane.skip(count) }
+  }
+
+  /// True if there is at least one row.
+  var hasRows: Bool { planes.contains(where: \.hasRows) }
+
+  /// Supplies the missing rows, all samples of which are `sample`.
+  func fillMissingRows(with sample: UInt8) throws(ImageError) {
+    for plane in planes { try plane.fillMissingRows(with: sample) }
+  }
+
   /// Takes the next rows of each plane.
   func take(_ rows: [CImageBitmap]) throws(ImageError) {
     for (plane, rows) in zip(planes, rows) { try plane.take(rows, prepare: prepare) }

@@ -3,7 +3,7 @@ import CImage
 /// The last rows of a plane that is being decoded: those that a scaler still needs.
 final class RowWindow {
   /// The number of the first row in the window.
-  private(set) var first = 0
+  private(set) var first: Int
   /// The number of rows in the window.
   private(set) var count = 0
 
@@ -17,11 +17,12 @@ final class RowWindow {
   /// Allocates a window. Throws `outOfMemory` if the allocation fails.
   ///
   /// - Parameters:
+  ///   - first: The number of the first row that it will get.
   ///   - width: The number of columns.
   ///   - channels: The number of samples per pixel.
   ///   - capacity: The maximum number of rows.
-  init(width: Int, channels: Int, capacity: Int) throws(ImageError) {
-    (self.width, self.channels, self.capacity) = (width, channels, capacity)
+  init(first: Int, width: Int, channels: Int, capacity: Int) throws(ImageError) {
+    (self.first, self.width, self.channels, self.capacity) = (first, width, channels, capacity)
     memory = try CImageCall.allocate(width * channels * capacity)
   }
 

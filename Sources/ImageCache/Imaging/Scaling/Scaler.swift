@@ -25,6 +25,9 @@ final class Scaler {
 
   deinit { cimage_scaler_destroy(handle) }
 
+  /// The part of the source that is needed.
+  var needed: CImageArea { cimage_scaler_needed(handle) }
+
   /// The number of the first source row that is still needed; a very large number if none is.
   var firstRow: Int { Int(cimage_scaler_first_row(handle)) }
 

@@ -31,11 +31,13 @@
       shrink = isShrinkable && factor >= 3 ? factor : 1
     }
 
+    var decodedSize: PixelSize { header.storedSize.divided(by: shrink, .up) }
+
     /// The pixels, and what libwebp takes: tables and some rows, for lossless files a copy of all pixels, and for lossy
     /// ones with alpha its plane and the pixels it is decoded from. Measured: 4.1 to 4.8 bytes per pixel without loss,
     /// 6.3 with alpha, 130 per column otherwise.
     var peakBytes: Int {
-      let decoded = header.storedSize.divided(by: shrink, .up).area * header.layout.channels
+      let decoded = decodedSize.area * header.layout.channels
       let kept = webp.isLossless ? 5 : header.layout.hasAlpha ? 7 : 0
       return decoded + (256 << 10) + webp.frameSize.width * 256 + webp.frameSize.area * kept
     }
@@ -56,8 +58,7 @@
 
     /// Decodes the image, or the first frame onto a transparent canvas.
     private func pixels(_ file: Span<UInt8>, warnings: inout [String]) throws(ImageError) -> Bitmap {
-      let size = header.storedSize.divided(by: shrink, .up)
-      let shape = PlaneShape(size: size, area: PixelBox(size: header.storedSize))
+      let shape = PlaneShape(size: decodedSize, area: PixelBox(size: header.storedSize))
       let bitmap = try Bitmap(layout: header.layout, planes: [shape])
       var view = bitmap.planes[0].view
       if !webp.fillsCanvas {

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The sanitizer that the tests and the command were built with.
-enum Sanitizer {
+public enum Sanitizer {
   /// True if the address or thread sanitizer is on.
-  static let isOn = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+  public static let isOn = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 }
