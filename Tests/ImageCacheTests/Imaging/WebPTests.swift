@@ -110,10 +110,9 @@
     @Test func `A shrunk image leaves the filter twice the resolution and looks the same`() throws {
       let bytes = try Fixtures.webp("lossy-large")
       var decoder = try decoder(bytes)
-      let area = PixelBox(size: decoder.header.storedSize)
       for (reductions, factor) in [([16.9, 8], 4), ([3.9], 1), ([5.9], 1), ([7.9], 3)] {
         let targets = reductions.map { DecodingDemand.Target(reduction: $0) }
-        decoder.adapt(to: DecodingDemand(targets: targets, form: .pixels, area: area))
+        decoder.adapt(to: DecodingDemand(targets: targets, form: .pixels))
         #expect(decoder.shrink == factor)
       }
 
