@@ -1,7 +1,7 @@
 # The required packages of Debian and Ubuntu, besides Swift. python3 serves the example images; the tests start nginx
 # and tinyproxy, with certificates made by openssl.
-PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libdeflate-dev liblcms2-dev libsqlite3-dev libssl-dev \
-  libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
+PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libwebp-dev libdeflate-dev liblcms2-dev libsqlite3-dev \
+  libssl-dev libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
 SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
@@ -15,7 +15,7 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-thread test-address test-cache test-jpeg test-readme test-gallery gallery-screenshot \
+.PHONY: run test test-thread test-address test-cache test-jpeg test-traits test-readme test-gallery gallery-screenshot \
   test-install fuzz bench bench-pixels bench-fetch bench-cache bench-start docs format lint structure build release \
   install uninstall clean setup
 
@@ -67,6 +67,13 @@ test-cache: setup
 ## Compiles the codecs with the three APIs of libjpeg: 6b, 7 and 8.
 test-jpeg: setup
 	Tests/Portability/jpeg-api.sh
+
+## Builds without the package traits and runs the imaging tests.
+TRAITS := --disable-default-traits --scratch-path .build-traits
+test-traits: setup
+	$(SWIFT) build --build-tests $(TRAITS)
+	$(SWIFT) test --skip-build $(TRAITS) \
+	  --filter 'ImageCacheTests.*(codecs|Recognition|references|check of a spec|mark)'
 
 ## Compares the output of the commands in the README with what it shows.
 test-readme: setup

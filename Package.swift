@@ -8,6 +8,11 @@ let package = Package(
     .library(name: "BatchFetch", targets: ["BatchFetch"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
   ],
+  // Without a trait, the libraries do not need its system library, and files of its format are unsupported.
+  traits: [
+    .default(enabledTraits: ["WebP"]),
+    .trait(name: "WebP", description: "Decodes and encodes WebP. Needs libwebp."),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -18,6 +23,7 @@ let package = Package(
     // System libraries. If one is missing, the build names it and the package that provides it.
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
@@ -29,7 +35,9 @@ let package = Package(
     .systemLibrary(name: "CStatfs"),
 
     // The four modules, lowest first. Each imports only those below it.
-    .target(name: "CImage", dependencies: ["CJPEG", "CPNG", "CDeflate", "CLCMS"]),
+    .target(
+      name: "CImage",
+      dependencies: ["CJPEG", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "CDeflate", "CLCMS"]),
     .target(
       name: "ImageCache",
       dependencies: [
@@ -59,7 +67,7 @@ let package = Package(
     .testTarget(
       name: "ImageCacheTests",
       dependencies: [
-        "ImageCache", "CImage", "CPNG", "TestSupport",
+        "ImageCache", "CImage", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -88,4 +96,5 @@ for target in package.targets where target.type != .system {
     .enableUpcomingFeature("MemberImportVisibility"),
   ]
   if isCI { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
+  if target.name == "CImage" { target.cSettings?.append(.define("CIMAGE_WEBP", .when(traits: ["WebP"]))) }
 }

@@ -2,7 +2,7 @@
 # Fuzzes the parsers of untrusted bytes, each for SECONDS (default 60), with the address and undefined-behavior
 # sanitizers.
 #
-#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png resize icc header file
+#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png webp resize icc header file
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -14,6 +14,7 @@ out=$root/.build/fuzzing
 toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
 mkdir -p "$out"
 fixtures=$root/Tests/Fixtures/pictures
+libraries='libjpeg libpng libwebp libdeflate lcms2'
 
 build() {
   case $1 in
@@ -25,13 +26,13 @@ build() {
     for file in "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c; do
       name=$(echo "${file#"$root/Sources/CImage/"}" | tr / -)
       "$toolchain/clang" -c -g -O1 -std=gnu11 -fsanitize=fuzzer-no-link,address -I "$headers" \
-        $(pkg-config --cflags libjpeg libpng libdeflate lcms2) -o "$out/CImage/$name.o" "$file"
+        -DCIMAGE_WEBP $(pkg-config --cflags $libraries) -o "$out/CImage/$name.o" "$file"
     done
     "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed \
-      -swift-version 6 -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
+      -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
-      $(pkg-config --libs libjpeg libpng libdeflate lcms2) -lm
+      $(pkg-config --libs $libraries) -lm
     ;;
   *)
     # The linker leads calls of the decoder without libpng to the fuzzer, which can switch it off.
@@ -41,7 +42,7 @@ build() {
       -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
       -I "$root/Sources/CImage/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/CImage/*.c \
       "$root"/Sources/CImage/*/*.c \
-      $(pkg-config --cflags --libs libjpeg libpng libdeflate lcms2) -lm
+      -DCIMAGE_WEBP $(pkg-config --cflags --libs $libraries) -lm
     ;;
   esac
 }
@@ -65,12 +66,15 @@ seeds() {
     cp "$fixtures"/*.png "$out/$1-corpus"
     tiny png "$out/$1-corpus"
     ;;
+  webp)
+    cp "$fixtures"/../webp/*.webp "$out/$1-corpus"
+    ;;
   file)
     for kind in gif bmp ico cur; do cp "$fixtures/../exact"/*.$kind "$out/$1-corpus"; done
     ;;
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \
-      "$out/$1-corpus"
+      "$fixtures"/../webp/animated*.webp "$fixtures"/../webp/exif*.webp "$out/$1-corpus"
     [ "$1" = icc ] || cp "$fixtures/../exact"/*palette*.gif "$fixtures/../exact"/fields-*.bmp \
       "$fixtures/../exact"/*s.ico "$out/$1-corpus"
     ;;
@@ -87,7 +91,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png resize icc header file}; do
+for target in ${*:-jpeg png webp resize icc header file}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

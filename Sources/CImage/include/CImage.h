@@ -1,4 +1,4 @@
-/// Decodes, resizes and encodes JPEG and PNG pixels behind one small header.
+/// Decodes, resizes and encodes pixels of JPEG, PNG and WebP files behind one small header.
 ///
 /// Every function is synchronous and may run on any number of threads at once. It returns a status, writes only into
 /// memory owned by the caller, and never jumps out, aborts or prints. Library messages go to `CImageMessages`. Header
@@ -204,6 +204,13 @@ typedef struct CImageProfileRoom {
 CImageStatus cimage_png_read_profile(const uint8_t *bytes, size_t count, CImagePNGDecoding options,
                                      CImageProfileRoom *profile, CImageMessages *messages);
 
+/// Decodes the image data of a WebP file: an ALPH chunk, if there is one, and the `VP8 ` or `VP8L` chunk, without the
+/// RIFF header. `width` and `height` are the size that the caller read; an image of another size is corrupt. `bitmap`
+/// has 3 channels, or 4 with alpha. If its size differs, the image is scaled by area averages while it is decoded.
+/// Exists only if `CIMAGE_WEBP` is defined.
+CImageStatus cimage_webp_decode(const uint8_t *bytes, size_t count, int32_t width, int32_t height, CImageBitmap bitmap,
+                                CImageMessages *messages);
+
 // MARK: Pixels
 
 /// A resampling filter.
@@ -287,6 +294,20 @@ void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t
 /// Sets every pixel to the first `channels` samples of `sample`.
 void cimage_fill(CImageBitmap bitmap, const uint8_t *sample);
 
+/// The kind of an image, by which an encoder is chosen.
+typedef enum CIMAGE_CLOSED CImageContent {
+  /// Opaque, with many colors.
+  CImageContentPhoto,
+  /// Partly transparent, with many colors.
+  CImageContentCutout,
+  /// At most 256 colors, of which transparent ones count separately. If all pixels are opaque and gray, at most 16,
+  /// because a gray photo has no more than 256 colors either.
+  CImageContentDrawing,
+} CImageContent;
+
+/// Returns the kind of an image.
+CImageContent cimage_content(CImageBitmap bitmap);
+
 // MARK: Encoding
 
 /// The scan order of a JPEG file.
@@ -306,7 +327,7 @@ typedef struct CImageJPEGEncoding {
   CImageJPEGScans scans;
 } CImageJPEGEncoding;
 
-/// Returns the number of bytes that is enough for any JPEG or PNG file encoded from this bitmap.
+/// Returns the number of bytes that is enough for any JPEG, PNG or WebP file encoded from this bitmap.
 size_t cimage_encoded_bound(CImageBitmap bitmap);
 
 /// Encodes 1 or 3 channels as a JPEG file with optimized Huffman tables and no metadata. `capacity` must be at least
@@ -323,6 +344,20 @@ CImageStatus cimage_jpeg_encode_planes(const CImageBitmap planes[_Nonnull 3], CI
 /// without alpha if all are opaque, and with a palette if at most 256 colors occur and that makes the file smaller.
 CImageStatus cimage_png_encode(CImageBitmap bitmap, uint8_t *file, size_t capacity, size_t *written,
                                CImageMessages *messages);
+
+/// The options for encoding a WebP file.
+typedef struct CImageWebPEncoding {
+  /// The quality of lossy compression on libwebp's own scale, 0 to 100.
+  float quality;
+  /// Nonzero for lossless compression, which keeps everything but the colors of fully transparent pixels.
+  int32_t isLossless;
+} CImageWebPEncoding;
+
+/// Encodes 1 to 4 channels, each side at most 16383 pixels, as a WebP file without metadata. Lossy compression keeps
+/// alpha exactly. The file always has the extended layout: the RIFF header and the VP8X chunk take 30 bytes. `capacity`
+/// must be at least `cimage_encoded_bound`. Exists only if `CIMAGE_WEBP` is defined.
+CImageStatus cimage_webp_encode(CImageBitmap bitmap, CImageWebPEncoding options, uint8_t *file, size_t capacity,
+                                size_t *written, CImageMessages *messages);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end

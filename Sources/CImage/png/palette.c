@@ -53,6 +53,13 @@ void cimage_palette_read(Palette *palette, CImageBitmap bitmap) {
   if (palette->count <= maxColors) sort(palette);
 }
 
+CImageContent cimage_content(CImageBitmap bitmap) {
+  Palette palette;
+  cimage_palette_read(&palette, bitmap);
+  if (palette.count <= (palette.gray && palette.opaque ? 16 : maxColors)) return CImageContentDrawing;
+  return palette.opaque ? CImageContentPhoto : CImageContentCutout;
+}
+
 int cimage_palette_index(const Palette *palette, uint32_t color) {
   return palette->slotNumbers[slot_of(palette, color)] - 1;
 }

@@ -17,11 +17,14 @@ struct PixelOptions: ParsableArguments {
   @Flag(help: "Enlarge images smaller than the thumbnail size.")
   var enlarge = false
 
-  @Option(help: "Output format; auto keeps JPEG and PNG, and chooses one of them for sources of other formats.")
+  @Option(
+    help: """
+      Output format; auto keeps JPEG, PNG and WebP, and turns others into JPEG or PNG; smallest takes the smallest file.
+      """)
   var format = ThumbnailSpec.Format.auto
 
   @Option(
-    help: ArgumentHelp("JPEG quality, 1 to 100. (default: 82)", valueName: "number"),
+    help: ArgumentHelp("Quality of JPEG and WebP, 1 to 100. (default: 82)", valueName: "number"),
     transform: { try PixelOptions.quality($0) })
   var quality = 82
 

@@ -18,7 +18,7 @@ struct NameTemplate: Hashable, Sendable {
     case height
     /// The requested size, as in the report: `256x256`, `64x64@2x`.
     case spec
-    /// `jpg` or `png`.
+    /// `jpg`, `png` or `webp`.
     case ext
   }
 

@@ -14,6 +14,23 @@ enum Fixtures {
   static let tiny: [String: [UInt8]] = Dictionary(
     uniqueKeysWithValues: list("tiny").map { ($0, (try? read("tiny/\($0)")) ?? []) })
 
+  /// The names of the WebP files that `Tests/Fixtures/make-webp.py` made, without their extension.
+  static let webp: [String] = list("webp").filter { $0.hasSuffix(".webp") }.map { String($0.dropLast(5)) }
+
+  /// Returns the bytes of a WebP file.
+  static func webp(_ name: String) throws -> [UInt8] { try read("webp/\(name).webp") }
+
+  /// Returns the pixels of a WebP file by an independent implementation, as stored; nil for those with metadata.
+  static func storedPixels(ofWebP name: String) throws -> Pixels? {
+    list("webp").contains("\(name).png") ? try Pixels(file: read("webp/\(name).png")) : nil
+  }
+
+  /// Returns Pillow's rendering of a WebP file with metadata.
+  static func seenPixels(ofWebP name: String) throws -> Pixels {
+    let file = try #require(list("webp").first { $0.hasPrefix("seen-\(name)-") && !$0.hasPrefix("seen-\(name)-l") })
+    return try Pixels(file: read("webp/\(file)"))
+  }
+
   /// Returns the bytes of an image file.
   static func image(_ name: String) throws -> [UInt8] {
     try read("pictures/\(name)")

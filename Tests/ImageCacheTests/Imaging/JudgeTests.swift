@@ -112,8 +112,8 @@ import Testing
 
   /// The names of formats and the first bytes of their files, one character per byte.
   private static let otherFormats: [(name: String, start: String)] = [
-    ("WebP", "RIFF\u{24}\0\0\0WEBPVP8 "),
     ("AVIF", "\0\0\0\u{20}ftypavif\0\0\0\0"),
+    ("AVIF", "\0\0\0\u{20}ftypavis\0\0\0\0"),
     ("HEIC", "\0\0\0\u{18}ftypheic\0\0\0\0"),
     ("HEIC", "\0\0\0\u{18}ftypmif1\0\0\0\0"),
     ("TIFF", "II*\0\u{8}\0\0\0"),

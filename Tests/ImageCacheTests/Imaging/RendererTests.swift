@@ -22,7 +22,7 @@ import Testing
       try Renderer().render(image, specs: specs).thumbnails == Renderer().render(image, specs: specs).thumbnails)
   }
 
-  @Test(arguments: ThumbnailSpec.Format.allCases)
+  @Test(arguments: [ThumbnailSpec.Format.auto, .jpeg, .png])
   func `A thumbnail has the requested format`(format: ThumbnailSpec.Format) throws {
     let spec = ThumbnailSpec(width: 32, format: format)
 

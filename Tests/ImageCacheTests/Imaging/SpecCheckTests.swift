@@ -55,6 +55,27 @@ import Testing
   ])
   func `A spec at the edge of its range is accepted`(spec: ThumbnailSpec) throws { try Renderer().check([spec]) }
 
+  @Test(arguments: [ThumbnailSpec.Format.webp, .smallest])
+  func `Formats that need WebP are limited in size, and without its package trait the message names it`(
+    format: ThumbnailSpec.Format
+  ) throws {
+    func error(_ width: Int) -> ImageError? {
+      do throws(ImageError) {
+        try Renderer().check([ThumbnailSpec(width: width, height: 1, format: format)])
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #if WebP
+      #expect(error(16383) == nil)
+      #expect(error(16384)?.code == .badSpec && error(16384)?.message.contains("16383") == true)
+    #else
+      #expect(error(1)?.code == .badSpec && error(1)?.message.contains("package trait WebP") == true)
+      #expect(error(1)?.message.contains(format.rawValue) == true)
+    #endif
+  }
+
   @Test func `The renderer limits the pixels of padded output`() throws {
     var renderer = Renderer()
     renderer.maxOutputPixels = 10_000

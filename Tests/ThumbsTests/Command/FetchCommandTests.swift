@@ -48,6 +48,24 @@ import Testing
     #expect(report.map(\.lengths) == [[try fixture.output("photo.jpg").count], [try fixture.output("icon.png").count]])
   }
 
+  #if WebP
+    @Test(arguments: ["webp", "smallest"])
+    func `WebP output has its own extension, and comes from the cache in the next run`(format: String) async throws {
+      let fixture = try CommandFixture { _ in .http(200, [:], SampleImage.jpeg(width: 320, height: 240)) }
+      try Manifest.xml.bytes([("Photo", fixture.server.url("/photo.jpg"))])
+        .write(to: URL(fileURLWithPath: fixture.directory.path("list.plist")))
+
+      #expect(try await fixture.fetch("list.plist", "--size", "64", "--format", format).ending == .exit(0))
+      let first = try fixture.output("photo.webp")
+      try FileManager.default.removeItem(atPath: fixture.directory.path("out/photo.webp"))
+      #expect(try await fixture.fetch("list.plist", "--size", "64", "--format", format, "--offline").ending == .exit(0))
+
+      #expect(try fixture.output("photo.webp") == first)
+      #expect(ImageFile(first) == ImageFile(format: "webp", width: 64, height: 48))
+      #expect(try fixture.report().map(\.paths) == [["photo.webp"]])
+    }
+  #endif
+
   @Test func `Without a subcommand and a manifest, apps.plist in the working directory is fetched`() async throws {
     let fixture = try CommandFixture()
     try Manifest.xml.bytes([("Icon", fixture.server.url("/a.png"))])

@@ -15,6 +15,15 @@ struct ImageFile: Hashable {
       self.init(format: "png", width: number(16, 4), height: number(20, 4))
       return
     }
+    if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(12).starts(with: "VP8X".utf8) {
+      // The sides minus 1, with the low byte first (RFC 9649, section 2.7).
+      func side(_ offset: Int) -> Int { 1 + Int(bytes[offset]) + Int(bytes[offset + 1]) << 8 }
+      guard bytes.count > 30, Int(bytes[4]) + Int(bytes[5]) << 8 + Int(bytes[6]) << 16 == bytes.count - 8 else {
+        return nil
+      }
+      self.init(format: "webp", width: side(24), height: side(27))
+      return
+    }
     guard bytes.starts(with: [0xFF, 0xD8]), bytes.suffix(2).elementsEqual([0xFF, 0xD9]) else { return nil }
     var offset = 2
     while offset + 9 < bytes.count, bytes[offset] == 0xFF {

@@ -90,13 +90,13 @@ import Testing
     #expect(ImageFile(try fixture.output("b.png"))?.width == 40)
   }
 
-  @Test(arguments: ["jpeg", "png"])
+  @Test(arguments: ["jpeg", "png", "webp"])
   func `A later run replaces the thumbnails of earlier runs without --overwrite`(format: String) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png", "/b.png"])
     for size in ["32", "16", "24"] {
       #expect(try await fixture.fetch(list, "--size", size, "--format", format).ending == .exit(0))
-      let name = format == "png" ? "a.png" : "a.jpg"
+      let name = format == "jpeg" ? "a.jpg" : "a.\(format)"
       #expect(ImageFile(try fixture.output(name))?.width == Int(size))
     }
   }

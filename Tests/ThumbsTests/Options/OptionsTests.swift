@@ -75,7 +75,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--quality", "101"], "The value '101' is invalid for '--quality <number>': give a number from 1 to 100"),
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
       (["--fit", "fill"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),
-      (["--format", "gif"], "Please provide one of 'auto', 'jpeg' or 'png'"),
+      (["--format", "gif"], "Please provide one of 'auto', 'jpeg', 'png', 'webp' or 'smallest'"),
       (["--filter", "sinc"], "Please provide one of 'lanczos3', 'mitchell', 'cubic' or 'box'"),
       (["--progress", "loud"], "'--progress <progress>'"),
       (["--name", "{nmae}.{ext}"], "'--name <pattern>': there is no field {nmae}; the fields are {name} {index}"),

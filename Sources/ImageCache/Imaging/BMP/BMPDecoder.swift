@@ -6,8 +6,8 @@ struct BMPDecoder: ImageDecoder {
   let header: ImageHeader
 
   /// JPEG for files without a palette and without alpha, which are usually photos.
-  var automaticEncoder: any ImageEncoder.Type {
-    bitmap.bitCount > 8 && !header.layout.hasAlpha ? JPEGEncoder.self : PNGEncoder.self
+  func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder {
+    bitmap.bitCount > 8 && !header.layout.hasAlpha ? JPEGEncoder(spec) : PNGEncoder(spec)
   }
 
   var peakBytes: Int { DIBDecoder(bitmap, layout: header.layout).peakBytes }

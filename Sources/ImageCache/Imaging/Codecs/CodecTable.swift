@@ -2,21 +2,32 @@
 enum CodecTable {
   /// The decoders. A file belongs to the first one that has a matching signature. The media types in
   /// ``SourceFormat/accept`` have the same order.
-  static let decoders: [any ImageDecoder.Type] = [
-    JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self, BMPDecoder.self, ICODecoder.self,
-  ]
+  static let decoders: [any ImageDecoder.Type] =
+    optionalDecoders + [JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self, BMPDecoder.self, ICODecoder.self]
 
   /// The encoders.
-  static let encoders = ThumbnailSpec.Format.allCases.compactMap(\.encoder)
+  static let encoders: [any ImageEncoder.Type] = [JPEGEncoder.self, PNGEncoder.self] + optionalEncoders
+
+  #if WebP
+    private static let optionalDecoders: [any ImageDecoder.Type] = [WebPDecoder.self]
+    private static let optionalEncoders: [any ImageEncoder.Type] = [WebPEncoder.self]
+  #else
+    private static let optionalDecoders: [any ImageDecoder.Type] = []
+    private static let optionalEncoders: [any ImageEncoder.Type] = []
+  #endif
 }
 
 extension ThumbnailSpec.Format {
-  /// The encoder of the format; nil for ``auto``, because each decoder chooses the encoder for its file.
-  var encoder: (any ImageEncoder.Type)? {
-    switch self {
-    case .auto: nil
-    case .jpeg: JPEGEncoder.self
-    case .png: PNGEncoder.self
-    }
+  /// The encoder of the format. nil for ``auto``, because each decoder chooses the encoder for its file, for
+  /// ``smallest``, and for a format that this build lacks.
+  var encoder: (any ImageEncoder.Type)? { CodecTable.encoders.first { $0.format.rawValue == rawValue } }
+
+  /// The package trait that the format needs, and that this build lacks; nil if there is none.
+  var missingTrait: String? {
+    #if WebP
+      nil
+    #else
+      self == .webp || self == .smallest ? "WebP" : nil
+    #endif
   }
 }

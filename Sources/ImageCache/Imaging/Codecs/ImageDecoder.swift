@@ -26,9 +26,9 @@ protocol ImageDecoder: Sendable {
   /// Completes the header with the metadata that follows the image data of the whole file. Does nothing by default.
   mutating func readTrailer(_ file: Span<UInt8>)
 
-  /// The encoder that ``ThumbnailSpec/Format/auto`` stands for: that of the same format if there is one, otherwise one
-  /// that can store all pixels of the file.
-  var automaticEncoder: any ImageEncoder.Type { get }
+  /// Returns the encoder that ``ThumbnailSpec/Format/auto`` stands for, with the settings of `spec`: that of the same
+  /// format if there is one, otherwise one that can store all pixels of the file.
+  func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder
 
   /// Chooses the cheapest way to decode the file that satisfies `demand`, such as fewer pixels. Without this call, the
   /// whole file is decoded at full size.

@@ -5,7 +5,7 @@ struct GIFDecoder: ImageDecoder {
   let gif: GIFHeader
 
   var header: ImageHeader { gif.image }
-  var automaticEncoder: any ImageEncoder.Type { PNGEncoder.self }
+  func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder { PNGEncoder(spec) }
   var peakBytes: Int { header.storedSize.area * header.layout.channels }
 
   init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {

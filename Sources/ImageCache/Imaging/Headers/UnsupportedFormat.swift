@@ -10,7 +10,7 @@ enum UnsupportedFormat {
   static let allSignatures = signatures.map(\.signature) + [container]
 
   private static let signatures = [
-    ("WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
+    ("WebP without the package trait WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
     ("TIFF", ascii("II*") + [0]), ("TIFF", ascii("MM") + [0] + ascii("*")),
     ("BigTIFF", ascii("II+") + [0]), ("BigTIFF", ascii("MM") + [0] + ascii("+")),
     ("ICNS", ascii("icns")),

@@ -8,7 +8,7 @@ struct ICODecoder: ImageDecoder {
   /// The size is that of the largest image.
   let header: ImageHeader
 
-  var automaticEncoder: any ImageEncoder.Type { PNGEncoder.self }
+  func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder { PNGEncoder(spec) }
 
   var decodedSize: PixelSize { entry.size }
 

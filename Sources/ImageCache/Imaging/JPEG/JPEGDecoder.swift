@@ -12,7 +12,8 @@ struct JPEGDecoder: ImageDecoder {
   private static let maxScans = 100
 
   var header: ImageHeader { jpeg.image }
-  var automaticEncoder: any ImageEncoder.Type { JPEGEncoder.self }
+
+  func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder { JPEGEncoder(spec) }
 
   init(_ jpeg: JPEGHeader) { self.jpeg = jpeg }
 

@@ -5,7 +5,6 @@ struct PNGDecoder: ImageDecoder {
   private(set) var png: PNGHeader
 
   var header: ImageHeader { png.image }
-  var automaticEncoder: any ImageEncoder.Type { PNGEncoder.self }
 
   /// Image data of up to 32 MiB is decompressed as a whole, larger images row by row, unless they are interlaced.
   var peakBytes: Int {
@@ -19,6 +18,8 @@ struct PNGDecoder: ImageDecoder {
     guard let png = try PNGHeaderReader(limits: limits).read(prefix) else { return nil }
     self.init(png)
   }
+
+  func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder { PNGEncoder(spec) }
 
   mutating func readTrailer(_ file: Span<UInt8>) { PNGHeaderReader.readTrailer(file, into: &png) }
 

@@ -18,6 +18,9 @@ extension Bitmap {
   /// Fills every pixel with the same samples, one per channel.
   func fill(_ sample: [UInt8]) { cimage_fill(planes[0].view, sample) }
 
+  /// The kind of the image, by which an encoder is chosen.
+  var content: CImageContent { cimage_content(planes[0].view) }
+
   /// Draws `other` with its upper left corner at the given pixel. It must fit inside this bitmap.
   func draw(_ other: borrowing Bitmap, left: Int, top: Int) {
     cimage_draw(other.planes[0].view, planes[0].view, Int32(left), Int32(top))

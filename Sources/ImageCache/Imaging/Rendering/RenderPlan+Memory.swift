@@ -1,12 +1,13 @@
 extension RenderPlan {
   /// Returns the peak number of bytes that rendering takes besides those of the decoder, estimated generously: windows
   /// on the decoded rows, all scaled content, and for one thumbnail at a time the oriented content, the canvas, smaller
-  /// content, and a buffer for the file.
+  /// content, a buffer for the file, and what the encoder needs besides.
   func peakBytes(_ decoder: some ImageDecoder) -> Int {
     let steps = steps.flatMap(\.withSmaller)
     let contents = steps.reduce(0) { $0 + $1.geometry.canvas.area }
     let largest = steps.map(\.geometry.canvas.area).max() ?? 0
-    return (contents + largest * 4) * 4 + windowBytes(decoder)
+    let encoding = steps.map { $0.encoder.peakBytes(forPixels: $0.geometry.canvas.area) }.max() ?? 0
+    return (contents + largest * 4) * 4 + encoding + windowBytes(decoder)
   }
 
   /// Estimates one window for each way of mixing: twice the rows that are needed at once for 8 rows of a thumbnail,

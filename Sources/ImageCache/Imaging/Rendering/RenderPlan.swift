@@ -9,7 +9,7 @@ struct RenderPlan {
     let spec: ThumbnailSpec
     let geometry: FittedGeometry
     let mixing: Mixing
-    let encoder: any ImageEncoder
+    let encoder: any ThumbnailEncoder
     var smaller: [Step] = []
   }
 
@@ -44,7 +44,7 @@ extension RenderPlan.Step {
     self.spec = spec
     geometry = FittedGeometry(source: decoder.header.source.size, spec: spec)
     mixing = Mixing(geometry, spec.light)
-    encoder = (spec.format.encoder ?? decoder.automaticEncoder).init(spec)
+    encoder = spec.encoder(for: decoder)
   }
 
   /// Returns true if `other` can be made from this step's scaled pixels without visible loss: both show the same part

@@ -5,8 +5,8 @@ extension Renderer {
   ///
   /// - Parameter prefix: All bytes of the file received so far.
   /// - Returns: The source as its header describes it, or nil if more bytes are needed. If the file is complete,
-  ///   ``render(_:specs:)`` reports the error. A PNG file may store its orientation after the image data; width and
-  ///   height may then be swapped in the result of ``render(_:specs:)``.
+  ///   ``render(_:specs:)`` reports the error. PNG and WebP files may store their orientation after the image data;
+  ///   width and height may then be swapped in the result of ``render(_:specs:)``.
   /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `decodeError` or `decodeLimit`, as soon as
   ///   ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {

@@ -35,9 +35,9 @@ public enum ThumbnailMark {
   static func adding(to file: [UInt8], by encoder: any ImageEncoder.Type) -> [UInt8] {
     let start = encoder.commentOffset
     guard file.count >= start else { return file }
-    var marked = file
-    marked.insert(contentsOf: encoder.comment(text(of: file[..<start], file[start...])), at: start)
-    return marked
+    var head = Array(file[..<start])
+    encoder.lengthen(&head, by: sample(encoder).count)
+    return head + encoder.comment(text(of: head[...], file[start...])) + file[start...]
   }
 
   /// Returns a comment of the same length as all of them.

@@ -1,18 +1,16 @@
 extension ThumbnailSpec {
   /// Draws scaled content on its canvas if needed, and encodes it.
   func thumbnail(
-    of content: consuming Bitmap, geometry: FittedGeometry, encoder: any ImageEncoder
+    of content: consuming Bitmap, geometry: FittedGeometry, encoder: any ThumbnailEncoder
   ) throws(ImageError) -> Thumbnail {
-    let bytes = try encoder.encode(try onCanvas(content, geometry: geometry, for: encoder))
-    let kind = type(of: encoder)
-    return Thumbnail(
-      spec: self, size: geometry.canvas, format: kind.format, bytes: ThumbnailMark.adding(to: bytes, by: kind))
+    let file = try encoder.file(of: try onCanvas(content, geometry: geometry, for: encoder))
+    return Thumbnail(spec: self, size: geometry.canvas, format: file.format, bytes: file.bytes)
   }
 
   /// Returns the content itself if it fills the canvas and the encoder accepts it, otherwise a new canvas with the
   /// content drawn on it.
   private func onCanvas(
-    _ content: consuming Bitmap, geometry: FittedGeometry, for encoder: any ImageEncoder
+    _ content: consuming Bitmap, geometry: FittedGeometry, for encoder: any ThumbnailEncoder
   ) throws(ImageError) -> Bitmap {
     let isPadded = geometry.canvas != geometry.content
     guard isPadded || !encoder.accepts(content.layout) else { return content }
@@ -24,7 +22,7 @@ extension ThumbnailSpec {
 
   /// Returns the layout of the canvas: transparent if the encoder accepts that, otherwise with the background color.
   /// Gray stays gray, except on a colored background.
-  private func canvasLayout(for content: PixelLayout, _ encoder: any ImageEncoder) -> PixelLayout {
+  private func canvasLayout(for content: PixelLayout, _ encoder: any ThumbnailEncoder) -> PixelLayout {
     if encoder.accepts(content.withAlpha) { return content.withAlpha }
     return background.isGray ? content.withoutAlpha : .rgb
   }

@@ -31,6 +31,7 @@ extension OutputFormat: CustomStringConvertible {
 }
 
 extension ThumbnailSpec.Format {
-  /// The format of the thumbnails; nil for ``auto``, because it depends on the source.
+  /// The format of the thumbnails; nil for ``auto`` and ``smallest``, because it depends on the source, and for a
+  /// format that is not in ``OutputFormat/all``.
   public var output: OutputFormat? { encoder?.format }
 }

@@ -21,8 +21,10 @@ extension SourceFormat {
   /// All formats that can be decoded.
   public static let all = CodecTable.decoders.map { $0.format }
 
-  /// The value of an `Accept` header field (RFC 9110, section 12.5.1) that lists the formats that can be decoded.
-  /// Anything else is acceptable as well, because many servers label images wrongly.
+  /// The value of an `Accept` header field (RFC 9110, section 12.5.1) that lists the formats that can be decoded, all
+  /// with the same weight, so that a server sends the smallest file. Many servers read only the first types, so the
+  /// formats with the smallest files come first. Anything else is acceptable as well, because many servers label images
+  /// wrongly.
   public static let accept = (all.map(\.mediaType) + ["*/*;q=0.1"]).joined(separator: ", ")
 }
 

@@ -1,6 +1,9 @@
 extension ThumbnailSpec {
-  /// Throws `badSpec` if the box, scale or quality is out of range, or if the output could have more than
-  /// `maxOutputPixels`.
+  /// The maximum length of a side of a WebP file (RFC 9649, section 3.4).
+  static let longestWebPSide = 16383
+
+  /// Throws `badSpec` if the box, scale or quality is out of range, if this build lacks the format, or if the output
+  /// could have more than `maxOutputPixels`.
   ///
   /// The pixel limit applies only to output that can be larger than its source: padded or enlarged. All other output
   /// has at most as many pixels as its source, which ``Renderer/maxPixels`` limits.
@@ -12,12 +15,23 @@ extension ThumbnailSpec {
         .badSpec, "The size is \(box) at scale \(scale); each side must be 1 to \(Self.largestSide) pixels.")
     }
     guard (1...100).contains(quality) else {
-      throw ImageError(.badSpec, "The JPEG quality is \(quality); it must be 1 to 100.")
+      throw ImageError(.badSpec, "The quality is \(quality); it must be 1 to 100.")
+    }
+    if let trait = format.missingTrait {
+      throw ImageError(.badSpec, "The output format \(format.rawValue) needs a build with the package trait \(trait).")
+    }
+    let needsWebP = format == .webp || format == .smallest
+    guard !needsWebP || max(pixelBox.width, pixelBox.height) <= Self.longestWebPSide else {
+      throw ImageError(.badSpec, Self.tooLongForWebP(pixelBox))
     }
     let isBounded = fit != .pad && enlargement == .never
     guard isBounded || pixelBox.area <= maxOutputPixels else {
       throw ImageError(
         .badSpec, "A thumbnail of \(pixelBox) exceeds the limit of \(maxOutputPixels) pixels.")
     }
+  }
+  /// Returns the message for a size that WebP does not allow.
+  static func tooLongForWebP(_ size: PixelSize) -> String {
+    "The size is \(size); in WebP, each side must be at most \(longestWebPSide) pixels."
   }
 }

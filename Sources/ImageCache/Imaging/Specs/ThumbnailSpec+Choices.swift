@@ -6,7 +6,8 @@ extension ThumbnailSpec {
     case inside
     /// Fills the box, keeping the aspect ratio, and crops what extends beyond it evenly on both sides.
     case cover
-    /// Like `inside`, but fills the rest of the box: transparent in PNG, `background` in JPEG.
+    /// Like `inside`, but fills the rest of the box: transparent in PNG and WebP, `background` in
+    /// JPEG.
     case pad
     /// Scales the image to exactly the box, ignoring the aspect ratio.
     case stretch
@@ -22,13 +23,20 @@ extension ThumbnailSpec {
 
   /// The format of the thumbnail's file.
   public enum Format: String, CaseIterable, Hashable, Sendable {
-    /// The format of the source if it is JPEG or PNG. Other sources give PNG if they may have a palette or alpha,
-    /// otherwise JPEG.
+    /// The format of the source if it is JPEG, PNG or WebP; lossless WebP gives lossless WebP. Other sources give PNG if
+    /// they may have a palette or alpha, otherwise JPEG.
     case auto
     /// Always JPEG; transparent parts show `background`.
     case jpeg
     /// Always PNG.
     case png
+    /// Always WebP: lossless for a thumbnail with at most 256 colors, or with at most 16 if all are gray, otherwise
+    /// lossy. If there are transparent pixels and many colors, the smaller one of a lossy and a lossless file. Needs
+    /// the package trait `WebP`.
+    case webp
+    /// The smaller file of two: ``webp``, and ``jpeg`` for opaque thumbnails with many colors or ``png`` for all
+    /// others. Files of the same size are not WebP. Needs the package trait `WebP`.
+    case smallest
   }
 
   /// The resampling filter, which weighs neighboring pixels when an image is scaled.

@@ -20,7 +20,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
   public var enlargement: Enlargement
   /// The output format. Default ``Format/auto``.
   public var format: Format
-  /// JPEG quality, 1 to 100. Default 82. Ignored for PNG.
+  /// The quality of JPEG and lossy WebP, 1 to 100, on the scale of JPEG: a WebP file looks as good as a JPEG file of
+  /// the same quality. Default 82. Ignored for PNG and lossless WebP.
   public var quality: Int
   /// The color behind transparent and padded areas in JPEG output. Default white.
   public var background: Color
@@ -28,7 +29,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
   public var filter: Filter
   /// The color space in which pixels are averaged. Default ``Light/perceptual``.
   public var light: Light
-  /// The scan order of JPEG output. Default ``Scans/baseline``. Ignored for PNG.
+  /// The scan order of JPEG output. Default ``Scans/baseline``. Ignored for other formats.
   public var scans: Scans
 
   /// Creates a spec for a box of `width` by `height` points. `height` defaults to `width`.
