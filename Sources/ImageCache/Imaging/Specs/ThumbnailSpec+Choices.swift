@@ -23,8 +23,8 @@ extension ThumbnailSpec {
 
   /// The format of the thumbnail's file.
   public enum Format: String, CaseIterable, Hashable, Sendable {
-    /// The format of the source if it is JPEG, PNG or WebP; lossless WebP gives lossless WebP. Other sources give PNG if
-    /// they may have a palette or alpha, otherwise JPEG.
+    /// The format of the source if it is JPEG, PNG or WebP; lossless WebP gives lossless WebP. Other sources give PNG
+    /// if they may have a palette or alpha, otherwise JPEG.
     case auto
     /// Always JPEG; transparent parts show `background`.
     case jpeg
