@@ -15,9 +15,9 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-thread test-address test-cache test-jpeg test-traits test-readme test-gallery gallery-screenshot \
-  test-install fuzz bench bench-pixels bench-fetch bench-cache bench-start docs format lint structure build release \
-  install uninstall clean setup
+.PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
+  gallery-screenshot test-install fuzz bench bench-pixels bench-fetch bench-cache bench-start docs format lint \
+  structure build release install uninstall clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -67,6 +67,11 @@ test-cache: setup
 ## Compiles the codecs with the three APIs of libjpeg: 6b, 7 and 8.
 test-jpeg: setup
 	Tests/Portability/jpeg-api.sh
+
+## Compiles the codecs for 64-bit ARM, and compares their results under QEMU with those of this processor.
+test-arm: PACKAGES += qemu-user
+test-arm: setup
+	Tests/Portability/arm.sh
 
 ## Builds without the package traits and runs the imaging tests.
 TRAITS := --disable-default-traits --scratch-path .build-traits

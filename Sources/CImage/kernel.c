@@ -4,6 +4,9 @@
 
 #include "kernel.h"
 
+// A product and a sum must not be fused, as processors other than x86-64 can, so that all give the same pixels.
+#pragma STDC FP_CONTRACT OFF
+
 static double lanczos3(double x) {
   if (x == 0) return 1;
   if (x >= 3) return 0;

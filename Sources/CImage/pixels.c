@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "CImage.h"
+#include "light.h"
 #include "simd.h"
+
+// A product and a sum must not be fused, as processors other than x86-64 can, so that all give the same pixels.
+#pragma STDC FP_CONTRACT OFF
 
 static uint8_t *row_of(CImageBitmap bitmap, int32_t y) { return bitmap.pixels + (size_t)y * bitmap.stride; }
 
@@ -95,7 +99,9 @@ void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target
 }
 
 /// Draws one pixel of `source`, with straight alpha or none, onto one of `target`.
-static inline void draw_pixel(const uint8_t *source, int sourceChannels, uint8_t *target, int targetChannels) {
+/// `tables` is NULL unless light is mixed.
+static inline void draw_pixel(const uint8_t *source, int sourceChannels, uint8_t *target, int targetChannels,
+                              const LightTables *tables) {
   int colors = targetChannels >= 3 ? 3 : 1, sourceColors = sourceChannels >= 3 ? 3 : 1;
   unsigned alpha = sourceChannels > sourceColors ? source[sourceColors] : 255;
   // A canvas with alpha is overwritten; an opaque one shows through.
@@ -103,16 +109,22 @@ static inline void draw_pixel(const uint8_t *source, int sourceChannels, uint8_t
   if (targetChannels > colors) target[colors] = (uint8_t)alpha;
   for (int i = 0; i < colors; i++) {
     unsigned sample = source[sourceColors == 1 ? 0 : i];
-    target[i] = (uint8_t)((sample * weight + target[i] * (255 - weight) + 127) / 255);
+    if (tables != NULL && weight > 0 && weight < 255) {
+      float share = (float)weight / 255;
+      target[i] = sample_of_light(tables, tables->lights[sample] * share + tables->lights[target[i]] * (1 - share));
+    } else {
+      target[i] = (uint8_t)((sample * weight + target[i] * (255 - weight) + 127) / 255);
+    }
   }
 }
 
-void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top) {
+void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top, CImageLight light) {
+  const LightTables *tables = light == CImageLightLinear ? cimage_light_tables() : NULL;
   for (int32_t y = 0; y < source.height; y++) {
     const uint8_t *in = row_of(source, y);
     uint8_t *out = row_of(target, top + y) + (size_t)left * (size_t)target.channels;
     for (int32_t x = 0; x < source.width; x++, in += source.channels, out += target.channels) {
-      draw_pixel(in, source.channels, out, target.channels);
+      draw_pixel(in, source.channels, out, target.channels, tables);
     }
   }
 }

@@ -3,41 +3,26 @@
 // Each source row is converted to light once, and added to the sums of all target rows that it contributes to. A target
 // row whose sums are complete is then filtered along the row.
 
-#include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "light.h"
 #include "scaler.h"
 
-/// The number of steps in the table from light to sRGB: enough to keep the darkest tones apart, where the slope of the
-/// curve is 12.92.
-enum { lightSteps = 16384 };
+// A product and a sum must not be fused, as processors other than x86-64 can, so that all give the same pixels.
+#pragma STDC FP_CONTRACT OFF
 
 struct LightScaler {
   Resize resize;
   /// The next row of the source, and the next row of the target.
   int32_t row, next;
+  const LightTables *tables;
   /// One source row as premultiplied light.
   float *converted;
   /// The sums of `sumCount` target rows. Those of row y are at `y % sumCount`.
   float *sums;
   int32_t sumCount;
 };
-
-/// The sRGB transfer function (IEC 61966-2-1) in both directions.
-static double light_of(double s) { return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4); }
-static double sample_of(double l) { return l <= 0.0031308 ? l * 12.92 : 1.055 * pow(l, 1 / 2.4) - 0.055; }
-
-/// The tables from sRGB samples to light and back, which `tables` fills once.
-static float lights[256];
-static uint8_t samples[lightSteps + 1];
-static pthread_once_t tables = PTHREAD_ONCE_INIT;
-
-static void fill_tables(void) {
-  for (int i = 0; i < 256; i++) lights[i] = (float)light_of(i / 255.0);
-  for (int i = 0; i <= lightSteps; i++) samples[i] = (uint8_t)(255 * sample_of((double)i / lightSteps) + 0.5);
-}
 
 static bool has_alpha(int32_t channels) { return channels == 2 || channels == 4; }
 
@@ -48,7 +33,7 @@ static void read_row(const LightScaler *self, const uint8_t *in) {
   const uint8_t *end = in + self->resize.columns.count;
   for (float *out = self->converted; in < end; in += channels) {
     float alpha = has_alpha(channels) ? in[colors] / 255.0f : 1;
-    for (int i = 0; i < colors; i++) *out++ = lights[in[i]] * alpha;
+    for (int i = 0; i < colors; i++) *out++ = self->tables->lights[in[i]] * alpha;
     if (has_alpha(channels)) *out++ = alpha;
   }
 }
@@ -69,12 +54,12 @@ static void add_row(const LightScaler *self, int32_t y) {
 
 static float clamped(float value) { return value > 1 ? 1 : value > 0 ? value : 0; }
 
-static void write_pixel(const float *sums, int32_t channels, uint8_t *out) {
+static void write_pixel(const LightTables *tables, const float *sums, int32_t channels, uint8_t *out) {
   int colors = channels - has_alpha(channels);
   float alpha = has_alpha(channels) ? clamped(sums[colors]) : 1;
   for (int i = 0; i < colors; i++) {
     float light = alpha > 0 ? clamped(sums[i] / alpha) : 0;
-    out[i] = samples[(int)(light * lightSteps + 0.5f)];
+    out[i] = sample_of_light(tables, light);
   }
   if (has_alpha(channels)) out[colors] = (uint8_t)(alpha * 255 + 0.5f);
 }
@@ -91,7 +76,7 @@ static void finish_row(const LightScaler *self, int32_t y) {
       float weight = self->resize.across->weights[taps.offset + (size_t)k] / (float)(1 << weightBits);
       for (int i = 0; i < target.channels; i++) sums[i] += weight * in[i];
     }
-    write_pixel(sums, target.channels, out);
+    write_pixel(self->tables, sums, target.channels, out);
   }
 }
 
@@ -143,7 +128,7 @@ LightScaler *cimage_light_scaler_create(Resize resize) {
     cimage_light_scaler_destroy(self);
     return NULL;
   }
-  pthread_once(&tables, fill_tables);
+  self->tables = cimage_light_tables();
   return self;
 }
 

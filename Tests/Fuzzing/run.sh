@@ -2,7 +2,7 @@
 # Fuzzes the parsers of untrusted bytes, each for SECONDS (default 60), with the address and undefined-behavior
 # sanitizers.
 #
-#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png webp resize icc header file
+#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png webp resize icc header file render
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -18,7 +18,7 @@ libraries='libjpeg libpng libwebp libdeflate lcms2'
 
 build() {
   case $1 in
-  header | file)
+  header | file | render)
     # The whole imaging layer, because the table of the codecs leads from the headers to the decoders.
     headers=$root/Sources/CImage/include
     mkdir -p "$out/CImage"
@@ -35,9 +35,12 @@ build() {
       $(pkg-config --libs $libraries) -lm
     ;;
   *)
-    # The linker leads calls of the decoder without libpng to the fuzzer, which can switch it off.
-    wrap=
-    [ "$1" != png ] || wrap=-Wl,--wrap=cimage_plain_open
+    # The linker leads calls of two functions to the fuzzer, which can switch the code behind them off.
+    case $1 in
+    png) wrap=-Wl,--wrap=cimage_plain_open ;;
+    resize) wrap=-Wl,--wrap=cimage_has_avx2 ;;
+    *) wrap= ;;
+    esac
     "$toolchain/clang" $wrap -fuse-ld=lld -g -O1 -std=gnu11 \
       -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
       -I "$root/Sources/CImage/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/CImage/*.c \
@@ -72,6 +75,12 @@ seeds() {
   file)
     for kind in gif bmp ico cur; do cp "$fixtures/../exact"/*.$kind "$out/$1-corpus"; done
     ;;
+  render)
+    cp "$fixtures"/rgb*.jpg "$fixtures"/*progressive.jpg "$fixtures"/*profile* "$fixtures"/rgba*.png "$out/$1-corpus"
+    cp "$fixtures/../exact"/*s.ico "$fixtures/../exact"/rle*.bmp "$fixtures/../exact"/inter*.gif "$out/$1-corpus"
+    cp "$fixtures"/../webp/alpha*.webp "$fixtures"/../webp/orientation-6.webp "$out/$1-corpus"
+    rm "$out/$1-corpus"/large-*
+    ;;
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \
       "$fixtures"/../webp/animated*.webp "$fixtures"/../webp/exif*.webp "$out/$1-corpus"
@@ -91,7 +100,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file}; do
+for target in ${*:-jpeg png webp resize icc header file render}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

@@ -14,7 +14,7 @@ extension ThumbnailPipeline {
     public var renderThreads = ProcessInfo.processInfo.activeProcessorCount
     /// The maximum number of pixels of an image; below 1, every image has too many. Default: 100 million.
     public var maxPixels = 100_000_000
-    /// The least flaw of a file that makes its image fail. Default ``ImageCache/FailLevel/error``. Thumbnails of
+    /// The least flaw of a file that makes its image fail. Default `FailLevel.error`. Thumbnails of
     /// damaged files are not cached. Cached thumbnails are those of whole files and are served at any level.
     public var failLevel = FailLevel.error
     /// The maximum number of bytes, downloaded or read from the cache, that wait in memory to be rendered. Above it, no

@@ -206,7 +206,8 @@ CImageStatus cimage_png_read_profile(const uint8_t *bytes, size_t count, CImageP
 
 /// Decodes the image data of a WebP file: an ALPH chunk, if there is one, and the `VP8 ` or `VP8L` chunk, without the
 /// RIFF header. `width` and `height` are the size that the caller read; an image of another size is corrupt. `bitmap`
-/// has 3 channels, or 4 with alpha. If its size differs, the image is scaled by area averages while it is decoded.
+/// has 3 channels, or 4 with alpha. If its size differs, the image is scaled by area averages while it is decoded. If
+/// the data is damaged, only the rows before the damage are written.
 /// Exists only if `CIMAGE_WEBP` is defined.
 CImageStatus cimage_webp_decode(const uint8_t *bytes, size_t count, int32_t width, int32_t height, CImageBitmap bitmap,
                                 CImageMessages *messages);
@@ -287,9 +288,9 @@ int32_t cimage_premultiply(CImageBitmap bitmap);
 void cimage_unpremultiply(CImageBitmap bitmap);
 
 /// Draws `source`, with straight alpha or none, onto `target` with its upper left corner at `left`, `top`; it must fit.
-/// A target with alpha is overwritten; one without shows through where `source` is transparent. Gray may be drawn onto
-/// RGB.
-void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top);
+/// A target with alpha is overwritten; one without shows through where `source` is transparent, mixed as `light` says.
+/// Gray may be drawn onto RGB.
+void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top, CImageLight light);
 
 /// Sets every pixel to the first `channels` samples of `sample`.
 void cimage_fill(CImageBitmap bitmap, const uint8_t *sample);

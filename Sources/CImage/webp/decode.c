@@ -12,7 +12,7 @@ static CImageStatus fail(CImageMessages *messages, CImageStatus status, const ch
   return status;
 }
 
-/// Converts libwebp's status. All bytes of the file are there, so data that ends early is corrupt.
+/// Converts libwebp's status. The caller knows if the file is complete.
 static CImageStatus result_of(VP8StatusCode code, CImageMessages *messages) {
   switch (code) {
     case VP8_STATUS_OK:
@@ -22,7 +22,8 @@ static CImageStatus result_of(VP8StatusCode code, CImageMessages *messages) {
     case VP8_STATUS_UNSUPPORTED_FEATURE:
       return fail(messages, CImageStatusUnsupported, "unsupported feature");
     case VP8_STATUS_NOT_ENOUGH_DATA:
-      return fail(messages, CImageStatusCorrupt, "premature end of the image data");
+    case VP8_STATUS_SUSPENDED:
+      return fail(messages, CImageStatusCorrupt, "the image data ends before the last pixel");
     default:
       return fail(messages, CImageStatusCorrupt, "invalid image data");
   }
@@ -48,7 +49,11 @@ CImageStatus cimage_webp_decode(const uint8_t *bytes, size_t count, int32_t widt
   config.output.u.RGBA.stride = (int)bitmap.stride;
   config.output.u.RGBA.size =
     bitmap.stride * (size_t)(bitmap.height - 1) + (size_t)bitmap.width * (size_t)bitmap.channels;
-  code = WebPDecode(bytes, count, &config);
+  // The incremental decoder writes the rows that precede the end or the damage; the other one may write none.
+  WebPIDecoder *decoder = WebPIDecode(NULL, 0, &config);
+  if (decoder == NULL) return CImageStatusOutOfMemory;
+  code = WebPIUpdate(decoder, bytes, count);
+  WebPIDelete(decoder);
   WebPFreeDecBuffer(&config.output);
   return result_of(code, messages);
 }

@@ -80,6 +80,21 @@ import Testing
     #expect(cut.at(3, cut.size.height - 1) == [128, 128, 128, 255])
   }
 
+  #if WebP
+    @Test(arguments: ["lossy-large", "lossless"])
+    func `A truncated WebP shows its first rows`(name: String) throws {
+      let file = try Fixtures.webp(name)
+      let whole = try Pixels(render(file, .error).thumbnails[0])
+
+      let rendering = try render(Array(file.prefix(file.count * 2 / 3)), .none)
+      let cut = try Pixels(rendering.thumbnails[0])
+
+      #expect(rendering.isDamaged && code(Array(file.prefix(file.count * 2 / 3)), .truncated) == .truncated)
+      for x in 0..<cut.size.width { #expect(cut.at(x, 1) == whole.at(x, 1)) }
+      #expect(cut.at(3, cut.size.height - 1) == [128, 128, 128, 255])
+    }
+  #endif
+
   @Test func `A whole file is not damaged at any level`() throws {
     for level in FailLevel.allCases { #expect(try !render(Fixtures.image("rgb.png"), level).isDamaged) }
   }

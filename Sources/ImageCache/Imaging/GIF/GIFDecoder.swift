@@ -21,7 +21,7 @@ struct GIFDecoder: ImageDecoder {
   ) throws(ImageError) {
     let bitmap = try Bitmap(size: header.storedSize, layout: header.layout)
     // Shows where the frame does not cover the canvas, or where its data is missing.
-    bitmap.fill(Array(repeating: header.layout.hasAlpha ? 0 : 128, count: header.layout.channels))
+    bitmap.fill(header.layout.hasAlpha ? 0 : 128)
     var outcome = Result<Int, ImageError>.success(0)
     bitmap.write { samples in
       outcome = Result { () throws(ImageError) in try paint(file, on: &samples) }

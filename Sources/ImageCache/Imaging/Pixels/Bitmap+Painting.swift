@@ -21,8 +21,15 @@ extension Bitmap {
   /// The kind of the image, by which an encoder is chosen.
   var content: CImageContent { cimage_content(planes[0].view) }
 
-  /// Draws `other` with its upper left corner at the given pixel. It must fit inside this bitmap.
-  func draw(_ other: borrowing Bitmap, left: Int, top: Int) {
-    cimage_draw(other.planes[0].view, planes[0].view, Int32(left), Int32(top))
+  /// Sets all samples to the same value.
+  func fill(_ sample: UInt8) {
+    for plane in planes { plane.samples.update(repeating: sample, count: plane.size.height * plane.stride) }
+  }
+
+  /// Draws `other` with its upper left corner at the given pixel. It must fit inside this bitmap. `light` decides how a
+  /// background shows through.
+  func draw(_ other: borrowing Bitmap, left: Int, top: Int, light: ThumbnailSpec.Light) {
+    let mixing: CImageLight = light == .linear ? .linear : .perceptual
+    cimage_draw(other.planes[0].view, planes[0].view, Int32(left), Int32(top), mixing)
   }
 }

@@ -16,7 +16,7 @@ extension ThumbnailSpec {
     guard isPadded || !encoder.accepts(content.layout) else { return content }
     let canvas = try Bitmap(size: geometry.canvas, layout: canvasLayout(for: content.layout, encoder))
     canvas.fill(canvas.layout.hasAlpha ? Array(repeating: 0, count: 4) : background.samples(in: canvas.layout))
-    canvas.draw(content, left: geometry.origin.left, top: geometry.origin.top)
+    canvas.draw(content, left: geometry.origin.left, top: geometry.origin.top, light: light)
     return canvas
   }
 

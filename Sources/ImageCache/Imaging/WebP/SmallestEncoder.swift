@@ -31,7 +31,7 @@
     /// Returns a copy of an opaque image without its alpha channel.
     fileprivate borrowing func withoutAlpha() throws(ImageError) -> Bitmap {
       let copy = try Bitmap(size: size, layout: layout.withoutAlpha)
-      copy.draw(self, left: 0, top: 0)
+      copy.draw(self, left: 0, top: 0, light: .perceptual)
       return copy
     }
   }

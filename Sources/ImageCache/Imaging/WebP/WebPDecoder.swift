@@ -45,32 +45,42 @@
     func decode(
       _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
     ) throws(ImageError) {
-      guard file.count >= webp.end else {
-        throw ImageError(.truncated, "The image data is truncated: \(file.count) of \(webp.end) bytes.")
-      }
       var transform: ColorTransform?
       if let profile = webp.profile(in: file, warnings: &warnings) {
         let model = CImageColorModel(header.layout)
         transform = try colors.transform(of: .profile(profile), model: model, warnings: &warnings)
       }
-      try sink.take(whole: try pixels(file, warnings: &warnings), colors: transform)
+      let shape = PlaneShape(size: decodedSize, area: PixelBox(size: header.storedSize))
+      let bitmap = try Bitmap(layout: header.layout, planes: [shape])
+      var failure: ImageError?
+      do throws(ImageError) {
+        try decode(file, to: bitmap, warnings: &warnings)
+      } catch {
+        failure = error
+      }
+      try sink.take(whole: bitmap, colors: transform)
+      guard file.count >= webp.end else {
+        throw ImageError(.truncated, "The image data is truncated: \(file.count) of \(webp.end) bytes.")
+      }
+      if let failure { throw failure }
     }
 
     /// Decodes the image, or the first frame onto a transparent canvas.
-    private func pixels(_ file: Span<UInt8>, warnings: inout [String]) throws(ImageError) -> Bitmap {
-      let shape = PlaneShape(size: decodedSize, area: PixelBox(size: header.storedSize))
-      let bitmap = try Bitmap(layout: header.layout, planes: [shape])
+    private func decode(
+      _ file: Span<UInt8>, to bitmap: borrowing Bitmap, warnings: inout [String]
+    ) throws(ImageError) {
+      // Shows where the frame does not cover the canvas, or where its data is missing.
+      bitmap.fill(header.layout.hasAlpha ? 0 : 128)
       var view = bitmap.planes[0].view
       if !webp.fillsCanvas {
-        bitmap.fill([0, 0, 0, 0])
         view.pixels += webp.top * view.stride + webp.left * Int(view.channels)
         (view.width, view.height) = (Int32(webp.frameSize.width), Int32(webp.frameSize.height))
       }
       let (target, frame) = (view, webp.frameSize)
-      try CImageCall.decode(file.extracting(webp.pixels), &warnings) {
+      let pixels = file.extracting(webp.pixels.clamped(to: file.indices))
+      try CImageCall.decode(pixels, &warnings) {
         cimage_webp_decode($0, $1, Int32(frame.width), Int32(frame.height), target, $2)
       }
-      return bitmap
     }
   }
 #endif
