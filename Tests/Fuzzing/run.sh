@@ -16,18 +16,25 @@ mkdir -p "$out"
 fixtures=$root/Tests/Fixtures/pictures
 libraries='libjpeg libpng libwebp libdeflate lcms2'
 
+# Compiles CImage once, for all targets in Swift. They need the whole imaging layer, because the table of the codecs
+# leads from the headers to the decoders.
+compile_codecs() {
+  [ -z "${compiled:-}" ] || return 0
+  compiled=yes
+  headers=$root/Sources/CImage/include
+  mkdir -p "$out/CImage"
+  echo "module CImage { umbrella header \"$headers/CImage.h\" export * }" >"$out/CImage/module.modulemap"
+  for file in "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c; do
+    name=$(echo "${file#"$root/Sources/CImage/"}" | tr / -)
+    "$toolchain/clang" -c -g -O1 -std=gnu11 -fsanitize=fuzzer-no-link,address -I "$headers" \
+      -DCIMAGE_WEBP $(pkg-config --cflags $libraries) -o "$out/CImage/$name.o" "$file"
+  done
+}
+
 build() {
   case $1 in
   header | file | render)
-    # The whole imaging layer, because the table of the codecs leads from the headers to the decoders.
-    headers=$root/Sources/CImage/include
-    mkdir -p "$out/CImage"
-    echo "module CImage { umbrella header \"$headers/CImage.h\" export * }" >"$out/CImage/module.modulemap"
-    for file in "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c; do
-      name=$(echo "${file#"$root/Sources/CImage/"}" | tr / -)
-      "$toolchain/clang" -c -g -O1 -std=gnu11 -fsanitize=fuzzer-no-link,address -I "$headers" \
-        -DCIMAGE_WEBP $(pkg-config --cflags $libraries) -o "$out/CImage/$name.o" "$file"
-    done
+    compile_codecs
     "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
@@ -74,6 +81,7 @@ seeds() {
     ;;
   file)
     for kind in gif bmp ico cur; do cp "$fixtures/../exact"/*.$kind "$out/$1-corpus"; done
+    cp "$fixtures"/../webp/*.webp "$out/$1-corpus"
     ;;
   render)
     cp "$fixtures"/rgb*.jpg "$fixtures"/*progressive.jpg "$fixtures"/*profile* "$fixtures"/rgba*.png "$out/$1-corpus"

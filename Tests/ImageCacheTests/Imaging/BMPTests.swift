@@ -71,6 +71,14 @@ import Testing
     #expect(failure(SampleBitmap.file(header, Array(repeating: 0, count: 999)))?.code == .decodeError)
   }
 
+  @Test(arguments: ["bits-24.bmp", "bits-8.bmp"])
+  func `Pixels without an offset follow the header and the palette`(name: String) throws {
+    var file = try Fixtures.exactImage(name)
+    for index in 10..<14 { file[index] = 0 }
+
+    #expect(try Pixels(file: file) == Fixtures.exactPixels(name))
+  }
+
   @Test func `Pixels that overlap the header are a decode error`() {
     var bytes = SampleBitmap.file(SampleBitmap.header(width: 2, height: 2, bits: 24), Array(repeating: 0, count: 99))
     #expect(failure(bytes) == nil)

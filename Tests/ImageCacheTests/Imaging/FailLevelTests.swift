@@ -80,6 +80,19 @@ import Testing
     #expect(cut.at(3, cut.size.height - 1) == [128, 128, 128, 255])
   }
 
+  /// The rows of this bitmap are stored from the last to the first.
+  @Test func `A truncated BMP shows its last rows`() throws {
+    let file = try Fixtures.exactImage("bits-24.bmp")
+    let whole = try Pixels(render(file, .error).thumbnails[0])
+
+    let rendering = try render(Array(file.prefix(file.count / 2)), .none)
+    let cut = try Pixels(rendering.thumbnails[0])
+
+    #expect(rendering.isDamaged && code(Array(file.prefix(file.count / 2)), .truncated) == .truncated)
+    #expect(cut.at(1, 0) == [128, 128, 128, 255])
+    for x in 0..<cut.size.width { #expect(cut.at(x, cut.size.height - 1) == whole.at(x, cut.size.height - 1)) }
+  }
+
   #if WebP
     @Test(arguments: ["lossy-large", "lossless"])
     func `A truncated WebP shows its first rows`(name: String) throws {

@@ -100,7 +100,7 @@
       }
     }
 
-    @Test func `Zeros in the image data of a lossless file are damage`() throws {
+    @Test func `Overwritten image data of a lossless file is damage`() throws {
       var bytes = try Fixtures.webp("lossless")
       for index in 25..<400 { bytes[index] = 0xFF }
 

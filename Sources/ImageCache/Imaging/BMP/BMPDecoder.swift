@@ -13,8 +13,9 @@ struct BMPDecoder: ImageDecoder {
   var peakBytes: Int { DIBDecoder(bitmap, layout: header.layout).peakBytes }
 
   init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+    // Some writers leave the offset of the pixels 0.
     guard let pixelStart = prefix.uint32(at: 10, .little),
-      let bitmap = try DIBHeaderReader.read(prefix, at: 14, pixelStart: pixelStart)
+      let bitmap = try DIBHeaderReader.read(prefix, at: 14, pixelStart: pixelStart > 0 ? pixelStart : nil)
     else { return nil }
     try limits.check(bitmap.size)
     self.bitmap = bitmap

@@ -43,6 +43,7 @@ struct DIBDecoder {
       rows.read(row, from: bytes, to: &samples, at: target)
       mask?.apply(row, from: bytes, to: &samples, at: target)
     }
+    guard rows.isComplete else { throw DIBHeader.truncated }
   }
 
   /// Passes all rows to `sink`. `read` sets the samples of a stored row, from an offset on.

@@ -7,7 +7,10 @@ struct DIBRows {
   /// True if the alpha of the bitmap counts.
   let hasAlpha: Bool
 
-  /// Prepares to read pixels of `channels` samples. Throws `truncated` if the file ends before the bitmap does.
+  /// True if the file has all rows. Missing pixels are transparent, or gray if there is no alpha.
+  let isComplete: Bool
+
+  /// Prepares to read pixels of `channels` samples. Throws `truncated` if the file has no row.
   ///
   /// - Parameters:
   ///   - header: The header of the bitmap.
@@ -18,7 +21,8 @@ struct DIBRows {
   init(
     _ header: DIBHeader, _ bytes: Span<UInt8>, channels: Int, ignoresUnsetAlpha: Bool
   ) throws(ImageError) {
-    guard header.pixelEnd - header.rowBytes + header.usedRowBytes <= bytes.count else { throw DIBHeader.truncated }
+    guard header.pixelStart + header.usedRowBytes <= bytes.count else { throw DIBHeader.truncated }
+    isComplete = header.pixelEnd - header.rowBytes + header.usedRowBytes <= bytes.count
     self.header = header
     self.channels = channels
     colors = header.bitCount <= 8 ? header.palette.colors(bytes) : []
@@ -34,6 +38,10 @@ struct DIBRows {
   /// Sets the samples of each pixel of a stored row, from the offset `target` on.
   func read(_ row: Int, from bytes: Span<UInt8>, to samples: inout MutableSpan<UInt8>, at target: Int) {
     let start = header.pixelStart + row * header.rowBytes
+    guard start + header.usedRowBytes <= bytes.count else {
+      for offset in target..<target + header.size.width * channels { samples[offset] = channels == 4 ? 0 : 128 }
+      return
+    }
     if header.bitCount <= 8 {
       readIndices(at: start, from: bytes, to: &samples, at: target)
     } else {
@@ -78,6 +86,7 @@ struct DIBRows {
     let step = header.bitCount / 8
     for row in 0..<header.size.height {
       let start = header.pixelStart + row * header.rowBytes
+      guard start + header.usedRowBytes <= bytes.count else { break }
       for column in 0..<header.size.width where alpha.value(pixel(bytes, at: start + column * step, step)) != 0 {
         return true
       }

@@ -31,11 +31,17 @@ struct ICODecoder: ImageDecoder {
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
+    try decodeEntry(file, colors: colors, into: sink, warnings: &warnings)
     guard directory.end <= file.count else {
       throw ImageError(.truncated, "The icon ends before its last image does.")
     }
+  }
+
+  private func decodeEntry(
+    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
+  ) throws(ImageError) {
     // The length in the directory may be too short.
-    let bytes = file.extracting(entry.range.lowerBound...)
+    let bytes = file.extracting(min(entry.range.lowerBound, file.count)...)
     if entry.isPNG {
       guard let png = try PNGDecoder(prefix: bytes, limits: limits) else {
         throw ImageError(.truncated, "The icon ends before its image data does.")

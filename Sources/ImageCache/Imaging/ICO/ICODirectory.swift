@@ -2,7 +2,7 @@
 struct ICODirectory: Sendable {
   /// The images with a readable header, in the order of the file.
   private(set) var entries: [ICOEntry] = []
-  /// The end of the last image.
+  /// The end of the last one of these images.
   private(set) var end = 0
   /// Harmless oddities.
   private(set) var warnings: [String] = []
@@ -15,7 +15,6 @@ struct ICODirectory: Sendable {
     guard let count = file.uint16(at: 4, .little), 6 + 16 * count <= file.count else { return nil }
     for index in 0..<count {
       guard let range = Self.range(file, at: 6 + 16 * index) else { return nil }
-      end = max(end, range.upperBound)
       guard range.lowerBound >= 6 + 16 * count else {
         warnings.append("ignored image \(index + 1) of the icon, which overlaps the directory")
         continue
@@ -23,6 +22,7 @@ struct ICODirectory: Sendable {
       do throws(ImageError) {
         guard let entry = try ICOEntry(file, at: range) else { return nil }
         entries.append(entry)
+        end = max(end, range.upperBound)
       } catch {
         warnings.append("ignored image \(index + 1) of the icon, whose header is invalid")
       }
