@@ -16,8 +16,8 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
-  gallery-screenshot test-install fuzz bench bench-pixels bench-fetch bench-cache bench-start docs format lint \
-  structure build release install uninstall clean setup
+  gallery-screenshot test-install fuzz fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start docs \
+  format lint structure build release install uninstall clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -104,6 +104,12 @@ test-install: release
 ## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each.
 FUZZ_SECONDS := 60
 fuzz: setup
+	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
+
+## Builds the codec libraries with the address sanitizer, and fuzzes with them.
+fuzz-libraries: PACKAGES += cmake autoconf automake libtool dpkg-dev
+fuzz-libraries: setup
+	Tests/Fuzzing/libraries.sh
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
 
 ## Builds the documentation of both libraries as web pages in .build/docs. A broken link is an error.

@@ -112,4 +112,4 @@ def bare(files, side, out):
 
 def thumbnails(out):
     """The thumbnails in a folder."""
-    return sorted(path for path in (out / "thumbnails").rglob("*") if path.suffix in (".jpg", ".jpeg", ".png"))
+    return sorted(path for path in (out / "thumbnails").rglob("*") if path.suffix in (".jpg", ".jpeg", ".png", ".webp"))

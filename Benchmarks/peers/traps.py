@@ -122,6 +122,7 @@ def shown(image):
     return image.convert("RGBA")
 
 
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><path d="M0 0h200v200H0z" fill="red"/></svg>'
 RED, BLUE, GRAY = (255, 0, 0), (0, 0, 255), (128, 128, 128)
 
 
@@ -158,6 +159,9 @@ def traps():
     palette = b"".join(b"\0" + bytes([0] * 100 + [1] * 100) for _ in range(100))
     soft = Image.new("LA", (200, 200), (128, 255))
     soft.paste((0, 0), (100, 0, 200, 200))
+    clear = Image.new("RGBA", (200, 200), (255, 0, 0, 255))
+    clear.paste((0, 0, 0, 0), (100, 0, 200, 200))
+    frames = [Image.new("RGB", (200, 200), color) for color in (RED, BLUE)]
     cyan_free = Image.new("CMYK", (200, 200), (0, 255, 255, 0))
     return [
         Trap("EXIF orientation 6", turned(), near(((.5, .1), RED), ((.5, .9), BLUE))),
@@ -170,6 +174,14 @@ def traps():
              png(200, 100, 8, 3, palette, chunk(b"PLTE", bytes([255, 0, 0, 0, 0, 0])), chunk(b"tRNS", bytes([255, 0]))),
              near(((.1, .5), RED), ((.9, .5), "transparent")), "trns.png"),
         Trap("gray with alpha", encoded(soft, "PNG"), near(((.1, .5), GRAY), ((.9, .5), "transparent")), "la.png"),
+        Trap("WebP with alpha", encoded(clear, "WEBP", lossless=True),
+             near(((.1, .5), RED), ((.9, .5), "transparent")), "alpha.webp"),
+        Trap("animated WebP", encoded(frames[0], "WEBP", save_all=True, append_images=frames[1:]),
+             near(((.5, .5), RED)), "two.webp"),
+        Trap("animated GIF", encoded(frames[0], "GIF", save_all=True, append_images=frames[1:]),
+             near(((.5, .5), RED)), "two.gif"),
+        Trap("GIF with transparency", encoded(clear, "GIF"), near(((.1, .5), RED), ((.9, .5), "transparent")), "t.gif"),
+        Trap("SVG", SVG, near(((.5, .5), RED)), "a.svg"),
         Trap("half a file", photo()[: len(photo()) // 2], None, "half.jpg"),
         Trap("page with status 200", b"<!doctype html><title>Gone</title>", None, "page.jpg"),
         Trap("stream that never ends", respond=endless, path="endless.jpg"),
@@ -260,7 +272,7 @@ def verdict(trap, run, found):
 
 def play(trap, origin, outside):
     url = f"file://{outside}" if trap.isOutside else f"{origin}/{trap.path}"
-    extension = "png" if trap.path.endswith("png") else "jpg"
+    extension = "jpg" if trap.path.endswith("jpg") else "png"
     results = {}
     for name, tool in TOOLS.items():
         with Folder() as out:

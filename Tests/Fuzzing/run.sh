@@ -15,6 +15,9 @@ toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
 mkdir -p "$out"
 fixtures=$root/Tests/Fixtures/pictures
 libraries='libjpeg libpng libwebp libdeflate lcms2'
+# The libraries that Tests/Fuzzing/libraries.sh has built, if it has.
+PKG_CONFIG_PATH=$out/libraries/lib/pkgconfig
+export PKG_CONFIG_PATH
 
 # Compiles CImage once, for all targets in Swift. They need the whole imaging layer, because the table of the codecs
 # leads from the headers to the decoders.

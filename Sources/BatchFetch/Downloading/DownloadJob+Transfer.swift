@@ -50,8 +50,9 @@ extension DownloadJob: TransferReceiver {
       try state.receive(bytes: bytes, elapsed: context.elapsed)
     }
     if let inspection {
-      let isInspected = try inspection(state.withLock { $0.assembler?.body ?? [] })
-      state.withLock { $0.isInspected = isInspected }
+      let body = state.withLock { $0.assembler?.body ?? [] }
+      let isAccepted = try inspection(body)
+      state.withLock { $0.inspections.inspected(body.count, isAccepted: isAccepted) }
     }
     if let (progress, request) = due { context.progressed(self, request, progress) }
   }
@@ -126,7 +127,7 @@ extension DownloadJob.State {
     assembler = ResponseAssembler(
       maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: attempt.partial,
       requestedAt: requestedAt)
-    isInspected = false
+    inspections = InspectionPace()
     started = .now
     return Start(request: request, trail: trail, partial: attempt.partial, elapsed: elapsed)
   }
@@ -137,15 +138,16 @@ extension DownloadJob.State {
     lastResult = result
   }
 
-  /// Adds bytes to the body. Returns the progress if it is due, and the inspection unless it has accepted the body.
+  /// Adds bytes to the body. Returns the progress and the inspection, each if it is due.
   fileprivate mutating func receive(
     bytes: UnsafeRawBufferPointer, elapsed: () -> Duration
   ) throws(FetchFailure) -> (due: (DownloadProgress, DownloadRequest)?, DownloadRequest.Inspection?) {
     guard try assembler?.receive(bytes: bytes) == true, let request else { return (nil, nil) }
     let progress = DownloadProgress(
       attempt: machine.attempts, received: assembler?.body.count ?? 0, total: assembler?.total)
+    let isInspectionDue = inspections.isDue(at: progress.received)
     let isDue = throttle.record(progress, now: elapsed)
-    return (isDue ? (progress, request) : nil, isInspected ? nil : request.inspection)
+    return (isDue ? (progress, request) : nil, isInspectionDue ? request.inspection : nil)
   }
 }
 

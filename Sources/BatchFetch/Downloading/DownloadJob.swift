@@ -24,7 +24,7 @@ final class DownloadJob: Sendable {
     var elapsed = Duration.zero
     /// The result of the last attempt.
     var lastResult: Result<ResponseAssembler.Response, FetchFailure>?
-    var isInspected = false
+    var inspections = InspectionPace()
     var throttle: ProgressThrottle
   }
 

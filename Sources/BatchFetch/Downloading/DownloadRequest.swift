@@ -8,9 +8,9 @@ public import HTTPTypes
 /// request.priority = .high
 /// ```
 public struct DownloadRequest: Sendable {
-  /// Inspects the body received so far, and throws to give up the download. Called for each piece of the body until it
-  /// returns true. It runs on the one thread of the transport, which serves all other downloads, so it must be fast and
-  /// never block.
+  /// Inspects the body received so far, and throws to give up the download. Called until it returns true,
+  /// whenever the body has grown by a quarter. It runs on the one thread of the transport, which serves all other
+  /// downloads, so it must be fast and never block.
   public typealias Inspection = @Sendable (_ bytes: [UInt8]) throws(FetchFailure) -> Bool
 
   /// The source of the bytes.

@@ -17,6 +17,8 @@ import Testing
     for format in SourceFormat.all { #expect(SourceFormat(rawValue: format.rawValue) == format) }
     for format in OutputFormat.all { #expect(OutputFormat(rawValue: format.rawValue) == format) }
     #expect(SourceFormat(rawValue: "JPEG") == nil && OutputFormat(rawValue: "auto") == nil)
+    // The cache may hold thumbnails from a build with other package traits.
+    #expect(SourceFormat(rawValue: "webp") == .webp && OutputFormat(rawValue: "webp") == .webp)
     #expect(SourceFormat.all.map(\.description).suffix(5) == ["jpeg", "png", "gif", "bmp", "ico"])
   }
 

@@ -36,7 +36,7 @@ struct DIBDecoder {
         try runs.read(row, from: bytes, to: &samples, at: target)
       }
     }
-    let rows = try DIBRows(header, bytes, channels: layout.channels, ignoresUnsetAlpha: hasMask)
+    let rows = try DIBRows(header, bytes, channels: layout.channels)
     let mask = hasMask && !rows.hasAlpha ? try DIBTransparency(header, bytes) : nil
     try sink.begin(DecodedShape(layout: layout, planes: [plane], colors: colors))
     try pushRows(to: sink) { row, samples, target throws(ImageError) in

@@ -16,11 +16,7 @@ struct DIBRows {
   ///   - header: The header of the bitmap.
   ///   - bytes: The bytes in which the header was read.
   ///   - channels: 3, or 4 to read alpha too.
-  ///   - ignoresUnsetAlpha: True to read opaque pixels if all of them are transparent, because many writers of icons do
-  ///     not set alpha.
-  init(
-    _ header: DIBHeader, _ bytes: Span<UInt8>, channels: Int, ignoresUnsetAlpha: Bool
-  ) throws(ImageError) {
+  init(_ header: DIBHeader, _ bytes: Span<UInt8>, channels: Int) throws(ImageError) {
     guard header.pixelStart + header.usedRowBytes <= bytes.count else { throw DIBHeader.truncated }
     isComplete = header.pixelEnd - header.rowBytes + header.usedRowBytes <= bytes.count
     self.header = header
@@ -30,8 +26,8 @@ struct DIBRows {
       DIBChannel(header.masks.red), DIBChannel(header.masks.green), DIBChannel(header.masks.blue)
     )
     let alpha = DIBChannel(header.masks.alpha, missing: 255)
-    hasAlpha =
-      header.masks.alpha != 0 && (!ignoresUnsetAlpha || Self.hasVisiblePixel(header, bytes, alpha))
+    // Many writers do not set alpha, so that all pixels are transparent. Browsers ignore it then.
+    hasAlpha = header.masks.alpha != 0 && Self.hasVisiblePixel(header, bytes, alpha)
     self.alpha = hasAlpha ? alpha : DIBChannel(0, missing: 255)
   }
 

@@ -13,14 +13,18 @@ public struct OutputFormat: RawRepresentable, Hashable, Sendable {
     self.fileExtension = fileExtension
   }
 
-  /// Creates the format with this name; nil if there is none.
+  /// Creates the format with this name, even if this build lacks it: another build may have stored it in the cache. nil
+  /// if there is none.
   public init?(rawValue: String) {
-    guard let format = Self.all.first(where: { $0.rawValue == rawValue }) else { return nil }
+    guard let format = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
     self = format
   }
 }
 
 extension OutputFormat {
+  /// All formats, with those of package traits that are off.
+  private static let known = all + [.webp].filter { !all.contains($0) }
+
   /// All formats that can be encoded.
   public static let all = CodecTable.encoders.map { $0.format }
 }

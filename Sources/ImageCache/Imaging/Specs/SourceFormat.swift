@@ -10,14 +10,18 @@ public struct SourceFormat: RawRepresentable, Hashable, Sendable {
     self.mediaType = mediaType
   }
 
-  /// Creates the format with this name; nil if there is none.
+  /// Creates the format with this name, even if this build lacks it: another build may have stored it in the cache. nil
+  /// if there is none.
   public init?(rawValue: String) {
-    guard let format = Self.all.first(where: { $0.rawValue == rawValue }) else { return nil }
+    guard let format = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
     self = format
   }
 }
 
 extension SourceFormat {
+  /// All formats, with those of package traits that are off.
+  private static let known = all + [.webp].filter { !all.contains($0) }
+
   /// All formats that can be decoded.
   public static let all = CodecTable.decoders.map { $0.format }
 

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Builds libjpeg-turbo, libpng, LittleCMS and libwebp from Debian's source packages with the address sanitizer, so that
+# the fuzzers see faults inside of them. Tests/Fuzzing/run.sh uses the result. Takes a few minutes, once.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+out=$root/.build/fuzzing/libraries
+toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
+[ ! -d "$out" ] || exit 0
+work=$root/.build/fuzzing/sources
+rm -rf "$work"
+mkdir -p "$work/parts" "$work/lists/partial"
+
+# The same archive as that of the installed packages, without changing the system.
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+  [ ! -f "$file" ] || sed 's/^deb /deb-src /; s/^Types: .*/Types: deb-src/' "$file" >"$work/parts/$(basename "$file")"
+done
+cd "$work"
+apt="apt-get -qq -o Dir::State::Lists=$work/lists -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$work/parts"
+$apt update
+$apt source libjpeg-turbo libpng1.6 lcms2 libwebp 2>&1 | grep -v unsandboxed || true
+
+export CC="$toolchain/clang" CXX="$toolchain/clang++"
+export CFLAGS='-g -O1 -fsanitize=address,fuzzer-no-link -fno-omit-frame-pointer'
+prefix=$out.new
+for source in */; do
+  case $source in
+  libjpeg-turbo*)
+    # Code in assembly has no checks.
+    (cd "$source" && cmake -B build -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DENABLE_SHARED=0 \
+      -DWITH_SIMD=0 -DWITH_TURBOJPEG=0 && cmake --build build -j 2 --target install)
+    ;;
+  libpng* | lcms2* | libwebp*)
+    (cd "$source" && { [ -x configure ] || autoreconf -fi; } && ./configure --prefix="$prefix" --disable-shared \
+      --disable-dependency-tracking && make -j 2 install)
+    ;;
+  esac
+done >"$work/build.log" 2>&1 || {
+  tail -40 "$work/build.log"
+  exit 1
+}
+sed -i "s|$prefix|$out|g" "$prefix"/lib/pkgconfig/*.pc
+mv "$prefix" "$out"
