@@ -219,6 +219,8 @@ def odd_jpegs():
     scene = photo(203, 149)
     yield written("rgb-411.jpg", encoded(scene, "-sample", "4x1"))
     yield written("rgb-440.jpg", encoded(scene, "-sample", "1x2"))
+    yield written("rgb-410.jpg", encoded(scene, "-sample", "4x2"))
+    yield written("rgb-2x4.jpg", encoded(scene, "-sample", "2x4"))
     yield written("rgb-transform-0.jpg", encoded(scene, "-rgb"))
     yield written("arithmetic.jpg", encoded(scene, "-arithmetic"))
     yield written("arithmetic-progressive.jpg", encoded(scene, "-arithmetic", "-progressive"))

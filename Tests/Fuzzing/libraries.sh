@@ -15,7 +15,8 @@ for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
   [ ! -f "$file" ] || sed 's/^deb /deb-src /; s/^Types: .*/Types: deb-src/' "$file" >"$work/parts/$(basename "$file")"
 done
 cd "$work"
-apt="apt-get -qq -o Dir::State::Lists=$work/lists -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$work/parts"
+apt="apt-get -qq -o Dir::State::Lists=$work/lists -o Dir::Etc::SourceList=/dev/null"
+apt="$apt -o Dir::Etc::SourceParts=$work/parts"
 $apt update
 $apt source libjpeg-turbo libpng1.6 lcms2 libwebp 2>&1 | grep -v unsandboxed || true
 

@@ -72,7 +72,8 @@ extension ThumbnailJob {
         render: begin.duration(to: .now))
       return ServedSource(rendering, downloadedFrom: self.source, download, timings: timings)
     case .kept(let source, _):
-      context.cache.store(source, thumbnails: rendering.thumbnails, for: key)
+      // Larger thumbnails may need damaged data that smaller ones do not.
+      if !rendering.isDamaged { context.cache.store(source, thumbnails: rendering.thumbnails, for: key) }
       let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
       return ServedSource(rendering, keptFrom: source, timings: timings)
     }

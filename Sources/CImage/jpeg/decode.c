@@ -166,6 +166,20 @@ static bool lacks_bits(const struct jpeg_decompress_struct *cinfo) {
   return false;
 }
 
+/// Returns true if libjpeg-turbo crops columns correctly. Version 2.1.5 and others interpolate too few samples of a
+/// component that is neither as sparse as in the file nor at the resolution of the image.
+static bool may_crop(j_decompress_ptr cinfo) {
+  for (int i = 0; i < cinfo->num_components; i++) {
+    const jpeg_component_info *component = &cinfo->comp_info[i];
+    int across = SAMPLES_ACROSS(component), down = SAMPLES_DOWN(component);
+    bool isSparse = across == LEAST_SAMPLES_ACROSS(cinfo) && down == LEAST_SAMPLES_DOWN(cinfo);
+    bool isFull = component->h_samp_factor * across == cinfo->max_h_samp_factor * LEAST_SAMPLES_ACROSS(cinfo) &&
+                  component->v_samp_factor * down == cinfo->max_v_samp_factor * LEAST_SAMPLES_DOWN(cinfo);
+    if (!isSparse && !isFull) return false;
+  }
+  return true;
+}
+
 /// Leaves out columns that are not needed. libjpeg moves the first one to the left as necessary. If bits are missing,
 /// it smooths blocks, which then depend on their neighbors.
 static void crop_columns(Decoder *self, CImageArea needed) {
@@ -173,7 +187,7 @@ static void crop_columns(Decoder *self, CImageArea needed) {
   int32_t left = needed.left - cropMargin, right = needed.right + cropMargin, width = (int32_t)cinfo->output_width;
   self->firstColumn = left > 0 ? (JDIMENSION)left : 0;
   self->columnCount = (JDIMENSION)(right < width ? right : width) - self->firstColumn;
-  if (lacks_bits(cinfo)) {
+  if (lacks_bits(cinfo) || !may_crop(cinfo)) {
     self->firstColumn = 0;
     self->columnCount = cinfo->output_width;
   } else if (self->columnCount < cinfo->output_width) {

@@ -17,10 +17,12 @@
 #if JPEG_LIB_VERSION >= 70
 #define SAMPLES_ACROSS(component) ((component)->DCT_h_scaled_size)
 #define SAMPLES_DOWN(component) ((component)->DCT_v_scaled_size)
+#define LEAST_SAMPLES_ACROSS(cinfo) ((cinfo)->min_DCT_h_scaled_size)
 #define LEAST_SAMPLES_DOWN(cinfo) ((cinfo)->min_DCT_v_scaled_size)
 #else
 #define SAMPLES_ACROSS(component) ((component)->DCT_scaled_size)
 #define SAMPLES_DOWN(component) ((component)->DCT_scaled_size)
+#define LEAST_SAMPLES_ACROSS(cinfo) ((cinfo)->min_DCT_scaled_size)
 #define LEAST_SAMPLES_DOWN(cinfo) ((cinfo)->min_DCT_scaled_size)
 #endif
 

@@ -86,19 +86,21 @@ static CImageStatus pass_rows(Decoder *self) {
   return self->sink.take(self->sink.context, &strip);
 }
 
+/// Reads a row. Those of an interlaced file are first filled coarsely, so that a damaged file shows what it has.
 static void read_row(Decoder *self, int32_t index) {
-  png_read_row(self->reader.png, self->rows + (size_t)index * row_bytes(self), NULL);
+  uint8_t *row = self->rows + (size_t)index * row_bytes(self);
+  png_read_row(self->reader.png, self->isInterlaced ? NULL : row, self->isInterlaced ? row : NULL);
 }
 
 static CImageStatus read_interlaced(Decoder *self) {
   int32_t height = self->options.height;
-  self->pending = height;
   for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
     for (int32_t y = 0; y < height; y++) {
       self->isLast = pass == PNG_INTERLACE_ADAM7_PASSES - 1 && y == height - 1;
       // The last pass has only the odd rows (counted from 0), so an even row is already complete.
       if (self->isLast && y % 2 == 0) self->reader.budget = maxTail;
       read_row(self, y);
+      self->pending = height;
     }
   }
   return pass_rows(self);
@@ -120,9 +122,10 @@ static CImageStatus read_strips(Decoder *self) {
 static CImageStatus read_rows(Decoder *self) {
   self->isInterlaced = png_get_interlace_type(self->reader.png, self->reader.info) != PNG_INTERLACE_NONE;
   size_t count = self->isInterlaced ? (size_t)self->options.height : stripRows;
-  // Zeroed, so that nothing of another image can show if libpng skips pixels.
-  self->rows = calloc(count, row_bytes(self));
+  self->rows = malloc(count * row_bytes(self));
   if (self->rows == NULL) return CImageStatusOutOfMemory;
+  // Nothing of another image can show if libpng skips pixels: missing ones are gray, or transparent if there is alpha.
+  memset(self->rows, self->options.channels % 2 == 1 ? 128 : 0, count * row_bytes(self));
   return self->isInterlaced ? read_interlaced(self) : read_strips(self);
 }
 

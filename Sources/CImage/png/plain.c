@@ -61,8 +61,9 @@ static bool join(Compressed *compressed, const uint8_t *chunks, size_t chunkCoun
   return true;
 }
 
-/// Finds the compressed image data. Returns false if any chunk is damaged or unusual.
-static bool find(Compressed *compressed, const uint8_t *chunks, size_t count) {
+/// Finds the compressed image data. Returns false if any chunk is damaged or unusual, or if there are more bytes than
+/// `size` bytes can take without any compression.
+static bool find(Compressed *compressed, const uint8_t *chunks, size_t count, size_t size) {
   size_t offset = 0, total = 0, chunkCount = 0;
   while (count - offset >= 8 && memcmp(chunks + offset + 4, "IDAT", 4) == 0) {
     size_t length = chunk_length(chunks + offset, count - offset);
@@ -71,7 +72,7 @@ static bool find(Compressed *compressed, const uint8_t *chunks, size_t count) {
     total += length;
     offset += length + 12;
   }
-  if (total == 0 || !ends_plainly(chunks + offset, count - offset)) return false;
+  if (total == 0 || total > size + size / 1000 + 1000 || !ends_plainly(chunks + offset, count - offset)) return false;
   *compressed = (Compressed){chunks + 8, total, false};
   return chunkCount == 1 || join(compressed, chunks, chunkCount, total);
 }
@@ -102,7 +103,7 @@ bool cimage_plain_open(PlainData *data, png_structp png, png_infop info, const u
   size_t rowBytes = png_get_rowbytes(png, info), height = png_get_image_height(png, info);
   if ((rowBytes + 1) * height > maxFilteredBytes) return false;
   Compressed compressed = {0};
-  if (!find(&compressed, chunks, count)) return false;
+  if (!find(&compressed, chunks, count, (rowBytes + 1) * height)) return false;
   size_t bits = (size_t)png_get_channels(png, info) * png_get_bit_depth(png, info);
   data->rows = (FilteredRows){malloc((rowBytes + 1) * height), height, rowBytes, (bits + 7) / 8};
   bool isComplete = data->rows.bytes != NULL && inflate_rows(compressed, data->rows);

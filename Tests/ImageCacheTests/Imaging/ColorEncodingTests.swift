@@ -126,7 +126,10 @@ import Testing
     let file = SampleImage.png(width: 8, height: 8)
     let plain = try Renderer().render(file, specs: [ThumbnailSpec(width: 8)])
     for chunk in [
-      cHRM([0, 0, 0, 0, 0, 0, 0, 0]), cHRM([0.3, 0.3, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2]), cICP(2, 2), cICP(12, 99),
+      cHRM([0, 0, 0, 0, 0, 0, 0, 0]), cHRM([0, 0] + Self.srgb.dropFirst(2)),
+      cHRM([0.3127, 0] + Self.srgb.dropFirst(2)),
+      cHRM([0.3127, 0.3290, 9, 7, 0.3, 0.6, 0.15, 0.06]), cHRM([0.3, 0.3, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2]), cICP(2, 2),
+      cICP(12, 99),
     ] {
       let rendering = try Renderer().render(
         Array(file.prefix(33) + chunk + file.dropFirst(33)), specs: [ThumbnailSpec(width: 8)])

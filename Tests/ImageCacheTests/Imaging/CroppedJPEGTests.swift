@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: names, [DecodingDemand.Form.pixels, .planes])
   func `It has the samples of the whole image`(name: String, form: DecodingDemand.Form) throws {
     let file = try Fixtures.image(name)
-    for shrink in [1, 2, 8] {
+    for shrink in [1, 2, 4, 8] {
       let whole = try decoded(file, form, shrink: shrink)
       let size = whole.size
       for (left, top, width, height) in [(0, 0, 9, 7), (13, 17, 6, 5), (3, 30, 200, 3), (size.width - 1, 0, 1, 400)] {

@@ -68,15 +68,6 @@ struct PNGHeaderReader {
     }
   }
 
-  /// Reads the chunk `cHRM` (section 11.3.2.1).
-  private func chromaticities(_ chunk: Span<UInt8>) -> ColorEncoding {
-    let points = stride(from: 4, to: 36, by: 8).map { offset in
-      ColorEncoding.Chromaticity(
-        x: Double(chunk.uint32(at: offset) ?? 0) / 100_000, y: Double(chunk.uint32(at: offset + 4) ?? 0) / 100_000)
-    }
-    return ColorEncoding(white: points[0], red: points[1], green: points[2], blue: points[3])
-  }
-
   /// Reads one chunk, given as its type followed by its data.
   private func readChunk(_ chunk: Span<UInt8>, into header: inout PNGHeader) {
     if chunk.has("tRNS", at: 0) {
@@ -88,7 +79,7 @@ struct PNGHeaderReader {
     } else if chunk.has("sRGB", at: 0) {
       header.isSRGB = true
     } else if chunk.has("cHRM", at: 0), chunk.count >= 36 {
-      header.chromaticities = chromaticities(chunk)
+      header.readChromaticities(chunk)
     } else if chunk.has("cICP", at: 0), chunk.count >= 8 {
       header.readCodePoints(chunk)
     } else if chunk.has("gAMA", at: 0), let value = chunk.uint32(at: 4) {
@@ -99,6 +90,20 @@ struct PNGHeaderReader {
 }
 
 extension PNGHeader {
+  /// Reads the chunk `cHRM` (section 11.3.2.1).
+  fileprivate mutating func readChromaticities(_ chunk: Span<UInt8>) {
+    let points = stride(from: 4, to: 36, by: 8).map { offset in
+      ColorEncoding.Chromaticity(
+        x: Double(chunk.uint32(at: offset) ?? 0) / 100_000, y: Double(chunk.uint32(at: offset + 4) ?? 0) / 100_000)
+    }
+    let encoding = ColorEncoding(white: points[0], red: points[1], green: points[2], blue: points[3])
+    if encoding.isPossible {
+      chromaticities = encoding
+    } else {
+      image.warnings.append("cHRM ignored: its colors are impossible")
+    }
+  }
+
   /// Reads the chunk `cICP` (section 11.3.2.6). Samples must be RGB, not YCbCr, and of full range.
   fileprivate mutating func readCodePoints(_ chunk: Span<UInt8>) {
     let (primaries, transfer) = (chunk[4], chunk[5])

@@ -5,6 +5,15 @@ struct ColorEncoding: Hashable, Sendable {
   /// A chromaticity: x and y of CIE 1931.
   struct Chromaticity: Hashable, Sendable {
     var x, y: Double
+
+    /// True if all three coordinates that add up to 1 are in range.
+    var isPossible: Bool { x >= 0 && y > 0 && x + y <= 1 }
+
+    /// Returns a positive number if `point` is to the left of the line from this point to `end`, a negative one if it
+    /// is to the right, and 0 if it is on the line.
+    func side(of point: Self, to end: Self) -> Double {
+      (end.x - x) * (point.y - y) - (end.y - y) * (point.x - x)
+    }
   }
 
   /// The relation between samples and light.
@@ -23,6 +32,13 @@ struct ColorEncoding: Hashable, Sendable {
   var green = Chromaticity(x: 0.30, y: 0.60)
   var blue = Chromaticity(x: 0.15, y: 0.06)
   var curve = Curve.sRGB
+
+  /// True if white is a mixture of the three colors, and all four can exist.
+  var isPossible: Bool {
+    guard [white, red, green, blue].allSatisfy(\.isPossible) else { return false }
+    let sides = [red.side(of: white, to: green), green.side(of: white, to: blue), blue.side(of: white, to: red)]
+    return sides.allSatisfy { $0 > 0 } || sides.allSatisfy { $0 < 0 }
+  }
 
   /// True if white and the three colors are those of sRGB, give or take rounding.
   var hasColorsOfSRGB: Bool {

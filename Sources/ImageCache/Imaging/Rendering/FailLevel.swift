@@ -2,7 +2,8 @@
 ///
 /// A file whose header is damaged always fails, and so does one that exceeds a limit.
 public enum FailLevel: String, CaseIterable, Hashable, Sendable {
-  /// Fails only if nothing can be shown. Missing pixels are gray, or transparent if the image has alpha.
+  /// Fails only if the image data ends or is corrupt before the first row. Missing pixels are gray, or transparent if
+  /// the image has alpha.
   case none
   /// Fails if image data is missing at the end.
   case truncated

@@ -45,7 +45,7 @@ final class PlaneScaler {
     }
   }
 
-  /// True if there is at least one row.
+  /// True if there is at least one row, even if it was omitted.
   var hasRows: Bool { count > 0 }
 
   /// Supplies the missing rows, all samples of which are `sample`.
