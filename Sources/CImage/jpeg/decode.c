@@ -166,8 +166,8 @@ static bool lacks_bits(const struct jpeg_decompress_struct *cinfo) {
   return false;
 }
 
-/// Returns true if libjpeg-turbo crops columns correctly. Version 2.1.5 and others interpolate too few samples of a
-/// component that is neither as sparse as in the file nor at the resolution of the image.
+/// Returns true if libjpeg-turbo leaves out columns and rows correctly. Version 2.1.5 and others interpolate too few
+/// samples of a component that is neither as sparse as in the file nor at full resolution, and lose count of the rows.
 static bool may_crop(j_decompress_ptr cinfo) {
   for (int i = 0; i < cinfo->num_components; i++) {
     const jpeg_component_info *component = &cinfo->comp_info[i];
@@ -187,7 +187,7 @@ static void crop_columns(Decoder *self, CImageArea needed) {
   int32_t left = needed.left - cropMargin, right = needed.right + cropMargin, width = (int32_t)cinfo->output_width;
   self->firstColumn = left > 0 ? (JDIMENSION)left : 0;
   self->columnCount = (JDIMENSION)(right < width ? right : width) - self->firstColumn;
-  if (lacks_bits(cinfo) || !may_crop(cinfo)) {
+  if (lacks_bits(cinfo)) {
     self->firstColumn = 0;
     self->columnCount = cinfo->output_width;
   } else if (self->columnCount < cinfo->output_width) {
@@ -222,6 +222,7 @@ static CImageStatus read_rows(Decoder *self) {
   size_t stride = (size_t)cinfo->output_width * (size_t)self->options.channels;
   CImageBitmap strip = {NULL, (int32_t)cinfo->output_width, 0, self->options.channels, stride};
   CImageArea needed = self->sink.rows.needed(self->sink.rows.context, 0);
+  if (!may_crop(cinfo)) needed = (CImageArea){0, 0, (int32_t)cinfo->output_width, (int32_t)cinfo->output_height};
   crop_columns(self, needed);
   strip.pixels = self->rows = allocate(self, stride * stripRows);
   if (cinfo->num_components == 4) self->ink = allocate(self, (size_t)cinfo->output_width * 4);

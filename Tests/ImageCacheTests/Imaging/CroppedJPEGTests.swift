@@ -24,7 +24,10 @@ import Testing
     for shrink in [1, 2, 4, 8] {
       let whole = try decoded(file, form, shrink: shrink)
       let size = whole.size
-      for (left, top, width, height) in [(0, 0, 9, 7), (13, 17, 6, 5), (3, 30, 200, 3), (size.width - 1, 0, 1, 400)] {
+      let parts = [
+        (0, 0, 9, 7), (13, 17, 6, 5), (13, 8, 78, 53), (3, 30, 200, 3), (size.width - 1, 0, 1, 400),
+      ]
+      for (left, top, width, height) in parts {
         let part = CImageArea(
           left: Int32(left), top: Int32(top), right: Int32(left + width), bottom: Int32(top + height))
         let image = try decoded(file, form, shrink: shrink, part: part)
