@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -44,6 +45,26 @@ import Testing
 
     #expect(try await codes(fixture, "truncated") == ["ok", "truncated", "ok", "ok", "ok"])
     #expect(try await codes(fixture, "none") == ["ok", "ok", "ok", "ok", "ok"])
+  }
+
+  /// A small thumbnail of a progressive JPEG needs only its first scans, so damage in the last one goes unnoticed and
+  /// the original is kept.
+  @Test func `A thumbnail of a damaged original that was kept is not cached`() async throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures/pictures")
+    var file = try [UInt8](Data(contentsOf: folder.appending(path: "large-444-progressive.jpg").standardized))
+    let scan = try #require(file.indices.dropLast().last { file[$0] == 0xFF && file[$0 + 1] == 0xDA })
+    file.replaceSubrange((scan + file.count) / 2..<(scan + file.count) / 2 + 2, with: [0xFF, 0xD0])
+    let damaged = file
+    let fixture = try CommandFixture { _ in .http(200, ["Cache-Control": "max-age=600"], damaged) }
+    let list = try fixture.list(["/progressive.jpg"])
+
+    _ = try await fixture.fetch(list, "--keep-originals", "--size", "48")
+    #expect(try fixture.report().map(\.status) == ["ok"])
+    _ = try await fixture.fetch(list, "--keep-originals", "--size", "700", "--fail-on", "none")
+    #expect(try fixture.report().map(\.warnings.count) == [1])
+
+    _ = try await fixture.fetch(list, "--keep-originals", "--size", "700")
+    #expect(try fixture.report().map(\.code) == ["decode_error"])
   }
 
   @Test func `A failure because of a warning is not cached`() async throws {
