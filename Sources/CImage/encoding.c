@@ -1,8 +1,6 @@
-// Profiles of colors that a file describes by a few numbers.
+#include "encoding.h"
 
 #include <math.h>
-
-#include "icc.h"
 
 /// The number of points of a curve that is a table. PQ is steep at its end.
 enum { curvePoints = 4096 };

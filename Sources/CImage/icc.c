@@ -1,10 +1,12 @@
 #include <lcms2.h>
 #include <lcms2_plugin.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "CImage.h"
+#include "encoding.h"
 #include "icc.h"
 #include "messages.h"
 
@@ -83,7 +85,7 @@ static cmsHPROFILE create_target(cmsContext context, CImageColorModel model) {
   return cimage_profile_of(context, (CImageColorEncoding){.curve = CImageCurveSRGB}, model);
 }
 
-/// The colors of an image: a profile, or if there is none, an encoding.
+/// The colors of an image: a profile or, if `profile` is NULL, an encoding.
 typedef struct Colors {
   const uint8_t *profile;
   size_t count;
@@ -138,13 +140,14 @@ static bool changes_nothing(const CImageTransform *self, CImageColorModel model)
 
 /// Adds a message with the reason that there is no transform. Returns success unless memory ran out, because an image
 /// without its profile is still an image.
-static CImageStatus explain(const CImageTransform *self, CImageMessages *messages) {
+static CImageStatus explain(const CImageTransform *self, Colors colors, CImageMessages *messages) {
   if (self->context == NULL || self->outOfMemory) {
     cimage_set_error(messages, "out of memory");
     return CImageStatusOutOfMemory;
   }
-  char line[256] = "ICC profile ignored: ";
-  strncat(line, self->message[0] != '\0' ? self->message : "it is corrupt", sizeof line - strlen(line) - 1);
+  char line[256] = "";
+  snprintf(line, sizeof line, "%s ignored: %s", colors.profile != NULL ? "ICC profile" : "declared color encoding",
+           self->message[0] != '\0' ? self->message : "it is corrupt");
   cimage_add_warning(messages, line);
   return CImageStatusOK;
 }
@@ -161,7 +164,7 @@ static CImageStatus create(Colors colors, CImageColorModel model, CImageTransfor
     // Many threads may use the transform from now on, so LittleCMS must not write messages into it.
     cmsSetLogErrorHandlerTHR(self->context, NULL);
   }
-  CImageStatus status = self->transform != NULL ? CImageStatusOK : explain(self, messages);
+  CImageStatus status = self->transform != NULL ? CImageStatusOK : explain(self, colors, messages);
   if (self->transform != NULL && !changes_nothing(self, model)) {
     *transform = self;
   } else {

@@ -49,6 +49,9 @@ final class TransferQueue: Sendable {
   /// The number of hosts with downloads, or with something to be remembered.
   var hostCount: Int { state.withLock { $0.schedule.hostCount } }
 
+  /// The number of tickets: of downloads that wait for their transfer, and of running ones.
+  var ticketCount: Int { state.withLock { $0.schedule.ticketCount } }
+
   /// True to keep new transfers from starting.
   var isSuspended: Bool {
     get { state.withLock { $0.schedule.isSuspended } }

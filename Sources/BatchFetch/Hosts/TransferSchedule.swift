@@ -77,6 +77,9 @@ struct TransferSchedule: Sendable {
   /// The number of hosts with tickets, or with something to be remembered.
   var hostCount: Int { hosts.count }
 
+  /// The number of tickets.
+  var ticketCount: Int { entries.count }
+
   // MARK: Events
 
   /// Adds a ticket for a request to `host`.

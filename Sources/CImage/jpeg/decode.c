@@ -3,6 +3,7 @@
 
 #include "../icc.h"
 #include "../messages.h"
+#include "../strips.h"
 #include "error.h"
 #include "planes.h"
 #include "scans.h"
@@ -11,9 +12,6 @@
 /// long scan scripts, but never fewer than `minBlocks`. Without a limit, a few bytes can make a scan visit millions of
 /// blocks.
 enum { maxPasses = 32, minBlocks = 2 << 20 };
-
-/// The number of rows of pixels that are passed on together.
-enum { stripRows = 16 };
 
 /// The number of pixels around the needed ones that are decoded as well, because chroma is interpolated.
 enum { cropMargin = 2 };

@@ -2,15 +2,13 @@
 #include <string.h>
 
 #include "../messages.h"
+#include "../strips.h"
 #include "plain.h"
 #include "reader.h"
 
 /// The maximum number of compressed bytes read after the last row. Valid files have a 4-byte checksum there, and libpng
 /// reads up to 8 KiB at once. Without a limit, libpng would inflate everything that follows, up to a thousandfold.
 enum { maxTail = 16 << 10 };
-
-/// The number of rows that are passed on together.
-enum { stripRows = 16 };
 
 /// The state of decoding one file. Lives in the frame above the one that calls setjmp.
 typedef struct Decoder {

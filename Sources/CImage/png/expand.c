@@ -76,16 +76,14 @@ static void add_alpha(const Expansion *self, const uint8_t *row, uint8_t *out) {
 }
 
 void cimage_expand_row(const Expansion *self, const uint8_t *row, uint8_t *out) {
-  if (self->isIdentity) {
-    memcpy(out, row, (size_t)self->width * (size_t)self->channels);
-  } else if (self->isLookup) {
-    switch (self->channels) {
-      case 1: look_up(self, row, out, 1); break;
-      case 2: look_up(self, row, out, 2); break;
-      case 3: look_up(self, row, out, 3); break;
-      default: look_up(self, row, out, 4); break;
-    }
-  } else {
+  if (!self->isLookup) {
     add_alpha(self, row, out);
+    return;
+  }
+  switch (self->channels) {
+    case 1: look_up(self, row, out, 1); break;
+    case 2: look_up(self, row, out, 2); break;
+    case 3: look_up(self, row, out, 3); break;
+    default: look_up(self, row, out, 4); break;
   }
 }

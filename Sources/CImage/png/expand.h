@@ -27,7 +27,7 @@ typedef struct Expansion {
 /// The result has the channels of the file, or one more for alpha.
 void cimage_expansion_init(Expansion *expansion, png_structp png, png_infop info, int channels);
 
-/// Converts a row.
+/// Converts a row, unless the conversion is the identity.
 void cimage_expand_row(const Expansion *expansion, const uint8_t *row, uint8_t *out);
 
 #endif

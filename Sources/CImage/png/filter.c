@@ -4,8 +4,6 @@
 
 #include "../simd.h"
 
-enum { filterNone, filterSub, filterUp, filterAverage, filterPaeth, filterCount };
-
 static inline int16_t distance(int16_t value) { return (int16_t)(value < 0 ? -value : value); }
 
 /// The Paeth predictor: returns whichever of left, above and upper left is closest to left + above - upper left.

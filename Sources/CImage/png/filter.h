@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// The types of filters, as they are stored before each row.
+enum { filterNone, filterSub, filterUp, filterAverage, filterPaeth, filterCount };
+
 /// The number of zeros required before the first byte of `row` and of `above`: at least one pixel.
 enum { filterMargin = 4 };
 

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  /// The most bytes of decompressed image data. libpng needs only two rows of larger images.
-  maxFilteredBytes = 32 << 20,
-  /// The number of rows passed on together, few enough that they stay in the cache of the processor.
-  stripRows = 16,
-};
+#include "../strips.h"
+
+/// The most bytes of decompressed image data. libpng needs only two rows of larger images.
+enum { maxFilteredBytes = 32 << 20 };
 
 /// The compressed image data: where it begins, and the number of bytes in all chunks.
 typedef struct Compressed {

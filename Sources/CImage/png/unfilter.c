@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "../simd.h"
-
-enum { filterNone, filterSub, filterUp, filterAverage, filterPaeth, filterCount };
+#include "filter.h"
 
 /// The bytes of the pixels in progress, in 16 bits each, because differences of bytes need nine.
 typedef int16_t Lanes __attribute__((vector_size(16)));

@@ -144,7 +144,8 @@ import Testing
     _ = await transport.exchanges.values(count: 1)
 
     await loadCrowd(urgency, on: pipeline) { context in
-      await eventually { context.downloader.runningCount == context.state.withLock { $0.jobs.count } }
+      // A download has a priority before it has a ticket, but only those with a ticket compete.
+      await eventually { context.downloader.context.queue.ticketCount == context.state.withLock { $0.jobs.count } }
     }
     #expect(pipeline.context.downloader.runningCount == Self.count + 2)
     await transport.resume(first: 1)

@@ -61,7 +61,7 @@ import Testing
     _ = try await fixture.fetch(list, "--keep-originals", "--size", "48")
     #expect(try fixture.report().map(\.status) == ["ok"])
     _ = try await fixture.fetch(list, "--keep-originals", "--size", "700", "--fail-on", "none")
-    #expect(try fixture.report().map(\.warnings.count) == [1])
+    #expect(try fixture.report().contains { $0.warnings.contains { $0.contains("corrupt") } })
 
     _ = try await fixture.fetch(list, "--keep-originals", "--size", "700")
     #expect(try fixture.report().map(\.code) == ["decode_error"])

@@ -11,7 +11,7 @@ extension CImageArea {
       bottom: max(bottom, other.bottom))
   }
 
-  /// This area, or the first sample if there is none in it.
+  /// This area; if it has no sample, that of the first sample.
   var orOneSample: CImageArea { left < right ? self : CImageArea(left: 0, top: 0, right: 1, bottom: 1) }
 
   /// The same part of an image with twice the columns and rows.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A cache of kernels for recurring sizes: computing one takes more than a twentieth of the time of a thumbnail.
 final class KernelCache: Sendable {
-  /// The limits of the cache. Only kernels of common sizes are kept, at most 50 KB each, and few enough that a full
+  /// The limits of the cache. Only kernels of common sizes are kept, at most 150 KB each, and few enough that a full
   /// cache is simply emptied.
   private let (largestSource, largestCount) = (4096, 64)
   private let kernels = Mutex<[Kernel.Key: Kernel]>([:])
