@@ -33,21 +33,26 @@ for package in libjpeg-turbo libpng1.6 lcms2 libwebp; do download $package; done
 export CC="$toolchain/clang" CXX="$toolchain/clang++"
 export CFLAGS='-g -O1 -fsanitize=address,fuzzer-no-link -fno-omit-frame-pointer'
 prefix=$out.new
-for source in */; do
-  case $source in
-  libjpeg-turbo*)
-    # Code in assembly has no checks.
-    (cd "$source" && cmake -B build -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DENABLE_SHARED=0 \
-      -DWITH_SIMD=0 -DWITH_TURBOJPEG=0 && cmake --build build -j 2 --target install)
-    ;;
-  libpng* | lcms2* | libwebp*)
-    (cd "$source" && { [ -x configure ] || autoreconf -fi; } && ./configure --prefix="$prefix" --disable-shared \
-      --disable-dependency-tracking && make -j 2 install)
-    ;;
-  esac
-done >"$work/build.log" 2>&1 || {
-  tail -40 "$work/build.log"
-  exit 1
+# Code in assembly has no checks.
+build_with_cmake() {
+  cmake -B build -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR="$prefix/lib" -DENABLE_SHARED=0 \
+    -DWITH_SIMD=0 -DWITH_TURBOJPEG=0 && cmake --build build -j 2 --target install
 }
+build_with_configure() {
+  { [ -x configure ] || autoreconf -fi; } &&
+    ./configure --prefix="$prefix" --disable-shared --disable-dependency-tracking && make -j 2 install
+}
+for source in */CMakeLists.txt */configure.ac; do
+  folder=${source%/*}
+  case $source in
+  libjpeg-turbo*/CMakeLists.txt) build=build_with_cmake ;;
+  libpng*/configure.ac | lcms2*/configure.ac | libwebp*/configure.ac) build=build_with_configure ;;
+  *) continue ;;
+  esac
+  (cd "$folder" && $build) >"$folder.log" 2>&1 || {
+    tail -40 "$folder.log" >&2
+    exit 1
+  }
+done
 sed -i "s|$prefix|$out|g" "$prefix"/lib/pkgconfig/*.pc
 mv "$prefix" "$out"

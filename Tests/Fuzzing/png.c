@@ -91,7 +91,9 @@ typedef struct File {
   size_t count;
 } File;
 
+/// Writes a chunk if there is room for it.
 static void put_chunk(File *file, const char *type, const uint8_t *data, size_t count) {
+  if (count + 12 > sizeof file->bytes - file->count) return;
   uint8_t *chunk = file->bytes + file->count;
   for (int i = 0; i < 4; i++) chunk[i] = (uint8_t)(count >> (24 - 8 * i));
   memcpy(chunk + 4, type, 4);

@@ -14,7 +14,7 @@ out=$root/.build/fuzzing
 toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
 mkdir -p "$out"
 fixtures=$root/Tests/Fixtures/pictures
-libraries='libjpeg libpng libwebp libdeflate lcms2'
+libraries='libjpeg libpng zlib libwebp libdeflate lcms2'
 # The libraries that Tests/Fuzzing/libraries.sh has built, if it has.
 PKG_CONFIG_PATH=$out/libraries/lib/pkgconfig
 export PKG_CONFIG_PATH
