@@ -9,10 +9,16 @@
 #include "encoding.h"
 #include "icc.h"
 #include "messages.h"
+#include "shaper.h"
 
 struct CImageTransform {
   cmsContext context;
   cmsHTRANSFORM transform;
+  /// A faster equivalent of `transform`, if there is one.
+  Shaper shaper;
+  bool hasShaper;
+  /// The number of channels of the pixels that `shaper` converts.
+  int channels;
   /// The last message from LittleCMS.
   char message[200];
   /// True if an allocation failed, so that nothing is known about the profile.
@@ -92,6 +98,28 @@ typedef struct Colors {
   CImageColorEncoding encoding;
 } Colors;
 
+enum { gridSteps = 17 };
+
+static uint8_t grid_sample(int number) { return (uint8_t)(number % gridSteps * 255 / (gridSteps - 1)); }
+
+/// Uses curves and a matrix instead of LittleCMS if no color of a grid differs by more than one level.
+static void open_shaper(CImageTransform *self, cmsHPROFILE source, CImageColorModel model) {
+  if (model != CImageColorModelRGB && model != CImageColorModelRGBA) return;
+  if (!cimage_shaper_read(&self->shaper, source)) return;
+  self->channels = (int)model;
+  for (int number = 0; number < gridSteps * gridSteps * gridSteps; number++) {
+    uint8_t before[4] = {grid_sample(number), grid_sample(number / gridSteps),
+                         grid_sample(number / gridSteps / gridSteps), 255};
+    uint8_t expected[4], after[4];
+    cmsDoTransform(self->transform, before, expected, 1);
+    cimage_shape(&self->shaper, before, after, 1, self->channels);
+    for (int i = 0; i < 3; i++) {
+      if (abs(expected[i] - after[i]) > 1) return;
+    }
+  }
+  self->hasShaper = true;
+}
+
 static void open_transform(CImageTransform *self, Colors colors, CImageColorModel model) {
   cmsHPROFILE source = colors.profile != NULL
                            ? cmsOpenProfileFromMemTHR(self->context, colors.profile, (cmsUInt32Number)colors.count)
@@ -105,6 +133,7 @@ static void open_transform(CImageTransform *self, Colors colors, CImageColorMode
                                               INTENT_PERCEPTUAL, cmsFLAGS_COPY_ALPHA | cmsFLAGS_NOCACHE);
       cmsCloseProfile(target);
     }
+    if (self->transform != NULL) open_shaper(self, source, model);
   } else {
     strncpy(self->message, "its color model differs from the image's", sizeof self->message - 1);
   }
@@ -184,7 +213,11 @@ CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImag
 }
 
 void cimage_transform_row(const CImageTransform *self, const uint8_t *source, uint8_t *target, size_t count) {
-  cmsDoTransform(self->transform, source, target, (cmsUInt32Number)count);
+  if (self->hasShaper) {
+    cimage_shape(&self->shaper, source, target, count, self->channels);
+  } else {
+    cmsDoTransform(self->transform, source, target, (cmsUInt32Number)count);
+  }
 }
 
 void cimage_transform_apply(const CImageTransform *self, CImageBitmap bitmap) {
