@@ -29,8 +29,8 @@ extension ThumbnailPipeline {
 
     static let threads = 1...1024
 
-    /// The maximum number of bytes of pixels and coefficients: 32 MiB per decode. That is much for most images; one that
-    /// needs more than all of it is decoded alone.
+    /// The maximum number of bytes of pixels and coefficients: 32 MiB per decode, much more than most images need. One
+    /// that needs more than all of it is decoded alone.
     var maxMemory: Int { (32 << 20) * renderThreads.clamped(to: Self.threads) }
 
     /// Returns the number of requests that keep all stages of a host busy: its downloads with as many waiting behind

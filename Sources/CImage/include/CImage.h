@@ -110,9 +110,9 @@ CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImag
 /// Converts every pixel of `bitmap` in place. `bitmap` must have the transform's model, which must not be CMYK.
 void cimage_transform_apply(const CImageTransform *transform, CImageBitmap bitmap);
 
-/// Converts luma and two chroma planes in place. The chroma planes have the size of the luma plane, or half of it rounded
-/// up; each of their samples belongs to all pixels that it covers. The conversion's model must be RGB. Fails only with
-/// `CImageStatusOutOfMemory`.
+/// Converts luma and two chroma planes in place. The chroma planes have the size of the luma plane, or half of it
+/// rounded up; each of their samples belongs to all pixels that it covers. The conversion's model must be RGB. Fails
+/// only with `CImageStatusOutOfMemory`.
 CImageStatus cimage_transform_apply_planes(const CImageTransform *transform, const CImageBitmap planes[_Nonnull 3]);
 
 /// Destroys a conversion. Does nothing for NULL.
