@@ -18,7 +18,7 @@ struct CImageTransform {
   Shaper shaper;
   bool hasShaper;
   /// The number of channels of the pixels that `shaper` converts.
-  int channels;
+  size_t channels;
   /// The last message from LittleCMS.
   char message[200];
   /// True if an allocation failed, so that nothing is known about the profile.
@@ -106,15 +106,15 @@ static uint8_t grid_sample(int number) { return (uint8_t)(number % gridSteps * 2
 static void open_shaper(CImageTransform *self, cmsHPROFILE source, CImageColorModel model) {
   if (model != CImageColorModelRGB && model != CImageColorModelRGBA) return;
   if (!cimage_shaper_read(&self->shaper, source)) return;
-  self->channels = (int)model;
+  self->channels = (size_t)model;
   for (int number = 0; number < gridSteps * gridSteps * gridSteps; number++) {
-    uint8_t before[4] = {grid_sample(number), grid_sample(number / gridSteps),
-                         grid_sample(number / gridSteps / gridSteps), 255};
-    uint8_t expected[4], after[4];
-    cmsDoTransform(self->transform, before, expected, 1);
-    cimage_shape(&self->shaper, before, after, 1, self->channels);
+    uint8_t color[4] = {grid_sample(number), grid_sample(number / gridSteps),
+                        grid_sample(number / gridSteps / gridSteps), 255};
+    uint8_t expected[4];
+    cmsDoTransform(self->transform, color, expected, 1);
+    cimage_shape(&self->shaper, (uint8_t *const[3]){color, color + 1, color + 2}, 1, 1);
     for (int i = 0; i < 3; i++) {
-      if (abs(expected[i] - after[i]) > 1) return;
+      if (abs(expected[i] - color[i]) > 1) return;
     }
   }
   self->hasShaper = true;
@@ -214,9 +214,30 @@ CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImag
 
 void cimage_transform_row(const CImageTransform *self, const uint8_t *source, uint8_t *target, size_t count) {
   if (self->hasShaper) {
-    cimage_shape(&self->shaper, source, target, count, self->channels);
+    if (source != target) memcpy(target, source, count * self->channels);
+    cimage_shape(&self->shaper, (uint8_t *const[3]){target, target + 1, target + 2}, count, self->channels);
   } else {
     cmsDoTransform(self->transform, source, target, (cmsUInt32Number)count);
+  }
+}
+
+/// Converts three channels in place with LittleCMS, which wants whole pixels.
+static void transform_pixels(const CImageTransform *self, uint8_t *const colors[3], size_t count) {
+  enum { blockSize = 64 };
+  uint8_t pixels[3 * blockSize];
+  for (size_t first = 0; first < count; first += blockSize) {
+    size_t size = count - first < blockSize ? count - first : blockSize;
+    for (size_t i = 0; i < 3 * size; i++) pixels[i] = colors[i % 3][first + i / 3];
+    cmsDoTransform(self->transform, pixels, pixels, (cmsUInt32Number)size);
+    for (size_t i = 0; i < 3 * size; i++) colors[i % 3][first + i / 3] = pixels[i];
+  }
+}
+
+void cimage_transform_channels(const CImageTransform *self, uint8_t *const colors[3], size_t count) {
+  if (self->hasShaper) {
+    cimage_shape(&self->shaper, colors, count, 1);
+  } else {
+    transform_pixels(self, colors, count);
   }
 }
 

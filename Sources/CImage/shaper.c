@@ -14,7 +14,10 @@ static const double matrixOfSRGB[3][3] = {
 static const cmsTagSignature curves[3] = {cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag};
 static const cmsTagSignature colorants[3] = {cmsSigRedColorantTag, cmsSigGreenColorantTag, cmsSigBlueColorantTag};
 
-static float clamped(float light) { return light > 0 ? light < 1 ? light : 1 : 0; }
+static inline float clamped(float light) {
+  float positive = light > 0 ? light : 0;
+  return positive < 1 ? positive : 1;
+}
 
 bool cimage_shaper_read(Shaper *shaper, cmsHPROFILE profile) {
   if (!cmsIsMatrixShaper(profile) || cmsIsTag(profile, cmsSigAToB0Tag)) return false;
@@ -33,15 +36,51 @@ bool cimage_shaper_read(Shaper *shaper, cmsHPROFILE profile) {
   return true;
 }
 
-static inline uint8_t mixed(const float *weights, float red, float green, float blue, const LightTables *tables) {
-  return sample_of_light(tables, clamped(weights[0] * red + weights[1] * green + weights[2] * blue));
+/// Some pixels by channel, so that vectors of them are mixed.
+enum { blockSize = 64 };
+
+typedef struct Block {
+  float lights[3][blockSize];
+  int32_t steps[3][blockSize];
+} Block;
+
+/// Mixes the lights of a block, and converts them to steps of the table of samples.
+WITH_AVX2 static void mix(const Shaper *self, Block *block) {
+  const float *red = block->lights[0], *green = block->lights[1], *blue = block->lights[2];
+  for (int row = 0; row < 3; row++) {
+    const float *weights = self->matrix[row];
+    int32_t *steps = block->steps[row];
+    for (int i = 0; i < blockSize; i++) {
+      float light = clamped(weights[0] * red[i] + weights[1] * green[i] + weights[2] * blue[i]);
+      steps[i] = (int32_t)(light * lightSteps + 0.5f);
+    }
+  }
 }
 
-void cimage_shape(const Shaper *self, const uint8_t *source, uint8_t *target, size_t count, int channels) {
+/// Converts up to `blockSize` pixels in place.
+static inline void shape_block(const Shaper *self, uint8_t *const colors[3], size_t count, size_t step) {
   const LightTables *tables = cimage_light_tables();
-  for (size_t i = 0; i < count; i++, source += channels, target += channels) {
-    float red = self->lights[0][source[0]], green = self->lights[1][source[1]], blue = self->lights[2][source[2]];
-    if (channels == 4) target[3] = source[3];
-    for (int row = 0; row < 3; row++) target[row] = mixed(self->matrix[row], red, green, blue, tables);
+  Block block = {0};
+  for (int channel = 0; channel < 3; channel++) {
+    const float *lights = self->lights[channel];
+    for (size_t i = 0; i < count; i++) block.lights[channel][i] = lights[colors[channel][i * step]];
+  }
+  mix(self, &block);
+  for (int channel = 0; channel < 3; channel++) {
+    const int32_t *steps = block.steps[channel];
+    for (size_t i = 0; i < count; i++) colors[channel][i * step] = tables->samples[steps[i]];
+  }
+}
+
+void cimage_shape(const Shaper *self, uint8_t *const colors[3], size_t count, size_t step) {
+  for (size_t i = 0; i < count; i += blockSize) {
+    uint8_t *const part[3] = {colors[0] + i * step, colors[1] + i * step, colors[2] + i * step};
+    size_t partCount = count - i < blockSize ? count - i : blockSize;
+    // The steps are constants, so that the compiler makes a loop for each.
+    switch (step) {
+      case 1: shape_block(self, part, partCount, 1); break;
+      case 3: shape_block(self, part, partCount, 3); break;
+      default: shape_block(self, part, partCount, step);
+    }
   }
 }

@@ -20,7 +20,7 @@ typedef struct Shaper {
 /// takes precedence, or lacks one of them.
 bool cimage_shaper_read(Shaper *shaper, cmsHPROFILE profile);
 
-/// Converts `count` pixels of 3 or 4 channels from `source` to `target`, which may be the same memory. Alpha stays.
-void cimage_shape(const Shaper *shaper, const uint8_t *source, uint8_t *target, size_t count, int channels);
+/// Converts `count` pixels in place. `colors` are their first red, green and blue; the next of each is `step` bytes later.
+void cimage_shape(const Shaper *shaper, uint8_t *const colors[3], size_t count, size_t step);
 
 #endif

@@ -1,80 +1,104 @@
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "CImage.h"
 #include "icc.h"
+#include "simd.h"
 
 // Luma and chroma are those of JFIF 1.02, page 3, with 16 fractional bits.
 
-static inline uint8_t clamped_sample(int32_t value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
-
-/// Converts one pixel to RGB. `blue` and `red` are chroma, less 128.
-static inline void mix_pixel(int32_t luma, int32_t blue, int32_t red, uint8_t *rgb) {
-  int32_t base = luma * 65536 + 32768;
-  rgb[0] = clamped_sample((base + 91881 * red) >> 16);
-  rgb[1] = clamped_sample((base - 22554 * blue - 46802 * red) >> 16);
-  rgb[2] = clamped_sample((base + 116130 * blue) >> 16);
-}
-
-static inline uint8_t luma_of(const uint8_t *rgb) {
-  return (uint8_t)((19595 * rgb[0] + 38470 * rgb[1] + 7471 * rgb[2] + 32768) >> 16);
-}
-
-/// Returns blue chroma of the sums of the colors of four pixels.
-static inline uint8_t blue_of(int32_t red, int32_t green, int32_t blue) {
-  return clamped_sample((32768 * blue - 11059 * red - 21709 * green + (128 << 18) + (1 << 17)) >> 18);
-}
-
-/// Returns red chroma of the sums of the colors of four pixels.
-static inline uint8_t red_of(int32_t red, int32_t green, int32_t blue) {
-  return clamped_sample((32768 * red - 27439 * green - 5329 * blue + (128 << 18) + (1 << 17)) >> 18);
-}
+static inline uint8_t clamped(int32_t value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
 
 static uint8_t *row_of(CImageBitmap bitmap, int32_t y) { return bitmap.pixels + (size_t)y * bitmap.stride; }
 
-/// Converts a row of luma, and the chroma that covers it, to RGB. A chroma sample covers `step` pixels of the row.
-static void mix_row(const CImageBitmap planes[3], int32_t y, int32_t step, uint8_t *rgb) {
-  const uint8_t *luma = row_of(planes[0], y);
-  const uint8_t *blue = row_of(planes[1], y / step), *red = row_of(planes[2], y / step);
-  for (int32_t x = 0; x < planes[0].width; x++, rgb += 3) {
-    mix_pixel(luma[x], blue[x / step] - 128, red[x / step] - 128, rgb);
+/// A row of pixels with separate channels, so that vectors of them are converted.
+typedef struct Row {
+  uint8_t *colors[3];
+} Row;
+
+/// Repeats each sample of `chroma`.
+static void widen(const uint8_t *restrict chroma, uint8_t *restrict wide, int32_t width) {
+  for (int32_t x = 0; x < width / 2; x++) wide[2 * x] = wide[2 * x + 1] = chroma[x];
+  if (width % 2 == 1) wide[width - 1] = chroma[width / 2];
+}
+
+/// Converts a row to RGB.
+WITH_AVX2 static void mix(const uint8_t *restrict luma, const uint8_t *restrict blue, const uint8_t *restrict red,
+                          Row row, int32_t width) {
+  uint8_t *restrict r = row.colors[0], *restrict g = row.colors[1], *restrict b = row.colors[2];
+  for (int32_t x = 0; x < width; x++) {
+    int32_t base = luma[x] * 65536 + 32768, u = blue[x] - 128, v = red[x] - 128;
+    r[x] = clamped((base + 91881 * v) >> 16);
+    g[x] = clamped((base - 22554 * u - 46802 * v) >> 16);
+    b[x] = clamped((base + 116130 * u) >> 16);
   }
 }
 
-static void store_luma(const uint8_t *rgb, uint8_t *luma, int32_t width) {
-  for (int32_t x = 0; x < width; x++) luma[x] = luma_of(rgb + 3 * x);
+WITH_AVX2 static void store_luma(Row row, uint8_t *restrict luma, int32_t width) {
+  const uint8_t *restrict r = row.colors[0], *restrict g = row.colors[1], *restrict b = row.colors[2];
+  for (int32_t x = 0; x < width; x++) luma[x] = (uint8_t)((19595 * r[x] + 38470 * g[x] + 7471 * b[x] + 32768) >> 16);
 }
 
-/// Stores the chroma of one row: the mean of `step` columns and rows of pixels, or of those that exist at the edge.
-static void store_chroma(const CImageBitmap planes[3], int32_t y, const uint8_t *rows, int32_t step, int32_t count) {
+/// Replaces the first half of `upper` by the means of squares of both rows. At the edge, the last column counts twice.
+static void halve(const uint8_t *lower, uint8_t *upper, int32_t width) {
+  for (int32_t x = 0; x < (width + 1) / 2; x++) {
+    int32_t left = 2 * x, right = left + 1 < width ? left + 1 : left;
+    upper[x] = (uint8_t)((upper[left] + upper[right] + lower[left] + lower[right] + 2) >> 2);
+  }
+}
+
+WITH_AVX2 static void store_chroma(Row row, uint8_t *restrict blue, uint8_t *restrict red, int32_t width) {
+  const uint8_t *restrict r = row.colors[0], *restrict g = row.colors[1], *restrict b = row.colors[2];
+  for (int32_t x = 0; x < width; x++) {
+    blue[x] = clamped((32768 * b[x] - 11059 * r[x] - 21709 * g[x] + (128 << 16) + 32768) >> 16);
+    red[x] = clamped((32768 * r[x] - 27439 * g[x] - 5329 * b[x] + (128 << 16) + 32768) >> 16);
+  }
+}
+
+/// Converts one row of luma, of which `blue` and `red` are the chroma. Leaves its pixels in `row`.
+static void transform_row(const CImageTransform *self, uint8_t *luma, const uint8_t *blue, const uint8_t *red, Row row,
+                          int32_t width) {
+  mix(luma, blue, red, row, width);
+  cimage_transform_channels(self, row.colors, (size_t)width);
+  store_luma(row, luma, width);
+}
+
+static void transform_full(const CImageTransform *self, const CImageBitmap planes[3], uint8_t *room) {
   int32_t width = planes[0].width;
-  for (int32_t x = 0; x < planes[1].width; x++) {
-    int32_t sums[3] = {0}, first = x * step, columns = width - first < step ? width - first : step;
-    for (int32_t i = 0; i < count * columns; i++) {
-      const uint8_t *pixel = rows + 3 * ((size_t)(i / columns) * (size_t)width + (size_t)(first + i % columns));
-      for (int channel = 0; channel < 3; channel++) sums[channel] += pixel[channel];
-    }
-    for (int channel = 0; channel < 3; channel++) sums[channel] *= 4 / (count * columns);
-    row_of(planes[1], y)[x] = blue_of(sums[0], sums[1], sums[2]);
-    row_of(planes[2], y)[x] = red_of(sums[0], sums[1], sums[2]);
+  Row row = {{room, room + width, room + 2 * width}};
+  for (int32_t y = 0; y < planes[0].height; y++) {
+    uint8_t *blue = row_of(planes[1], y), *red = row_of(planes[2], y);
+    transform_row(self, row_of(planes[0], y), blue, red, row, width);
+    store_chroma(row, blue, red, width);
+  }
+}
+
+static void transform_half(const CImageTransform *self, const CImageBitmap planes[3], uint8_t *room) {
+  int32_t width = planes[0].width, last = planes[0].height - 1;
+  Row upper = {{room, room + width, room + 2 * width}};
+  Row lower = {{room + 3 * width, room + 4 * width, room + 5 * width}};
+  uint8_t *wideBlue = room + 6 * width, *wideRed = room + 7 * width;
+  for (int32_t y = 0; y < planes[1].height; y++) {
+    uint8_t *blue = row_of(planes[1], y), *red = row_of(planes[2], y);
+    widen(blue, wideBlue, width);
+    widen(red, wideRed, width);
+    transform_row(self, row_of(planes[0], 2 * y), wideBlue, wideRed, upper, width);
+    bool isPair = 2 * y < last;
+    if (isPair) transform_row(self, row_of(planes[0], 2 * y + 1), wideBlue, wideRed, lower, width);
+    for (int i = 0; i < 3; i++) halve((isPair ? lower : upper).colors[i], upper.colors[i], width);
+    store_chroma(upper, blue, red, planes[1].width);
   }
 }
 
 CImageStatus cimage_transform_apply_planes(const CImageTransform *self, const CImageBitmap planes[3]) {
-  int32_t width = planes[0].width, height = planes[0].height;
-  int32_t step = planes[1].width < width || planes[1].height < height ? 2 : 1;
-  size_t stride = 3 * (size_t)width;
-  uint8_t *rows = malloc(stride * (size_t)step);
-  if (rows == NULL) return CImageStatusOutOfMemory;
-  for (int32_t y = 0; y < planes[1].height; y++) {
-    int32_t first = y * step, count = height - first < step ? height - first : step;
-    for (int32_t i = 0; i < count; i++) {
-      uint8_t *row = rows + (size_t)i * stride;
-      mix_row(planes, first + i, step, row);
-      cimage_transform_row(self, row, row, (size_t)width);
-      store_luma(row, row_of(planes[0], first + i), width);
-    }
-    store_chroma(planes, y, rows, step, count);
+  bool isHalf = planes[1].width < planes[0].width || planes[1].height < planes[0].height;
+  uint8_t *room = malloc(8 * (size_t)planes[0].width);
+  if (room == NULL) return CImageStatusOutOfMemory;
+  if (isHalf) {
+    transform_half(self, planes, room);
+  } else {
+    transform_full(self, planes, room);
   }
-  free(rows);
+  free(room);
   return CImageStatusOK;
 }
