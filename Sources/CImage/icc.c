@@ -9,10 +9,16 @@
 #include "encoding.h"
 #include "icc.h"
 #include "messages.h"
+#include "shaper.h"
 
 struct CImageTransform {
   cmsContext context;
   cmsHTRANSFORM transform;
+  /// A faster equivalent of `transform`, if there is one.
+  Shaper shaper;
+  bool hasShaper;
+  /// The number of channels of the pixels that `shaper` converts.
+  size_t channels;
   /// The last message from LittleCMS.
   char message[200];
   /// True if an allocation failed, so that nothing is known about the profile.
@@ -92,6 +98,28 @@ typedef struct Colors {
   CImageColorEncoding encoding;
 } Colors;
 
+enum { gridSteps = 17 };
+
+static uint8_t grid_sample(int number) { return (uint8_t)(number % gridSteps * 255 / (gridSteps - 1)); }
+
+/// Uses curves and a matrix instead of LittleCMS if no color of a grid differs by more than one level.
+static void open_shaper(CImageTransform *self, cmsHPROFILE source, CImageColorModel model) {
+  if (model != CImageColorModelRGB && model != CImageColorModelRGBA) return;
+  if (!cimage_shaper_read(&self->shaper, source)) return;
+  self->channels = (size_t)model;
+  for (int number = 0; number < gridSteps * gridSteps * gridSteps; number++) {
+    uint8_t color[4] = {grid_sample(number), grid_sample(number / gridSteps),
+                        grid_sample(number / gridSteps / gridSteps), 255};
+    uint8_t expected[4];
+    cmsDoTransform(self->transform, color, expected, 1);
+    cimage_shape(&self->shaper, (uint8_t *const[3]){color, color + 1, color + 2}, 1, 1);
+    for (int i = 0; i < 3; i++) {
+      if (abs(expected[i] - color[i]) > 1) return;
+    }
+  }
+  self->hasShaper = true;
+}
+
 static void open_transform(CImageTransform *self, Colors colors, CImageColorModel model) {
   cmsHPROFILE source = colors.profile != NULL
                            ? cmsOpenProfileFromMemTHR(self->context, colors.profile, (cmsUInt32Number)colors.count)
@@ -105,6 +133,7 @@ static void open_transform(CImageTransform *self, Colors colors, CImageColorMode
                                               INTENT_PERCEPTUAL, cmsFLAGS_COPY_ALPHA | cmsFLAGS_NOCACHE);
       cmsCloseProfile(target);
     }
+    if (self->transform != NULL) open_shaper(self, source, model);
   } else {
     strncpy(self->message, "its color model differs from the image's", sizeof self->message - 1);
   }
@@ -184,7 +213,32 @@ CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImag
 }
 
 void cimage_transform_row(const CImageTransform *self, const uint8_t *source, uint8_t *target, size_t count) {
-  cmsDoTransform(self->transform, source, target, (cmsUInt32Number)count);
+  if (self->hasShaper) {
+    if (source != target) memcpy(target, source, count * self->channels);
+    cimage_shape(&self->shaper, (uint8_t *const[3]){target, target + 1, target + 2}, count, self->channels);
+  } else {
+    cmsDoTransform(self->transform, source, target, (cmsUInt32Number)count);
+  }
+}
+
+/// Converts three channels in place with LittleCMS, which wants whole pixels.
+static void transform_pixels(const CImageTransform *self, uint8_t *const colors[3], size_t count) {
+  enum { blockSize = 64 };
+  uint8_t pixels[3 * blockSize];
+  for (size_t first = 0; first < count; first += blockSize) {
+    size_t size = count - first < blockSize ? count - first : blockSize;
+    for (size_t i = 0; i < 3 * size; i++) pixels[i] = colors[i % 3][first + i / 3];
+    cmsDoTransform(self->transform, pixels, pixels, (cmsUInt32Number)size);
+    for (size_t i = 0; i < 3 * size; i++) colors[i % 3][first + i / 3] = pixels[i];
+  }
+}
+
+void cimage_transform_channels(const CImageTransform *self, uint8_t *const colors[3], size_t count) {
+  if (self->hasShaper) {
+    cimage_shape(&self->shaper, colors, count, 1);
+  } else {
+    transform_pixels(self, colors, count);
+  }
 }
 
 void cimage_transform_apply(const CImageTransform *self, CImageBitmap bitmap) {

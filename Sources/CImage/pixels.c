@@ -1,4 +1,4 @@
-// Loops over whole bitmaps: color, alpha, halving, orientation, drawing.
+// Loops over whole bitmaps: alpha, halving, orientation, drawing.
 
 #include <string.h>
 
@@ -15,24 +15,6 @@ static uint8_t *row_of(CImageBitmap bitmap, int32_t y) { return bitmap.pixels + 
 static inline uint8_t multiply(unsigned a, unsigned b) {
   unsigned product = a * b + 128;
   return (uint8_t)((product + (product >> 8)) >> 8);
-}
-
-static inline uint8_t clamped(int32_t value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
-
-/// Converts one pixel from YCbCr to RGB (JFIF 1.02, page 3) with 16 fractional bits.
-static inline void mix_pixel(int32_t luma, int32_t blue, int32_t red, uint8_t *rgb) {
-  int32_t base = luma * 65536 + 32768;
-  rgb[0] = clamped((base + 91881 * red) >> 16);
-  rgb[1] = clamped((base - 22554 * blue - 46802 * red) >> 16);
-  rgb[2] = clamped((base + 116130 * blue) >> 16);
-}
-
-void cimage_mix_planes(const CImageBitmap planes[3], CImageBitmap target) {
-  for (int32_t y = 0; y < target.height; y++) {
-    const uint8_t *luma = row_of(planes[0], y), *blue = row_of(planes[1], y), *red = row_of(planes[2], y);
-    uint8_t *out = row_of(target, y);
-    for (int32_t x = 0; x < target.width; x++) mix_pixel(luma[x], blue[x] - 128, red[x] - 128, out + 3 * x);
-  }
 }
 
 static inline int premultiply_pixel(uint8_t *pixel, int colors) {

@@ -49,7 +49,7 @@ final class ThumbnailContext: Sendable {
     self.cache = cache
     self.downloader = downloader
     self.transport = transport
-    var renderer = Renderer(maxPixels: configuration.maxPixels)
+    var renderer = Renderer(maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory)
     renderer.failLevel = configuration.failLevel
     self.renderer = renderer
     budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }

@@ -18,8 +18,9 @@ extension ThumbnailPipeline {
     /// damaged files are not cached. Cached thumbnails are those of whole files and are served at any level.
     public var failLevel = FailLevel.error
     /// The maximum number of bytes, downloaded or read from the cache, that wait in memory to be rendered. Above it, no
-    /// transfer starts and no original is read. A value below 0 counts as 0: one image at a time. Default 64 MiB.
-    public var maxBytesInHand = 64 << 20
+    /// transfer starts and no original is read. A value below 0 counts as 0: one image at a time. Default: 16 MiB per
+    /// processor.
+    public var maxBytesInHand = (16 << 20) * ProcessInfo.processInfo.activeProcessorCount
     /// Permission to read `file` URLs; overrides that of ``downloads``. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
 
@@ -27,6 +28,10 @@ extension ThumbnailPipeline {
     var makeWorkQueue: @Sendable (_ label: String, _ width: Int) -> WorkQueue = { WorkQueue(label: $0, width: $1) }
 
     static let threads = 1...1024
+
+    /// The maximum number of bytes of pixels and coefficients: 32 MiB per decode, much more than most images need. One
+    /// that needs more than all of it is decoded alone.
+    var maxMemory: Int { (32 << 20) * renderThreads.clamped(to: Self.threads) }
 
     /// Returns the number of requests that keep all stages of a host busy: its downloads with as many waiting behind
     /// them, the lookups before them, and the renders after them. With the defaults and up to 18 processors, 24.

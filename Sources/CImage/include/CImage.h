@@ -110,6 +110,11 @@ CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImag
 /// Converts every pixel of `bitmap` in place. `bitmap` must have the transform's model, which must not be CMYK.
 void cimage_transform_apply(const CImageTransform *transform, CImageBitmap bitmap);
 
+/// Converts luma and two chroma planes in place. The chroma planes have the size of the luma plane, or half of it
+/// rounded up; each of their samples belongs to all pixels that it covers. The conversion's model must be RGB. Fails
+/// only with `CImageStatusOutOfMemory`.
+CImageStatus cimage_transform_apply_planes(const CImageTransform *transform, const CImageBitmap planes[_Nonnull 3]);
+
 /// Destroys a conversion. Does nothing for NULL.
 void cimage_transform_destroy(CImageTransform *_Nullable transform);
 
@@ -277,9 +282,6 @@ void cimage_halve(CImageBitmap source, CImageBitmap target);
 /// Fills `target` with `source` after applying an EXIF orientation (1 to 8). For 5 to 8, width and height of `target`
 /// are swapped.
 void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target);
-
-/// Converts luma and two chroma planes to RGB (JFIF 1.02). `target` has 3 channels and the size of each plane.
-void cimage_mix_planes(const CImageBitmap planes[_Nonnull 3], CImageBitmap target);
 
 /// Multiplies color by alpha, in place. Returns 1 if every pixel is opaque, 0 otherwise.
 int32_t cimage_premultiply(CImageBitmap bitmap);

@@ -6,8 +6,9 @@
 
 #include "../strips.h"
 
-/// The most bytes of decompressed image data. libpng needs only two rows of larger images.
-enum { maxFilteredBytes = 32 << 20 };
+/// The most bytes of decompressed image data, and of compressed data that must be joined. libpng needs only two rows of
+/// larger images.
+enum { maxBytes = 32 << 20 };
 
 /// The compressed image data: where it begins, and the number of bytes in all chunks.
 typedef struct Compressed {
@@ -60,7 +61,7 @@ static bool join(Compressed *compressed, const uint8_t *chunks, size_t chunkCoun
 }
 
 /// Finds the compressed image data. Returns false if any chunk is damaged or unusual, or if there are more bytes than
-/// `size` bytes can take without any compression.
+/// `size` bytes can take without any compression, or so many that they cannot be joined.
 static bool find(Compressed *compressed, const uint8_t *chunks, size_t count, size_t size) {
   size_t offset = 0, total = 0, chunkCount = 0;
   while (count - offset >= 8 && memcmp(chunks + offset + 4, "IDAT", 4) == 0) {
@@ -72,7 +73,8 @@ static bool find(Compressed *compressed, const uint8_t *chunks, size_t count, si
   }
   if (total == 0 || total > size + size / 1000 + 1000 || !ends_plainly(chunks + offset, count - offset)) return false;
   *compressed = (Compressed){chunks + 8, total, false};
-  return chunkCount == 1 || join(compressed, chunks, chunkCount, total);
+  if (chunkCount == 1) return true;
+  return total <= maxBytes - size && join(compressed, chunks, chunkCount, total);
 }
 
 /// Decompresses exactly all rows from exactly all bytes.
@@ -99,7 +101,7 @@ bool cimage_plain_open(PlainData *data, png_structp png, png_infop info, const u
                        int channels) {
   if (!is_plain(png, info, channels)) return false;
   size_t rowBytes = png_get_rowbytes(png, info), height = png_get_image_height(png, info);
-  if ((rowBytes + 1) * height > maxFilteredBytes) return false;
+  if ((rowBytes + 1) * height > maxBytes) return false;
   Compressed compressed = {0};
   if (!find(&compressed, chunks, count, (rowBytes + 1) * height)) return false;
   size_t bits = (size_t)png_get_channels(png, info) * png_get_bit_depth(png, info);

@@ -32,6 +32,12 @@ final class ColorTransform: Sendable {
 
   /// Converts every pixel in place. The rows must have the transform's model.
   func apply(to rows: CImageBitmap) { cimage_transform_apply(handle, rows) }
+
+  /// Converts luma and chroma planes in place. Chroma has the size of luma, or half of it rounded up. The transform's
+  /// model must be RGB. Throws `outOfMemory`.
+  func apply(toPlanes planes: [Plane]) throws(ImageError) {
+    try CImageCall.run { _ in cimage_transform_apply_planes(handle, planes.map(\.view)) }
+  }
 }
 
 extension CImageColorModel {

@@ -8,13 +8,6 @@ extension Bitmap {
   /// Undoes ``premultiply()``.
   func unpremultiply() { cimage_unpremultiply(planes[0].view) }
 
-  /// Returns the RGB pixels of luma and chroma planes of equal size.
-  func mixed() throws(ImageError) -> Bitmap {
-    let target = try Bitmap(size: size, layout: .rgb)
-    cimage_mix_planes(planes.map(\.view), target.planes[0].view)
-    return target
-  }
-
   /// Fills every pixel with the same samples, one per channel.
   func fill(_ sample: [UInt8]) { cimage_fill(planes[0].view, sample) }
 

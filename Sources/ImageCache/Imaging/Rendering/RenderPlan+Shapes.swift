@@ -5,8 +5,7 @@ extension RenderPlan.Step {
     let (content, crop) = (geometry.content, geometry.crop)
     let luma = stored(content, crop, header)
     guard shape.layout == .planes else { return [luma] }
-    // A color transform needs whole pixels, so chroma at full resolution.
-    let stepSize = shape.colors == nil ? encoder.chromaStep : 1
+    let stepSize = encoder.chromaStep
     let size = content.divided(by: stepSize, .up)
     let box = crop.stretched(
       across: Double(size.width * stepSize) / Double(content.width),

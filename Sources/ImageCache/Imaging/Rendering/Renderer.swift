@@ -12,7 +12,7 @@
 public struct Renderer: Sendable {
   /// The version of the rendered output. Rises whenever the same bytes and spec would give a different file. Part of
   /// every cache key.
-  public static let version = 4
+  public static let version = 5
 
   /// The maximum number of pixels a source may declare. Default 100 million.
   public var maxPixels: Int
@@ -37,8 +37,8 @@ public struct Renderer: Sendable {
   /// - Parameters:
   ///   - maxPixels: The maximum number of pixels a source may declare. Default 100 million.
   ///   - maxMemory: The approximate number of bytes of pixels and coefficients that all threads together may hold at
-  ///     once. An image that needs more is rendered while no other is. Default 512 MiB.
-  public init(maxPixels: Int = 100_000_000, maxMemory: Int = 512 << 20) {
+  ///     once. An image that needs more is rendered while no other is. Default 64 MiB, for two threads.
+  public init(maxPixels: Int = 100_000_000, maxMemory: Int = 64 << 20) {
     self.maxPixels = maxPixels
     memory = MemoryGate(limit: maxMemory)
   }

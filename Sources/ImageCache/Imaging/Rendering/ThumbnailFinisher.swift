@@ -38,8 +38,11 @@ struct ThumbnailFinisher {
     if mixing == .numbers && shape.layout.hasAlpha { pixels.unpremultiply() }
     // Linear light needs sRGB, so the colors are converted already.
     guard mixing != .light, let colors = shape.colors else { return try pixels.oriented(header.orientation) }
-    let mixed = pixels.layout == .planes ? try pixels.mixed() : pixels
-    colors.apply(to: mixed.planes[0].view)
-    return try mixed.oriented(header.orientation)
+    if pixels.layout == .planes {
+      try colors.apply(toPlanes: pixels.planes)
+    } else {
+      colors.apply(to: pixels.planes[0].view)
+    }
+    return try pixels.oriented(header.orientation)
   }
 }
