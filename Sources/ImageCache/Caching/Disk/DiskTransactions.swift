@@ -56,6 +56,10 @@ struct DiskTransactions {
       return
     }
     if let stored, stored.isImage, stored.url == source.url, !source.replacesImages { return }
+    guard source.policy.isStorable else {
+      if let stored { try removeSource(stored.id) }
+      return
+    }
     if let stored, change.replacesAll || !source.hasImage(stored.digest, url: stored.url) {
       try removeThumbnails(of: stored.id)
       try removeOriginal(of: stored.id)
@@ -196,14 +200,12 @@ extension DiskTransactions {
     (try pragma("page_count") - pragma("freelist_count")) * DiskDatabase.pageSize
   }
 
-  /// Evicts the least recently used sources if the database holds more than `limit` bytes.
+  /// Evicts at most one transaction's worth of the least recently used sources if the database holds more than `limit`
+  /// bytes.
   ///
   /// - Returns: The number of sources removed.
   func evict(downTo limit: Int) throws -> Int {
-    guard try usedBytes() > limit else { return 0 }
-    var count = 0
-    while case let victims = try evictSome(downTo: limit - limit / Self.slack), victims > 0 { count += victims }
-    return count
+    try usedBytes() > limit ? try evictSome(downTo: limit - limit / Self.slack) : 0
   }
 
   /// Evicts at most one transaction's worth of the least recently used sources; none if the database holds no more than
