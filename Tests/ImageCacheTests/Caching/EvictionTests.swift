@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Synchronization
 import Testing
 
@@ -74,6 +75,29 @@ struct EvictionTests {
     #expect(try usedBytes() <= 1 << 20)
     let inspector = try CacheInspector(directory: directory.path)
     #expect(try (3000..<3100).allSatisfy { try inspector.source(of: Fixtures.key($0)) != nil })
+  }
+
+  @Test func `Pages that belong to no source do not make every later entry be evicted`() throws {
+    let cache = ThumbnailCache(diskAt: directory.path, limit: 2 << 20)
+    func store(_ numbers: Range<Int>) {
+      for number in numbers {
+        cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
+      }
+      cache.flush()
+    }
+    store(0..<50)
+    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write {
+      try $0.execute(sql: "CREATE TABLE stray (data BLOB); INSERT INTO stray VALUES (zeroblob(3000000))")
+    }
+    store(100..<150)
+    store(200..<250)
+    store(300..<350)
+
+    let hits = (200..<350).count {
+      cache.entry(for: Fixtures.key($0), url: Fixtures.url($0), specs: [Fixtures.spec])?.thumbnails.count == 1
+    }
+    #expect(hits == 100)
+    #expect(try usedBytes() <= 2 << 20)
   }
 
   @Test func `The stored limit applies to single thumbnails and originals too`() throws {

@@ -82,18 +82,24 @@ struct DiskStore {
   /// already, so a failure only ends the eviction: the next batch continues it.
   private mutating func evictRest(now: Int) -> Int {
     guard let limit = try? limit() else { return 0 }
-    var (count, victims) = (0, 0)
+    var (count, victims, left) = (0, 0, 0)
     repeat {
       pause()
       victims = 0
       _ = try? change(now: now) { transactions in
         victims = try transactions.evict(downTo: limit)
+        left = try transactions.usedBytes()
         return true
       }
       count += victims
     } while victims > 0
+    // Pages that belong to no source can only be the result of damage, and every further batch would be evicted again.
+    if left > limit, left > Self.emptyBytes, let generation { reportDamage(in: generation.number) }
     return count
   }
+
+  /// More than the size of a database without sources.
+  private static let emptyBytes = 1 << 20
 
   /// Records that generation `number` is damaged. The next write replaces it if it is still the current one.
   mutating func reportDamage(in number: Int) { damaged = max(damaged, number) }

@@ -65,6 +65,7 @@ struct DiskTransactions {
       try removeOriginal(of: stored.id)
     }
     let id = try upsert(source, key: key, thumbnails: change.thumbnails)
+    if stored != nil, !change.thumbnails.isEmpty { try removeOutdatedThumbnails(of: id) }
     for thumbnail in change.thumbnails.values {
       if stored != nil { try removeThumbnail(thumbnail.spec, of: id) }
       try insert(thumbnail, of: id, key: key)
@@ -157,6 +158,14 @@ struct DiskTransactions {
   private func removeThumbnails(of source: Int) throws {
     try run("DELETE FROM blob WHERE id IN (SELECT blob_id FROM thumbnail WHERE source_id = ?)", source)
     try run("DELETE FROM thumbnail WHERE source_id = ?", source)
+  }
+
+  /// Removes thumbnails from other renderer versions, which are never served. They would otherwise stay as long as the
+  /// source is used.
+  private func removeOutdatedThumbnails(of source: Int) throws {
+    let rows = "FROM thumbnail WHERE source_id = ? AND spec NOT LIKE '\(Renderer.version) %'"
+    try run("DELETE FROM blob WHERE id IN (SELECT blob_id \(rows))", source)
+    try run("DELETE \(rows)", source)
   }
 
   private func removeSource(_ id: Int) throws {
