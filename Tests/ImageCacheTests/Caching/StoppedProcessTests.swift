@@ -41,7 +41,7 @@ struct StoppedProcessTests {
     let seconds = CacheFixtures.count(of: "THUMBS_PROCESS_SECONDS", otherwise: 3)
     Self.fill(path)
     async let stops = withCheckedContinuation { continuation in
-      // A thread of its own, because the testing library blocks threads of Swift concurrency while a process runs.
+      // On a separate thread, because the testing library blocks threads of Swift concurrency while a process runs.
       Thread.detachNewThread { continuation.resume(returning: Self.stopAtRandom(counts)) }
     }
     await withTaskGroup(of: Void.self) { group in

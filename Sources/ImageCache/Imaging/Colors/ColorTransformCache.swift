@@ -34,7 +34,8 @@ final class ColorTransformCache: Sendable {
   /// Returns the transform of `colors` for samples of `model`; nil if no conversion is needed or, with a warning, if
   /// the profile is malformed. Throws `outOfMemory`, which is not cached.
   ///
-  /// If thread A and thread B need the same new colors at once, both examine them; the second result replaces the first.
+  /// If thread A and thread B need the same new colors at once, both examine them, and the second result replaces the
+  /// first.
   func transform(
     of colors: SourceColors, model: CImageColorModel, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
