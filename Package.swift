@@ -41,7 +41,7 @@ let package = Package(
     .target(
       name: "ImageCache",
       dependencies: [
-        "CImage", "CCrypto", "CDeflate", "CStatfs", "CXXHash",
+        "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -64,10 +64,12 @@ let package = Package(
       resources: [.embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js")]),
 
     .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
+    .target(name: "CPowerLoss", path: "Tests/PowerLoss"),
     .testTarget(
       name: "ImageCacheTests",
       dependencies: [
         "ImageCache", "CImage", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "TestSupport",
+        "CPowerLoss",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),

@@ -37,7 +37,8 @@ fail() {
 # Selects calls on the files of the cache; those of the loader and the outputs do not count.
 generation=$cache/g000001
 paths="-P $generation/cache.db -P $generation/cache.db-wal -P $generation/cache.db-shm -P $generation"
-paths="$paths -P $cache/CURRENT -P $cache/LIMIT -P $cache/lock"
+paths="$paths -P $cache/CURRENT -P $cache/LIMIT -P $cache/lock -P $cache/RUNS -P $cache"
+paths="$paths -P $cache/CURRENT.new -P $cache/LIMIT.new -P $cache/RUNS.new"
 
 # Runs once with call number $3 of the system call $1 failing with $2, on a $4 (full or new) cache. Returns 1 if that
 # call did not happen.
@@ -62,7 +63,11 @@ round() {
 }
 
 faults="openat:EMFILE openat:EIO openat:EACCES read:EIO pwrite64:ENOSPC pwrite64:EIO fdatasync:EIO pread64:EIO"
-faults="$faults flock:ENOLCK ftruncate:EIO mkdir:EACCES"
+faults="$faults flock:ENOLCK flock:EIO ftruncate:EIO mkdir:EACCES openat:ENOMEM mmap:ENOMEM fcntl:ENOLCK fcntl:EIO"
+faults="$faults fsync:EIO write:ENOSPC rename:EIO unlink:EIO rmdir:EIO newfstatat:EIO fstat:EIO statfs:EIO"
+faults="$faults lseek:EIO getdents64:EIO fchmod:EPERM access:EIO"
+# FAULTS="openat:EIO flock:EIO" runs only these.
+faults=${FAULTS:-$faults}
 for kind in full new; do
   for fault in $faults; do
     call=1

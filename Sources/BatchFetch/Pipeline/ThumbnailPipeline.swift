@@ -76,6 +76,10 @@ public final class ThumbnailPipeline: Sendable {
   /// Blocks until everything that was stored is on disk. Call it before the process ends.
   public func flush() { cache.flush() }
 
+  /// Records the hits and misses so far in the cache directory, for `thumbs cache stats`. Call it once, before the
+  /// process ends.
+  public func recordRun() { cache.recordRun() }
+
   /// Makes a caller that has not started yet.
   func makeCaller(
     _ request: ThumbnailRequest, on queue: DispatchQueue?, progress: DownloadProgress.Handler? = nil,

@@ -51,8 +51,11 @@ public struct CacheEntry: Sendable {
 }
 
 extension CacheEntry.Content {
-  /// The bytes kept alive: the encoded thumbnails plus a flat estimate for everything else.
-  var cost: Int { thumbnails.values.reduce(laterFailure == nil ? 1024 : 2048) { $0 + $1.bytes.capacity + 256 } }
+  /// The bytes kept alive: the encoded thumbnails and the texts, plus a flat estimate for everything else.
+  var cost: Int {
+    let sources = 1024 + source.textBytes + (laterFailure.map { 1024 + $0.textBytes } ?? 0)
+    return thumbnails.values.reduce(sources) { $0 + $1.bytes.capacity + 256 }
+  }
 
   /// Returns a copy with a failure that does not replace the image.
   func with(laterFailure: StoredSource) -> CacheEntry.Content {

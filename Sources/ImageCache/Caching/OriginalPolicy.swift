@@ -13,7 +13,14 @@ public enum OriginalPolicy: Hashable, Sendable {
   func byteLimit(of limit: Int) -> Int {
     switch self {
     case .none: 0
-    case .share(let percent): Int(Double(limit) * Double(min(max(percent, 0), 100)) / 100)
+    case .share(let percent):
+      // In this order, no step overflows.
+      max(0, limit) / 100 * percent.clamped + max(0, limit) % 100 * percent.clamped / 100
     }
   }
+}
+
+extension Int {
+  /// The percentage within its range.
+  fileprivate var clamped: Int { Swift.min(Swift.max(self, 0), 100) }
 }

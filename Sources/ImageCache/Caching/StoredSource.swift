@@ -37,6 +37,14 @@ public struct StoredSource: Hashable, Sendable {
     self.obtained = obtained
   }
 
+  /// The size of all texts in bytes: URLs, header fields and messages. A header may have up to 256 KiB.
+  var textBytes: Int {
+    var sum = url.utf8.count + (finalURL?.utf8.count ?? 0)
+    policy.fields.forEach { sum += $0?.utf8.count ?? 0 }
+    if case .failure(let code, let message, _) = content { sum += code.utf8.count + message.utf8.count }
+    return sum
+  }
+
   /// Returns the decoding failure recorded for the bytes of `digest`; nil if this source does not record one.
   func imageError(of digest: BodyDigest) -> ImageError? {
     guard case .failure(let code, let message, digest) = content else { return nil }

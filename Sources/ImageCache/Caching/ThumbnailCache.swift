@@ -63,6 +63,8 @@ public final class ThumbnailCache: Sendable {
   /// Decoding failures by digest, in front of those on disk.
   private let undecodable = MemoryCache<BodyDigest, ImageError>(costLimit: 1 << 18)
   private let disk: DiskCache?
+  private let directory: CacheDirectory?
+  private let now: @Sendable () -> Date
   private let monitor: CacheMonitor
   /// Applies changes in the same order to both tiers. Without it, thread A could be the first to store a key in memory
   /// while thread B is the first to stage it for the disk, and the tiers would keep different sources. Memory hits do
@@ -79,9 +81,11 @@ public final class ThumbnailCache: Sendable {
     let monitor = CacheMonitor(logger: logger)
     self.monitor = monitor
     memory = MemoryCache(costLimit: configuration.memoryByteLimit)
-    disk = configuration.directory.map {
+    self.now = now
+    directory = configuration.directory.map { CacheDirectory(path: $0) }
+    disk = directory.map {
       DiskCache(
-        CacheDirectory(path: $0), byteLimit: configuration.diskByteLimit, originals: configuration.originals,
+        $0, byteLimit: configuration.diskByteLimit, originals: configuration.originals,
         monitor: monitor, now: now)
     }
   }
@@ -141,7 +145,8 @@ public final class ThumbnailCache: Sendable {
         return
       }
       keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)
-      if source.policy.isStorable {
+      // The disk tier keeps a stored image in place of a useless failure, which memory may not know.
+      if source.policy.isStorable || !source.replacesImages {
         disk?.store(source, thumbnails: thumbnails, original: original, for: key)
       } else {
         disk?.remove(key)
@@ -180,6 +185,13 @@ public final class ThumbnailCache: Sendable {
 
   /// Blocks until everything stored so far is on disk or has failed to be written. Call it at the end of a run.
   public func flush() { disk?.flush() }
+
+  /// Adds the counts so far to the last runs that ``CacheInspector/runs`` returns. Call it once, at the end of a run.
+  /// Has no effect without a disk tier, before the first write to it, or without lookups.
+  public func recordRun() {
+    let run = CacheRun(ended: now(), counters)
+    if run.lookups > 0 { directory?.record(run) }
+  }
 
   /// The counts of what happened so far.
   public var counters: CacheCounters { monitor.snapshot }

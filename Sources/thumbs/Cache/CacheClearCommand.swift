@@ -14,16 +14,18 @@ struct CacheClearCommand: ParsableCommand {
 
   @OptionGroup var cache: CacheOptions
   @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
+  @OptionGroup var output: JSONOption
 
   func run() throws {
     try reportingCacheErrors {
       let directory = try cache.directory()
-      if dryRun {
-        let statistics = try CacheInspector(directory: directory).statistics(at: Date())
-        print("Would remove \(CacheText.sources(statistics.sources)), \(CacheText.size(statistics.usedBytes)).")
-      } else {
-        try CacheMaintenance.clear(directory: directory)
-      }
+      // A cache that cannot be read can still be cleared.
+      let statistics = Result { try CacheInspector(directory: directory).statistics(at: Date()) }
+      if !dryRun { try CacheMaintenance.clear(directory: directory) }
+      guard dryRun || output.json else { return }
+      let found = dryRun ? try statistics.get() : try? statistics.get()
+      let record = RemovalRecord(dryRun: dryRun, sources: found?.sources ?? 0, bytes: found?.usedBytes)
+      try output.print(record, or: record.text)
     }
   }
 }

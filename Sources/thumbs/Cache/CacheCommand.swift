@@ -10,7 +10,7 @@ struct CacheCommand: ParsableCommand {
       Examples:
         thumbs cache stats
         thumbs cache ls --filter host=cdn.example
-        thumbs cache show https://cdn.example/a.jpg
+        thumbs cache why https://cdn.example/a.jpg
         thumbs cache limit 500MiB
 
       Exit status:
@@ -22,9 +22,9 @@ struct CacheCommand: ParsableCommand {
         75   the cache is busy
       """,
     subcommands: [
-      CacheStatsCommand.self, CacheListCommand.self, CacheShowCommand.self, CacheVerifyCommand.self,
-      CachePruneCommand.self, CacheRemoveCommand.self, CacheLimitCommand.self, CacheClearCommand.self,
-      CacheDirCommand.self,
+      CacheStatsCommand.self, CacheListCommand.self, CacheShowCommand.self, CacheWhyCommand.self,
+      CacheVerifyCommand.self, CachePruneCommand.self, CacheRemoveCommand.self, CacheLimitCommand.self,
+      CacheClearCommand.self, CacheDirCommand.self,
     ])
 }
 

@@ -10,6 +10,10 @@ struct CacheDirCommand: ParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
+  @OptionGroup var output: JSONOption
 
-  func run() throws { print(try cache.directory()) }
+  func run() throws {
+    let directory = try cache.directory()
+    try output.print(["directory": directory], or: directory)
+  }
 }

@@ -16,6 +16,7 @@ struct CacheLimitCommand: ParsableCommand {
 
   @OptionGroup var cache: CacheOptions
   @Argument(help: "New limit, such as 500MiB, or none to remove it.", transform: { try Limit($0) }) var limit: Limit?
+  @OptionGroup var output: JSONOption
 
   /// The value to store.
   enum Limit: Hashable, Sendable {
@@ -41,10 +42,23 @@ struct CacheLimitCommand: ParsableCommand {
       switch limit {
       case .bytes(let bytes): try CacheMaintenance.setLimit(bytes, directory: directory)
       case .unset: try CacheMaintenance.setLimit(nil, directory: directory)
-      case nil:
-        let stored = try CacheMaintenance.limit(directory: directory)
-        print(stored.map(CacheText.size) ?? "none")
+      case nil: break
       }
+      guard limit == nil || output.json else { return }
+      let stored = try CacheMaintenance.limit(directory: directory)
+      try output.print(Record(limit: stored), or: stored.map(CacheText.size) ?? "none")
     }
+  }
+
+  /// The JSON object: the stored limit in bytes, or null.
+  private struct Record: Encodable {
+    let limit: Int?
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(limit, forKey: .limit)
+    }
+
+    private enum CodingKeys: CodingKey { case limit }
   }
 }

@@ -15,7 +15,7 @@ struct CacheListCommand: ParsableCommand {
 
   @OptionGroup var cache: CacheOptions
   @OptionGroup var filter: FilterOptions
-  @Option(help: "Output format.") var format = CacheOutputFormat.table
+  @OptionGroup var formats: CacheFormatOptions
   @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false
 
   func run() throws {
@@ -29,7 +29,7 @@ struct CacheListCommand: ParsableCommand {
         try printRow(Record(source, url: url(of: source), now: now), isFirst: isFirst)
         isFirst = false
       }
-      if format == .json { print(isFirst ? "[]" : "\n]") }
+      if formats.chosen == .json { print(isFirst ? "[]" : "\n]") }
       guard unusable == 0 else {
         printToStandardError("thumbs cache: Skipped \(unusable) damaged sources.")
         throw ExitCode(1)
@@ -42,7 +42,7 @@ struct CacheListCommand: ParsableCommand {
   }
 
   private func printHead() {
-    switch format {
+    switch formats.chosen {
     case .table: print("KEY         STATE         SIZE  USED                  THUMBNAILS  URL")
     case .tsv: print(["key", "state", "bytes", "lastUsed", "thumbnails", "url"].joined(separator: "\t"))
     case .json, .jsonl: break
@@ -52,7 +52,7 @@ struct CacheListCommand: ParsableCommand {
   private func printRow(_ record: Record, isFirst: Bool) throws {
     let labels = CacheText.field(record.thumbnails.map(\.spec).sorted().joined(separator: ","))
     let (used, url) = (CacheText.time(record.lastUsed), CacheText.field(record.url))
-    switch format {
+    switch formats.chosen {
     case .table:
       let size = CacheText.size(record.bytes).leftPadded(to: 10)
       let state = record.state.padding(toLength: 6, withPad: " ", startingAt: 0)

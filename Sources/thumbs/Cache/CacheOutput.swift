@@ -14,6 +14,46 @@ enum CacheOutputFormat: String, CaseIterable, ExpressibleByArgument {
   case tsv
 }
 
+/// The options for the output format.
+struct CacheFormatOptions: ParsableArguments {
+  @Option(help: "Output format.") var format: CacheOutputFormat?
+  @Flag(help: "Same as --format json.") var json = false
+
+  /// The chosen format; a table by default.
+  var chosen: CacheOutputFormat { format ?? (json ? .json : .table) }
+
+  func validate() throws {
+    if json, let format, format != .json {
+      throw ValidationError("--json and --format \(format.rawValue) cannot be used together.")
+    }
+  }
+}
+
+/// The option of commands whose output for people is a sentence.
+struct JSONOption: ParsableArguments {
+  @Flag(help: "Print a JSON object.") var json = false
+
+  /// Prints `record` or `text`.
+  func print(_ record: some Encodable, or text: @autoclosure () -> String) throws {
+    Swift.print(json ? try CacheText.json(record) : text())
+  }
+}
+
+/// The JSON object of a command that removes sources. Fields may be added; existing ones do not change.
+struct RemovalRecord: Encodable {
+  let dryRun: Bool
+  /// The number of sources that were removed, or would be.
+  let sources: Int
+  /// Their size; absent if it is unknown.
+  let bytes: Int?
+
+  /// `Removed 3 sources, 20.00 KiB.`
+  var text: String {
+    let size = bytes.map { ", \(CacheText.size($0))" } ?? ""
+    return "\(dryRun ? "Would remove" : "Removed") \(CacheText.sources(sources))\(size)."
+  }
+}
+
 /// Text formatting shared by the cache commands.
 enum CacheText {
   /// Formats a size as `1.50 GiB`, in powers of 1024.

@@ -8,11 +8,11 @@ struct CachePruneCommand: ParsableCommand {
     commandName: "prune", abstract: "Remove the least recently used sources, or all that match a filter.",
     discussion: """
       With filters, removes all sources that match them. Otherwise removes the least recently used sources until the \
-      cache is within --max-size or its limit. Returns free space to the file system.
+      cache is within --cache-size or its limit. Returns free space to the file system.
 
       Examples:
         thumbs cache prune
-        thumbs cache prune --max-size 100MiB
+        thumbs cache prune --cache-size 100MiB
         thumbs cache prune --dry-run --filter older-than=90d
       """)
 
@@ -22,12 +22,17 @@ struct CachePruneCommand: ParsableCommand {
     help: ArgumentHelp(
       "Shrink the cache to this size, such as 500MiB. (default: the cache's limit)", valueName: "size"),
     transform: { try ByteSize($0) })
-  var maxSize: ByteSize?
+  var cacheSize: ByteSize?
+  /// The old name of `--cache-size`.
+  @Option(help: .hidden, transform: { try ByteSize($0) }) var maxSize: ByteSize?
   @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
+  @OptionGroup var output: JSONOption
+
+  private var target: Int? { (cacheSize ?? maxSize)?.count }
 
   func validate() throws {
-    if maxSize != nil, !filter.filters.isEmpty {
-      throw ValidationError("--max-size and --filter cannot be used together.")
+    if target != nil, !filter.filters.isEmpty {
+      throw ValidationError("--cache-size and --filter cannot be used together.")
     }
   }
 
@@ -35,15 +40,14 @@ struct CachePruneCommand: ParsableCommand {
     try reportingCacheErrors {
       let directory = try cache.directory()
       let victims = try victims(in: CacheInspector(directory: directory))
-      guard !dryRun else {
-        return print("Would remove \(CacheText.sources(victims.count)), \(CacheText.size(victims.bytes)).")
+      var record = RemovalRecord(dryRun: dryRun, sources: victims.count, bytes: victims.bytes)
+      if !dryRun, filter.filters.isEmpty {
+        let count = try CacheMaintenance.prune(directory: directory, downTo: target)
+        record = RemovalRecord(dryRun: false, sources: count, bytes: nil)
+      } else if !dryRun {
+        try CacheMaintenance.remove(victims.keys, directory: directory)
       }
-      guard !filter.filters.isEmpty else {
-        let count = try CacheMaintenance.prune(directory: directory, downTo: maxSize?.count)
-        return print("Removed \(CacheText.sources(count)).")
-      }
-      try CacheMaintenance.remove(victims.keys, directory: directory)
-      print("Removed \(CacheText.sources(victims.count)), \(CacheText.size(victims.bytes)).")
+      try output.print(record, or: record.text)
     }
   }
 
@@ -51,7 +55,7 @@ struct CachePruneCommand: ParsableCommand {
   private func victims(in inspector: CacheInspector) throws -> (keys: [SourceKey], count: Int, bytes: Int) {
     guard !filter.filters.isEmpty else {
       guard dryRun else { return ([], 0, 0) }
-      let victims = try inspector.leastRecentlyUsed(above: maxSize?.count)
+      let victims = try inspector.leastRecentlyUsed(above: target)
       return ([], victims.sources, victims.bytes)
     }
     let now = Date()

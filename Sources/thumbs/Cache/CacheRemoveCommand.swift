@@ -14,6 +14,7 @@ struct CacheRemoveCommand: ParsableCommand {
   @OptionGroup var cache: CacheOptions
   @Argument(help: "URLs of sources, or at least the first six digits of their keys.") var sources: [SourceSelector]
   @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
+  @OptionGroup var output: JSONOption
 
   func run() throws {
     try reportingCacheErrors {
@@ -28,12 +29,29 @@ struct CacheRemoveCommand: ParsableCommand {
           failures += 1
         }
       }
-      for source in found {
-        let url = CacheText.field(CacheText.redacted(source.source.url))
-        print("\(dryRun ? "Would remove" : "Removed") \(source.key)  \(url)")
-      }
+      let record = Record(dryRun: dryRun, sources: found.map(Record.Source.init))
+      if output.json || !found.isEmpty { try output.print(record, or: record.text) }
       if !dryRun, !found.isEmpty { try CacheMaintenance.remove(found.map(\.key), directory: directory) }
       if failures > 0 { throw ExitCode(1) }
+    }
+  }
+
+  /// The JSON object of the sources that were removed, or would be.
+  private struct Record: Encodable {
+    struct Source: Encodable {
+      let key, url: String
+
+      init(_ source: ListedSource) {
+        (key, url) = (source.key.description, CacheText.field(CacheText.redacted(source.source.url)))
+      }
+    }
+
+    let dryRun: Bool
+    let sources: [Source]
+
+    /// One line per source.
+    var text: String {
+      sources.map { "\(dryRun ? "Would remove" : "Removed") \($0.key)  \($0.url)" }.joined(separator: "\n")
     }
   }
 }

@@ -18,7 +18,7 @@ struct CacheShowCommand: ParsableCommand {
   var spec: String?
   @Flag(help: "Write the thumbnail's bytes to standard output, which must not be a terminal.") var body = false
   @Flag(help: "Explain why the source is fresh or stale, and what a request would do now.") var explain = false
-  @Option(help: "Output format.") var format = CacheOutputFormat.table
+  @OptionGroup var formats: CacheFormatOptions
   @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false
 
   func run() throws {
@@ -26,16 +26,13 @@ struct CacheShowCommand: ParsableCommand {
       let inspector = try CacheInspector(directory: try cache.directory())
       let found = try source.source(in: inspector)
       if body { return try write(try thumbnail(of: found, in: inspector)) }
-      let text = ShownSource(found, explains: explain, showsFullURL: fullURLs, now: Date())
-      switch format {
-      case .table:
-        print(text.table)
-        // The image is optional: one that cannot be drawn is left out.
-        if let terminal = TerminalImage.standardOutput, let drawn = try? thumbnail(of: found, in: inspector) {
-          terminal.draw(drawn)
-        }
-      case .json, .jsonl: print(try CacheText.json(text))
-      case .tsv: print(text.separated)
+      let shown = ShownSource(found, explains: explain, showsFullURL: fullURLs, now: Date())
+      print(try shown.text(formats.chosen))
+      // The image is optional: one that cannot be drawn is left out.
+      if formats.chosen == .table, let terminal = TerminalImage.standardOutput,
+        let drawn = try? thumbnail(of: found, in: inspector)
+      {
+        terminal.draw(drawn)
       }
     }
   }

@@ -16,19 +16,27 @@ struct CacheVerifyCommand: ParsableCommand {
 
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Check only the records and the structure of the database, not the thumbnails.") var quick = false
-  @Flag(help: "Remove damaged entries; reset the cache if its database is corrupt.") var repair = false
-  @Option(help: "Output format.") var format = CacheOutputFormat.table
+  @Flag(help: "Remove damaged entries; reset the cache if its database is corrupt or unreadable.") var repair = false
+  @OptionGroup var formats: CacheFormatOptions
 
   func run() throws {
     try reportingCacheErrors {
       let directory = try cache.directory()
       do {
         try check(directory)
-      } catch let error as DiskCacheError where error.code == .corrupt && repair {
+      } catch let error as DiskCacheError where repair && [.corrupt, .io].contains(error.code) {
         printToStandardError("thumbs cache: \(error.message)")
-        try CacheMaintenance.clear(directory: directory)
+        try reset(directory, after: error)
         try checkAgain(directory)
       }
+    }
+  }
+
+  /// Empties a cache whose database cannot be read. An I/O error may pass, so the cache is emptied only if it stays.
+  private func reset(_ directory: String, after error: DiskCacheError) throws {
+    switch error.code {
+    case .corrupt: try CacheMaintenance.clear(directory: directory)
+    default: _ = try CacheMaintenance.clearIfUnreadable(directory: directory)
     }
   }
 
@@ -57,7 +65,7 @@ struct CacheVerifyCommand: ParsableCommand {
 
   private func printProblem(_ problem: CacheProblem, isFirst: Bool) throws {
     let key = problem.key?.description
-    switch format {
+    switch formats.chosen {
     case .table: print("PROBLEM \(problem.code.rawValue) \(key ?? "-") \(CacheText.field(problem.detail))")
     case .tsv: print([problem.code.rawValue, key ?? "", CacheText.field(problem.detail)].joined(separator: "\t"))
     case .jsonl: print(try CacheText.json(Record(problem)))
@@ -66,7 +74,7 @@ struct CacheVerifyCommand: ParsableCommand {
   }
 
   private func printSummary(_ result: CacheVerification, isFirst: Bool) throws {
-    switch format {
+    switch formats.chosen {
     case .table:
       print(
         """

@@ -2,8 +2,17 @@ import Foundation
 import ImageCache
 
 extension ShownSource {
+  /// Returns the source in a format.
+  func text(_ format: CacheOutputFormat) throws -> String {
+    switch format {
+    case .table: table
+    case .json, .jsonl: try CacheText.json(self)
+    case .tsv: separated
+    }
+  }
+
   /// The source as lines for people.
-  var table: String {
+  private var table: String {
     var lines = ["\(key)  \(url)"]
     if let finalURL { lines.append("  final URL    \(finalURL)") }
     lines.append("  response     \(status), \(content)")
@@ -22,7 +31,7 @@ extension ShownSource {
   }
 
   /// The source as tab-separated values: a line of names and a line of values.
-  var separated: String {
+  private var separated: String {
     let columns: [(String, String)] = [
       ("key", key), ("state", state), ("status", "\(status)"), ("bytes", "\(bytes)"),
       ("lastUsed", CacheText.time(lastUsed)), ("thumbnails", thumbnails.map(\.spec).joined(separator: ",")),

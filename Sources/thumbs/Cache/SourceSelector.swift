@@ -15,8 +15,12 @@ struct SourceSelector: Hashable, Sendable, ExpressibleByArgument {
   ///
   /// - Throws: A ``Failure`` if no source matches, or more than one.
   func source(in inspector: CacheInspector) throws -> ListedSource {
-    if let url = try? SourceURL(text), let source = try inspector.source(of: SourceKey(url: url.description)) {
-      return source
+    if let url = try? SourceURL(text) {
+      if let source = try inspector.source(of: SourceKey(url: url.description)) { return source }
+      // Header fields and credentials are a part of the key.
+      let found = try inspector.sources(ofURL: url.description)
+      guard found.count == 1 else { throw Failure(candidates: found.map(\.key), text: text) }
+      return found[0]
     }
     guard text.utf8.count >= Self.shortestPrefix else { throw Failure(candidates: [], text: text) }
     let found = try inspector.sources(withPrefix: text)

@@ -101,6 +101,7 @@ final class FetchRun: Sendable {
     done.wait()
     timer?.cancel()
     pipeline.flush()
+    pipeline.recordRun()
     try end(signal: interrupt.signal)
   }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import GRDB
+import Glibc
 import Synchronization
 import Testing
 
@@ -189,6 +190,35 @@ struct BusyLockTests {
 
     while log > 0, log < 40 << 20 { try write(100) }
     #expect(log == 0)
+  }
+
+  @Test func `A process that is stopped while it recovers the log delays the lookups of others only once`() throws {
+    do {
+      let cache = cache()
+      store(0..<10, in: cache)
+      cache.flush()
+    }
+    let files = CacheDirectory(path: directory.path)
+    let reader = DiskReader(files)
+    func isFound(_ number: Int) -> Bool? {
+      let finding = try? reader.find(Fixtures.key(number), url: Fixtures.url(number), specs: [])
+      guard let finding else { return nil }
+      if case .found = finding { return true } else { return false }
+    }
+    let index = open(files.databasePath(1) + "-shm", O_RDWR | O_CLOEXEC)
+    // The locks of a recovery (https://sqlite.org/walformat.html, section 2.3.1), as of another process (F_OFD_SETLK).
+    var lock = Glibc.flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 120, l_len: 3, l_pid: 0)
+    #expect(fcntl(index, 37, &lock) == 0)
+    let elapsed = ContinuousClock().measure {
+      #expect(isFound(0) == nil)
+      for number in 1..<10 { #expect(isFound(number) == false) }
+    }
+    // SQLite gives up after 10 seconds.
+    #expect(elapsed < .seconds(18))
+
+    close(index)
+    reader.invalidate()
+    for number in 0..<10 { #expect(isFound(number) == true) }
   }
 
   @Test func `A checkpoint held back by a reader is tried again after the log grows by 16 MiB`() {

@@ -123,6 +123,20 @@ struct CacheMaintenanceTests {
     #expect(result.problems == 1)
   }
 
+  @Test func `Thumbnails from another renderer are removed once their source has new ones`() throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(0..<3, in: cache, bytes: 500)
+    try DatabaseQueue.patient(database).write {
+      try $0.execute(sql: "UPDATE thumbnail SET spec = '0' || substr(spec, 2), spec_hash = spec_hash + 1")
+    }
+    cache.update(Fixtures.source(0), for: Fixtures.key(0))
+    store(1..<3, in: cache, bytes: 500)
+    let result = try CacheInspector(directory: directory.path).verify(.full) { _ in }
+
+    #expect((result.outdated, result.thumbnails, result.problems) == (1, 2, 0))
+    #expect(try statistics().thumbnails == 3)
+  }
+
   @Test func `Thumbnails from another renderer count as outdated, not as problems`() throws {
     store(0..<3, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
     try DatabaseQueue.patient(database).write {

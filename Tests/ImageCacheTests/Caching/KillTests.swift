@@ -54,8 +54,8 @@ struct KillTests {
     }
   }
 
-  /// Kills two child processes on a full cache that keeps originals, while they store, evict, prune and sometimes
-  /// return space to the file system.
+  /// Kills two child processes on a full cache that keeps originals, while they store, evict, remove, prune, set limits
+  /// and return space to the file system.
   @Test(arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
   func `A full cache stays full after the processes using it are killed`(round: Int) async throws {
     let directory = try CachePlace()
@@ -115,9 +115,52 @@ struct KillTests {
       let number = Int.random(in: 0..<3000, using: &generator)
       switch Int.random(in: 0..<400, using: &generator) {
       case 0: _ = try? CacheMaintenance.prune(directory: path, downTo: 3 << 19)
-      case 1..<20: cache.flush()
+      case 1: try? CacheMaintenance.setLimit(Int.random(in: 3 << 19...2 << 20, using: &generator), directory: path)
+      case 2: try? CacheMaintenance.remove([Fixtures.key(number)], directory: path)
+      case 3..<20: cache.flush()
       default: storeWithFile(number, in: cache)
       }
+    }
+  }
+
+  /// Kills child processes that clear the cache all the time, after they have filled it.
+  @Test(arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
+  func `A clear that is interrupted by a kill leaves the old cache or an empty one`(round: Int) async throws {
+    let directory = try CachePlace()
+    let path = directory.path
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
+      Self.clearUntilKilled(path, round: round)
+    }
+    #expect(try CacheInspector(directory: path).verify(.full) { _ in }.problems == 0)
+
+    let cache = ThumbnailCache(diskAt: path)
+    for number in 100..<150 { Self.store(number, in: cache) }
+    cache.flush()
+    let hits = (0..<150).count { number in
+      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
+      return entry?.thumbnails == [Fixtures.spec: Fixtures.thumbnail(number)]
+    }
+
+    #expect(hits >= 50)
+    #expect(cache.counters.errors.isEmpty)
+
+    try CacheMaintenance.clear(directory: path)
+    try CacheMaintenance.clear(directory: path)
+    // At most the generation that the running cache reads and the current one have a database.
+    #expect(directory.files.count { $0.hasSuffix("/cache.db") } <= 2)
+  }
+
+  private static func clearUntilKilled(_ path: String, round: Int) -> Never {
+    let cache = ThumbnailCache(diskAt: path)
+    var generator = SeededGenerator(seed: UInt64(round))
+    for number in 0..<100 { store(number, in: cache) }
+    cache.flush()
+    let delay = DispatchTimeInterval.microseconds(Int.random(in: 100...100_000, using: &generator))
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay) { kill(getpid(), SIGKILL) }
+    while true {
+      try? CacheMaintenance.clear(directory: path)
+      for number in 0..<Int.random(in: 0..<100, using: &generator) { store(number, in: cache) }
+      cache.flush()
     }
   }
 

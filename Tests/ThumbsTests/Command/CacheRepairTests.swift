@@ -75,4 +75,33 @@ import Testing
     #expect(result.errors.isEmpty)
     #expect(try await Self.sources(fixture) == 3)
   }
+
+  @Test func `A repair resets a cache whose database cannot be opened, and no other command does`() async throws {
+    let fixture = try await Self.filled()
+    let database = fixture.cache + "/g000001/cache.db"
+    try FileManager.default.removeItem(atPath: database)
+    try FileManager.default.createDirectory(atPath: database, withIntermediateDirectories: false)
+    let list = try fixture.list(["/a.png"])
+
+    #expect(try await fixture.fetch(list, "--size", "16").ending == .exit(0))
+    #expect(try await fixture.cacheCommand("verify").ending == .exit(74))
+    #expect(try String(contentsOfFile: fixture.cache + "/CURRENT", encoding: .utf8) == "g1\n")
+
+    let repaired = try await fixture.cacheCommand("verify", "--repair")
+    #expect(repaired.ending == .exit(0))
+    #expect(repaired.errors.hasSuffix("Repaired.\n"))
+    #expect(try await fixture.fetch(list, "--size", "16").ending == .exit(0))
+    #expect(try await Self.sources(fixture) == 1)
+  }
+
+  @Test func `A repair that runs out of file descriptors leaves the cache as it is`() async throws {
+    let fixture = try await Self.filled()
+    for descriptors in 5...9 {
+      let result = try await fixture.start(
+        ["cache", "verify", "--repair", "--cache-dir", fixture.cache], setup: "ulimit -n \(descriptors)"
+      ).result()
+      #expect(result.ending == .exit(74) || result.ending == .exit(0), "\(descriptors)")
+    }
+    #expect(try await Self.sources(fixture) == 3)
+  }
 }

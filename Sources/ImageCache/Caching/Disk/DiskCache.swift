@@ -39,6 +39,11 @@ final class DiskCache: Sendable {
   func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let change = writer.change(for: key) else { return storedEntry(for: key, url: url, specs: specs) }
     guard let source = change.source, source.url == url else { return nil }
+    if !change.replacesAll, !source.replacesImages,
+      let stored = storedEntry(for: key, url: url, specs: specs), !source.replaces(stored.source)
+    {
+      return CacheEntry(stored.content.with(laterFailure: source), origin: .disk)
+    }
     let staged = CacheEntry.Content(source, change.thumbnails).narrowed(to: specs)
     let missing = specs.filter { staged.thumbnails[$0] == nil }
     guard !missing.isEmpty, !change.replacesAll,

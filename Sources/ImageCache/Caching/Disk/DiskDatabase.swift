@@ -1,3 +1,4 @@
+import CSQLiteSetup
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -14,7 +15,7 @@ enum DiskDatabase {
   /// occurs only while another connection recovers or closes the log.
   private static let busySeconds = 1.0
 
-  /// Opens a read-only connection, which never checkpoints when it closes.
+  /// Opens a read-only connection.
   static func reader(at path: String) throws -> DatabaseQueue {
     var configuration = configuration(label: "thumbs.cache.read")
     configuration.readonly = true
@@ -44,7 +45,7 @@ enum DiskDatabase {
   /// Creates the empty database of a new generation.
   static func create(at path: String) throws -> DatabaseQueue {
     // SQLite itself would create the file readable by everyone, and gives its log files the same mode.
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw DiskCacheError(systemCall: "open", path: path) }
     close(descriptor)
     let queue = try DatabaseQueue(path: path, configuration: writerConfiguration())
@@ -82,6 +83,8 @@ enum DiskDatabase {
     configuration.busyMode = .timeout(busySeconds)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
+      // A checkpoint at closing would happen outside the directory's lock, and would wait for readers.
+      sqlite_setup_without_checkpoint_on_close(database.sqliteConnection)
       // Reports a page whose cells point outside of it instead of following them.
       try database.execute(sql: "PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
       // A page cache of four times this size reads no faster, because the system caches the pages too.

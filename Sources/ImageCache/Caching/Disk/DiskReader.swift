@@ -16,10 +16,15 @@ final class DiskReader: Sendable {
     var generation: OpenGeneration?
     /// The time of the last look at `CURRENT`; nil forces a new look.
     var checkedAt: ContinuousClock.Instant?
+    /// The end of the pause after a lookup that met a busy database; nil without a pause.
+    var busyUntil: ContinuousClock.Instant?
   }
 
   /// The longest time for which a generation may be read after another process has replaced it.
   private static let checkInterval: Duration = .seconds(1)
+  /// The time without lookups after one that met a busy database. SQLite makes readers wait only while a process
+  /// recovers the log. If that process is stopped, each lookup would wait up to 10 seconds.
+  private static let busyPause: Duration = .seconds(60)
 
   private let directory: CacheDirectory
   private let state = Mutex(State())
@@ -27,7 +32,7 @@ final class DiskReader: Sendable {
   init(_ directory: CacheDirectory) { self.directory = directory }
 
   /// Makes the next lookup read `CURRENT` again.
-  func invalidate() { state.withLock { $0.checkedAt = nil } }
+  func invalidate() { state.withLock { ($0.checkedAt, $0.busyUntil) = (nil, nil) } }
 
   /// Returns the entry of `key` with those of `specs` that exist. May block on a disk read.
   func find(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) throws(ReadFailure) -> Finding {
@@ -66,8 +71,19 @@ final class DiskReader: Sendable {
     WHERE digest = ? AND failure_code IS NOT NULL AND renderer = ? LIMIT 1
     """
 
-  /// Runs `body` in the current generation; nil if the directory contains no cache.
+  /// Runs `body` in the current generation; nil if the directory contains no cache, or after it was busy.
   private func read<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
+    let isPausing = state.withLock { $0.busyUntil.map { ContinuousClock.now < $0 } ?? false }
+    if isPausing { return nil }
+    do throws(ReadFailure) {
+      return try readOnceOrTwice(body)
+    } catch {
+      if error.error.code == .busy { state.withLock { $0.busyUntil = .now + Self.busyPause } }
+      throw error
+    }
+  }
+
+  private func readOnceOrTwice<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
     guard let generation = try openGeneration() else { return nil }
     do throws(DiskCacheError) {
       return try generation.read(body)

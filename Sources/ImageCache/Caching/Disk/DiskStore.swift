@@ -13,8 +13,10 @@ struct DiskStore {
 
   /// The result of a batch.
   struct WriteSummary {
-    /// The number of changes left out because the file system is short of space.
+    /// The number of changes left out because the file system is short of space, or a reader holds back a large log.
     var refused = 0
+    /// The number of thumbnails left out because they are too large for the limit.
+    var oversized = 0
     /// The number of sources removed to stay within the limit.
     var evicted = 0
     /// True if the batch opened a database that readers do not know yet.
@@ -28,6 +30,8 @@ struct DiskStore {
   private let space: @Sendable (String) -> FileSystemSpace?
   /// The longest wait for the lock.
   private let patience: Duration
+  /// Called between two steps of an eviction, without the lock.
+  private let pause: @Sendable () -> Void
   private var lock: FileLock?
   private var generation: Generation?
   private var shortage = SpaceShortage()
@@ -43,28 +47,59 @@ struct DiskStore {
   ///   - byteLimit: The limit configured in this process; nil for none.
   ///   - patience: The longest wait for the directory's lock.
   ///   - space: Measures the file system of a path; nil if that is not possible.
+  ///   - pause: Called between two steps of an eviction, without the lock. Default: sleeps for 2 ms, so that other
+  ///     processes find the lock free.
   init(
     _ directory: CacheDirectory, byteLimit: Int?, originals: OriginalPolicy = .none,
     patience: Duration = FileLock.patience,
-    space: @escaping @Sendable (String) -> FileSystemSpace? = { FileSystemSpace(at: $0) }
+    space: @escaping @Sendable (String) -> FileSystemSpace? = { FileSystemSpace(at: $0) },
+    pause: @escaping @Sendable () -> Void = { usleep(2000) }
   ) {
     self.originals = originals
     self.patience = patience
     self.space = space
+    self.pause = pause
     self.directory = directory
     self.byteLimit = byteLimit
   }
 
-  /// Writes `batch`, enforces the limit, and checkpoints if due, all under the directory's lock.
+  /// Writes `batch` and enforces the limit, under the directory's lock.
+  ///
+  /// Evicts in small steps and releases the lock between them, so that other processes can write even while a much
+  /// lower limit is enforced.
   mutating func write(_ batch: Staging.ChangeSet, now: Int) throws(DiskCacheError) -> WriteSummary {
     let before = openings
     let lock = try openLock()
-    return try lock.withLock(patience: patience) { () throws(DiskCacheError) in
-      var outcome = try writeAgainIfDamaged(batch, now: now)
-      outcome.hasOpened = openings != before
-      return outcome
+    var outcome = try lock.withLock(patience: patience) { () throws(DiskCacheError) in
+      try writeAgainIfDamaged(batch, now: now)
     }
+    outcome.hasOpened = openings != before
+    if outcome.evicted > 0 { outcome.evicted += evictRest(now: now) }
+    return outcome
   }
+
+  /// Evicts until the database is within its limit, and returns the number of sources removed. The batch is written
+  /// already, so a failure only ends the eviction: the next batch continues it.
+  private mutating func evictRest(now: Int) -> Int {
+    guard let limit = try? limit() else { return 0 }
+    var (count, victims, left) = (0, 0, 0)
+    repeat {
+      pause()
+      victims = 0
+      _ = try? change(now: now) { transactions in
+        victims = try transactions.evict(downTo: limit)
+        left = try transactions.usedBytes()
+        return true
+      }
+      count += victims
+    } while victims > 0
+    // Pages that belong to no source can only be the result of damage, and every further batch would be evicted again.
+    if left > limit, left > Self.emptyBytes, let generation { reportDamage(in: generation.number) }
+    return count
+  }
+
+  /// More than the size of a database without sources.
+  private static let emptyBytes = 1 << 20
 
   /// Records that generation `number` is damaged. The next write replaces it if it is still the current one.
   mutating func reportDamage(in number: Int) { damaged = max(damaged, number) }
@@ -78,11 +113,14 @@ struct DiskStore {
     }
   }
 
-  /// Closes the connection. The last connection of all processes checkpoints, which must happen under the lock too.
+  /// Empties the log into the database, unless a reader still needs it, and closes the connection.
   mutating func close() {
-    guard let lock, generation != nil else { return }
-    // The connection must be closed even without the lock.
-    try? lock.withLock(patience: patience) { () throws(DiskCacheError) in generation = nil }
+    guard let lock, let connection = generation?.connection else { return }
+    // Without the lock, the log is left to the next process.
+    try? lock.withLock(patience: patience) { () throws(DiskCacheError) in
+      _ = try? connection.writeWithoutTransaction { try DiskDatabase.checkpoint($0) }
+    }
+    generation = nil
   }
 
   private mutating func openLock() throws(DiskCacheError) -> FileLock {
@@ -125,8 +163,10 @@ struct DiskStore {
       return try connection.writeWithoutTransaction { database in
         let transactions = DiskTransactions(database: database, now: now)
         try shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
-        var outcome = WriteSummary()
-        outcome.refused = try transactions.write(batch, ceiling: shortage.ceiling.map { min($0, limit) })
+        var (outcome, batch) = (WriteSummary(), batch)
+        outcome.oversized = batch.removeBodies(above: limit / 8, original: originals.byteLimit(of: limit) / 8)
+        if try isLogFull(database, limit: limit) { outcome.refused = batch.removeAdditions() }
+        outcome.refused += try transactions.write(batch, ceiling: shortage.ceiling.map { min($0, limit) })
         // Originals kept by other processes are left to them.
         if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
         outcome.evicted = try transactions.evict(downTo: limit)
@@ -198,15 +238,28 @@ struct DiskStore {
 
   private func makeGeneration() throws(DiskCacheError) -> Generation {
     let number = try directory.createGeneration()
-    let made = try Generation(number: number, in: directory, open: DiskDatabase.create)
-    try directory.setCurrent(number)
-    directory.removeGenerations(otherThan: number)
-    return made
+    do throws(DiskCacheError) {
+      let made = try Generation(number: number, in: directory, open: DiskDatabase.create)
+      try directory.setCurrent(number)
+      directory.removeGenerations(otherThan: number)
+      return made
+    } catch {
+      // Otherwise, each attempt on a full disk would leave a directory behind.
+      directory.removeGeneration(number)
+      throw error
+    }
   }
 
   /// Empties the log into the database if it has grown large.
   private mutating func checkpointIfLarge(_ database: Database, limit: Int) throws {
     if checkpoints.isDue(logBytes: logBytes, limit: limit) { try checkpoint(database) }
+  }
+
+  /// Returns true if a reader, such as a stopped process, holds back a log that must not grow further.
+  private mutating func isLogFull(_ database: Database, limit: Int) throws -> Bool {
+    guard checkpoints.isFull(logBytes: logBytes, limit: limit) else { return false }
+    try checkpoint(database)
+    return checkpoints.isFull(logBytes: logBytes, limit: limit)
   }
 
   private var logBytes: Int {

@@ -56,11 +56,16 @@ struct DiskTransactions {
       return
     }
     if let stored, stored.isImage, stored.url == source.url, !source.replacesImages { return }
+    guard source.policy.isStorable else {
+      if let stored { try removeSource(stored.id) }
+      return
+    }
     if let stored, change.replacesAll || !source.hasImage(stored.digest, url: stored.url) {
       try removeThumbnails(of: stored.id)
       try removeOriginal(of: stored.id)
     }
     let id = try upsert(source, key: key, thumbnails: change.thumbnails)
+    if stored != nil, !change.thumbnails.isEmpty { try removeOutdatedThumbnails(of: id) }
     for thumbnail in change.thumbnails.values {
       if stored != nil { try removeThumbnail(thumbnail.spec, of: id) }
       try insert(thumbnail, of: id, key: key)
@@ -155,6 +160,14 @@ struct DiskTransactions {
     try run("DELETE FROM thumbnail WHERE source_id = ?", source)
   }
 
+  /// Removes thumbnails from other renderer versions, which are never served. They would otherwise stay as long as the
+  /// source is used.
+  private func removeOutdatedThumbnails(of source: Int) throws {
+    let rows = "FROM thumbnail WHERE source_id = ? AND spec NOT LIKE '\(Renderer.version) %'"
+    try run("DELETE FROM blob WHERE id IN (SELECT blob_id \(rows))", source)
+    try run("DELETE \(rows)", source)
+  }
+
   private func removeSource(_ id: Int) throws {
     try removeThumbnails(of: id)
     try removeOriginal(of: id)
@@ -196,14 +209,12 @@ extension DiskTransactions {
     (try pragma("page_count") - pragma("freelist_count")) * DiskDatabase.pageSize
   }
 
-  /// Evicts the least recently used sources if the database holds more than `limit` bytes.
+  /// Evicts at most one transaction's worth of the least recently used sources if the database holds more than `limit`
+  /// bytes.
   ///
   /// - Returns: The number of sources removed.
   func evict(downTo limit: Int) throws -> Int {
-    guard try usedBytes() > limit else { return 0 }
-    var count = 0
-    while case let victims = try evictSome(downTo: limit - limit / Self.slack), victims > 0 { count += victims }
-    return count
+    try usedBytes() > limit ? try evictSome(downTo: limit - limit / Self.slack) : 0
   }
 
   /// Evicts at most one transaction's worth of the least recently used sources; none if the database holds no more than

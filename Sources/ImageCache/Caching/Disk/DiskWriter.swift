@@ -141,6 +141,7 @@ final class DiskWriter: Sendable {
     monitor.count { counters in
       counters.written += batch.changes.count - outcome.refused
       counters.dropped += outcome.refused
+      counters.refused += outcome.oversized
       counters.evicted += outcome.evicted
     }
     if outcome.hasOpened { onOpening() }

@@ -13,16 +13,20 @@ final class FileLock: Sendable {
   /// Opens the file, and creates it with mode 0600 if necessary.
   init(creating path: String) throws(DiskCacheError) {
     self.path = path
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw DiskCacheError(systemCall: "open", path: path) }
   }
 
   /// Opens an existing directory and holds a shared lock on it until deinitialization. Changes nothing on disk.
   init(sharingDirectory path: String) throws(DiskCacheError) {
     self.path = path
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     if descriptor < 0 { throw DiskCacheError(systemCall: "open", path: path) }
     // If this throws, `deinit` closes the descriptor, because all properties are initialized.
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
+      throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.")
+    }
     if flock(descriptor, LOCK_SH | LOCK_NB) != 0 { throw DiskCacheError(.busy, "\(path) is being removed.") }
   }
 
@@ -35,6 +39,13 @@ final class FileLock: Sendable {
     var (opened, named) = (stat(), stat())
     return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
       && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
+  }
+
+  /// True if this process can open files right now: it has descriptors left, and so has the system.
+  static var canOpenFiles: Bool {
+    let descriptors = (0..<8).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
+    return descriptors.allSatisfy { $0 >= 0 }
   }
 
   /// Runs `body` while holding the lock exclusively.
@@ -55,10 +66,18 @@ final class FileLock: Sendable {
     return try body()
   }
 
-  /// Runs `body` if nobody shares the lock right now; returns false otherwise.
-  func withLockIfFree(_ body: () throws(DiskCacheError) -> Void) throws(DiskCacheError) -> Bool {
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
-    try body()
+  /// Runs `body` if nobody shares the lock of a directory right now; returns false otherwise.
+  ///
+  /// Opens the directory by itself: a shared lock would be lost in a failed attempt to make it exclusive (flock(2)).
+  static func withFreeDirectory(_ path: String, _ body: () -> Void) throws(DiskCacheError) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    if descriptor < 0 { throw DiskCacheError(systemCall: "open", path: path) }
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      if errno == EWOULDBLOCK { return false }
+      throw DiskCacheError(systemCall: "flock", path: path)
+    }
+    body()
     return true
   }
 }

@@ -15,11 +15,15 @@ struct Staging {
     var replacesAll = false
 
     /// The memory held by this change in bytes.
-    var cost: Int { thumbnails.values.reduce(512 + original.count) { $0 + $1.bytes.count + 256 } }
+    var cost: Int {
+      let texts = source?.textBytes ?? 0
+      return thumbnails.values.reduce(512 + texts + original.count) { $0 + $1.bytes.count + 256 }
+    }
 
     /// Returns a single change with the effect of this one followed by `later`.
     func followed(by later: Change) -> Change {
       if let source, let laterSource = later.source, !laterSource.replaces(source) { return self }
+      if let source, !source.replacesImages, !replacesAll { return later }
       guard let source, let laterSource = later.source, !later.replacesAll,
         source.sharesThumbnails(with: laterSource)
       else {

@@ -20,10 +20,14 @@ struct ResponseFields: Hashable, Sendable {
     expires = fields[.expires]
     date = fields[.date]
     age = fields[.age]
-    entityTag = fields[.eTag]
-    lastModified = fields[.lastModified]
+    entityTag = fields[.eTag].flatMap(Self.keptValidator)
+    lastModified = fields[.lastModified].flatMap(Self.keptValidator)
     vary = fields[.vary]
   }
+
+  /// Returns a validator of at most 1 KiB, which covers all that serve their purpose; nil for any other. Without one,
+  /// the source is downloaded again instead of being revalidated.
+  private static func keptValidator(_ value: String) -> String? { value.utf8.count <= 1024 ? value : nil }
 
   /// Calls `body` with every field, in the order of the database columns and the checksum. Avoids an array, because
   /// every disk lookup calls this.

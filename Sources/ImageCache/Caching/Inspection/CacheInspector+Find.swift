@@ -4,6 +4,14 @@ extension CacheInspector {
     try generation.read { try SourcePage(keys: key...key, limit: 1, in: $0).sources.first }
   }
 
+  /// Returns all sources of `url`: one for each set of header fields and credentials with which it was requested. Reads
+  /// the whole cache.
+  public func sources(ofURL url: String) throws -> [ListedSource] {
+    var found: [ListedSource] = []
+    try forEachSource { if $0.source.url == url { found.append($0) } }
+    return found
+  }
+
   /// Returns the sources whose key begins with `digits`, in key order; empty if `digits` are not hexadecimal.
   ///
   /// - Parameters:

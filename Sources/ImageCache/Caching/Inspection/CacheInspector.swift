@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// Reads a cache directory without changing it, even while other processes use it.
 public struct CacheInspector: Sendable {
-  private let directory: CacheDirectory
+  let directory: CacheDirectory
   let generation: OpenGeneration
 
   /// Opens the cache in `directory`.

@@ -7,9 +7,30 @@ public import FoundationEssentials
 /// processes can write in between.
 public enum CacheMaintenance {
   /// Empties the cache in `directory` at once, whatever its size: a new generation replaces the old one, which is
-  /// removed as soon as no process uses it.
+  /// removed as soon as no process uses it. Works even if the files of the old generation cannot be read.
   public static func clear(directory path: String) throws(DiskCacheError) {
-    try change(path) { run throws(DiskCacheError) in try run.startOver() }
+    do throws(DiskCacheError) {
+      _ = try existing(path)
+    } catch {
+      guard error.code == .io else { throw error }
+    }
+    var run = MaintenanceRun(DiskStore(CacheDirectory(path: path), byteLimit: nil), now: 0)
+    defer { run.close() }
+    try run.startOver()
+  }
+
+  /// Empties the cache if it cannot be read at all because of an I/O error that is not a passing one, such as a broken
+  /// sector of the disk: if a verification fails again and the process can open other files.
+  ///
+  /// - Returns: True if the cache was emptied; false if the verification did not fail this time.
+  public static func clearIfUnreadable(directory path: String) throws -> Bool {
+    do {
+      _ = try CacheInspector(directory: path).verify(.full) { _ in }
+      return false
+    } catch let error as DiskCacheError where error.code == .io && FileLock.canOpenFiles {
+      try clear(directory: path)
+      return true
+    }
   }
 
   /// Returns the limit stored in `directory` in bytes; nil if there is none.
