@@ -20,7 +20,8 @@ typedef struct Shaper {
 /// takes precedence, or lacks one of them.
 bool cimage_shaper_read(Shaper *shaper, cmsHPROFILE profile);
 
-/// Converts `count` pixels in place. `colors` are their first red, green and blue; the next of each is `step` bytes later.
+/// Converts `count` pixels in place. `colors` are their first red, green and blue; the next ones follow every `step`
+/// bytes.
 void cimage_shape(const Shaper *shaper, uint8_t *const colors[3], size_t count, size_t step);
 
 #endif

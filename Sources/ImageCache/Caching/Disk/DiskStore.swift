@@ -85,7 +85,8 @@ struct DiskStore {
     var (count, victims, left) = (0, 0, 0)
     repeat {
       pause()
-      victims = 0
+      // After a step that fails, nothing is known.
+      (victims, left) = (0, 0)
       _ = try? change(now: now) { transactions in
         victims = try transactions.evict(downTo: limit)
         left = try transactions.usedBytes()
