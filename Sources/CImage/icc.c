@@ -100,21 +100,27 @@ typedef struct Colors {
 
 enum { gridSteps = 17 };
 
-static uint8_t grid_sample(int number) { return (uint8_t)(number % gridSteps * 255 / (gridSteps - 1)); }
+/// Makes a row of a grid of colors, in which red varies.
+static void make_grid_row(int number, size_t channels, uint8_t *row) {
+  for (int i = 0; i < gridSteps; i++, row += channels) {
+    int steps[3] = {i, number % gridSteps, number / gridSteps};
+    for (int channel = 0; channel < 3; channel++) row[channel] = (uint8_t)(steps[channel] * 255 / (gridSteps - 1));
+    if (channels == 4) row[3] = 255;
+  }
+}
 
 /// Uses curves and a matrix instead of LittleCMS if no color of a grid differs by more than one level.
 static void open_shaper(CImageTransform *self, cmsHPROFILE source, CImageColorModel model) {
   if (model != CImageColorModelRGB && model != CImageColorModelRGBA) return;
   if (!cimage_shaper_read(&self->shaper, source)) return;
   self->channels = (size_t)model;
-  for (int number = 0; number < gridSteps * gridSteps * gridSteps; number++) {
-    uint8_t color[4] = {grid_sample(number), grid_sample(number / gridSteps),
-                        grid_sample(number / gridSteps / gridSteps), 255};
-    uint8_t expected[4];
-    cmsDoTransform(self->transform, color, expected, 1);
-    cimage_shape(&self->shaper, (uint8_t *const[3]){color, color + 1, color + 2}, 1, 1);
-    for (int i = 0; i < 3; i++) {
-      if (abs(expected[i] - color[i]) > 1) return;
+  uint8_t row[4 * gridSteps], expected[4 * gridSteps];
+  for (int number = 0; number < gridSteps * gridSteps; number++) {
+    make_grid_row(number, self->channels, row);
+    cmsDoTransform(self->transform, row, expected, gridSteps);
+    cimage_shape(&self->shaper, (uint8_t *const[3]){row, row + 1, row + 2}, gridSteps, self->channels);
+    for (size_t i = 0; i < gridSteps * self->channels; i++) {
+      if (abs(expected[i] - row[i]) > 1) return;
     }
   }
   self->hasShaper = true;
@@ -134,6 +140,11 @@ static void open_transform(CImageTransform *self, Colors colors, CImageColorMode
       cmsCloseProfile(target);
     }
     if (self->transform != NULL) open_shaper(self, source, model);
+    // Without a shaper for lack of memory, colors could differ by a level from those of other runs.
+    if (self->transform != NULL && self->outOfMemory) {
+      cmsDeleteTransform(self->transform);
+      self->transform = NULL;
+    }
   } else {
     strncpy(self->message, "its color model differs from the image's", sizeof self->message - 1);
   }

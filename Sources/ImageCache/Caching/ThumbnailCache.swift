@@ -37,7 +37,8 @@ public final class ThumbnailCache: Sendable {
     public var directory: String?
     /// The most bytes the disk tier may hold. A lower limit stored in the directory takes precedence; see
     /// ``CacheMaintenance/setLimit(_:directory:)``. Default nil: the stored limit, or ``standardDiskByteLimit`` if
-    /// the directory stores none. One batch (1 MiB) and the write-ahead log (at most about 16 MiB) come on top.
+    /// the directory stores none. One batch (1 MiB) and the write-ahead log come on top. The log takes about
+    /// 16 MiB, or if a stopped process holds it back, at most 32 MiB and an eighth of the limit.
     public var diskByteLimit: Int?
     /// The policy for downloaded files. Default ``OriginalPolicy/none``.
     public var originals: OriginalPolicy

@@ -19,10 +19,10 @@ struct CacheClearCommand: ParsableCommand {
   func run() throws {
     try reportingCacheErrors {
       let directory = try cache.directory()
-      // A cache that cannot be read can still be cleared.
+      if !dryRun && !output.json { return try CacheMaintenance.clear(directory: directory) }
       let statistics = Result { try CacheInspector(directory: directory).statistics(at: Date()) }
       if !dryRun { try CacheMaintenance.clear(directory: directory) }
-      guard dryRun || output.json else { return }
+      // A cache that cannot be read can still be cleared.
       let found = dryRun ? try statistics.get() : try? statistics.get()
       let record = RemovalRecord(dryRun: dryRun, sources: found?.sources ?? 0, bytes: found?.usedBytes)
       try output.print(record, or: record.text)

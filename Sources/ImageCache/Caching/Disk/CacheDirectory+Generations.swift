@@ -16,9 +16,9 @@ extension CacheDirectory {
     return "g" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// Creates the empty directory of a generation newer than all others. The caller holds the lock.
-  func createGeneration() throws(DiskCacheError) -> Int {
-    let number = (generations().max() ?? 0) + 1
+  /// Creates the empty directory of a generation newer than all others and than `last`. The caller holds the lock.
+  func createGeneration(after last: Int) throws(DiskCacheError) -> Int {
+    let number = max(generations().max() ?? 0, last) + 1
     guard mkdir(generationPath(number), 0o700) == 0 else {
       throw DiskCacheError(systemCall: "mkdir", path: generationPath(number))
     }
@@ -31,22 +31,22 @@ extension CacheDirectory {
     rmdir(generationPath(number))
   }
 
-  /// Removes all generations except `current` that no process uses. The caller holds the lock.
+  /// Removes all generations before `current` that no process uses. The caller holds the lock.
   ///
-  /// A directory that the cache did not make is left alone, whatever its name. If a generation cannot be removed now,
-  /// the next change of generations tries again.
-  func removeGenerations(otherThan current: Int) {
-    for number in generations() where number != current && isGeneration(number) {
+  /// A directory with any file that the cache does not make is left alone, whatever its name. If a generation cannot be
+  /// removed now, the next change of generations tries again.
+  func removeGenerations(before current: Int) {
+    for number in generations() where number < current && isGeneration(number) {
       _ = try? FileLock.withFreeDirectory(generationPath(number)) { removeGeneration(number) }
     }
   }
 
   /// Returns true if the directory of generation `number` contains a database and no unknown file, and if no other user
-  /// may use it.
+  /// may change it.
   private func isGeneration(_ number: Int) -> Bool {
     var status = stat()
     guard lstat(generationPath(number), &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
-      status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
+      status.st_uid == geteuid(), status.st_mode & 0o022 == 0,
       let names = try? FileManager.default.contentsOfDirectory(atPath: generationPath(number))
     else { return false }
     return names.contains(Self.databaseName) && names.allSatisfy(Self.generationFiles.contains)

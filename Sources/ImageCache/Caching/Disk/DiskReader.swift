@@ -18,13 +18,22 @@ final class DiskReader: Sendable {
     var checkedAt: ContinuousClock.Instant?
     /// The end of the pause after a lookup that met a busy database; nil without a pause.
     var busyUntil: ContinuousClock.Instant?
+    /// The length of the last pause; zero after a lookup that succeeded.
+    var busyPause = Duration.zero
+
+    /// Begins a pause that is longer than the last one.
+    mutating func pauseWhileBusy() {
+      busyPause = min(max(DiskReader.firstBusyPause, busyPause * 4), DiskReader.longestBusyPause)
+      busyUntil = .now + busyPause
+    }
   }
 
   /// The longest time for which a generation may be read after another process has replaced it.
   private static let checkInterval: Duration = .seconds(1)
-  /// The time without lookups after one that met a busy database. SQLite makes readers wait only while a process
-  /// recovers the log. If that process is stopped, each lookup would wait up to 10 seconds.
-  private static let busyPause: Duration = .seconds(60)
+  /// The time without lookups after one that met a busy database, and after several in a row. SQLite makes readers wait
+  /// only while a process recovers the log. If that process is stopped, each lookup would wait up to 10 seconds.
+  private static let firstBusyPause: Duration = .seconds(5)
+  private static let longestBusyPause: Duration = .seconds(60)
 
   private let directory: CacheDirectory
   private let state = Mutex(State())
@@ -76,9 +85,11 @@ final class DiskReader: Sendable {
     let isPausing = state.withLock { $0.busyUntil.map { ContinuousClock.now < $0 } ?? false }
     if isPausing { return nil }
     do throws(ReadFailure) {
-      return try readOnceOrTwice(body)
+      let result = try readOnceOrTwice(body)
+      state.withLock { $0.busyPause = .zero }
+      return result
     } catch {
-      if error.error.code == .busy { state.withLock { $0.busyUntil = .now + Self.busyPause } }
+      if error.error.code == .busy { state.withLock { $0.pauseWhileBusy() } }
       throw error
     }
   }

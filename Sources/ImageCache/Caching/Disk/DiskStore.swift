@@ -73,32 +73,42 @@ struct DiskStore {
     var outcome = try lock.withLock(patience: patience) { () throws(DiskCacheError) in
       try writeAgainIfDamaged(batch, now: now)
     }
-    outcome.hasOpened = openings != before
     if outcome.evicted > 0 { outcome.evicted += evictRest(now: now) }
+    outcome.hasOpened = openings != before
     return outcome
   }
 
-  /// Evicts until the database is within its limit, and returns the number of sources removed. The batch is written
-  /// already, so a failure only ends the eviction: the next batch continues it.
+  /// Continues an eviction, and returns the number of sources removed. The batch is written already, so a failure only
+  /// ends the eviction: the next batch continues it.
   private mutating func evictRest(now: Int) -> Int {
-    guard let limit = try? limit() else { return 0 }
-    var (count, victims, left) = (0, 0, 0)
-    repeat {
+    var count = 0
+    for _ in 0..<Self.evictionSteps {
       pause()
-      // After a step that fails, nothing is known.
-      (victims, left) = (0, 0)
-      _ = try? change(now: now) { transactions in
-        victims = try transactions.evict(downTo: limit)
-        left = try transactions.usedBytes()
-        return true
-      }
+      guard let limit = try? limit(), !checkpoints.isFull(logBytes: logBytes, limit: limit),
+        let (victims, left) = try? evictSlack(below: limit, now: now)
+      else { return count }
       count += victims
-    } while victims > 0
-    // Pages that belong to no source can only be the result of damage, and every further batch would be evicted again.
-    if left > limit, left > Self.emptyBytes, let generation { reportDamage(in: generation.number) }
+      if victims > 0 { continue }
+      // Pages that belong to no source can only be the result of damage, and every further batch would be evicted again.
+      if left > limit, left > Self.emptyBytes, let generation { reportDamage(in: generation.number) }
+      return count
+    }
     return count
   }
 
+  /// Evicts some sources. Returns their number, and the size of the database.
+  private mutating func evictSlack(below limit: Int, now: Int) throws(DiskCacheError) -> (victims: Int, left: Int) {
+    var (victims, left) = (0, 0)
+    _ = try change(now: now) { transactions in
+      victims = try transactions.evictSlack(below: limit)
+      left = try transactions.usedBytes()
+      return true
+    }
+    return (victims, left)
+  }
+
+  /// The most steps of an eviction after a batch, because a caller may wait for it.
+  private static let evictionSteps = 64
   /// More than the size of a database without sources.
   private static let emptyBytes = 1 << 20
 
@@ -171,7 +181,7 @@ struct DiskStore {
         // Originals kept by other processes are left to them.
         if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
         outcome.evicted = try transactions.evict(downTo: limit)
-        try transactions.giveSpaceBack()
+        if !checkpoints.isFull(logBytes: logBytes, limit: limit) { try transactions.giveSpaceBack() }
         try checkpointIfLarge(database, limit: limit)
         return outcome
       }
@@ -227,7 +237,7 @@ struct DiskStore {
       let opened = try DiskDatabase.confirmingDamage { () throws(DiskCacheError) in
         try Generation(number: current, in: directory, open: DiskDatabase.writer)
       }
-      directory.removeGenerations(otherThan: current)
+      directory.removeGenerations(before: current)
       return opened
     } catch {
       // A database that temporarily cannot be opened (no descriptors left, for example) is not abandoned.
@@ -238,11 +248,12 @@ struct DiskStore {
   }
 
   private func makeGeneration() throws(DiskCacheError) -> Generation {
-    let number = try directory.createGeneration()
+    let current = try directory.currentGeneration() ?? 0
+    let number = try directory.createGeneration(after: max(current, damaged))
     do throws(DiskCacheError) {
       let made = try Generation(number: number, in: directory, open: DiskDatabase.create)
       try directory.setCurrent(number)
-      directory.removeGenerations(otherThan: number)
+      directory.removeGenerations(before: number)
       return made
     } catch {
       // Otherwise, each attempt on a full disk would leave a directory behind.

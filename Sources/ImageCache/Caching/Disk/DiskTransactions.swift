@@ -55,7 +55,7 @@ struct DiskTransactions {
       if let stored { try removeSource(stored.id) }
       return
     }
-    if let stored, stored.isImage, stored.url == source.url, !source.replacesImages { return }
+    if !change.replacesAll, let stored, stored.isImage, stored.url == source.url, !source.replacesImages { return }
     guard source.policy.isStorable else {
       if let stored { try removeSource(stored.id) }
       return
@@ -214,8 +214,14 @@ extension DiskTransactions {
   ///
   /// - Returns: The number of sources removed.
   func evict(downTo limit: Int) throws -> Int {
-    try usedBytes() > limit ? try evictSome(downTo: limit - limit / Self.slack) : 0
+    try usedBytes() > limit ? try evictSlack(below: limit) : 0
   }
+
+  /// Evicts at most one transaction's worth of the least recently used sources if the database holds almost `limit`
+  /// bytes: the rest of an eviction that ``evict(downTo:)`` began.
+  ///
+  /// - Returns: The number of sources removed.
+  func evictSlack(below limit: Int) throws -> Int { try evictSome(downTo: limit - limit / Self.slack) }
 
   /// Evicts at most one transaction's worth of the least recently used sources; none if the database holds no more than
   /// `limit` bytes.

@@ -155,7 +155,7 @@ extension DiskCacheError {
   fileprivate func leaves(_ change: Staging.Change) -> Bool {
     switch code {
     case .busy: true
-    case .io, .diskFull, .corrupt: change.source == nil
+    case .io, .diskFull, .corrupt: change.removes
     case .noCache, .newerSchema, .networkFileSystem: false
     }
   }

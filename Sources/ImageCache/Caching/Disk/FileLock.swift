@@ -27,7 +27,10 @@ final class FileLock: Sendable {
     guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
       throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.")
     }
-    if flock(descriptor, LOCK_SH | LOCK_NB) != 0 { throw DiskCacheError(.busy, "\(path) is being removed.") }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
+      if errno == EWOULDBLOCK { throw DiskCacheError(.busy, "\(path) is being removed.") }
+      throw DiskCacheError(systemCall: "flock", path: path)
+    }
   }
 
   deinit {

@@ -17,11 +17,25 @@ extension Staging.ChangeSet {
 
   /// Removes everything except removals.
   ///
-  /// - Returns: The number of changes removed.
+  /// - Returns: The number of changes that lost something.
   mutating func removeAdditions() -> Int {
-    let count = changes.count
-    changes.removeAll { $0.change.source != nil }
+    let lost = changes.count { $0.change.adds }
+    changes = changes.compactMap { key, change in change.withoutAdditions.map { (key, $0) } }
     used = []
-    return count - changes.count
+    return lost
+  }
+}
+
+extension Staging.Change {
+  /// True if an entry that exists on disk must not stay as it is.
+  var removes: Bool { source == nil || replacesAll || !adds }
+
+  /// True if the change needs space on disk.
+  fileprivate var adds: Bool { source?.policy.isStorable ?? false }
+
+  /// The part of this change that needs no space; nil if there is none.
+  fileprivate var withoutAdditions: Self? {
+    if !adds { return self }
+    return replacesAll ? Self(source: nil) : nil
   }
 }

@@ -51,8 +51,8 @@ extension CacheDirectory {
   private var runsPath: String { path + "/RUNS" }
 
   /// Returns the last runs, newest first; empty if the file is missing or damaged.
-  func runs() -> [CacheRun] {
-    let text = (try? text(ofFile: runsPath, limit: 8192)) ?? nil
+  func runs() throws(DiskCacheError) -> [CacheRun] {
+    let text = try text(ofFile: runsPath, limit: 8192)
     return (text ?? "").split(separator: "\n").compactMap { CacheRun(line: $0) }
   }
 
@@ -61,7 +61,7 @@ extension CacheDirectory {
   func record(_ run: CacheRun) {
     guard (try? currentGeneration()) ?? nil != nil else { return }
     try? FileLock(creating: lockPath).withLock(patience: .milliseconds(100)) { () throws(DiskCacheError) in
-      let lines = ([run] + runs()).prefix(Self.rememberedRuns).map(\.line)
+      let lines = ([run] + (try runs())).prefix(Self.rememberedRuns).map(\.line)
       try replace(runsPath, with: lines.joined(separator: "\n") + "\n", isSynced: false)
     }
   }
@@ -69,5 +69,5 @@ extension CacheDirectory {
 
 extension CacheInspector {
   /// The numbers of the last runs that recorded them with ``ThumbnailCache/recordRun()``, newest first; at most 20.
-  public var runs: [CacheRun] { directory.runs() }
+  public var runs: [CacheRun] { (try? directory.runs()) ?? [] }
 }
