@@ -131,4 +131,16 @@ struct StagingTests {
 
     #expect(Set(seen.thumbnails.keys) == [Fixtures.spec, large])
   }
+
+  @Test func `Without room for additions, a change that replaces everything still removes`() {
+    let replacing = Staging.Change(source: nil).followed(by: change(2))
+    var batch = Staging.ChangeSet(
+      changes: [(Fixtures.key(1), change(1)), (Fixtures.key(2), replacing), (Fixtures.key(3), .init(source: nil))],
+      used: [])
+
+    #expect(batch.removeAdditions() == 2)
+
+    #expect(batch.changes.map(\.key) == [Fixtures.key(2), Fixtures.key(3)])
+    #expect(batch.changes.allSatisfy { $0.change.source == nil })
+  }
 }

@@ -129,4 +129,11 @@ struct UnreadableFileTests {
 
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "g2\n")
   }
+
+  @Test func `A new generation is newer than the last one, even if the directory cannot be listed`() throws {
+    let files = CacheDirectory(path: directory.path)
+    try files.create()
+    #expect(try files.createGeneration(after: 7) == 8)
+    #expect(try files.createGeneration(after: 3) == 9)
+  }
 }

@@ -76,4 +76,18 @@ struct UselessFailureTests {
     cache.flush()
     #expect(entry(in: cache) == nil)
   }
+
+  @Test(arguments: useless)
+  func `An image that was removed does not come back with a useless failure`(failure: StoredSource) throws {
+    var store = DiskStore(CacheDirectory(path: directory.path), byteLimit: nil)
+    func write(_ change: Staging.Change) throws {
+      _ = try store.write(Staging.ChangeSet(changes: [(key: Fixtures.key(1), change: change)], used: []), now: 0)
+    }
+    try write(Staging.Change(source: Fixtures.source(1), thumbnails: [Fixtures.spec: Fixtures.thumbnail(1)]))
+    try write(Staging.Change(source: nil).followed(by: Staging.Change(source: failure)))
+    store.close()
+
+    let found = entry(in: ThumbnailCache(diskAt: directory.path))
+    #expect(found == nil || found?.source == failure)
+  }
 }
