@@ -89,7 +89,7 @@ struct DiskStore {
       else { return count }
       count += victims
       if victims > 0 { continue }
-      // Pages that belong to no source can only be the result of damage, and every further batch would be evicted again.
+      // Pages that belong to no source can only be the result of damage. Each further batch would be evicted again.
       if left > limit, left > Self.emptyBytes, let generation { reportDamage(in: generation.number) }
       return count
     }
