@@ -32,6 +32,7 @@ let package = Package(
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
     // C declarations that Swift's own modules lack.
     .systemLibrary(name: "CSQLiteSetup"),
+    .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CStatfs"),
 
     // The four modules, lowest first. Each imports only those below it.
@@ -57,7 +58,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CSQLiteSetup", "CZlib",
+        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -18,9 +18,9 @@ extension ThumbnailPipeline {
     /// damaged files are not cached. Cached thumbnails are those of whole files and are served at any level.
     public var failLevel = FailLevel.error
     /// The maximum number of bytes, downloaded or read from the cache, that wait in memory to be rendered. Above it, no
-    /// transfer starts and no original is read. A value below 0 counts as 0: one image at a time. Default: 16 MiB per
+    /// transfer starts and no original is read. A value below 0 counts as 0: one image at a time. Default: 8 MiB per
     /// processor.
-    public var maxBytesInHand = (16 << 20) * ProcessInfo.processInfo.activeProcessorCount
+    public var maxBytesInHand = (8 << 20) * ProcessInfo.processInfo.activeProcessorCount
     /// Permission to read `file` URLs; overrides that of ``downloads``. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
 

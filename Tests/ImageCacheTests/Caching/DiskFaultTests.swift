@@ -68,7 +68,10 @@ struct DiskFaultTests {
   @Test(arguments: ["cache.db", "cache.db-wal", "cache.db-shm"], [0, 1, 100, 4095, 6000])
   func `A truncated file costs at most its entries, and the cache recovers`(file: String, length: Int) throws {
     try file.hasSuffix("-wal") ? fillLog() : fill()
-    #expect(truncate(directory.path + "/g000001/" + file, length) == 0)
+    // A new file, because the cache may still be closing the old one, and SQLite maps the index of the log into memory.
+    let url = URL(filePath: directory.path + "/g000001/" + file)
+    let rest = try Data(contentsOf: url).prefix(length)
+    try (rest + Data(repeating: 0, count: length - rest.count)).write(to: url, options: .atomic)
     expectRecovery("\(file) cut to \(length)")
   }
 
