@@ -24,6 +24,7 @@ struct Thumbs: ParsableCommand {
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     do {
       var command = try parseAsRoot()
+      try DescriptorLimit.require()
       try command.run()
       StandardStreams.end(.success)
     } catch {

@@ -106,7 +106,7 @@ static void copy_whole(const char *path, int copy) {
   if (source >= 0) close(source);
 }
 
-/// Returns the record of a file, and makes one with a copy of its contents if there is none.
+/// Returns the record of a file. Makes one with a copy of the contents at the first call for that file.
 static Record *record_of(const char *path) {
   for (Record *record = records; record; record = record->next) {
     if (strcmp(record->path, path) == 0) return record;

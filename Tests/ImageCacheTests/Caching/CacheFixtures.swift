@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import TestSupport
+import Testing
 
 @testable import ImageCache
 
@@ -71,5 +72,26 @@ extension ThumbnailCache {
     diskAt path: String, limit: Int = 64 << 20, now: @escaping @Sendable () -> Date = { CacheFixtures.start }
   ) {
     self.init(Configuration(directory: path, diskByteLimit: limit, memoryByteLimit: 0), logger: .silent, now: now)
+  }
+
+  /// Stores the sources of `numbers`, each with one thumbnail of `bytes` bytes.
+  func store(_ numbers: Range<Int>, bytes: Int = 2000) {
+    for number in numbers {
+      store(
+        CacheFixtures.source(number), thumbnails: [CacheFixtures.thumbnail(number, bytes: bytes)],
+        for: CacheFixtures.key(number))
+    }
+  }
+
+  /// Counts the thumbnails found of `numbers`. Each entry found must equal what ``store(_:bytes:)`` stored.
+  func checkedHits(_ numbers: Range<Int>, bytes: Int = 2000) -> Int {
+    numbers.count { number in
+      let (key, url, spec) = (CacheFixtures.key(number), CacheFixtures.url(number), CacheFixtures.spec)
+      guard let entry = entry(for: key, url: url, specs: [spec]) else { return false }
+      #expect(entry.source == CacheFixtures.source(number))
+      guard let thumbnail = entry.thumbnails[spec] else { return false }
+      #expect(thumbnail == CacheFixtures.thumbnail(number, bytes: bytes))
+      return true
+    }
   }
 }

@@ -9,15 +9,15 @@ import Testing
 struct DiskFaultTests {
   private typealias Fixtures = CacheFixtures
   private let directory: CachePlace
-  private static let count = 40
+  private static let all = 0..<40
 
   init() throws { directory = try CachePlace() }
 
   private var database: String { directory.path + "/g000001/cache.db" }
 
-  private func fill(_ numbers: Range<Int> = 0..<count) {
+  private func fill(_ numbers: Range<Int> = all) {
     let cache = ThumbnailCache(diskAt: directory.path)
-    store(numbers, in: cache)
+    cache.store(numbers)
     cache.flush()
   }
 
@@ -26,43 +26,25 @@ struct DiskFaultTests {
     let files = [database, database + "-wal"].map { URL(filePath: $0) }
     let contents = try {
       let cache = ThumbnailCache(diskAt: directory.path)
-      store(0..<Self.count, in: cache)
+      cache.store(Self.all)
       cache.flush()
       return try withExtendedLifetime(cache) { try files.map { try Data(contentsOf: $0) } }
     }()
-    #expect(contents[1].count > Self.count * 4096)
+    #expect(contents[1].count > Self.all.count * 4096)
     for (file, content) in zip(files, contents) { try content.write(to: file) }
-  }
-
-  private func store(_ numbers: Range<Int>, in cache: ThumbnailCache) {
-    for number in numbers {
-      cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
-    }
-  }
-
-  /// Counts the entries found, each of which must equal what was stored.
-  private func checkedHits(in cache: ThumbnailCache, _ numbers: Range<Int> = 0..<count) -> Int {
-    numbers.count { number in
-      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
-      guard let entry else { return false }
-      #expect(entry.source == Fixtures.source(number))
-      guard let thumbnail = entry.thumbnails[Fixtures.spec] else { return false }
-      #expect(thumbnail == Fixtures.thumbnail(number))
-      return true
-    }
   }
 
   /// Looks up all entries, stores them again, and expects a working cache.
   private func expectRecovery(_ comment: Comment) {
     do {
       let cache = ThumbnailCache(diskAt: directory.path)
-      _ = checkedHits(in: cache)
+      _ = cache.checkedHits(Self.all)
       cache.flush()
-      store(0..<Self.count, in: cache)
+      cache.store(Self.all)
       cache.flush()
     }
     let cache = ThumbnailCache(diskAt: directory.path)
-    #expect(checkedHits(in: cache) == Self.count, comment)
+    #expect(cache.checkedHits(Self.all) == Self.all.count, comment)
   }
 
   @Test(arguments: ["cache.db", "cache.db-wal", "cache.db-shm"], [0, 1, 100, 4095, 6000])
@@ -88,15 +70,15 @@ struct DiskFaultTests {
     try Data(bytes).write(to: URL(filePath: file))
     let cache = ThumbnailCache(diskAt: directory.path)
     // A single bit damages a single page. Unless other pages are reached through it, only its own entries are lost.
-    let left = checkedHits(in: cache)
+    let left = cache.checkedHits(Self.all)
 
-    if !isInLog, seed % 3 == 0, try isSound(database) { #expect(left >= Self.count * 3 / 4) }
+    if !isInLog, seed % 3 == 0, try isSound(database) { #expect(left >= Self.all.count * 3 / 4) }
 
     // `checkedHits` has verified that the remaining entries are intact. New entries are found too, unless the damage is
     // in an index: SQLite may then file an entry where it does not look for it, which is a miss.
-    store(1000..<1010, in: cache)
+    cache.store(1000..<1010)
     cache.flush()
-    let hits = checkedHits(in: cache, 1000..<1010)
+    let hits = cache.checkedHits(1000..<1010)
 
     #expect(try hits == 10 || !isSound(database))
   }
@@ -120,10 +102,10 @@ struct DiskFaultTests {
     try DatabaseQueue.patient(database).write { try $0.execute(sql: sql) }
     let cache = ThumbnailCache(diskAt: directory.path)
 
-    #expect(checkedHits(in: cache, 0..<1) == 0)
+    #expect(cache.checkedHits(0..<1) == 0)
 
     cache.flush()
-    #expect(checkedHits(in: cache, 0..<1) == 0)
+    #expect(cache.checkedHits(0..<1) == 0)
     #expect(cache.counters.unusable == 1)
   }
 
@@ -142,15 +124,15 @@ struct DiskFaultTests {
 
   @Test func `A cache whose directory is deleted while in use starts over`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
-    store(0..<10, in: cache)
+    cache.store(0..<10)
     cache.flush()
     try FileManager.default.removeItem(atPath: directory.path)
-    _ = checkedHits(in: cache, 0..<10)
-    store(10..<20, in: cache)
+    _ = cache.checkedHits(0..<10)
+    cache.store(10..<20)
     cache.flush()
 
-    #expect(checkedHits(in: cache, 10..<20) == 10)
-    #expect(checkedHits(in: ThumbnailCache(diskAt: directory.path), 10..<20) == 10)
+    #expect(cache.checkedHits(10..<20) == 10)
+    #expect(ThumbnailCache(diskAt: directory.path).checkedHits(10..<20) == 10)
   }
 
   @Test func `A garbled CURRENT file leads to a new generation`() throws {
@@ -167,24 +149,24 @@ struct DiskFaultTests {
     try FileManager.default.createDirectory(atPath: database, withIntermediateDirectories: false)
     do {
       let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
-      store(0..<3, in: cache)
+      cache.store(0..<3)
       cache.flush()
       #expect(cache.counters.errors[.io, default: 0] > 0 && cache.counters.dropped == 3)
     }
     try FileManager.default.removeItem(atPath: database)
     try FileManager.default.moveItem(atPath: aside, toPath: database)
 
-    #expect(checkedHits(in: ThumbnailCache(diskAt: directory.path)) == Self.count)
+    #expect(ThumbnailCache(diskAt: directory.path).checkedHits(Self.all) == Self.all.count)
   }
 
   @Test(arguments: ["requested_at", "responded_at", "last_used", "bytes"], [Int.min, -1, Int.max])
   func `Numbers out of range in a row are a miss or have no effect`(column: String, value: Int) throws {
     fill()
     try DatabaseQueue.patient(database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
-    let hits = checkedHits(in: ThumbnailCache(diskAt: directory.path))
+    let hits = ThumbnailCache(diskAt: directory.path).checkedHits(Self.all)
 
     // The other columns are not covered by the checksum, because they do not describe the image.
-    #expect(hits == (column.hasSuffix("_at") ? 0 : Self.count))
+    #expect(hits == (column.hasSuffix("_at") ? 0 : Self.all.count))
 
     fill()
     try DatabaseQueue.patient(database).write { try $0.execute(sql: "UPDATE source SET \(column) = \(value)") }
@@ -200,12 +182,12 @@ struct DiskFaultTests {
     try DatabaseQueue.patient(database).write { try $0.execute(sql: "PRAGMA user_version = 99") }
     let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
 
-    #expect(checkedHits(in: cache, 0..<1) == 0)
+    #expect(cache.checkedHits(0..<1) == 0)
 
-    store(0..<3, in: cache)
+    cache.store(0..<3)
     cache.flush()
 
-    #expect(checkedHits(in: cache, 0..<3) == 3)
+    #expect(cache.checkedHits(0..<3) == 3)
     #expect(cache.counters.errors[.newerSchema, default: 0] > 0)
     #expect(cache.counters.dropped == 3)
     #expect(try String(contentsOfFile: directory.path + "/CURRENT", encoding: .utf8) == "g1\n")
@@ -229,10 +211,10 @@ struct DiskFaultTests {
 
   @Test func `A directory that cannot be created disables only the disk tier`() {
     let cache = ThumbnailCache(.init(directory: "/dev/null/cache"), logger: .silent)
-    store(0..<3, in: cache)
+    cache.store(0..<3)
     cache.flush()
 
-    #expect(checkedHits(in: cache, 0..<3) == 3)
+    #expect(cache.checkedHits(0..<3) == 3)
     #expect(cache.counters.errors == [.io: 1])
     #expect(cache.counters.dropped == 3)
   }

@@ -66,7 +66,8 @@ struct EvictionTests {
     holder.withLock { _ = close($0) }
     hindered.close()
 
-    #expect(first.evicted == 256)
+    // One step before the batch, and one after it.
+    #expect(first.evicted == 512)
     #expect(try usedBytes() > 1 << 20)
 
     var next = DiskStore(CacheDirectory(path: directory.path), byteLimit: 1 << 20)
@@ -98,6 +99,23 @@ struct EvictionTests {
     }
     #expect(hits == 100)
     #expect(try usedBytes() <= 2 << 20)
+  }
+
+  @Test func `A cache whose eviction fails stops growing`() throws {
+    let cache = ThumbnailCache(.init(directory: directory.path, diskByteLimit: 1 << 20), logger: .silent)
+    cache.store(0..<1)
+    cache.flush()
+    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write {
+      try $0.execute(
+        sql: "CREATE TRIGGER failure BEFORE DELETE ON source BEGIN SELECT zeroblob(\(Int32.max)); END")
+    }
+    for start in stride(from: 0, to: 3000, by: 50) {
+      cache.store(start..<start + 50)
+      cache.flush()
+    }
+
+    #expect(cache.counters.errors[.io, default: 0] > 10)
+    #expect(try usedBytes() < 2 << 20)
   }
 
   @Test func `The stored limit applies to single thumbnails and originals too`() throws {

@@ -56,6 +56,17 @@ struct ForeignFileTests {
     #expect(result.hits == (name == "LIMIT" ? Self.count : 0))
   }
 
+  @Test(arguments: [0o720, 0o702, 0o777])
+  func `A generation that other users may change is not read`(mode: mode_t) {
+    let path = directory.path + "/g000001"
+    #expect(chmod(path, mode) == 0)
+    let result = use()
+    #expect(result.hits == 0 && result.errors == [.io])
+
+    #expect(chmod(path, 0o755) == 0)
+    #expect(use().hits == Self.count)
+  }
+
   @Test(arguments: ["CURRENT", "g000001"])
   func `A link in place of a file is not followed`(name: String) throws {
     let (path, aside) = (directory.path + "/" + name, directory.path + ".aside")
@@ -121,6 +132,20 @@ struct ForeignFileTests {
       #expect(hold.isInPlace)
     }
     #expect(try FileLock.withFreeDirectory(path) {} == true)
+  }
+
+  @Test func `A tag file that cannot be written does not stay empty`() async throws {
+    let path = directory.path
+    try FileManager.default.removeItem(atPath: path + "/CACHEDIR.TAG")
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 10, rlim_max: 10)
+      #expect(setrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0)
+      #expect(throws: DiskCacheError.self) { try CacheDirectory(path: path).create() }
+    }
+    try CacheDirectory(path: path).create()
+
+    #expect(try String(contentsOfFile: path + "/CACHEDIR.TAG", encoding: .utf8).hasPrefix("Signature: 8a47"))
   }
 
   @Test func `Failed attempts to create a cache leave no directories behind`() async throws {

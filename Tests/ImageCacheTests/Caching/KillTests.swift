@@ -8,8 +8,8 @@ import Testing
 @Suite("Processes killed with SIGKILL")
 struct KillTests {
   private typealias Fixtures = CacheFixtures
-  private static let flushed = 50
-  private static let written = 400
+  private static let flushed = 0..<50
+  private static let written = 50..<450
 
   /// Kills child processes at different moments of their work, 12 of them or as many as `THUMBS_KILL_ROUNDS` sets.
   @Test(arguments: 0..<CacheFixtures.count(of: "THUMBS_KILL_ROUNDS", otherwise: 12))
@@ -27,12 +27,8 @@ struct KillTests {
     #expect(problems.isEmpty)
 
     let cache = ThumbnailCache(diskAt: path)
-    for number in 0..<Self.flushed + Self.written {
-      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
-      #expect(entry != nil || number >= Self.flushed)
-      if let entry { #expect(entry.thumbnails == [Fixtures.spec: Fixtures.thumbnail(number)]) }
-    }
-
+    #expect(cache.checkedHits(Self.flushed) == Self.flushed.count)
+    _ = cache.checkedHits(Self.written)
     #expect(cache.counters.errors.isEmpty)
   }
 
@@ -40,16 +36,16 @@ struct KillTests {
   private static func writeUntilKilled(_ path: String, round: Int) -> Never {
     let cache = ThumbnailCache(diskAt: path)
     var generator = SeededGenerator(seed: UInt64(round))
-    for number in 0..<flushed { store(number, in: cache) }
+    cache.store(flushed)
     cache.flush()
     let delay = DispatchTimeInterval.microseconds(Int.random(in: 1000...300_000, using: &generator))
     DispatchQueue.global().asyncAfter(deadline: .now() + delay) { kill(getpid(), SIGKILL) }
     while true {
-      let number = Int.random(in: flushed..<flushed + written, using: &generator)
+      let number = Int.random(in: written, using: &generator)
       switch Int.random(in: 0..<20, using: &generator) {
       case 0: cache.flush()
       case 1...3: cache.remove(Fixtures.key(number))
-      default: store(number, in: cache)
+      default: cache.store(number..<number + 1)
       }
     }
   }
@@ -82,13 +78,7 @@ struct KillTests {
     #expect(try inspector.statistics(at: Fixtures.start).sources > full / 2)
 
     let cache = Self.fullCache(path)
-    let hits = (0..<3000).count { number in
-      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
-      guard let thumbnail = entry?.thumbnails[Fixtures.spec] else { return false }
-      return thumbnail == Fixtures.thumbnail(number)
-    }
-
-    #expect(hits > full / 2)
+    #expect(cache.checkedHits(0..<3000) > full / 2)
     #expect(cache.counters.errors.isEmpty)
   }
 
@@ -134,14 +124,10 @@ struct KillTests {
     #expect(try CacheInspector(directory: path).verify(.full) { _ in }.problems == 0)
 
     let cache = ThumbnailCache(diskAt: path)
-    for number in 100..<150 { Self.store(number, in: cache) }
+    cache.store(100..<150)
     cache.flush()
-    let hits = (0..<150).count { number in
-      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
-      return entry?.thumbnails == [Fixtures.spec: Fixtures.thumbnail(number)]
-    }
-
-    #expect(hits >= 50)
+    _ = cache.checkedHits(0..<100)
+    #expect(cache.checkedHits(100..<150) == 50)
     #expect(cache.counters.errors.isEmpty)
 
     try CacheMaintenance.clear(directory: path)
@@ -153,18 +139,14 @@ struct KillTests {
   private static func clearUntilKilled(_ path: String, round: Int) -> Never {
     let cache = ThumbnailCache(diskAt: path)
     var generator = SeededGenerator(seed: UInt64(round))
-    for number in 0..<100 { store(number, in: cache) }
+    cache.store(0..<100)
     cache.flush()
     let delay = DispatchTimeInterval.microseconds(Int.random(in: 100...100_000, using: &generator))
     DispatchQueue.global().asyncAfter(deadline: .now() + delay) { kill(getpid(), SIGKILL) }
     while true {
       try? CacheMaintenance.clear(directory: path)
-      for number in 0..<Int.random(in: 0..<100, using: &generator) { store(number, in: cache) }
+      cache.store(0..<Int.random(in: 0..<100, using: &generator))
       cache.flush()
     }
-  }
-
-  private static func store(_ number: Int, in cache: ThumbnailCache) {
-    cache.store(Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)], for: Fixtures.key(number))
   }
 }

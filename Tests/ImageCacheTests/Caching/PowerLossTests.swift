@@ -10,6 +10,7 @@ struct PowerLossTests {
   private typealias Fixtures = CacheFixtures
   private static let kept = 0..<300
   private static let written = 300..<900
+  private static let bytes = 6000
 
   /// Cuts the power at different moments, 24 of them or as many as `THUMBS_KILL_ROUNDS` sets. Each time, a random part
   /// of the writes that were not synced is lost.
@@ -31,34 +32,19 @@ struct PowerLossTests {
     #expect(try String(contentsOfFile: path + "/CURRENT", encoding: .utf8) == "g1\n")
 
     let cache = ThumbnailCache(diskAt: path)
-    #expect(Self.hits(Self.kept, in: cache) == Self.kept.count)
-    _ = Self.hits(Self.written, in: cache)
+    #expect(cache.checkedHits(Self.kept, bytes: Self.bytes) == Self.kept.count)
+    _ = cache.checkedHits(Self.written, bytes: Self.bytes)
 
-    for number in 1000..<1010 { Self.store(number, in: cache) }
+    cache.store(1000..<1010, bytes: Self.bytes)
     cache.flush()
-    #expect(Self.hits(1000..<1010, in: cache) == 10)
+    #expect(cache.checkedHits(1000..<1010, bytes: Self.bytes) == 10)
     #expect(cache.counters.errors.isEmpty)
-  }
-
-  private static func store(_ number: Int, in cache: ThumbnailCache) {
-    cache.store(
-      Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number, bytes: 6000)], for: Fixtures.key(number))
-  }
-
-  /// Counts the entries found, each of which must equal what was stored.
-  private static func hits(_ numbers: Range<Int>, in cache: ThumbnailCache) -> Int {
-    numbers.count { number in
-      let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [Fixtures.spec])
-      guard let entry else { return false }
-      #expect(entry.thumbnails == [Fixtures.spec: Fixtures.thumbnail(number, bytes: 6000)])
-      return true
-    }
   }
 
   /// Fills a cache and closes it, which syncs everything.
   private static func fill(_ path: String) {
     let cache = ThumbnailCache(diskAt: path)
-    for number in kept { store(number, in: cache) }
+    cache.store(kept, bytes: bytes)
     cache.flush()
   }
 
@@ -74,7 +60,7 @@ struct PowerLossTests {
       case 0...8: cache.flush()
       case 9: try? CacheMaintenance.remove([Fixtures.key(number)], directory: path)
       case 10...30: cache.remove(Fixtures.key(number))
-      default: store(number, in: cache)
+      default: cache.store(number..<number + 1, bytes: bytes)
       }
     }
   }

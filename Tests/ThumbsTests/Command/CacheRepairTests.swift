@@ -94,15 +94,18 @@ import Testing
     #expect(try await Self.sources(fixture) == 1)
   }
 
-  @Test(.disabled(if: Sanitizer.isOn, "A sanitizer opens files too."))
-  func `A repair that runs out of file descriptors leaves the cache as it is`() async throws {
+  @Test(arguments: [16, 39])
+  func `A command that may open too few files ends before it changes anything`(limit: Int) async throws {
     let fixture = try await Self.filled()
-    for descriptors in 5...9 {
-      let result = try await fixture.start(
-        ["cache", "verify", "--repair", "--cache-dir", fixture.cache], setup: "ulimit -n \(descriptors)"
-      ).result()
-      #expect(result.ending == .exit(74) || result.ending == .exit(0), "\(descriptors)")
+    for arguments in [["cache", "verify", "--repair", "--cache-dir", fixture.cache], fixture.fetchArguments(["no"])] {
+      let result = try await fixture.start(arguments, setup: "ulimit -n \(limit)").result()
+      #expect(result.ending == .exit(74))
+      let message = "thumbs: Only \(limit) files may be open (ulimit -n); at least 40 are necessary.\n"
+      #expect(result.errors == message)
     }
+    let result = try await fixture.start(
+      ["cache", "verify", "--repair", "--cache-dir", fixture.cache], setup: "ulimit -n 40").result()
+    #expect(result.ending == .exit(0))
     #expect(try await Self.sources(fixture) == 3)
   }
 }

@@ -52,8 +52,8 @@ extension CacheDirectory {
     guard rename(temporary, path) == 0 else { throw DiskCacheError(systemCall: "rename", path: path) }
   }
 
-  /// Writes a file that must not exist yet; returns false if it does. Unless it is synced, a power failure after it is
-  /// renamed may leave an empty file.
+  /// Writes a file that must not exist yet; returns false if it does. A failure leaves no file. Unless it is synced, a
+  /// power failure after it is renamed may leave an empty file.
   func write(_ text: String, toNew path: String, isSynced: Bool = false) throws(DiskCacheError) -> Bool {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -61,11 +61,22 @@ extension CacheDirectory {
       throw DiskCacheError(systemCall: "open", path: path)
     }
     defer { close(descriptor) }
-    let bytes = Array(text.utf8)
+    do throws(DiskCacheError) {
+      try fill(descriptor, with: Array(text.utf8), path: path, isSynced: isSynced)
+      return true
+    } catch {
+      // On a full disk an empty file would stay, and would never be written again.
+      unlink(path)
+      throw error
+    }
+  }
+
+  private func fill(
+    _ descriptor: Int32, with bytes: [UInt8], path: String, isSynced: Bool
+  ) throws(DiskCacheError) {
     guard Foundation.write(descriptor, bytes, bytes.count) == bytes.count else {
       throw DiskCacheError(systemCall: "write", path: path)
     }
     guard !isSynced || fsync(descriptor) == 0 else { throw DiskCacheError(systemCall: "fsync", path: path) }
-    return true
   }
 }

@@ -12,8 +12,9 @@ import Foundation
 /// A generation is never repaired, migrated or unlinked while in use. A new one replaces it, and the old one is removed
 /// once no process holds the shared lock on its directory.
 ///
-/// The directory and its files must belong to the user of the process, and symbolic links inside are not followed:
-/// another user who may write to the directory could otherwise provide entries, or have other files overwritten.
+/// The directory, its files and its generations must belong to the user of the process, no other user may write to a
+/// generation, and symbolic links in the directory are not followed: another user could otherwise provide entries, or
+/// have other files overwritten.
 struct CacheDirectory: Sendable {
   let path: String
   /// Opens a file for reading, like `open(2)`.

@@ -24,7 +24,8 @@ enum DiskDatabase {
     return queue
   }
 
-  /// Opens the writing connection. It must be opened, used and closed under the directory's lock.
+  /// Opens the writing connection. It must be opened and used under the directory's lock. Closing it
+  /// writes nothing.
   static func writer(at path: String) throws -> DatabaseQueue {
     let queue = try DatabaseQueue(path: path, configuration: writerConfiguration())
     try queue.unsafeRead(checkSchema)

@@ -173,14 +173,16 @@ struct DiskStore {
     do {
       return try connection.writeWithoutTransaction { database in
         let transactions = DiskTransactions(database: database, now: now)
-        try shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
         var (outcome, batch) = (WriteSummary(), batch)
+        // First, so that a cache whose eviction fails stops growing.
+        outcome.evicted = try transactions.evict(downTo: limit)
+        try shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
         outcome.oversized = batch.removeBodies(above: limit / 8, original: originals.byteLimit(of: limit) / 8)
         if try isLogFull(database, limit: limit) { outcome.refused = batch.removeAdditions() }
         outcome.refused += try transactions.write(batch, ceiling: shortage.ceiling.map { min($0, limit) })
         // Originals kept by other processes are left to them.
         if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
-        outcome.evicted = try transactions.evict(downTo: limit)
+        outcome.evicted += try transactions.evict(downTo: limit)
         if !checkpoints.isFull(logBytes: logBytes, limit: limit) { try transactions.giveSpaceBack() }
         try checkpointIfLarge(database, limit: limit)
         return outcome

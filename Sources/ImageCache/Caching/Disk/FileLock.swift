@@ -27,6 +27,9 @@ final class FileLock: Sendable {
     guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
       throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.")
     }
+    guard status.st_mode & 0o022 == 0 else {
+      throw DiskCacheError(.io, "Other users may write to \(path) (chmod go-w); the disk cache is off.")
+    }
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
       if errno == EWOULDBLOCK { throw DiskCacheError(.busy, "\(path) is being removed.") }
       throw DiskCacheError(systemCall: "flock", path: path)

@@ -33,7 +33,7 @@ extension Staging.Change {
   /// True if the change needs space on disk.
   fileprivate var adds: Bool { source?.policy.isStorable ?? false }
 
-  /// The part of this change that needs no space; nil if there is none.
+  /// The part of this change that needs no space; nil if all of it does.
   fileprivate var withoutAdditions: Self? {
     if !adds { return self }
     return replacesAll ? Self(source: nil) : nil

@@ -20,17 +20,20 @@ public enum CacheMaintenance {
   }
 
   /// Empties the cache if it cannot be read at all because of an I/O error that is not a passing one, such as a broken
-  /// sector of the disk: if a verification fails again and the process can open other files.
+  /// sector of the disk: if two verifications fail and the process can open other files.
   ///
-  /// - Returns: True if the cache was emptied; false if the verification did not fail this time.
+  /// - Returns: True if the cache was emptied; false if a verification did not fail.
   public static func clearIfUnreadable(directory path: String) throws -> Bool {
-    do {
-      _ = try CacheInspector(directory: path).verify(.full) { _ in }
-      return false
-    } catch let error as DiskCacheError where error.code == .io && FileLock.canOpenFiles {
-      try clear(directory: path)
-      return true
+    for _ in 0..<2 {
+      do {
+        _ = try CacheInspector(directory: path).verify(.full) { _ in }
+        return false
+      } catch let error as DiskCacheError where error.code == .io && FileLock.canOpenFiles {
+        continue
+      }
     }
+    try clear(directory: path)
+    return true
   }
 
   /// Returns the limit stored in `directory` in bytes; nil if there is none.

@@ -22,7 +22,7 @@ extension ThumbnailSpec.Format {
   /// ``smallest``, and for a format that this build lacks.
   var encoder: (any ImageEncoder.Type)? { CodecTable.encoders.first { $0.format.rawValue == rawValue } }
 
-  /// The package trait that the format needs, and that this build lacks; nil if there is none.
+  /// The package trait that this build would need for the format; nil if it can write the format.
   var missingTrait: String? {
     #if WebP
       nil

@@ -13,8 +13,8 @@ public struct OutputFormat: RawRepresentable, Hashable, Sendable {
     self.fileExtension = fileExtension
   }
 
-  /// Creates the format with this name, even if this build lacks it: another build may have stored it in the cache. nil
-  /// if there is none.
+  /// Creates the format with this name, even if this build lacks it, because another build may have stored it in the
+  /// cache. nil for a name that no format has.
   public init?(rawValue: String) {
     guard let format = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
     self = format
