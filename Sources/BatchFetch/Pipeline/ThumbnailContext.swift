@@ -19,6 +19,8 @@ final class ThumbnailContext: Sendable {
   let cache: ThumbnailCache
   let downloader: Downloader
   let renderer: Renderer
+  /// The digest of the profile of CMYK images without one; empty for none. It is a part of the variant.
+  let inks: String
   let budget: ByteBudget
   let mode: CacheMode
   let files: FileAccess
@@ -49,9 +51,11 @@ final class ThumbnailContext: Sendable {
     self.cache = cache
     self.downloader = downloader
     self.transport = transport
-    var renderer = Renderer(maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory)
+    var renderer = Renderer(
+      maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory, inks: configuration.inks)
     renderer.failLevel = configuration.failLevel
     self.renderer = renderer
+    inks = configuration.inks.map { $0.digest.description } ?? ""
     budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
     mode = configuration.cacheMode
     files = configuration.files
@@ -93,12 +97,14 @@ extension HTTPFields {
 
 // Decisions without a job: the validity of a request, its key, and an outcome that is in memory.
 extension ThumbnailContext {
-  /// Returns everything besides the URL that decides which bytes are received. The line of the transport is the only
-  /// one whose first word has no colon and is not "without", so that it is never taken for a header field.
+  /// Returns everything besides the URL that decides which bytes are received, and which colors they stand for. The
+  /// first words of the lines of the transport and the inks have no colon, so that they are never taken for header
+  /// fields.
   func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
     let fields = request.variant(of: source, unusualFields: unusualFields(source.host))
     let configuration = transport.variant(of: source)
-    return configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
+    let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
+    return inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
   }
 
   /// Returns the outcome of a request if it is in memory; nil if the disk must be read.

@@ -17,6 +17,9 @@ extension ThumbnailPipeline {
     /// The least flaw of a file that makes its image fail. Default `FailLevel.error`. Thumbnails of
     /// damaged files are not cached. Cached thumbnails are those of whole files and are served at any level.
     public var failLevel = FailLevel.error
+    /// The profile of CMYK images that have none. Thumbnails made with different profiles have different
+    /// cache entries. Default: none; inks are assumed to be ideal.
+    public var inks: InkProfile?
     /// The maximum number of bytes, downloaded or read from the cache, that wait in memory to be rendered. Above it, no
     /// transfer starts and no original is read. A value below 0 counts as 0: one image at a time. Default: 8 MiB per
     /// processor.

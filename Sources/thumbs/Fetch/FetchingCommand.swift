@@ -62,6 +62,7 @@ extension FetchingCommand {
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count
     configuration.failLevel = caching.failOn
+    configuration.inks = caching.cmykProfile
     configuration.files = network.fileAccess
     return configuration
   }

@@ -24,6 +24,18 @@ extension ByteSource {
     return ByteSource(file)
   }
 
+  /// Reads everything; nil if that is more than `limit` bytes.
+  func bytes(limit: Int) throws -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= limit {
+      let count = try chunk.withUnsafeMutableBytes { try read($0) }
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
+    }
+    return nil
+  }
+
   /// Returns a source of these bytes, decompressed if they are gzip data.
   func unpacked() -> ByteSource {
     let filter = Mutex(GzipFilter(self))

@@ -47,6 +47,12 @@ struct CachingOptions: ParsableArguments {
       valueName: "flaw"))
   var failOn = FailLevel.error
 
+  @Option(
+    help: ArgumentHelp(
+      "ICC profile of CMYK images that have none. (default: ideal inks, as in browsers)", valueName: "file.icc"),
+    completion: .file(extensions: ["icc", "icm"]), transform: { try InkProfile(contentsOf: $0) })
+  var cmykProfile: InkProfile?
+
   /// Rejects options that contradict each other.
   func validate() throws {
     if refresh, offline { throw ValidationError("--refresh and --offline cannot be used together.") }

@@ -24,15 +24,9 @@ enum HostsFile {
   }
 
   private static func bytes(path: String) throws -> [UInt8] {
-    let source = try ByteSource.open(path, expecting: "a JSON file")
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 64 << 10)
-    while bytes.count <= longest {
-      let count = try chunk.withUnsafeMutableBytes { try source.read($0) }
-      if count == 0 { return bytes }
-      bytes += chunk[..<count]
-    }
-    throw HostsFlaw(reason: "is longer than \(ByteSize(count: longest))")
+    let bytes = try ByteSource.open(path, expecting: "a JSON file").bytes(limit: longest)
+    guard let bytes else { throw HostsFlaw(reason: "is longer than \(ByteSize(count: longest))") }
+    return bytes
   }
 
   private static func rules(_ bytes: [UInt8], name: String) throws -> HostRules {

@@ -67,6 +67,39 @@ import Testing
     #expect(try await image("127.0.0.1", "Basic bmV0Om90aGVy") == .disk)
   }
 
+  @Test func `Thumbnails made with another profile of inks are not served`() async throws {
+    let (plain, tagged) = try (Self.picture("cmyk.jpg"), Self.picture("cmyk-profile.jpg"))
+    let fixture = try PipelineFixture { request in
+      .http(200, ["Cache-Control": "max-age=3600"], request.target == "/plain" ? plain : tagged)
+    }
+    func image(_ path: String, _ inks: InkProfile? = nil) async throws -> ThumbnailSet {
+      let pipeline = fixture.pipeline(change: { $0.inks = inks })
+      defer { pipeline.flush() }
+      return try await pipeline.thumbnails(for: fixture.request(path))
+    }
+    let inks = try InkProfile(Self.profile(in: tagged))
+    let expected = try await image("/tagged").thumbnails.map(\.bytes)
+
+    for origin in [ThumbnailSet.Origin.network, .disk] {
+      let (ideal, printed) = try await (image("/plain"), image("/plain", inks))
+      #expect(ideal.origin == origin && printed.origin == origin)
+      #expect(ideal.thumbnails.map(\.bytes) != expected)
+      #expect(printed.thumbnails.map(\.bytes) == expected)
+    }
+  }
+
+  private static func picture(_ name: String) throws -> [UInt8] {
+    let folder = URL(filePath: #filePath).appending(path: "../../../Fixtures/pictures").standardized
+    return try [UInt8](Data(contentsOf: folder.appending(path: name)))
+  }
+
+  /// The ICC profile in the only APP2 segment of a JPEG file (ICC.1:2010, B.4).
+  private static func profile(in file: [UInt8]) throws -> [UInt8] {
+    let name = try #require(Data(file).range(of: Data("ICC_PROFILE\0\u{1}\u{1}".utf8)))
+    let length = Int(file[name.lowerBound - 2]) << 8 | Int(file[name.lowerBound - 1])
+    return Array(file[name.upperBound..<name.lowerBound - 2 + length])
+  }
+
   @Test func `A credentials file that names other hosts changes no cache key`() async throws {
     let fixture = try fixture()
     _ = try await run(fixture, path: "/public")

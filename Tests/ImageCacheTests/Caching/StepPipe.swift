@@ -1,7 +1,7 @@
 import Foundation
 
-/// A named pipe through which a child process tells its parent how far it is: first its identifier, then one byte for
-/// each step. The pipe ends when the process does.
+/// A named pipe through which a child process reports its steps: first its identifier, then one byte for each step. The
+/// pipe ends when the process does.
 struct StepPipe: ~Copyable {
   private let descriptor: Int32
 
@@ -38,7 +38,7 @@ struct StepPipe: ~Copyable {
     while read(descriptor, &bytes, bytes.count) == bytes.count {}
   }
 
-  /// How a wait for steps ended.
+  /// The result of a wait for steps.
   enum Progress {
     case advanced, ended, stalled
   }

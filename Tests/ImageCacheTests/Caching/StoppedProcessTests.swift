@@ -13,7 +13,7 @@ struct StoppedProcessTests {
   private static let stepsPerEntry = 10
   private static let stepsPerFlush = 40
 
-  /// What the stops of one test amounted to.
+  /// The number of stops, and their effect on others.
   private struct Stops {
     var count = 0
     var isStalled = false
@@ -100,7 +100,7 @@ struct StoppedProcessTests {
   private static func work(_ path: String, _ process: Int, seconds: Int) {
     let cache = ThumbnailCache(diskAt: path, limit: 1 << 30)
     // The first connection recovers the log. A process that is stopped at that moment makes others miss for seconds,
-    // which a test of its own covers.
+    // which another test covers.
     #expect(cache.checkedHits(shared, bytes: bytes) == shared.count)
     cache.flush()
     let steps = makeSteps(in: cache, StepPipe(writing: pipe(path, process)), process, seconds: seconds)

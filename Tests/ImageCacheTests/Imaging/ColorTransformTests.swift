@@ -104,6 +104,29 @@ import Testing
     #expect(cache.makeCount == 12 && cache.count == 5)
   }
 
+  @Test func `A profile of inks applies to CMYK images without one, and to no other image`() throws {
+    let inks = try InkProfile(Self.profile(of: "cmyk-profile.jpg"))
+    let (renderer, plain) = (Renderer(inks: inks), Renderer())
+    func bytes(_ name: String, _ renderer: Renderer) throws -> [UInt8] {
+      try renderer.render(Fixtures.image(name), specs: Self.specs).thumbnails[0].bytes
+    }
+
+    // Both files contain the same inks. The one with a profile is compared with LittleCMS elsewhere.
+    #expect(try bytes("cmyk.jpg", renderer) == bytes("cmyk-profile.jpg", plain))
+    #expect(try bytes("cmyk.jpg", renderer) != bytes("cmyk.jpg", plain))
+    #expect(try bytes("cmyk-profile.jpg", renderer) == bytes("cmyk-profile.jpg", plain))
+    #expect(try bytes("adobe-rgb.jpg", renderer) == bytes("adobe-rgb.jpg", plain))
+    #expect(try bytes("gray-profile.jpg", renderer) == bytes("gray-profile.jpg", plain))
+  }
+
+  @Test func `A profile of anything but CMYK is refused as a profile of inks`() throws {
+    let profiles = try [[], Array("nonsense".utf8), Self.profile(of: "adobe-rgb.jpg")]
+    for profile in profiles {
+      let error = #expect(throws: ImageError.self) { try InkProfile(profile) }
+      #expect(error?.code == .badSpec)
+    }
+  }
+
   @Test func `Many threads can share the transforms of one renderer`() throws {
     let names = ["adobe-rgb.jpg", "srgb-profile.jpg", "gray-profile.jpg", "cmyk-profile.jpg", "profile.png"]
     let files = try names.map { try Fixtures.image($0) }

@@ -104,7 +104,8 @@ import Testing
       #expect(result.errors == message)
     }
     let result = try await fixture.start(
-      ["cache", "verify", "--repair", "--cache-dir", fixture.cache], setup: "ulimit -n 40").result()
+      ["cache", "verify", "--repair", "--cache-dir", fixture.cache], setup: "ulimit -n 40"
+    ).result()
     #expect(result.ending == .exit(0))
     #expect(try await Self.sources(fixture) == 3)
   }

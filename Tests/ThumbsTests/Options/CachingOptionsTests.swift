@@ -41,6 +41,15 @@ import Testing
     for argument in arguments { #expect(usageError { _ = try CachingOptions.parse([argument]) } == nil) }
   }
 
+  @Test(arguments: [
+    ("/no/such.icc", "/no/such.icc: there is no such file."), ("/dev", "/dev: is a directory, not an ICC profile."),
+    ("/dev/zero", "/dev/zero is longer than 16 MiB."),
+    (#filePath, "\(#filePath): It is not a valid ICC profile of CMYK inks."),
+  ])
+  func `A file that is no CMYK profile is a usage error`(path: String, message: String) {
+    #expect(usageError { _ = try CachingOptions.parse(["--cmyk-profile", path]) }?.hasSuffix(message) == true)
+  }
+
   @Test func `The pipeline gets the values of the options`() throws {
     let command = try FetchCommand.parse([
       "--render-threads", "3", "--max-pixels", "7M", "--allow-file", "--offline",

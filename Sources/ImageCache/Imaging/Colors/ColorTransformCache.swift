@@ -23,7 +23,11 @@ final class ColorTransformCache: Sendable {
     var makeCount = 0
   }
 
+  /// The profile of CMYK images that have none. nil: their inks are assumed to be ideal.
+  let inks: InkProfile?
   private let state = Mutex(State())
+
+  init(inks: InkProfile? = nil) { self.inks = inks }
 
   /// The number of profiles examined so far.
   var makeCount: Int { state.withLock { $0.makeCount } }

@@ -43,9 +43,18 @@ struct JPEGDecoder: ImageDecoder {
     try decodePixels(file, transform, into: sink, warnings: &warnings)
   }
 
+  /// Returns the transform of the file's ICC profile or, for CMYK without a usable one, of the inks in `colors`.
+  private func transform(
+    _ file: Span<UInt8>, _ colors: ColorTransformCache, warnings: inout [String]
+  ) throws(ImageError) -> ColorTransform? {
+    if let own = try ownTransform(file, colors, warnings: &warnings) { return own }
+    guard jpeg.isCMYK, let inks = colors.inks else { return nil }
+    return try colors.transform(of: .profile(inks.bytes), model: .CMYK, warnings: &warnings)
+  }
+
   /// Returns the transform of the file's ICC profile; nil if there is none or, with a warning, if it is incomplete or
   /// too large.
-  private func transform(
+  private func ownTransform(
     _ file: Span<UInt8>, _ colors: ColorTransformCache, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
     guard !jpeg.profile.isEmpty else { return nil }

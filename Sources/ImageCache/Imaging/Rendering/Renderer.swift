@@ -27,7 +27,7 @@ public struct Renderer: Sendable {
   /// Shared by all copies of this renderer.
   let memory: MemoryGate
   /// Shared by all copies of this renderer.
-  let caches = RenderingCaches()
+  let caches: RenderingCaches
 
   /// The limits on the header of a source.
   var limits: DecodingLimits { DecodingLimits(maxPixels: maxPixels) }
@@ -38,8 +38,10 @@ public struct Renderer: Sendable {
   ///   - maxPixels: The maximum number of pixels a source may declare. Default 100 million.
   ///   - maxMemory: The approximate number of bytes of pixels and coefficients that all threads together may hold at
   ///     once. An image that needs more is rendered while no other is. Default 64 MiB, for two threads.
-  public init(maxPixels: Int = 100_000_000, maxMemory: Int = 64 << 20) {
+  ///   - inks: The profile of CMYK images that have none. Default: none; inks are assumed to be ideal.
+  public init(maxPixels: Int = 100_000_000, maxMemory: Int = 64 << 20, inks: InkProfile? = nil) {
     self.maxPixels = maxPixels
+    caches = RenderingCaches(inks: inks)
     memory = MemoryGate(limit: maxMemory)
   }
 
