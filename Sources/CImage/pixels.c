@@ -17,20 +17,35 @@ static inline uint8_t multiply(unsigned a, unsigned b) {
   return (uint8_t)((product + (product >> 8)) >> 8);
 }
 
-static inline int premultiply_pixel(uint8_t *pixel, int colors) {
-  unsigned alpha = pixel[colors];
-  if (alpha == 255) return 1;
-  for (int i = 0; i < colors; i++) pixel[i] = multiply(pixel[i], alpha);
-  return 0;
+static void premultiply_gray(uint8_t *pixels, size_t count) {
+  for (size_t i = 0; i < 2 * count; i += 2) pixels[i] = multiply(pixels[i], pixels[i + 1]);
 }
 
-int32_t cimage_premultiply(CImageBitmap bitmap) {
-  int opaque = 1, channels = bitmap.channels;
-  for (int32_t y = 0; y < bitmap.height; y++) {
-    uint8_t *pixel = row_of(bitmap, y), *end = pixel + (size_t)bitmap.width * (size_t)channels;
-    for (; pixel < end; pixel += channels) opaque &= premultiply_pixel(pixel, channels - 1);
+/// Like `multiply`, for two samples at once, in the low bytes of the two halves of `pair`.
+static inline uint32_t multiply_pair(uint32_t pair, uint32_t alpha) {
+  uint32_t product = pair * alpha + 0x00800080;
+  return (product + (product >> 8 & 0x00ff00ff)) >> 8 & 0x00ff00ff;
+}
+
+/// Multiplies red, green and blue by alpha, a pixel per word, which compilers turn into vectors.
+WITH_AVX2 static void premultiply_colors(uint8_t *pixels, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    uint32_t pixel;
+    memcpy(&pixel, pixels + 4 * i, sizeof pixel);
+    uint32_t alpha = pixel >> 24, even = multiply_pair(pixel & 0x00ff00ff, alpha);
+    // 255 times alpha leaves alpha as it is.
+    uint32_t odd = multiply_pair((pixel >> 8 & 0xff) | 0x00ff0000, alpha);
+    pixel = even | odd << 8;
+    memcpy(pixels + 4 * i, &pixel, sizeof pixel);
   }
-  return opaque;
+}
+
+void cimage_premultiply(CImageBitmap bitmap) {
+  for (int32_t y = 0; y < bitmap.height; y++) {
+    uint8_t *row = row_of(bitmap, y);
+    size_t count = (size_t)bitmap.width;
+    bitmap.channels == 4 ? premultiply_colors(row, count) : premultiply_gray(row, count);
+  }
 }
 
 static inline void unpremultiply_pixel(uint8_t *pixel, int colors) {

@@ -283,8 +283,8 @@ void cimage_halve(CImageBitmap source, CImageBitmap target);
 /// are swapped.
 void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target);
 
-/// Multiplies color by alpha, in place. Returns 1 if every pixel is opaque, 0 otherwise.
-int32_t cimage_premultiply(CImageBitmap bitmap);
+/// Multiplies color by alpha, in place. `bitmap` has two or four channels.
+void cimage_premultiply(CImageBitmap bitmap);
 
 /// Divides color by alpha, in place. Fully transparent pixels become transparent black.
 void cimage_unpremultiply(CImageBitmap bitmap);

@@ -29,9 +29,9 @@ struct CacheRemoveCommand: ParsableCommand {
           failures += 1
         }
       }
+      if !dryRun, !found.isEmpty { try CacheMaintenance.remove(found.map(\.key), directory: directory) }
       let record = Record(dryRun: dryRun, sources: found.map(Record.Source.init))
       if output.json || !found.isEmpty { try output.print(record, or: record.text) }
-      if !dryRun, !found.isEmpty { try CacheMaintenance.remove(found.map(\.key), directory: directory) }
       if failures > 0 { throw ExitCode(1) }
     }
   }

@@ -109,6 +109,19 @@ import Testing
     #expect(try await fixture.cacheCommand("verify").ending == .exit(0))
   }
 
+  @Test func `A command that meets a busy cache exits with 75 and reports no removal`() async throws {
+    let fixture = try await Self.filled()
+    let lock = open(fixture.cache + "/lock", O_RDWR | O_CLOEXEC)
+    defer { close(lock) }
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    for arguments in [["rm", Self.key(fixture, "/a.png")], ["prune"], ["clear", "--json"]] {
+      let result = try await fixture.start(["cache"] + arguments + ["--cache-dir", fixture.cache]).result()
+      #expect(result.ending == .exit(75) && result.output.isEmpty, "\(arguments): \(result.output)")
+    }
+    #expect(flock(lock, LOCK_UN) == 0)
+    #expect(try await keys(fixture).count == 4)
+  }
+
   @Test func `The prune command removes sources that match its filters or exceed its size`() async throws {
     let fixture = try await Self.filled()
 

@@ -3,7 +3,7 @@ import CImage
 // Operations on interleaved pixels.
 extension Bitmap {
   /// Multiplies color by alpha in place, so that averages weigh pixels by their opacity.
-  func premultiply() { _ = cimage_premultiply(planes[0].view) }
+  func premultiply() { cimage_premultiply(planes[0].view) }
 
   /// Undoes ``premultiply()``.
   func unpremultiply() { cimage_unpremultiply(planes[0].view) }

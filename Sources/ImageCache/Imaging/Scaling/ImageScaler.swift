@@ -67,7 +67,7 @@ extension Mixing {
     switch self {
     case .none: nil
     case .light: shape.colors.map { colors in { colors.apply(to: $0) } }
-    case .numbers: shape.layout.hasAlpha ? { _ = cimage_premultiply($0) } : nil
+    case .numbers: shape.layout.hasAlpha ? { cimage_premultiply($0) } : nil
     }
   }
 }
