@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes each system call of the disk cache fail once, with strace, while `thumbs fetch` fetches the example images:
 # run.sh THUMBS. The fetch must succeed every time without a crash or hang, and leave a valid cache: a full cache keeps
-# its entries, and a new one has what was written or does not exist.
+# its entries and serves the images of the list, and a new one has what was written or does not exist.
 # Run it through Examples/serve.py, which serves http://icons.example/.
 set -u
 thumbs=$1
@@ -12,19 +12,28 @@ trap 'rm -rf "$scratch"' EXIT
 rounds=0
 "$thumbs" fetch "$manifest" --no-cache -o "$scratch/whole" --quiet 2>/dev/null
 
-# Creates a cache with a stored limit, and fills it with sources that are not in the manifest.
+# Creates a cache with a stored limit, and fills it with sources that are not in the manifest, and then with those that
+# are: 16 images and one that is missing.
 entries() { "$thumbs" cache stats --cache-dir "$1" --format json | sed -n 's/.*"sources" *: *\([0-9]*\).*/\1/p'; }
 seq -f 'http://icons.example/compass.png?%g' 400 >"$scratch/many.txt"
 fill() {
-  "$thumbs" fetch "$1" --cache-dir "$scratch/full" --per-host 16 -o "$scratch/many" --quiet 2>"$scratch/errors" ||
-    { cat "$scratch/errors" >&2; exit 1; }
+  "$thumbs" fetch "$1" --cache-dir "$scratch/full" --per-host 16 -o "$scratch/many" --quiet 2>"$scratch/errors"
+  [ $? -eq "$2" ] || { cat "$scratch/errors" >&2; exit 1; }
+}
+# Prints how many images of the manifest the cache $1 holds.
+hits() {
+  "$thumbs" fetch "$manifest" --offline --cache-dir "$1" -o "$scratch/offline" --summary - --quiet 2>"$scratch/errors" |
+    sed -n 's/.*"ok":\([0-9]*\).*/\1/p'
 }
 head -1 "$scratch/many.txt" >"$scratch/one.txt"
-fill "$scratch/one.txt"
+fill "$scratch/one.txt" 0
 "$thumbs" cache limit 1MiB --cache-dir "$scratch/full" >/dev/null
-fill "$scratch/many.txt"
+fill "$scratch/many.txt" 0
+fill "$manifest" 1
 full=$(entries "$scratch/full")
 [ "$full" -ge 40 ] && [ "$full" -lt 400 ] || { echo "The cache is not full: $full sources." >&2; exit 1; }
+found=$(hits "$scratch/full")
+[ "$found" -eq 16 ] || { echo "The cache serves $found of 16 images." >&2; exit 1; }
 # Eviction frees an additional twentieth of the limit, and the new sources need space too.
 least=$((full * 8 / 10))
 
@@ -60,6 +69,8 @@ round() {
   [ "$4" = new ] && return
   left=$(entries "$cache")
   [ "$left" -ge $least ] || fail "Only $left of $full sources remain" "$1" "$3" "$4"
+  found=$(hits "$cache")
+  [ "$found" -eq 16 ] || fail "Only $found of 16 images are served" "$1" "$3" "$4"
 }
 
 faults="openat:EMFILE openat:EIO openat:EACCES read:EIO pwrite64:ENOSPC pwrite64:EIO fdatasync:EIO pread64:EIO"
