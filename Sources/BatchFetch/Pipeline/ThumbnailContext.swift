@@ -55,7 +55,7 @@ final class ThumbnailContext: Sendable {
       maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory, inks: configuration.inks)
     renderer.failLevel = configuration.failLevel
     self.renderer = renderer
-    inks = configuration.inks.map { $0.digest.description } ?? ""
+    inks = configuration.inks.map { BodyDigest(of: $0.bytes).description } ?? ""
     budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
     mode = configuration.cacheMode
     files = configuration.files

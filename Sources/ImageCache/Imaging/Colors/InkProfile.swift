@@ -18,7 +18,4 @@ public struct InkProfile: Hashable, Sendable {
     }
     self.bytes = bytes
   }
-
-  /// Identifies the profile in cache keys.
-  public var digest: BodyDigest { BodyDigest(of: bytes) }
 }
