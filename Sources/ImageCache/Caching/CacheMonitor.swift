@@ -5,19 +5,19 @@ import Synchronization
 final class CacheMonitor: Sendable {
   private let counters = Mutex(CacheCounters())
   /// Kept outside the mutex so that memory hits never wait for a lock.
-  private let memoryHits = Atomic(0)
+  private let memoryHits = StripedCounter()
   private let logger: Logger
 
   init(logger: Logger) { self.logger = logger }
 
   var snapshot: CacheCounters {
     var result = counters.withLock { $0 }
-    result.memoryHits = memoryHits.load(ordering: .relaxed)
+    result.memoryHits = memoryHits.value
     return result
   }
 
-  /// Counts a memory hit.
-  func countMemoryHit() { memoryHits.wrappingAdd(1, ordering: .relaxed) }
+  /// Counts a memory hit of `key`.
+  func countMemoryHit(of key: SourceKey) { memoryHits.increment(key.scatteredBits) }
 
   /// Counts any other event.
   func count(_ change: (inout CacheCounters) -> Void) { counters.withLock { change(&$0) } }

@@ -39,8 +39,7 @@ public struct StoredSource: Hashable, Sendable {
 
   /// The size of all texts in bytes: URLs, header fields and messages. A header may have up to 256 KiB.
   var textBytes: Int {
-    var sum = url.utf8.count + (finalURL?.utf8.count ?? 0)
-    policy.fields.forEach { sum += $0?.utf8.count ?? 0 }
+    var sum = url.utf8.count + (finalURL?.utf8.count ?? 0) + policy.packed.bytes.count
     if case .failure(let code, let message, _) = content { sum += code.utf8.count + message.utf8.count }
     return sum
   }
@@ -58,6 +57,12 @@ public struct StoredSource: Hashable, Sendable {
   var replacesImages: Bool {
     guard case .failure = content else { return true }
     return (status == 404 || status == 410) && policy.freshUntil > policy.respondedAt
+  }
+
+  /// True if the source is an image.
+  var isImage: Bool {
+    if case .image = content { return true }
+    return false
   }
 
   /// Returns true if this source replaces `other` in the cache.

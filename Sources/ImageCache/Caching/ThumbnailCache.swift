@@ -99,7 +99,7 @@ public final class ThumbnailCache: Sendable {
   ///   - specs: The thumbnails to return. Some may be missing from the entry.
   public func memoryEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
     guard let content = resident(key, url: url, specs: specs) else { return nil }
-    monitor.countMemoryHit()
+    monitor.countMemoryHit(of: key)
     return CacheEntry(content, origin: .memory)
   }
 
@@ -107,18 +107,40 @@ public final class ThumbnailCache: Sendable {
   ///
   /// May block on a disk read: do not call it on the threads of Swift concurrency.
   public func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
-    let held = resident(key, url: url, specs: specs).map { CacheEntry($0, origin: .memory) }
-    if let held, held.content.isComplete(for: specs) {
-      monitor.countMemoryHit()
-      return held
+    entries(for: [CacheLookup(key: key, url: url, specs: specs)]).first ?? nil
+  }
+
+  /// Returns the entries of `lookups` in the same order, each from memory or disk, fresh or stale; nil for those that
+  /// do not exist. Several lookups at once cost less than one after the other: those on disk share a read transaction.
+  ///
+  /// May block on disk reads: do not call it on the threads of Swift concurrency.
+  public func entries(for lookups: [CacheLookup]) -> [CacheEntry?] {
+    let held = lookups.map { resident($0.key, url: $0.url, specs: $0.specs) }
+    let isOpen = zip(lookups, held).map { lookup, held in !(held?.isComplete(for: lookup.specs) ?? false) }
+    let open = zip(lookups, isOpen).filter(\.1).map(\.0)
+    var loaded = loaded(open).makeIterator()
+    let entries = zip(held, isOpen).map { held, isOpen in
+      let entry = held.map { CacheEntry($0, origin: .memory) }
+      return isOpen ? (loaded.next() ?? nil) ?? entry : entry
     }
-    let found = loaded(key, url: url, specs: specs) ?? held
-    switch found?.origin {
-    case .memory: monitor.countMemoryHit()
-    case .disk: monitor.count { $0.diskHits += 1 }
-    case nil: monitor.count { $0.misses += 1 }
+    count(entries, of: lookups)
+    return entries
+  }
+
+  private func count(_ entries: [CacheEntry?], of lookups: [CacheLookup]) {
+    var (diskHits, misses) = (0, 0)
+    for (lookup, entry) in zip(lookups, entries) {
+      switch entry?.origin {
+      case .memory: monitor.countMemoryHit(of: lookup.key)
+      case .disk: diskHits += 1
+      case nil: misses += 1
+      }
     }
-    return found
+    guard diskHits + misses > 0 else { return }
+    monitor.count { counters in
+      counters.diskHits += diskHits
+      counters.misses += misses
+    }
   }
 
   /// Stores a source and its thumbnails: in memory now, on disk with the next batch. A source that must not be stored
@@ -138,7 +160,9 @@ public final class ThumbnailCache: Sendable {
       undecodable.insert(error, for: digest, cost: 128 + error.message.utf8.count)
     }
     // Loads an image from disk into memory, so that the check below sees it.
-    if !source.replacesImages, memory.value(for: key) == nil { _ = loaded(key, url: source.url, specs: []) }
+    if !source.replacesImages, memory.value(for: key) == nil {
+      _ = loaded([CacheLookup(key: key, url: source.url, specs: [])])
+    }
     changes.withLock { _ in
       if let old = memory.value(for: key), !source.replaces(old.source) {
         let content = old.with(laterFailure: source)
@@ -208,9 +232,18 @@ public final class ThumbnailCache: Sendable {
     return content.narrowed(to: specs)
   }
 
-  /// Returns the entry of the disk tier, promoted to memory; nil if memory knows a newer image.
-  private func loaded(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
-    guard let disk, let entry = disk.entry(for: key, url: url, specs: specs) else { return nil }
+  /// Returns the entries of the disk tier, promoted to memory; nil for those of which memory knows a newer image.
+  private func loaded(_ lookups: [CacheLookup]) -> [CacheEntry?] {
+    guard let disk, !lookups.isEmpty else { return lookups.map { _ in nil } }
+    return zip(lookups, disk.entries(for: lookups)).map { lookup, entry in
+      entry.flatMap { promoted($0, for: lookup.key, specs: lookup.specs, from: disk) }
+    }
+  }
+
+  private func promoted(
+    _ entry: CacheEntry, for key: SourceKey, specs: [ThumbnailSpec], from disk: DiskCache
+  ) -> CacheEntry? {
+    let url = entry.source.url
     return changes.withLock { _ in
       guard let resident = memory.value(for: key), resident.source.url == url else {
         // Another thread may have stored or removed the entry since the lookup. The result may still be returned, but

@@ -179,7 +179,7 @@ struct BusyLockTests {
     try write(0)
     let reader = try DiskDatabase.reader(at: place.databasePath(1))
     let elapsed = try reader.unsafeRead { database in
-      try database.execute(sql: "BEGIN; SELECT count(*) FROM source")
+      try database.execute(sql: "BEGIN; SELECT count(*) FROM slot")
       defer { try? database.execute(sql: "COMMIT") }
       return try ContinuousClock().measure { for round in 1...15 { try write(round) } }
     }
@@ -201,8 +201,9 @@ struct BusyLockTests {
     let files = CacheDirectory(path: directory.path)
     let reader = DiskReader(files)
     func isFound(_ number: Int) -> Bool? {
-      let finding = try? reader.find(Fixtures.key(number), url: Fixtures.url(number), specs: [])
-      guard let finding else { return nil }
+      var used: [Int] = []
+      let lookup = CacheLookup(key: Fixtures.key(number), url: Fixtures.url(number), specs: [])
+      guard let finding = try? reader.find([lookup], now: 0, used: &used).first else { return nil }
       if case .found = finding { return true } else { return false }
     }
     let index = open(files.databasePath(1) + "-shm", O_RDWR | O_CLOEXEC)
@@ -247,13 +248,13 @@ struct BusyLockTests {
       afterEachRead: {
         reads += 1
         try writer.writeWithoutTransaction { database in
-          try database.execute(sql: "UPDATE source SET last_used = last_used + 1 WHERE id = 1")
+          try database.execute(sql: "UPDATE slot SET bytes = bytes + 0 WHERE number = 1")
           #expect(try DiskDatabase.checkpoint(database))
         }
       }
     ) { _ in }
 
-    // The 700 bodies are read 64 at a time.
+    // The 1,400 rows are read 128 at a time.
     #expect(reads > 11)
     #expect((result.sources, result.thumbnails, result.problems) == (700, 700, 0))
   }

@@ -47,6 +47,14 @@ enum CacheFixtures {
       content: .image(image, digest: BodyDigest(of: Array("\(number) \(body)".utf8)), bytes: 100_000))
   }
 
+  /// A source whose downloaded file is `original`.
+  static func source(_ number: Int, original: [UInt8]) -> StoredSource {
+    let image = SourceImage(size: PixelSize(width: 640, height: 480), format: .jpeg)
+    return StoredSource(
+      url: url(number), status: 200, policy: policy(),
+      content: .image(image, digest: BodyDigest(of: original), bytes: original.count))
+  }
+
   static func failure(_ number: Int, code: String = "http_404") -> StoredSource {
     StoredSource(
       url: url(number), status: 404, policy: policy("", status: 404),
@@ -84,14 +92,25 @@ extension ThumbnailCache {
   }
 
   /// Counts the thumbnails found of `numbers`. Each entry found must equal what ``store(_:bytes:)`` stored.
-  func checkedHits(_ numbers: Range<Int>, bytes: Int = 2000) -> Int {
+  ///
+  /// - Parameter source: Returns the source stored for a number.
+  func checkedHits(
+    _ numbers: Range<Int>, bytes: Int = 2000, source: (Int) -> StoredSource = { CacheFixtures.source($0) }
+  ) -> Int {
     numbers.count { number in
       let (key, url, spec) = (CacheFixtures.key(number), CacheFixtures.url(number), CacheFixtures.spec)
       guard let entry = entry(for: key, url: url, specs: [spec]) else { return false }
-      #expect(entry.source == CacheFixtures.source(number))
+      #expect(entry.source == source(number))
       guard let thumbnail = entry.thumbnails[spec] else { return false }
       #expect(thumbnail == CacheFixtures.thumbnail(number, bytes: bytes))
       return true
     }
+  }
+}
+
+extension DiskCache {
+  /// Returns a single entry.
+  func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
+    entries(for: [CacheLookup(key: key, url: url, specs: specs)])[0]
   }
 }

@@ -40,9 +40,7 @@ struct CacheInspectorTests {
 
   @Test func `A failure from an older renderer counts as outdated, not as damage, and is not served`() throws {
     fill(3)
-    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write {
-      try $0.execute(sql: "UPDATE source SET renderer = renderer - 1 WHERE failure_code IS NOT NULL")
-    }
+    try StoredRowEditor(directory).outdateFailures()
     let inspector = try CacheInspector(directory: directory.path)
     let result = try inspector.verify(.full) { Issue.record("\($0)") }
 

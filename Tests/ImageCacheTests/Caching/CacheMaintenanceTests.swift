@@ -102,33 +102,42 @@ struct CacheMaintenanceTests {
     }
   }
 
+  private static let third = RowNumber.source(CacheFixtures.key(3))
+  private static let itsThumbnail = "id BETWEEN \(third + 1) AND \(third + 32765)"
+
   @Test(arguments: [
-    ("UPDATE blob SET data = zeroblob(length(data)) WHERE id = 3", CacheProblem.Code.badThumbnail),
-    ("UPDATE source SET etag = 'other' WHERE id = 3", .badSource),
-    ("UPDATE source SET thumbnails = 7 WHERE id = 3", .wrongCount),
-    ("DELETE FROM source WHERE id = 3", .orphans),
-    ("DELETE FROM blob WHERE id = 3", .badThumbnail),
-    ("UPDATE total SET bytes = bytes + 1", .wrongTotal),
-    ("UPDATE total SET fresh_until = 0", .wrongTotal),
-    ("DELETE FROM total", .wrongTotal),
-    ("UPDATE original_total SET bytes = 1", .wrongTotal),
+    ("UPDATE item SET body = zeroblob(length(body)) WHERE \(itsThumbnail)", [CacheProblem.Code.badThumbnail]),
+    ("UPDATE item SET record = zeroblob(80) WHERE \(itsThumbnail)", [.badThumbnail]),
+    ("UPDATE item SET record = zeroblob(200) WHERE id = \(third)", [.badSource]),
+    ("UPDATE slot SET bytes = 7 WHERE \(itsThumbnail)", [.wrongCount]),
+    ("UPDATE slot SET fresh_until = 7 WHERE id = \(third)", [.wrongCount]),
+    ("UPDATE slot SET fresh_until = NULL WHERE id = \(third)", [.wrongCount]),
+    ("DELETE FROM slot WHERE id = \(third)", [.wrongCount]),
+    ("UPDATE item SET slot = -5 WHERE id = \(third)", [.wrongCount, .wrongTotal]),
+    ("DELETE FROM item WHERE id = \(third)", [.orphans, .wrongTotal]),
+    ("DELETE FROM item WHERE \(itsThumbnail)", [.wrongTotal]),
+    ("INSERT INTO slot VALUES (1000, 77, 0, NULL)", [.wrongTotal]),
   ])
-  func `Verification names each kind of damage`(sql: String, code: CacheProblem.Code) throws {
+  func `Verification names each kind of damage, and its repair keeps the other sources`(
+    sql: String, codes: [CacheProblem.Code]
+  ) throws {
     store(0..<10, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
     try DatabaseQueue.patient(database).write { try $0.execute(sql: sql) }
-    var found: [CacheProblem.Code] = []
-    let result = try CacheInspector(directory: directory.path).verify(.full) { found.append($0.code) }
+    var found: [CacheProblem] = []
+    let result = try CacheInspector(directory: directory.path).verify(.full) { found.append($0) }
 
-    #expect(found == [code])
-    #expect(result.problems == 1)
+    #expect(found.map(\.code) == codes)
+    #expect(result.problems == codes.count)
+
+    try CacheMaintenance.repair(found, directory: directory.path)
+    #expect(try CacheInspector(directory: directory.path).verify(.full) { _ in }.problems == 0)
+    #expect(try statistics().sources >= 9)
   }
 
   @Test func `Thumbnails from another renderer are removed once their source has new ones`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(0..<3, in: cache, bytes: 500)
-    try DatabaseQueue.patient(database).write {
-      try $0.execute(sql: "UPDATE thumbnail SET spec = '0' || substr(spec, 2), spec_hash = spec_hash + 1")
-    }
+    try StoredRowEditor(directory).outdateThumbnails()
     cache.update(Fixtures.source(0), for: Fixtures.key(0))
     store(1..<3, in: cache, bytes: 500)
     let result = try CacheInspector(directory: directory.path).verify(.full) { _ in }
@@ -139,9 +148,7 @@ struct CacheMaintenanceTests {
 
   @Test func `Thumbnails from another renderer count as outdated, not as problems`() throws {
     store(0..<3, in: ThumbnailCache(diskAt: directory.path), bytes: 500)
-    try DatabaseQueue.patient(database).write {
-      try $0.execute(sql: "UPDATE thumbnail SET spec = '0' || substr(spec, 2), spec_hash = spec_hash + 1")
-    }
+    try StoredRowEditor(directory).outdateThumbnails()
     let result = try CacheInspector(directory: directory.path).verify(.full) { _ in }
 
     #expect((result.outdated, result.thumbnails, result.problems) == (3, 0, 0))

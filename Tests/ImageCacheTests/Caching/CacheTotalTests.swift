@@ -12,18 +12,17 @@ struct CacheTotalTests {
 
   init() throws { directory = try CachePlace() }
 
-  /// Returns the expected statistics, counted row by row.
+  /// Returns the expected statistics, counted source by source.
   private func counted(at now: Date) throws -> [Int] {
-    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read { database in
-      let row = try Row.fetchOne(
-        database,
-        sql: """
-          SELECT count(*), count(failure_code), count(*) FILTER (WHERE failure_code IS NULL AND fresh_until > ?),
-            (SELECT count(*) FROM thumbnail), (SELECT coalesce(sum(length), 0) FROM thumbnail)
-          FROM source
-          """, arguments: [now.wholeSeconds])
-      return row.map { row in row.databaseValues.compactMap { Int.fromDatabaseValue($0) } } ?? []
+    var counts = [0, 0, 0, 0, 0]
+    try CacheInspector(directory: directory.path).forEachSource { source in
+      counts[0] += 1
+      counts[1] += source.state(at: now) == .failed ? 1 : 0
+      counts[2] += source.state(at: now) == .fresh ? 1 : 0
+      counts[3] += source.thumbnails.count
+      counts[4] += source.bytes
     }
+    return counts
   }
 
   private func stated(at now: Date) throws -> [Int] {
@@ -73,20 +72,18 @@ struct CacheTotalTests {
     #expect(try CacheInspector(directory: directory.path).verify(.quick) { _ in }.problems == 0)
   }
 
-  @Test func `An expiry time without sources leaves no row of totals`() throws {
+  @Test func `Removed rows leave free slots, which later rows take`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
-    for number in 0..<20 {
-      cache.store(
-        Fixtures.source(number, policy: Fixtures.policy("max-age=\(number)")), thumbnails: [],
-        for: Fixtures.key(number))
+    for _ in 0..<5 {
+      cache.store(0..<20, bytes: 100)
+      cache.flush()
+      for number in 0..<20 { cache.remove(Fixtures.key(number)) }
+      cache.flush()
     }
-    cache.flush()
-    for number in 0..<20 { cache.remove(Fixtures.key(number)) }
-    cache.flush()
-    let rows = try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read {
-      try Int.fetchOne($0, sql: "SELECT count(*) FROM total")
-    }
+    let rows = StoredRowEditor(directory)
 
-    #expect(rows == 0)
+    #expect(try rows.count("SELECT count(*) FROM item") == 0)
+    #expect(try rows.count("SELECT count(*) FROM slot") == 40)
+    #expect(try rows.count("SELECT count(*) FROM slot WHERE id IS NULL") == 40)
   }
 }

@@ -42,7 +42,7 @@ struct EvictionTests {
 
     #expect(pauses.withLock { $0.count } > 4)
     #expect(pauses.withLock { $0.allSatisfy { $0 } })
-    #expect(summary.evicted > 1000)
+    #expect(summary.eviction.sources > 1000)
     #expect(try usedBytes() <= 1 << 20)
     let inspector = try CacheInspector(directory: directory.path)
     #expect(try (3000..<3050).allSatisfy { try inspector.source(of: Fixtures.key($0)) != nil })
@@ -67,12 +67,12 @@ struct EvictionTests {
     hindered.close()
 
     // One step before the batch, and one after it.
-    #expect(first.evicted == 512)
+    #expect(first.eviction.sources == 512)
     #expect(try usedBytes() > 1 << 20)
 
     var next = DiskStore(CacheDirectory(path: directory.path), byteLimit: 1 << 20)
     defer { next.close() }
-    #expect(try next.write(batch(3050..<3100), now: 3001).evicted > 500)
+    #expect(try next.write(batch(3050..<3100), now: 3001).eviction.sources > 500)
     #expect(try usedBytes() <= 1 << 20)
     let inspector = try CacheInspector(directory: directory.path)
     #expect(try (3000..<3100).allSatisfy { try inspector.source(of: Fixtures.key($0)) != nil })
@@ -107,7 +107,7 @@ struct EvictionTests {
     cache.flush()
     try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write {
       try $0.execute(
-        sql: "CREATE TRIGGER failure BEFORE DELETE ON source BEGIN SELECT zeroblob(\(Int32.max)); END")
+        sql: "CREATE TRIGGER failure BEFORE DELETE ON item BEGIN SELECT zeroblob(\(Int32.max)); END")
     }
     for start in stride(from: 0, to: 3000, by: 50) {
       cache.store(start..<start + 50)

@@ -73,12 +73,16 @@ struct KillTests {
     }
     let inspector = try CacheInspector(directory: path)
 
-    #expect(try inspector.verify(.full) { _ in }.problems == 0)
+    var problems: [CacheProblem] = []
+    _ = try inspector.verify(.full) { problems.append($0) }
+
+    #expect(problems == [])
     // Pruning leaves three quarters of the limit.
     #expect(try inspector.statistics(at: Fixtures.start).sources > full / 2)
 
     let cache = Self.fullCache(path)
-    #expect(cache.checkedHits(0..<3000) > full / 2)
+    let hits = cache.checkedHits(0..<3000, source: Self.source)
+    #expect(hits > full / 2)
     #expect(cache.counters.errors.isEmpty)
   }
 
@@ -90,8 +94,14 @@ struct KillTests {
 
   private static func storeWithFile(_ number: Int, in cache: ThumbnailCache) {
     cache.store(
-      Fixtures.source(number), thumbnails: [Fixtures.thumbnail(number)],
-      original: number % 7 == 0 ? Array(repeating: UInt8(number & 255), count: 5000) : [], for: Fixtures.key(number))
+      source(number), thumbnails: [Fixtures.thumbnail(number)], original: number % 7 == 0 ? original(number) : [],
+      for: Fixtures.key(number))
+  }
+
+  private static func original(_ number: Int) -> [UInt8] { Array(repeating: UInt8(number & 255), count: 5000) }
+
+  private static func source(_ number: Int) -> StoredSource {
+    Fixtures.source(number, original: original(number))
   }
 
   private static func evictUntilKilled(_ path: String, seed: Int) -> Never {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import ImageCache
@@ -37,7 +38,7 @@ struct LogTests {
     #expect(try write(0, to: &store).refused == 0)
     let reader = try DiskDatabase.reader(at: directory.path + "/g000001/cache.db")
     try reader.unsafeRead { database in
-      try database.execute(sql: "BEGIN; SELECT count(*) FROM source")
+      try database.execute(sql: "BEGIN; SELECT count(*) FROM slot")
       defer { try? database.execute(sql: "COMMIT") }
       var refused = 0
       for round in 1...60 { refused += try write(round % 8, to: &store).refused }
@@ -80,5 +81,27 @@ struct LogTests {
 
     #expect(before > 1 << 20 && log == before)
     #expect(hits(0..<64) == 64)
+  }
+
+  @Test func `The uses of 1,024 random sources among 60,000 add less than a megabyte to the log`() throws {
+    let path = directory.path
+    do {
+      let cache = ThumbnailCache(diskAt: path, limit: 1 << 30)
+      for first in stride(from: 0, to: 60_000, by: 1000) {
+        cache.store(first..<first + 1000, bytes: 16)
+        cache.flush()
+      }
+    }
+    #expect(log == 0)
+    var generator = SeededGenerator(seed: 1)
+    let numbers = (0..<1024).map { _ in Int.random(in: 0..<60_000, using: &generator) }
+    let cache = ThumbnailCache(diskAt: path, limit: 1 << 30, now: { Fixtures.start + 4000 })
+    let lookups = numbers.map { CacheLookup(key: Fixtures.key($0), url: Fixtures.url($0), specs: [Fixtures.spec]) }
+    let hits = cache.entries(for: lookups).count { $0?.thumbnails.isEmpty == false }
+    cache.flush()
+    let written = log
+
+    #expect(hits == 1024)
+    #expect((100_000..<1 << 20).contains(written))
   }
 }

@@ -74,8 +74,9 @@ struct MovedClockTests {
     let predicted = try inspector.leastRecentlyUsed(above: half, at: Fixtures.start)
     let removed = try CacheMaintenance.prune(directory: directory.path, downTo: half, at: Fixtures.start)
 
-    #expect(abs(predicted.sources - removed) < 60)
-    #expect(hits(0..<500) + removed < 560)
-    #expect(hits(1000..<1500) > 440)
+    #expect(abs(predicted.sources - removed) < 120)
+    #expect(hits(0..<500) == 0)
+    // Rows share pages, which are freed only when all their rows are gone.
+    #expect(hits(1000..<1500) > 380)
   }
 }

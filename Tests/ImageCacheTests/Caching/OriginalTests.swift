@@ -22,15 +22,8 @@ struct OriginalTests {
     Fixtures.thumbnail(number, spec: ThumbnailSpec(width: 1000), bytes: bytes).bytes
   }
 
-  private func source(_ number: Int, body: [UInt8]) -> StoredSource {
-    let image = SourceImage(size: PixelSize(width: 640, height: 480), format: .jpeg)
-    return StoredSource(
-      url: Fixtures.url(number), status: 200, policy: Fixtures.policy(),
-      content: .image(image, digest: BodyDigest(of: body), bytes: body.count))
-  }
-
   private func store(_ number: Int, in cache: ThumbnailCache) -> StoredSource {
-    let source = source(number, body: body(number))
+    let source = Fixtures.source(number, original: body(number))
     cache.store(
       source, thumbnails: [Fixtures.thumbnail(number)], original: body(number), for: Fixtures.key(number))
     return source
@@ -48,7 +41,7 @@ struct OriginalTests {
     cache.flush()
     #expect(cache.original(of: first, for: Fixtures.key(1)) == body(1))
 
-    let second = source(1, body: body(2))
+    let second = Fixtures.source(1, original: body(2))
     cache.store(second, thumbnails: [], for: Fixtures.key(1))
     #expect(cache.original(of: second, for: Fixtures.key(1)).isEmpty)
 
@@ -87,11 +80,8 @@ struct OriginalTests {
     #expect(kept == Array(33..<60))
 
     try CacheMaintenance.remove((0..<60).map(Fixtures.key), directory: directory.path)
-    let rows = try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read {
-      try Row.fetchOne($0, sql: "SELECT (SELECT count(*) FROM blob), (SELECT bytes FROM original_total)")
-    }
-
-    #expect(rows == ["(SELECT count(*) FROM blob)": 0, "(SELECT bytes FROM original_total)": 0])
+    #expect(try StoredRowEditor(directory).count("SELECT count(*) FROM item") == 0)
+    #expect(try CacheInspector(directory: directory.path).statistics(at: Fixtures.start).originalBytes == 0)
   }
 
   @Test func `A damaged original is not returned`() throws {
@@ -99,7 +89,7 @@ struct OriginalTests {
     let source = store(1, in: cache)
     cache.flush()
     try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write {
-      try $0.execute(sql: "UPDATE blob SET data = zeroblob(length(data))")
+      try $0.execute(sql: "UPDATE item SET body = zeroblob(length(body)) WHERE \(RowNumber.isOriginal)")
     }
 
     #expect(cache.original(of: source, for: Fixtures.key(1)).isEmpty)

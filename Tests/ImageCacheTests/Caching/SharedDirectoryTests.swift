@@ -31,7 +31,7 @@ struct SharedDirectoryTests {
 
     let orphans = try DatabaseQueue.patient(database).read { database in
       try Int.fetchOne(
-        database, sql: "SELECT count(*) FROM blob WHERE id NOT IN (SELECT blob_id FROM thumbnail)")
+        database, sql: "SELECT count(*) FROM slot WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM item)")
     }
     #expect(orphans == 0)
   }

@@ -20,10 +20,6 @@ struct UndecodableTests {
     cache.store(source, thumbnails: [], for: Fixtures.key(number))
   }
 
-  private func change(_ sql: String) throws {
-    try DatabaseQueue.patient(directory.path + "/g000001/cache.db").write { try $0.execute(sql: sql) }
-  }
-
   @Test func `Undecodable bytes are known at once, and also to the next cache in the directory`() {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(1, digest: digest, in: cache)
@@ -37,11 +33,9 @@ struct UndecodableTests {
     #expect(next.counters.errors.isEmpty)
   }
 
-  @Test func `Undecodable bytes are known as long as one of their sources is stored, fresh or not`() {
+  @Test func `Undecodable bytes are known until a source with them is removed, fresh or not`() {
     let cache = ThumbnailCache(diskAt: directory.path)
     for number in 1...2 { store(number, digest: digest, in: cache) }
-    cache.flush()
-    cache.remove(Fixtures.key(1))
     cache.flush()
     let later = ThumbnailCache(diskAt: directory.path, now: { Fixtures.start + 1_000_000 })
 
@@ -61,27 +55,31 @@ struct UndecodableTests {
     #expect(cache.imageError(of: digest) == nil)
   }
 
-  @Test(arguments: [
-    "UPDATE source SET renderer = renderer - 1", "UPDATE source SET failure_message = 'Fine.'",
-    "UPDATE source SET failure_code = 'http_404'", "UPDATE source SET key = zeroblob(16)",
-  ])
-  func `An outdated or damaged failure does not condemn any bytes`(sql: String) throws {
+  @Test(
+    arguments: [
+      { try $0.outdateFailures() }, { try $0.damageRecords(where: RowNumber.isVerdict) },
+      { try $0.execute("UPDATE item SET record = zeroblob(16)") },
+      { try $0.execute("UPDATE item SET record = (SELECT record FROM item WHERE \(RowNumber.isSource))") },
+    ] as [@Sendable (StoredRowEditor) throws -> Void])
+  func `An outdated or damaged failure does not condemn any bytes`(
+    change: @Sendable (StoredRowEditor) throws -> Void
+  ) throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(1, digest: digest, in: cache)
     cache.flush()
-    try change(sql)
+    try change(StoredRowEditor(directory))
 
     #expect(ThumbnailCache(diskAt: directory.path).imageError(of: digest) == nil)
   }
 
-  @Test func `The lookup of undecodable bytes uses only an index`() throws {
+  @Test func `Removing a failure removes the verdict on its bytes`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(1, digest: digest, in: cache)
     cache.flush()
-    let plan = try DatabaseQueue.patient(directory.path + "/g000001/cache.db").read {
-      try Row.fetchAll($0, sql: "EXPLAIN QUERY PLAN " + DiskReader.undecodable, arguments: [Data(), 1])
-    }
+    cache.remove(Fixtures.key(1))
+    cache.flush()
 
-    #expect(plan.compactMap { $0["detail"] as String? } == ["SEARCH source USING INDEX source_undecodable (digest=?)"])
+    #expect(ThumbnailCache(diskAt: directory.path).imageError(of: digest) == nil)
+    #expect(try StoredRowEditor(directory).count("SELECT count(*) FROM item") == 0)
   }
 }

@@ -91,7 +91,9 @@ struct UnreadableFileTests {
     let (files, monitor) = (Files(), CacheMonitor(logger: .silent))
     let reader = DiskReader(CacheDirectory(path: directory.path, openFile: files.open))
     func isFound() -> Bool {
-      let finding = try? reader.find(Fixtures.key(1), url: Fixtures.url(1), specs: [Fixtures.spec])
+      var used: [Int] = []
+      let lookup = CacheLookup(key: Fixtures.key(1), url: Fixtures.url(1), specs: [Fixtures.spec])
+      let finding = try? reader.find([lookup], now: 0, used: &used).first
       guard case .found = finding else { return false }
       return true
     }

@@ -13,12 +13,19 @@ import Testing
     var testDescription: String { code }
   }
 
+  /// The rows of sources have numbers that are multiples of 32,768; those of their thumbnails follow.
   static let damages = [
-    Damage(code: "bad_thumbnail", sql: "UPDATE blob SET data = zeroblob(length(data)) WHERE id = 1", left: 2),
-    Damage(code: "bad_source", sql: "UPDATE source SET etag = 'other' WHERE id IN (1, 2)", left: 1),
-    Damage(code: "wrong_count", sql: "UPDATE source SET bytes = 1 WHERE id = 3", left: 2),
-    Damage(code: "wrong_total", sql: "UPDATE total SET sources = 1000", left: 3),
-    Damage(code: "orphans", sql: "DELETE FROM source WHERE id = 2", left: 0),
+    Damage(
+      code: "bad_thumbnail",
+      sql: "UPDATE item SET body = zeroblob(length(body)) WHERE id = (SELECT min(id) FROM item WHERE body NOT NULL)",
+      left: 2),
+    Damage(
+      code: "bad_source",
+      sql: "UPDATE item SET record = zeroblob(99) WHERE id % 32768 = 0 AND id > (SELECT min(id) FROM item)", left: 1),
+    Damage(code: "wrong_count", sql: "UPDATE slot SET bytes = 1 WHERE number = 0", left: 2),
+    Damage(code: "wrong_total", sql: "INSERT INTO slot VALUES (99, 77, 0, NULL)", left: 3),
+    Damage(
+      code: "orphans", sql: "DELETE FROM item WHERE id = (SELECT max(id) FROM item WHERE id % 32768 = 0)", left: 2),
   ]
 
   private static func filled() async throws -> CommandFixture {

@@ -28,11 +28,20 @@ struct ColumnReader {
   /// compared, or has no checksum, and a damaged one may be any number.
   mutating func amount() -> Int? { integer().map { max(0, min($0, 1 << 40)) } }
 
-  mutating func bytes() -> [UInt8]? {
+  mutating func bytes() -> [UInt8]? { withBytes { [UInt8]($0) } }
+
+  /// Calls `body` with the bytes of a column, without copying them; returns nil for a value of another type.
+  mutating func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
+    let bytes = blob()
+    return try bytes.map(body)
+  }
+
+  /// Returns the bytes of a column, valid until the statement takes its next step; nil for a value of another type.
+  mutating func blob() -> UnsafeRawBufferPointer? {
     defer { index += 1 }
     guard sqlite3_column_type(statement, index) == SQLITE_BLOB else { return nil }
     let start = sqlite3_column_blob(statement, index)
-    return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
   }
 
   /// Skips some columns.

@@ -35,19 +35,30 @@ final class DiskCache: Sendable {
     largestOriginal = min(originals.byteLimit(of: limit) / 8, stagingLimit / 4)
   }
 
-  /// Returns the entry of `key` with those of `specs` that exist, from staged writes first and then from disk.
-  func entry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
-    guard let change = writer.change(for: key) else { return storedEntry(for: key, url: url, specs: specs) }
-    guard let source = change.source, source.url == url else { return nil }
-    if !change.replacesAll, !source.replacesImages,
-      let stored = storedEntry(for: key, url: url, specs: specs), !source.replaces(stored.source)
+  /// Returns the entries of `lookups` in the same order, each from staged writes first and then from disk.
+  func entries(for lookups: [CacheLookup]) -> [CacheEntry?] {
+    let changes = writer.changes(for: lookups.map(\.key))
+    // Lookups without a staged change are made together.
+    var stored = storedEntries(for: zip(lookups, changes).filter { $1 == nil }.map(\.0)).makeIterator()
+    return zip(lookups, changes).map { lookup, change in
+      if let change { return entry(for: lookup, changedBy: change) }
+      return stored.next() ?? nil
+    }
+  }
+
+  /// Returns the entry as it will be when `change` has been written.
+  private func entry(for lookup: CacheLookup, changedBy change: Staging.Change) -> CacheEntry? {
+    guard let source = change.source, source.url == lookup.url else { return nil }
+    if !change.replacesAll, !source.replacesImages, let stored = storedEntry(for: lookup),
+      !source.replaces(stored.source)
     {
       return CacheEntry(stored.content.with(laterFailure: source), origin: .disk)
     }
-    let staged = CacheEntry.Content(source, change.thumbnails).narrowed(to: specs)
-    let missing = specs.filter { staged.thumbnails[$0] == nil }
-    guard !missing.isEmpty, !change.replacesAll,
-      let stored = storedEntry(for: key, url: url, specs: missing), stored.source.sharesThumbnails(with: source)
+    let staged = CacheEntry.Content(source, change.thumbnails).narrowed(to: lookup.specs)
+    var rest = lookup
+    rest.specs = lookup.specs.filter { staged.thumbnails[$0] == nil }
+    guard !rest.specs.isEmpty, !change.replacesAll, let stored = storedEntry(for: rest),
+      stored.source.sharesThumbnails(with: source)
     else { return CacheEntry(staged, origin: .memory) }
     let thumbnails = staged.thumbnails.merging(stored.thumbnails) { staged, _ in staged }
     return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
@@ -97,22 +108,30 @@ final class DiskCache: Sendable {
   /// Blocks until everything stored so far is on disk or has failed to be written.
   func flush() { writer.flush() }
 
-  private func storedEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
+  private func storedEntry(for lookup: CacheLookup) -> CacheEntry? { storedEntries(for: [lookup]).first ?? nil }
+
+  private func storedEntries(for lookups: [CacheLookup]) -> [CacheEntry?] {
+    guard !lookups.isEmpty else { return [] }
+    let time = now().wholeSeconds
+    var used: [Int] = []
+    defer { if !used.isEmpty { writer.noteUses(of: used) } }
     do throws(DiskReader.ReadFailure) {
-      switch try reader.find(key, url: url, specs: specs) {
-      case .missing: return nil
-      case .found(let source, let thumbnails, let lastUsed):
-        // A time in the future, recorded before the clock was set back, counts as long ago.
-        let isLongAgo = !(0..<Self.useInterval).contains(now().wholeSeconds - lastUsed)
-        if isLongAgo { writer.noteUse(of: key) }
-        return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
-      case .unusable:
-        monitor.count { $0.unusable += 1 }
-        remove(key)
-        return nil
-      }
+      return zip(lookups, try reader.find(lookups, now: time, used: &used)).map(entry)
     } catch {
       note(error)
+      // A failure that concerns one entry must not lose the others.
+      guard lookups.count > 1 else { return [nil] }
+      return lookups.map(storedEntry)
+    }
+  }
+
+  private func entry(for lookup: CacheLookup, _ finding: Finding) -> CacheEntry? {
+    switch finding {
+    case .missing: return nil
+    case .found(let source, let thumbnails): return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
+    case .unusable:
+      monitor.count { $0.unusable += 1 }
+      remove(lookup.key)
       return nil
     }
   }

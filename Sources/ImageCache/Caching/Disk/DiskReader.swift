@@ -3,15 +3,6 @@ import Synchronization
 
 /// Finds entries on disk. Never writes and never waits for a writer.
 final class DiskReader: Sendable {
-  /// The result of a lookup.
-  enum Finding {
-    case missing
-    /// An intact entry with those of the requested thumbnails that exist, and the time of its last use.
-    case found(StoredSource, [ThumbnailSpec: Thumbnail], lastUsed: Int)
-    /// An entry that fails its checksum, belongs to another URL, or is a failure of another renderer version.
-    case unusable
-  }
-
   private struct State {
     var generation: OpenGeneration?
     /// The time of the last look at `CURRENT`; nil forces a new look.
@@ -36,6 +27,7 @@ final class DiskReader: Sendable {
   private static let longestBusyPause: Duration = .seconds(60)
 
   private let directory: CacheDirectory
+  private let names = SpecNames()
   private let state = Mutex(State())
 
   init(_ directory: CacheDirectory) { self.directory = directory }
@@ -43,20 +35,25 @@ final class DiskReader: Sendable {
   /// Makes the next lookup read `CURRENT` again.
   func invalidate() { state.withLock { ($0.checkedAt, $0.busyUntil) = (nil, nil) } }
 
-  /// Returns the entry of `key` with those of `specs` that exist. May block on a disk read.
-  func find(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) throws(ReadFailure) -> Finding {
-    try read { try Self.find(key, url: url, specs: specs, in: $0) } ?? .missing
+  /// Returns the entries of `lookups` in the same order, read in one short transaction. May block on a disk read.
+  ///
+  /// - Parameters:
+  ///   - now: Seconds since 1970.
+  ///   - used: Receives the slots whose use must be recorded.
+  func find(_ lookups: [CacheLookup], now: Int, used: inout [Int]) throws(ReadFailure) -> [Finding] {
+    var slots: [Int] = []
+    let findings = try read { generation, database in
+      try generation.find(lookups, now: now, used: &slots, names: names, in: database)
+    }
+    used += slots
+    return findings ?? lookups.map { _ in .missing }
   }
 
   /// Returns the file kept for `key`, unchecked; empty if there is none.
   func original(of key: SourceKey) throws(ReadFailure) -> [UInt8] {
-    let body = try read { database -> [UInt8]? in
-      var run = try StatementRun(
-        """
-        SELECT b.data FROM source s JOIN original o ON o.source_id = s.id JOIN blob b ON b.id = o.blob_id
-        WHERE s.key = ?
-        """, in: database)
-      run.bind(key.bytes)
+    let body = try read { _, database -> [UInt8]? in
+      var run = try StatementRun("SELECT body FROM item WHERE id = ?", in: database)
+      run.bind(RowNumber.original(of: key))
       guard var columns = try run.next() else { return nil }
       return columns.bytes()
     }
@@ -65,23 +62,18 @@ final class DiskReader: Sendable {
 
   /// Returns the reason why this renderer version could not decode the bytes of `digest`; nil if none is stored.
   func imageError(of digest: BodyDigest) throws(ReadFailure) -> ImageError? {
-    try read { database -> ImageError? in
-      var run = try StatementRun(Self.undecodable, in: database)
-      run.bind(digest.bytes)
-      run.bind(Renderer.version)
-      guard var columns = try run.next() else { return nil }
-      let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
-      return key.flatMap { StoredSource.row(&columns, key: $0) }?.source.imageError(of: digest)
+    try read { _, database -> ImageError? in
+      var run = try StatementRun("SELECT record FROM item WHERE id = ?", in: database)
+      run.bind(RowNumber.verdict(on: digest))
+      guard var columns = try run.next(), let verdict = columns.withBytes({ VerdictRecord($0) }) ?? nil,
+        verdict.digest == digest, verdict.rendererVersion == Renderer.version
+      else { return nil }
+      return verdict.error
     } ?? nil
   }
 
-  static let undecodable = """
-    SELECT key, \(StoredSource.columns.joined(separator: ", ")) FROM source
-    WHERE digest = ? AND failure_code IS NOT NULL AND renderer = ? LIMIT 1
-    """
-
   /// Runs `body` in the current generation; nil if the directory contains no cache, or after it was busy.
-  private func read<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
+  private func read<T>(_ body: (OpenGeneration, Database) throws -> T) throws(ReadFailure) -> T? {
     let isPausing = state.withLock { $0.busyUntil.map { ContinuousClock.now < $0 } ?? false }
     if isPausing { return nil }
     do throws(ReadFailure) {
@@ -94,10 +86,10 @@ final class DiskReader: Sendable {
     }
   }
 
-  private func readOnceOrTwice<T>(_ body: (Database) throws -> T) throws(ReadFailure) -> T? {
+  private func readOnceOrTwice<T>(_ body: (OpenGeneration, Database) throws -> T) throws(ReadFailure) -> T? {
     guard let generation = try openGeneration() else { return nil }
     do throws(DiskCacheError) {
-      return try generation.read(body)
+      return try generation.read { try body(generation, $0) }
     } catch {
       guard error.code == .corrupt else { throw ReadFailure(error: error, generation: generation.number) }
     }
@@ -105,7 +97,7 @@ final class DiskReader: Sendable {
     close(generation)
     guard let again = try openGeneration() else { return nil }
     do throws(DiskCacheError) {
-      return try again.read(body)
+      return try again.read { try body(again, $0) }
     } catch {
       throw ReadFailure(error: error, generation: again.number)
     }
@@ -165,47 +157,5 @@ final class DiskReader: Sendable {
       guard let open else { throw ReadFailure(error: error, generation: 0) }
       return open.number
     }
-  }
-
-  static func find(
-    _ key: SourceKey, url: String, specs: [ThumbnailSpec], in database: Database
-  ) throws -> Finding {
-    let specs = Dictionary(specs.map { ($0.cacheHash, $0) }) { first, _ in first }
-    // A single statement, so that the source and its thumbnails are read at the same moment.
-    var run = try StatementRun(specs.count < selects.count ? selects[specs.count] : select(specs.count), in: database)
-    for hash in specs.keys { run.bind(hash) }
-    run.bind(key.bytes)
-    var found: (source: StoredSource, lastUsed: Int)?
-    var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
-    while var columns = try run.next() {
-      if found == nil {
-        guard let lastUsed = columns.amount(), let row = StoredSource.row(&columns, key: key), !row.isOutdated,
-          row.source.url == url
-        else { return .unusable }
-        found = (row.source, lastUsed)
-      } else {
-        columns.skip(1 + StoredSource.columns.count)
-      }
-      guard columns.integer() != nil else { continue }
-      guard let thumbnail = Thumbnail(&columns, key: key, specs: specs) else { return .unusable }
-      thumbnails[thumbnail.spec] = thumbnail
-    }
-    guard let found else { return .missing }
-    return .found(found.source, thumbnails, lastUsed: found.lastUsed)
-  }
-
-  private static let selects = (0...8).map(select)
-
-  /// Returns the query for a source and `count` of its thumbnails.
-  private static func select(_ count: Int) -> String {
-    let source = (["last_used"] + StoredSource.columns).map { "s.\($0)" }
-    let thumbnail = (["source_id"] + Thumbnail.columns).map { "t.\($0)" }
-    let marks = Array(repeating: "?", count: count)
-    return """
-      SELECT \((source + thumbnail).joined(separator: ", ")), b.data FROM source s
-      LEFT JOIN thumbnail t ON t.source_id = s.id AND t.spec_hash IN (\(marks.joined(separator: ", ")))
-      LEFT JOIN blob b ON b.id = t.blob_id
-      WHERE s.key = ?
-      """
   }
 }

@@ -17,8 +17,8 @@ struct DiskStore {
     var refused = 0
     /// The number of thumbnails left out because they are too large for the limit.
     var oversized = 0
-    /// The number of sources removed to stay within the limit.
-    var evicted = 0
+    /// The rows removed to stay within the limit.
+    var eviction = Eviction()
     /// True if the batch opened a database that readers do not know yet.
     var hasOpened = false
   }
@@ -36,6 +36,9 @@ struct DiskStore {
   private var generation: Generation?
   private var shortage = SpaceShortage()
   private var checkpoints = CheckpointSchedule()
+  /// The order of the last uses in the current generation by this process.
+  private var order = SlotOrder()
+  private let names = SpecNames()
   /// The newest generation that was found damaged. It must not stay the current one.
   private var damaged = 0
   /// The generation in which the last write met damage.
@@ -73,32 +76,34 @@ struct DiskStore {
     var outcome = try lock.withLock(patience: patience) { () throws(DiskCacheError) in
       try writeAgainIfDamaged(batch, now: now)
     }
-    if outcome.evicted > 0 { outcome.evicted += evictRest(now: now) }
+    if outcome.eviction.rows > 0 { outcome.eviction += evictRest(now: now) }
     outcome.hasOpened = openings != before
     return outcome
   }
 
-  /// Continues an eviction, and returns the number of sources removed. The batch is written already, so a failure only
-  /// ends the eviction: the next batch continues it.
-  private mutating func evictRest(now: Int) -> Int {
-    var count = 0
+  /// Continues an eviction. The batch is written already, so a failure only ends the eviction: the next batch continues
+  /// it.
+  private mutating func evictRest(now: Int) -> Eviction {
+    var sum = Eviction()
     for _ in 0..<Self.evictionSteps {
       pause()
       guard let limit = try? limit(), !checkpoints.isFull(logBytes: logBytes, limit: limit),
         let (victims, left) = try? evictSlack(below: limit, now: now)
-      else { return count }
-      count += victims
-      if victims > 0 { continue }
-      // Pages that belong to no source can only be the result of damage. Each further batch would be evicted again.
+      else { return sum }
+      sum += victims
+      if victims.rows > 0 { continue }
+      // Pages that belong to no row with a slot can only be the result of damage. Each further batch would be evicted
+      // again.
       if left > limit, left > Self.emptyBytes, let generation { reportDamage(in: generation.number) }
-      return count
+      return sum
     }
-    return count
+    return sum
   }
 
-  /// Evicts some sources. Returns their number, and the size of the database.
-  private mutating func evictSlack(below limit: Int, now: Int) throws(DiskCacheError) -> (victims: Int, left: Int) {
-    var (victims, left) = (0, 0)
+  /// Evicts some rows. Returns what was removed, and the size of the database.
+  private mutating func evictSlack(below limit: Int, now: Int) throws(DiskCacheError) -> (victims: Eviction, left: Int)
+  {
+    var (victims, left) = (Eviction(), 0)
     _ = try change(now: now) { transactions in
       victims = try transactions.evictSlack(below: limit)
       left = try transactions.usedBytes()
@@ -170,22 +175,36 @@ struct DiskStore {
     let limit = try limit()
     // If the space cannot be measured, a failing write will show the shortage.
     let isShort = space(directory.path)?.isShort ?? false
+    return try withTransactions(on: connection, now: now) { store, transactions in
+      var (outcome, batch) = (WriteSummary(), batch)
+      // First, so that a cache whose eviction fails stops growing.
+      outcome.eviction = try transactions.evict(downTo: limit)
+      try store.shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
+      outcome.oversized = batch.removeBodies(above: limit / 8, original: store.originals.byteLimit(of: limit) / 8)
+      if try store.isLogFull(transactions.database, limit: limit) { outcome.refused = batch.removeAdditions() }
+      outcome.refused += try transactions.write(batch, ceiling: store.shortage.ceiling.map { min($0, limit) })
+      // Originals kept by other processes are left to them.
+      if store.originals != .none {
+        try transactions.evictOriginals(downTo: store.originals.byteLimit(of: limit))
+      }
+      outcome.eviction += try transactions.evict(downTo: limit)
+      if !store.checkpoints.isFull(logBytes: store.logBytes, limit: limit) { try transactions.giveSpaceBack() }
+      try store.checkpointIfLarge(transactions.database, limit: limit)
+      return outcome
+    }
+  }
+
+  /// Runs `body` on the writing connection. The caller holds the lock.
+  private mutating func withTransactions<T>(
+    on connection: DatabaseQueue, now: Int, _ body: (inout Self, inout DiskTransactions) throws -> T
+  ) throws(DiskCacheError) -> T {
     do {
       return try connection.writeWithoutTransaction { database in
-        let transactions = DiskTransactions(database: database, now: now)
-        var (outcome, batch) = (WriteSummary(), batch)
-        // First, so that a cache whose eviction fails stops growing.
-        outcome.evicted = try transactions.evict(downTo: limit)
-        try shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
-        outcome.oversized = batch.removeBodies(above: limit / 8, original: originals.byteLimit(of: limit) / 8)
-        if try isLogFull(database, limit: limit) { outcome.refused = batch.removeAdditions() }
-        outcome.refused += try transactions.write(batch, ceiling: shortage.ceiling.map { min($0, limit) })
-        // Originals kept by other processes are left to them.
-        if originals != .none { try transactions.evictOriginals(downTo: originals.byteLimit(of: limit)) }
-        outcome.evicted += try transactions.evict(downTo: limit)
-        if !checkpoints.isFull(logBytes: logBytes, limit: limit) { try transactions.giveSpaceBack() }
-        try checkpointIfLarge(database, limit: limit)
-        return outcome
+        var transactions = DiskTransactions(database: database, now: now, order: order, names: names)
+        // A second reference would make each change copy the whole order.
+        order = SlotOrder()
+        defer { order = transactions.slots.order }
+        return try body(&self, &transactions)
       }
     } catch {
       throw DiskCacheError(error)
@@ -203,19 +222,19 @@ struct DiskStore {
   /// - Parameters:
   ///   - now: Seconds since 1970.
   ///   - body: Returns true if there is more to do.
-  mutating func change(now: Int, _ body: (DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
+  mutating func change(now: Int, _ body: (inout DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
     let lock = try openLock()
     return try lock.withLock(patience: patience) { () throws(DiskCacheError) in
       let connection = try currentConnection()
       let limit = try limit()
-      do {
-        return try connection.writeWithoutTransaction { database in
-          let hasMore = try body(DiskTransactions(database: database, now: now))
-          if hasMore { try checkpointIfLarge(database, limit: limit) } else { try checkpoint(database) }
-          return hasMore
+      return try withTransactions(on: connection, now: now) { store, transactions in
+        let hasMore = try body(&transactions)
+        if hasMore {
+          try store.checkpointIfLarge(transactions.database, limit: limit)
+        } else {
+          try store.checkpoint(transactions.database)
         }
-      } catch {
-        throw DiskCacheError(error)
+        return hasMore
       }
     }
   }
@@ -229,7 +248,7 @@ struct DiskStore {
     let opened = try openGeneration(current)
     openings += 1
     generation = opened
-    (shortage, checkpoints) = (SpaceShortage(), CheckpointSchedule())
+    (shortage, checkpoints, order) = (SpaceShortage(), CheckpointSchedule(), SlotOrder())
     return opened.connection
   }
 

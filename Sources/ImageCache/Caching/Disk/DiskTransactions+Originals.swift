@@ -1,36 +1,35 @@
 import GRDB
 
-// The downloaded files that thumbnails were made from.
+// The downloaded files that thumbnails were made from. They have a share of the limit for themselves.
 extension DiskTransactions {
-  /// Stores the file of a source and replaces an older one.
-  func insert(original body: [UInt8], of source: Int) throws {
-    try removeOriginal(of: source)
-    var file = try StatementRun("INSERT INTO blob (data) VALUES (?)", in: database)
-    file.bind(body)
-    try file.finish()
-    try run("INSERT INTO original (blob_id, source_id, length) VALUES (last_insert_rowid(), ?, ?)", source, body.count)
-  }
-
-  /// Removes the file of a source. A trigger deletes its bytes.
-  func removeOriginal(of source: Int) throws {
-    try run("DELETE FROM original WHERE source_id = ?", source)
-  }
-
-  /// Removes the files stored first until all files together take at most `limit` bytes.
-  func evictOriginals(downTo limit: Int) throws {
+  /// Removes the least recently used files if all files together take more than `limit` bytes.
+  mutating func evictOriginals(downTo limit: Int) throws {
     guard try originalBytes() > limit else { return }
-    try database.inTransaction(.immediate) {
-      while try originalBytes() > limit {
-        try run("DELETE FROM original WHERE blob_id = (SELECT min(blob_id) FROM original)")
+    try inTransaction { transactions in
+      for (slot, row) in try transactions.originalsByLastUse() {
+        guard try transactions.originalBytes() > limit else { return }
+        try transactions.remove(row: row, slot: slot)
       }
-      return .commit
     }
   }
 
-  /// Returns the total size of all files in bytes; 0 without files, even if the stored total is damaged.
+  /// Returns the total size of all files in bytes.
   func originalBytes() throws -> Int {
-    var run = try StatementRun("SELECT bytes FROM original_total WHERE EXISTS (SELECT 1 FROM original)", in: database)
+    var run = try StatementRun(
+      "SELECT sum(\(RowNumber.size)) FROM slot WHERE \(RowNumber.isOriginal)", in: database)
     guard var columns = try run.next() else { return 0 }
-    return columns.integer() ?? 0
+    return columns.amount() ?? 0
+  }
+
+  private mutating func originalsByLastUse() throws -> [(slot: Int, row: Int)] {
+    var run = try StatementRun("SELECT number, id FROM slot WHERE \(RowNumber.isOriginal)", in: database)
+    var rows: [Int: Int] = [:]
+    while var columns = try run.next() {
+      if let slot = columns.integer(), let row = columns.integer() { rows[slot] = row }
+    }
+    var times: [UInt32: [Int]] = [:]
+    for slot in rows.keys.sorted() { times[try rank(slot), default: []].append(slot) }
+    let slots = times.sorted { $0.key < $1.key }.flatMap { self.slots.order.sorted($0.value) }
+    return slots.compactMap { slot in rows[slot].map { (slot, $0) } }
   }
 }

@@ -48,6 +48,11 @@ final class DiskWriter: Sendable {
   /// Returns the pending change of `key`; nil if there is none.
   func change(for key: SourceKey) -> Staging.Change? { staging.withLock { $0.change(for: key) } }
 
+  /// Returns the pending changes of `keys`, in the same order.
+  func changes(for keys: [SourceKey]) -> [Staging.Change?] {
+    staging.withLock { staging in keys.map { staging.change(for: $0) } }
+  }
+
   /// Stages a change. If too much is waiting already, the change is dropped and counted.
   func stage(_ change: Staging.Change, for key: SourceKey) {
     let (isStaged, isFull) = staging.withLock { ($0.stage(change, for: key), $0.isBatchFull) }
@@ -55,10 +60,10 @@ final class DiskWriter: Sendable {
     schedule(isFull ? .now : .afterInterval)
   }
 
-  /// Records a use, to be written with the next batch. Hits alone cause a write only if there are many.
-  func noteUse(of key: SourceKey) {
+  /// Records uses of slots, to be written with the next batch. Hits alone cause a write only if there are many.
+  func noteUses(of slots: [Int]) {
     let isFull = staging.withLock { staging in
-      staging.noteUse(of: key)
+      staging.noteUses(of: slots)
       return staging.isBatchFull
     }
     if isFull { schedule(.now) }
@@ -142,7 +147,7 @@ final class DiskWriter: Sendable {
       counters.written += batch.changes.count - outcome.refused
       counters.dropped += outcome.refused
       counters.refused += outcome.oversized
-      counters.evicted += outcome.evicted
+      counters.evicted += outcome.eviction.sources
     }
     if outcome.hasOpened { onOpening() }
   }

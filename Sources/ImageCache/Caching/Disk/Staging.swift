@@ -40,8 +40,8 @@ struct Staging {
   /// The changes written in one transaction.
   struct ChangeSet {
     var changes: [(key: SourceKey, change: Change)]
-    /// Entries that were used and whose recorded last use is old enough to be updated.
-    var used: Set<SourceKey>
+    /// Slots that were used and whose recorded last use is old enough to be updated.
+    var used: Set<Int>
   }
 
   /// The number of entries and of bytes that make a batch full.
@@ -56,7 +56,7 @@ struct Staging {
   /// The keys of `pending`, oldest first.
   private var order: [SourceKey] = []
   private var writing: [SourceKey: Change] = [:]
-  private var used: Set<SourceKey> = []
+  private var used: Set<Int> = []
 
   /// - Parameter byteLimit: The most bytes held for writing, including the batch that is being written.
   init(byteLimit: Int) { self.byteLimit = byteLimit }
@@ -82,8 +82,8 @@ struct Staging {
     return true
   }
 
-  /// Records a use of the entry of `key`.
-  mutating func noteUse(of key: SourceKey) { used.insert(key) }
+  /// Records uses of slots.
+  mutating func noteUses(of slots: some Sequence<Int>) { used.formUnion(slots) }
 
   /// Returns the pending change of `key`; nil if there is none.
   func change(for key: SourceKey) -> Change? {

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// One execution of a prepared statement, on the queue of its connection.
+/// Executions of a prepared statement, on the queue of its connection.
 ///
 /// Values are passed to and from SQLite directly: GRDB's value types in between would cost a lookup more than SQLite
 /// itself. The statement is reset on deinitialization, so that it never keeps the write-ahead log from being emptied.
@@ -14,7 +14,7 @@ struct StatementRun: ~Copyable {
   /// SQLite's marker for a value that it must copy.
   private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-  /// Prepares `sql`, once per connection, for one execution.
+  /// Prepares `sql`, once per connection.
   init(_ sql: String, in database: Database) throws {
     self.database = database
     statement = try database.cachedStatement(sql: sql).sqliteStatement
@@ -23,6 +23,12 @@ struct StatementRun: ~Copyable {
   deinit {
     sqlite3_reset(statement)
     sqlite3_clear_bindings(statement)
+  }
+
+  /// Ends the execution, so that the statement can be executed again with other parameters.
+  mutating func restart() {
+    sqlite3_reset(statement)
+    parameter = 0
   }
 
   /// Binds the next parameter. An error is thrown by ``next()``.

@@ -25,31 +25,3 @@ extension ThumbnailSpec {
       quality: quality, background: background, filter: filter, light: light, scans: scans)
   }
 }
-
-extension ThumbnailSpec {
-  /// The hash that finds a thumbnail's row: 64 bits over everything that determines its pixels, including the renderer
-  /// version.
-  ///
-  /// The row's checksum covers the spec again, so two specs with the same hash are never confused.
-  var cacheHash: Int {
-    var sum = Checksum()
-    sum.add(self)
-    return sum.value()
-  }
-}
-
-extension Checksum {
-  /// Adds a spec and the renderer version.
-  mutating func add(_ spec: ThumbnailSpec) {
-    let color = spec.background
-    add(Renderer.version << 48 | spec.quality << 24 | Int(color.red) << 16 | Int(color.green) << 8 | Int(color.blue))
-    add(spec.box.width << 32 | spec.box.height)
-    add(spec.scale)
-    add(spec.fit.rawValue)
-    add(spec.enlargement.rawValue)
-    add(spec.format.rawValue)
-    add(spec.filter.rawValue)
-    add(spec.light.rawValue)
-    add(spec.scans.rawValue)
-  }
-}

@@ -41,7 +41,8 @@ extension CachePolicy {
 
   /// Explains why the response is fresh or stale at `now`.
   public func explanation(at now: Date) -> Explanation {
-    Explanation(
+    let fields = fields
+    return Explanation(
       state: state(at: now), respondedAt: Self.date(respondedAt), age: age(at: now), lifetime: lifetime, basis: basis,
       freshUntil: freshUntil == 0 ? nil : Self.date(freshUntil),
       staleOnErrorUntil: mayServeStaleOnError ? Self.date(staleOnErrorUntil) : nil,
@@ -50,6 +51,7 @@ extension CachePolicy {
   }
 
   private var basis: Explanation.Basis {
+    let fields = fields
     if let left = CacheControl(fields.redirectControl).maxAge, lifetime == initialAge + left { return .redirect }
     if status == 404 || status == 410 { return .missing }
     if CacheControl(fields.cacheControl).maxAge != nil { return .maxAge }

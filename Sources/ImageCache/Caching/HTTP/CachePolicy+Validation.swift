@@ -6,6 +6,7 @@ extension CachePolicy {
   /// The header fields that make a request conditional: `If-None-Match` and `If-Modified-Since`, for each validator of
   /// the response. Empty if it has none; then only a full response can replace it.
   public var conditionalFields: HTTPFields {
+    let fields = fields
     var result = HTTPFields()
     result[.ifNoneMatch] = fields.entityTag
     result[.ifModifiedSince] = fields.lastModified
@@ -17,6 +18,7 @@ extension CachePolicy {
   /// must be repeated without conditions.
   public func isConfirmed(by notModified: HTTPResponse) -> Bool {
     guard let tag = notModified.headerFields[.eTag], !tag.hasPrefix("W/") else { return true }
+    let fields = fields
     return tag == fields.entityTag || "W/\(tag)" == fields.entityTag
   }
 

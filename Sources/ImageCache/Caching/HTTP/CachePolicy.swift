@@ -24,7 +24,8 @@ public struct CachePolicy: Hashable, Sendable {
   static let clockTolerance = 300
 
   let status: Int
-  let fields: ResponseFields
+  /// The header fields of the response; see ``fields``.
+  let packed: PackedFields
   /// Seconds since 1970, like all times inside.
   let requestedAt: Int
   let respondedAt: Int
@@ -34,6 +35,11 @@ public struct CachePolicy: Hashable, Sendable {
   let lifetime: Int
   /// The age at ``respondedAt`` in seconds (RFC 9111, section 4.2.3).
   let initialAge: Int
+  /// True for `Vary: *`, which no later request matches (RFC 9111, section 4.1).
+  let variesByEverything: Bool
+
+  /// The header fields of the response. Each use unpacks all of them.
+  var fields: ResponseFields { packed.fields }
 
   /// Creates the policy of a response to a GET request; nil if it must not be stored because of `no-store` or a status
   /// other than 200, 203, 404 and 410.
@@ -79,7 +85,7 @@ public struct CachePolicy: Hashable, Sendable {
   private static let storableStatuses: Set = [200, 203, 404, 410]
 
   init(status: Int, fields: ResponseFields, requestedAt: Int, respondedAt: Int) {
-    (self.status, self.fields) = (status, fields)
+    (self.status, packed) = (status, PackedFields(fields))
     (self.requestedAt, self.respondedAt) = (requestedAt, respondedAt)
     let redirects = CacheControl(fields.redirectControl)
     control = CacheControl(fields.cacheControl).restricted(by: redirects)
@@ -89,6 +95,7 @@ public struct CachePolicy: Hashable, Sendable {
       status: status, control: control, fields: fields, date: date ?? respondedAt, now: respondedAt)
     lifetime = min(own, redirects.maxAge.map { age + $0 } ?? own)
     initialAge = age
+    variesByEverything = fields.vary?.utf8.contains(UInt8(ascii: "*")) ?? false
   }
 
   /// Returns ``State/fresh`` if the response may be used at `now` without contacting the origin.
@@ -134,9 +141,6 @@ public struct CachePolicy: Hashable, Sendable {
   var isReusable: Bool {
     !control.noCache && !control.noStore && !variesByEverything
   }
-
-  /// True for `Vary: *`, which no later request matches (RFC 9111, section 4.1).
-  private var variesByEverything: Bool { fields.vary?.utf8.contains(UInt8(ascii: "*")) ?? false }
 }
 
 extension Date {

@@ -29,8 +29,19 @@ struct ResponseFields: Hashable, Sendable {
   /// the source is downloaded again instead of being revalidated.
   private static func keptValidator(_ value: String) -> String? { value.utf8.count <= 1024 ? value : nil }
 
-  /// Calls `body` with every field, in the order of the database columns and the checksum. Avoids an array, because
-  /// every disk lookup calls this.
+  /// Creates fields from the values that `next` returns, in the order of ``forEach(_:)``.
+  init(_ next: () -> String?) {
+    cacheControl = next()
+    expires = next()
+    date = next()
+    age = next()
+    entityTag = next()
+    lastModified = next()
+    vary = next()
+    redirectControl = next()
+  }
+
+  /// Calls `body` with every field, in the order in which they are packed.
   func forEach(_ body: (String?) -> Void) {
     body(cacheControl)
     body(expires)

@@ -25,7 +25,8 @@ extension CacheInspector {
   /// Returns a thumbnail of the source `key` with its bytes; nil if it is missing or fails its checksum.
   public func thumbnail(_ spec: ThumbnailSpec, of key: SourceKey, url: String) throws(DiskCacheError) -> Thumbnail? {
     try generation.read { database in
-      guard case .found(_, let found, _) = try DiskReader.find(key, url: url, specs: [spec], in: database) else {
+      var finder = try EntryFinder(in: database, names: SpecNames())
+      guard case .found(_, let found) = try finder.find(CacheLookup(key: key, url: url, specs: [spec])) else {
         return nil
       }
       return found[spec]

@@ -13,7 +13,7 @@ public struct CacheInspector: Sendable {
     generation = try OpenGeneration.current(of: directory)
   }
 
-  /// Returns what the cache holds, from totals that every write updates. Sources are fresh or stale as of `now`.
+  /// Returns what the cache holds, from a narrow index of all rows. Sources are fresh or stale as of `now`.
   public func statistics(at now: Date) throws(DiskCacheError) -> CacheStatistics {
     let database = directory.databasePath(generation.number)
     return try generation.read { connection in
@@ -21,15 +21,15 @@ public struct CacheInspector: Sendable {
       run.bind(now.wholeSeconds)
       guard var columns = try run.next() else { throw DiskCacheError(.corrupt, "The totals cannot be read.") }
       let (sources, failures, fresh) = (columns.integer() ?? 0, columns.integer() ?? 0, columns.integer() ?? 0)
-      let (thumbnails, bytes) = (columns.integer() ?? 0, columns.integer() ?? 0)
+      let (thumbnails, bytes, originals) = (columns.integer() ?? 0, columns.amount() ?? 0, columns.amount() ?? 0)
       return CacheStatistics(
         directory: directory.path, generation: generation.number, sources: sources, freshSources: fresh,
         staleSources: sources - failures - fresh, failures: failures, thumbnails: thumbnails, thumbnailBytes: bytes,
-        originalBytes: try DiskTransactions(database: connection, now: 0).originalBytes(),
+        originalBytes: originals,
         usedBytes: try DiskTransactions(database: connection, now: 0).usedBytes(),
         storedLimit: try directory.storedLimit(), databaseBytes: CacheDirectory.size(ofFile: database),
         logBytes: CacheDirectory.size(ofFile: database + "-wal"),
-        oldestUse: columns.integer().map { Date(timeIntervalSince1970: Double($0)) })
+        oldestUse: try EvictionOrder.oldestUse(in: connection))
     }
   }
 
@@ -49,7 +49,7 @@ public struct CacheInspector: Sendable {
     }
   }
 
-  /// Calls `body` with each source, in the order in which they were first stored. Reads one page at a time, so the
+  /// Calls `body` with each source, in the order of their keys. Reads one page at a time, so the
   /// memory used does not grow with the cache, and writers never wait.
   ///
   /// - Returns: The number of damaged sources, which are left out.
@@ -66,8 +66,9 @@ public struct CacheInspector: Sendable {
   }
 
   private static let totals = """
-    SELECT sum(sources), sum(sources * is_failure), sum(sources * (NOT is_failure AND fresh_until > ?)),
-      sum(thumbnails), sum(bytes), (SELECT min(last_used) FROM source)
-    FROM total
+    SELECT sum(\(RowNumber.isSource)), sum(\(RowNumber.isSource) AND fresh_until IS NULL), sum(fresh_until > ?),
+      sum(\(RowNumber.isThumbnail)), sum(\(RowNumber.size) * (\(RowNumber.isThumbnail))),
+      sum(\(RowNumber.size) * (\(RowNumber.isOriginal)))
+    FROM slot WHERE id IS NOT NULL
     """
 }

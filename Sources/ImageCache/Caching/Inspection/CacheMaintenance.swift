@@ -80,14 +80,14 @@ public enum CacheMaintenance {
   }
 
   /// Removes the damaged sources that a verification found, or empties the cache if a problem does not name a source.
-  /// Wrong totals are recomputed. Verify again to learn whether that was enough.
+  /// A wrong index for statistics and eviction is corrected. Verify again to learn whether that was enough.
   public static func repair(_ problems: [CacheProblem], directory path: String) throws(DiskCacheError) {
     let others = problems.filter { $0.code != .wrongTotal }
     let keys = others.compactMap(\.key)
     guard keys.count == others.count else { return try clear(directory: path) }
     try remove(keys, directory: path)
     guard others.count < problems.count else { return }
-    try change(path) { run throws(DiskCacheError) in try run.sumUp() }
+    try change(path) { run throws(DiskCacheError) in try run.repair() }
   }
 
   private static func existing(_ path: String) throws(DiskCacheError) -> CacheDirectory {

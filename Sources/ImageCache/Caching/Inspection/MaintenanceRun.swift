@@ -25,16 +25,16 @@ struct MaintenanceRun {
   /// - Returns: The number of sources removed.
   mutating func prune(downTo limit: Int?) throws(DiskCacheError) -> Int {
     let limit = if let limit { limit } else { try store.limit() }
-    var (count, victims) = (0, 0)
+    var (sum, last) = (Eviction(), Eviction())
     repeat {
       _ = try step { transactions in
-        victims = try transactions.evictSome(downTo: limit)
+        last = try transactions.evictSome(downTo: limit)
         return true
       }
-      count += victims
-    } while victims > 0
+      sum += last
+    } while last.rows > 0
     try giveSpaceBack()
-    return count
+    return sum.sources
   }
 
   /// Removes the sources of `keys`, and returns the space to the file system.
@@ -48,10 +48,10 @@ struct MaintenanceRun {
     try giveSpaceBack()
   }
 
-  /// Recomputes the totals from the rows.
-  mutating func sumUp() throws(DiskCacheError) {
+  /// Corrects the index for statistics and eviction.
+  mutating func repair() throws(DiskCacheError) {
     _ = try step { transactions in
-      try transactions.sumUp()
+      try transactions.repair()
       return false
     }
   }
@@ -73,7 +73,7 @@ struct MaintenanceRun {
   }
 
   /// Makes one change. Returns true if `body` reports more to do.
-  private mutating func step(_ body: (DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
+  private mutating func step(_ body: (inout DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
     defer { pause() }
     return try store.change(now: now, body)
   }

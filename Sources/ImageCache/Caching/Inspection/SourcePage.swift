@@ -10,86 +10,80 @@ struct SourcePage {
   var unusable: [SourceKey?] = []
   /// The number of failures from another renderer version, which count as missing.
   var outdated = 0
-  /// The identifier of the last source. The next page begins after it.
-  var last = Int.min
+  /// The last row. The next page begins after it.
+  var last: Int
 
-  /// Reads the page after the source `previous`, ordered by identifier; nil if there are no more.
+  /// Reads the page after the row `previous`; nil if there are no more rows.
   init?(after previous: Int, in database: Database) throws {
-    last = try Self.end(after: previous, in: database)
-    guard last > previous else { return nil }
-    var run = try StatementRun(Self.selection + " WHERE id > ? AND id <= ? ORDER BY id", in: database)
-    run.bind(previous)
-    run.bind(last)
-    let thumbnails = try ListedSource.Thumbnail.all(after: previous, through: last, in: database)
-    while var columns = try run.next() {
-      take(&columns, thumbnails)
-    }
+    last = previous
+    guard previous < .max else { return nil }
+    try read(previous + 1...Int.max, limit: Self.length, in: database)
+    if last == previous { return nil }
   }
 
   /// Reads at most `limit` sources with these keys, ordered by key.
   init(keys: ClosedRange<SourceKey>, limit: Int, in database: Database) throws {
-    var run = try StatementRun(Self.selection + " WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?", in: database)
-    run.bind(keys.lowerBound.bytes)
-    run.bind(keys.upperBound.bytes)
-    run.bind(limit)
-    while var columns = try run.next() {
-      var first = columns
-      let id = first.integer() ?? 0
-      take(&columns, try ListedSource.Thumbnail.all(after: id - 1, through: id, in: database))
-    }
+    let rows = RowNumber.source(keys.lowerBound)...RowNumber.all(of: keys.upperBound).upperBound
+    last = rows.lowerBound
+    try read(rows, limit: limit, in: database)
+    sources.removeAll { !keys.contains($0.key) }
   }
 
-  private static let selection = """
-    SELECT id, key, last_used, \(StoredSource.columns.joined(separator: ", ")) FROM source
-    """
-
-  private mutating func take(_ columns: inout ColumnReader, _ thumbnails: [Int: [ListedSource.Thumbnail]]) {
-    let id = columns.integer() ?? 0
-    let key = columns.bytes().flatMap { SourceKey(bytes: $0) }
-    guard let key, let lastUsed = columns.integer(), let row = StoredSource.row(&columns, key: key) else {
-      return unusable.append(key)
-    }
-    if row.isOutdated {
-      outdated += 1
-      return
-    }
-    sources.append(
-      ListedSource(
-        key: key, source: row.source, lastUsed: Date(timeIntervalSince1970: Double(lastUsed)),
-        thumbnails: thumbnails[id] ?? []))
-  }
-
-  /// Returns the identifier of the last source on the page after `previous`; `previous` if the page is empty.
-  private static func end(after previous: Int, in database: Database) throws -> Int {
+  private mutating func read(_ rows: ClosedRange<Int>, limit: Int, in database: Database) throws {
     var run = try StatementRun(
-      "SELECT max(id) FROM (SELECT id FROM source WHERE id > ? ORDER BY id LIMIT \(length))", in: database)
-    run.bind(previous)
-    guard var columns = try run.next() else { return previous }
-    return columns.integer() ?? previous
+      "SELECT id, slot, record, length(body) FROM item WHERE id BETWEEN ? AND ? ORDER BY id", in: database)
+    run.bind(rows.lowerBound)
+    run.bind(rows.upperBound)
+    var (times, count, isListed) = (UseTimes(), 0, false)
+    while var columns = try run.next() {
+      guard let row = columns.integer() else { continue }
+      let lastUsed = try times.date(of: columns.integer() ?? -1, in: database)
+      switch RowNumber.kind(of: row) {
+      case .source:
+        if count == limit { return }
+        count += 1
+        isListed = take(columns.blob() ?? .empty, lastUsed, at: row)
+      case .thumbnail where isListed: addThumbnail(&columns, lastUsed)
+      default: break
+      }
+      last = row
+    }
+  }
+
+  /// Takes a source; returns true if it is listed.
+  private mutating func take(_ record: UnsafeRawBufferPointer, _ lastUsed: Date, at row: Int) -> Bool {
+    guard let stored = SourceRecord(record), RowNumber.source(stored.key) == row else {
+      unusable.append(SourceKey(at: row))
+      return false
+    }
+    if stored.isOutdated {
+      outdated += 1
+      return false
+    }
+    sources.append(ListedSource(key: stored.key, source: stored.source, lastUsed: lastUsed, thumbnails: []))
+    return true
+  }
+
+  private mutating func addThumbnail(_ columns: inout ColumnReader, _ lastUsed: Date) {
+    guard let record = ThumbnailRecord(withoutBody: columns.blob() ?? .empty) else { return }
+    let spec = ThumbnailSpec(cacheText: record.specText)
+    let thumbnail = ListedSource.Thumbnail(
+      label: spec?.label ?? record.specText, spec: spec, size: record.size, format: record.format,
+      bytes: columns.integer() ?? 0)
+    sources[sources.count - 1].thumbnails.append(thumbnail)
+    sources[sources.count - 1].lastUsed = max(sources[sources.count - 1].lastUsed, lastUsed)
   }
 }
 
-extension ListedSource.Thumbnail {
-  /// Returns the thumbnails of the sources with identifiers in this range, by source identifier.
-  static func all(after first: Int, through last: Int, in database: Database) throws -> [Int: [Self]] {
-    var run = try StatementRun(
-      """
-      SELECT source_id, spec, width, height, format, length FROM thumbnail WHERE source_id > ? AND source_id <= ?
-      """, in: database)
-    run.bind(first)
-    run.bind(last)
-    var result: [Int: [Self]] = [:]
-    while var columns = try run.next() {
-      guard let id = columns.integer(), let text = columns.text(), let width = columns.integer(),
-        let height = columns.integer(), let format = columns.text().flatMap(OutputFormat.init(rawValue:)),
-        let bytes = columns.integer()
-      else { continue }
-      let spec = ThumbnailSpec(cacheText: text)
-      result[id, default: []].append(
-        Self(
-          label: spec?.label ?? text, spec: spec, size: PixelSize(width: width, height: height), format: format,
-          bytes: bytes))
-    }
-    return result
+/// The times of last use, read one chunk at a time.
+private struct UseTimes {
+  private var chunks: [Int: UseChunk] = [:]
+
+  mutating func date(of slot: Int, in database: Database) throws -> Date {
+    guard SlotTable.isValid(slot) else { return Date(timeIntervalSince1970: 0) }
+    let (number, index) = UseChunk.position(of: slot)
+    let chunk = try chunks[number] ?? SlotTable.chunk(number, in: database) ?? UseChunk()
+    if chunks[number] == nil { chunks[number] = chunk }
+    return Date(timeIntervalSince1970: Double(chunk[index]))
   }
 }

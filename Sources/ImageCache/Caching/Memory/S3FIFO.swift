@@ -4,7 +4,7 @@
 /// others are evicted, and only their keys are remembered. A key that returns while remembered goes straight to the
 /// main queue. Thus a scan of any length flushes only the small queue. A hit increments one counter and moves
 /// nothing.
-struct S3FIFO<Key: Hashable, Value> {
+struct S3FIFO<Key: ScatteredKey, Value> {
   /// The result of an insertion.
   enum Insertion: Hashable {
     case inserted
@@ -27,7 +27,7 @@ struct S3FIFO<Key: Hashable, Value> {
   /// The maximum cost of one value.
   let largestCost: Int
   private let smallLimit: Int
-  private var slotNumbers: [Key: Int32] = [:]
+  private var index = SlotIndex()
   private var slots: [Slot?] = []
   /// The number of uses of each slot, at most 3. Kept in a separate array, so that a hit writes a single byte.
   private var frequencies: [UInt8] = []
@@ -48,11 +48,11 @@ struct S3FIFO<Key: Hashable, Value> {
   /// The total cost of all values, never above the limit.
   var cost: Int { small.cost + main.cost }
   /// The number of values.
-  var count: Int { slotNumbers.count }
+  var count: Int { index.count }
 
   /// Returns the value of `key` and increments its use counter, up to 3.
   mutating func value(for key: Key) -> Value? {
-    guard let slot = slotNumbers[key].map(Int.init) else { return nil }
+    guard let slot = slot(of: key).map(Int.init) else { return nil }
     if frequencies[slot] < 3 { frequencies[slot] += 1 }
     return slots[slot]?.value
   }
@@ -66,7 +66,7 @@ struct S3FIFO<Key: Hashable, Value> {
       if let old = remove(key) { evicted.append(old) }
       return .refused
     }
-    if let slot = slotNumbers[key] {
+    if let slot = slot(of: key) {
       replace(slot, with: value, cost: cost, evicted: &evicted)
       makeRoom(evicted: &evicted)
       return .replaced
@@ -74,7 +74,7 @@ struct S3FIFO<Key: Hashable, Value> {
     // The small queue could not hold a value above its own limit long enough for a second use.
     let queue: Queue = ghosts.recall(key) || cost > smallLimit ? .main : .small
     let slot = take(Slot(key: key, value: value, cost: cost, queue: queue))
-    slotNumbers[key] = slot
+    index.insert(slot, for: key.scatteredBits)
     append(slot, to: queue, cost: cost)
     makeRoom(evicted: &evicted)
     return .inserted
@@ -82,10 +82,19 @@ struct S3FIFO<Key: Hashable, Value> {
 
   /// Removes and returns the value of `key`.
   mutating func remove(_ key: Key) -> Value? {
-    guard let slot = slotNumbers.removeValue(forKey: key), let content = slots[Int(slot)] else { return nil }
+    guard let slot = slot(of: key), let content = slots[Int(slot)] else { return nil }
+    removeFromIndex(slot, key)
     dequeue(slot, content)
     release(slot)
     return content.value
+  }
+
+  private func slot(of key: Key) -> Int32? {
+    index.slot(of: key.scatteredBits) { slots[Int($0)]?.key == key }
+  }
+
+  private mutating func removeFromIndex(_ slot: Int32, _ key: Key) {
+    index.remove(key.scatteredBits) { $0 == slot }
   }
 
   private mutating func replace(_ slot: Int32, with value: Value, cost: Int, evicted: inout [Value]) {
@@ -120,7 +129,7 @@ struct S3FIFO<Key: Hashable, Value> {
       append(slot, to: .main, cost: content.cost)
     } else {
       ghosts.insert(content.key, cost: content.cost)
-      slotNumbers[content.key] = nil
+      removeFromIndex(slot, content.key)
       evicted.append(content.value)
       release(slot)
     }
@@ -135,7 +144,7 @@ struct S3FIFO<Key: Hashable, Value> {
       frequencies[Int(slot)] -= 1
       append(slot, to: .main, cost: content.cost)
     } else {
-      slotNumbers[content.key] = nil
+      removeFromIndex(slot, content.key)
       evicted.append(content.value)
       release(slot)
     }

@@ -1,0 +1,179 @@
+import GRDB
+
+/// The rows that an eviction removed.
+struct Eviction {
+  /// The number of rows: sources, thumbnails, originals and verdicts.
+  var rows = 0
+  /// The number of sources among them.
+  var sources = 0
+
+  static func += (left: inout Eviction, right: Eviction) {
+    left.rows += right.rows
+    left.sources += right.sources
+  }
+}
+
+extension DiskTransactions {
+  /// Eviction goes below the limit by one part in this many, so that it does not run after every batch.
+  private static let slack = 20
+  /// The approximate size of a row without its body.
+  static let rowBytes = 256
+  /// The pages returned to the file system in one step.
+  private static let vacuumPages = 256
+  /// The most rows removed in one transaction.
+  private static let evictionBatch = 512
+
+  /// Returns the size of the used pages of the database in bytes.
+  func usedBytes() throws -> Int {
+    (try pragma("page_count") - pragma("freelist_count")) * DiskDatabase.pageSize
+  }
+
+  /// Evicts at most one transaction's worth of the least recently used rows if the database holds more than `limit`
+  /// bytes.
+  mutating func evict(downTo limit: Int) throws -> Eviction {
+    try usedBytes() > limit ? try evictSlack(below: limit) : Eviction()
+  }
+
+  /// Evicts at most one transaction's worth of the least recently used rows if the database holds almost `limit` bytes:
+  /// the rest of an eviction that ``evict(downTo:)`` began.
+  mutating func evictSlack(below limit: Int) throws -> Eviction { try evictSome(downTo: limit - limit / Self.slack) }
+
+  /// Evicts at most one transaction's worth of the least recently used rows; none if the database holds no more than
+  /// `limit` bytes.
+  mutating func evictSome(downTo limit: Int) throws -> Eviction {
+    let excess = try usedBytes() - limit
+    guard excess > 0 else { return Eviction() }
+    let victims = try EvictionOrder(now: now, slots.order, in: database).first(Self.evictionBatch)
+    var result = Eviction()
+    guard !victims.isEmpty else { return result }
+    try inTransaction { transactions in
+      var sum = 0
+      for slot in victims where sum < excess {
+        sum += try transactions.evict(slot, &result)
+      }
+    }
+    return result
+  }
+
+  /// Evicts the row of `slot`, and returns the approximate number of bytes that this frees.
+  private mutating func evict(_ slot: Int, _ result: inout Eviction) throws -> Int {
+    guard let (row, bytes) = try content(of: slot) else {
+      // The time of a free slot is the result of damage.
+      try slots.release(slot, in: database)
+      result.rows += 1
+      return 0
+    }
+    guard RowNumber.kind(of: row) == .source else {
+      try removeSlot(slot, of: row)
+      result.rows += 1
+      try evictSourceIfBare(behind: row, &result)
+      return bytes + Self.rowBytes
+    }
+    return try evictSource(in: row, slot: slot, &result)
+  }
+
+  /// Evicts a source with all its rows, unless one of its thumbnails was used later. Hits record only the uses of
+  /// thumbnails; the source then counts as used with them.
+  private mutating func evictSource(in row: Int, slot: Int, _ result: inout Eviction) throws -> Int {
+    let own = try rank(slot)
+    let others = try rows(behind: row)
+    let latest = try others.map { try rank($0.slot) }.max() ?? own
+    if latest > own {
+      try slots.note(slot, at: Int(latest), in: database)
+      result.rows += 1
+      return 0
+    }
+    for (row, slot, _) in others { try removeSlot(slot, of: row) }
+    try removeSlot(slot, of: row)
+    result += Eviction(rows: 1 + others.count, sources: 1)
+    return others.reduce(Self.rowBytes) { $0 + $1.bytes + Self.rowBytes }
+  }
+
+  /// Returns the rank of `slot` in the order of eviction; 0 if it cannot exist.
+  mutating func rank(_ slot: Int) throws -> UInt32 {
+    try slots.time(of: slot, in: database).map { EvictionOrder.rank($0, now: now) } ?? 0
+  }
+
+  /// Evicts the source of an evicted thumbnail if it has no other row. It could only be kept for nothing.
+  private mutating func evictSourceIfBare(behind row: Int, _ result: inout Eviction) throws {
+    let source = RowNumber.source(of: row)
+    guard RowNumber.kind(of: row) == .thumbnail, try rows(behind: source).isEmpty,
+      let slot = try StoredRows.slot(of: source, in: database)
+    else { return }
+    try removeSlot(slot, of: source)
+    result += Eviction(rows: 1, sources: 1)
+  }
+
+  private mutating func removeSlot(_ slot: Int, of row: Int) throws {
+    try remove(row: row, slot: slot)
+    // The row may have named another slot, or may have been missing.
+    try run("UPDATE slot SET id = NULL, bytes = 0, fresh_until = NULL WHERE number = ?", slot)
+    try slots.release(slot, in: database)
+  }
+
+  private func content(of slot: Int) throws -> (row: Int, bytes: Int)? {
+    var run = try StatementRun("SELECT id, bytes FROM slot WHERE number = ?", in: database)
+    run.bind(slot)
+    guard var columns = try run.next(), let row = columns.integer() else { return nil }
+    return (row, columns.amount() ?? 0)
+  }
+
+  /// Returns the thumbnails and the original of the source in `row`.
+  private func rows(behind row: Int) throws -> [(row: Int, slot: Int, bytes: Int)] {
+    var run = try StatementRun(
+      "SELECT id, slot, coalesce(length(body), 0) FROM item WHERE id > ? AND id <= ?", in: database)
+    let range = RowNumber.all(ofSourceIn: row)
+    run.bind(range.lowerBound)
+    run.bind(range.upperBound)
+    var rows: [(row: Int, slot: Int, bytes: Int)] = []
+    while var columns = try run.next() {
+      if let row = columns.integer() { rows.append((row, columns.integer() ?? -1, columns.amount() ?? 0)) }
+    }
+    return rows
+  }
+}
+
+// Space.
+extension DiskTransactions {
+  /// Returns part of the free pages to the file system if they are more than a quarter of the file.
+  func giveSpaceBack() throws {
+    let (pages, free) = (try pragma("page_count"), try pragma("freelist_count"))
+    if free > Self.vacuumPages, free * 4 > pages { _ = try vacuum() }
+  }
+
+  /// Returns one step's worth of free pages to the file system; false if there were none.
+  func vacuum() throws -> Bool {
+    guard try pragma("freelist_count") > 0 else { return false }
+    try database.execute(sql: "PRAGMA incremental_vacuum(\(Self.vacuumPages))")
+    return true
+  }
+
+  /// Returns how many of the least recently used sources hold `excess` bytes, and the size of their contents.
+  func oldest(holding excess: Int) throws -> (sources: Int, bytes: Int) {
+    guard excess > 0 else { return (0, 0) }
+    // Pages are not quite full, and only empty ones are freed.
+    let contents = try contentBytes()
+    let excess = Int(Double(excess) / Double(max(1, try usedBytes())) * Double(contents))
+    let order = try EvictionOrder(now: now, slots.order, in: database)
+    var (sources, sum, rows) = (0, 0, 0)
+    for slot in order.first(.max) where sum + rows * Self.rowBytes < excess {
+      guard let (row, bytes) = try content(of: slot) else { continue }
+      if RowNumber.kind(of: row) == .source { sources += 1 }
+      sum += bytes
+      rows += 1
+    }
+    return (sources, sum)
+  }
+
+  /// Returns the approximate size of all rows.
+  private func contentBytes() throws -> Int {
+    var run = try StatementRun(
+      "SELECT sum(\(RowNumber.size) + \(Self.rowBytes)) FROM slot WHERE id IS NOT NULL", in: database)
+    guard var columns = try run.next() else { return 0 }
+    return columns.integer() ?? 0
+  }
+
+  private func pragma(_ name: String) throws -> Int {
+    try Int.fetchOne(database.cachedStatement(sql: "PRAGMA \(name)")) ?? 0
+  }
+}

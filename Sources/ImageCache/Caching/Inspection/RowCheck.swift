@@ -1,0 +1,16 @@
+/// One finding of a verification.
+enum RowCheck {
+  /// An intact source.
+  case source
+  /// Another intact row.
+  case intact
+  /// An intact thumbnail.
+  case thumbnail(bytes: Int)
+  /// A thumbnail, failure or verdict of another renderer version, which is never served.
+  case outdated
+  case problem(CacheProblem)
+
+  static func problem(_ code: CacheProblem.Code, _ key: SourceKey?, _ detail: String) -> RowCheck {
+    .problem(CacheProblem(code: code, key: key, detail: detail))
+  }
+}
