@@ -15,6 +15,9 @@ final class ThumbnailContext: Sendable {
     var waiting: [ObjectIdentifier: ThumbnailCaller] = [:]
   }
 
+  /// The most lookups that share a read transaction.
+  private static let lookUpGroupLimit = 64
+
   let state = Mutex(State())
   let cache: ThumbnailCache
   let downloader: Downloader
@@ -33,8 +36,10 @@ final class ThumbnailContext: Sendable {
   let requestsPerHost: @Sendable (_ host: String) -> Int
   /// Calls completions, and continues jobs after their downloads.
   let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
-  /// Runs lookups in the disk cache: a few at a time, and never on a thread that others need.
-  let lookUps: WorkQueue
+  /// Looks up jobs in the disk cache: in groups, and never on a thread that others need.
+  let lookUps: GroupQueue<ThumbnailJob>
+  /// Reads kept originals from the disk cache.
+  let reads: WorkQueue
   /// Runs the decodes, one image per thread.
   let renders: WorkQueue
   /// The number of calls to `cancelAll()`, changed under the lock of ``state``.
@@ -67,9 +72,11 @@ final class ThumbnailContext: Sendable {
       let rule = rules.rule(for: host)
       return rule.headerFields.isEmpty ? usual : rule.headerFields(over: fields).unusual
     }
-    lookUps = configuration.makeWorkQueue("thumbs.lookups", 2)
-    renders = configuration.makeWorkQueue(
-      "thumbs.renders", configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads))
+    lookUps = GroupQueue(
+      configuration.makeThreads("thumbs.lookups", 2), groupLimit: Self.lookUpGroupLimit, handle: ThumbnailJob.lookUp)
+    reads = WorkQueue(configuration.makeThreads("thumbs.reads", 2))
+    let renderThreads = configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads)
+    renders = WorkQueue(configuration.makeThreads("thumbs.renders", renderThreads))
     requestsPerHost = { configuration.requests(of: $0) }
   }
 

@@ -3,6 +3,11 @@ internal import Synchronization
 // The places where a job waits, one at a time. At each of them the slot passes on the highest priority among the
 // callers, now and after each change, and gives up the place when the last caller leaves.
 extension ThumbnailJob {
+  /// Joins a group of lookups.
+  func waitForLookUp() {
+    slot.run { demand in context.lookUps.append(self, demand.priority) }
+  }
+
   /// Runs `work` when its turn comes.
   ///
   /// - Parameters:

@@ -41,7 +41,7 @@ final class ThumbnailJob: Sendable {
 
   /// Begins with the lookup in the cache, which may wait for the disk.
   func start() {
-    wait(in: context.lookUps) { $0.lookUp() }
+    waitForLookUp()
   }
 
   /// Gives up the place where the job waits, or cancels the download: no caller is left.
@@ -70,42 +70,7 @@ final class ThumbnailJob: Sendable {
     return record(first)
   }
 
-  // MARK: The steps
-
-  private func lookUp() {
-    guard let demand = context.demand(of: self) else { return }
-    let entry = context.cache.entry(for: key, url: source.description, specs: demand.specs)
-    let decision = CacheDecision(
-      entry, specs: demand.specs, mode: context.mode, failLevel: context.renderer.failLevel, since: demand.since,
-      now: context.now())
-    switch decision {
-    case .serve(let image, let origin): serve(image, origin)
-    case .fail(let failure): conclude(.failure(failure))
-    case .complete(let source): complete(source)
-    case .fetch(let image): download(confirming: image)
-    }
-  }
-
-  /// Renders the missing sizes from the original, if the cache has kept it. The original is read when there is room for
-  /// it in memory.
-  private func complete(_ source: StoredSource) {
-    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
-    waitForRoom(bytes) { job in
-      job.wait(in: job.context.lookUps, holding: bytes) { $0.completeNow(source, holding: bytes) }
-    }
-  }
-
-  private func completeNow(_ source: StoredSource, holding bytes: Int) {
-    guard context.demand(of: self) != nil else { return context.budget.release(bytes) }
-    let body = context.cache.original(of: source, for: key)
-    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body)) } }
-    context.budget.release(bytes)
-    if context.mode == .offline {
-      conclude(.failure(CacheDecision.offlineMiss))
-    } else {
-      download(confirming: nil)
-    }
-  }
+  // MARK: The download
 
   /// Downloads the source.
   ///

@@ -27,8 +27,8 @@ extension ThumbnailPipeline {
     /// Permission to read `file` URLs; overrides that of ``downloads``. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
 
-    /// Makes the queues of lookups and renders. Default: queues on the threads of the system's dispatch queues.
-    var makeWorkQueue: @Sendable (_ label: String, _ width: Int) -> WorkQueue = { WorkQueue(label: $0, width: $1) }
+    /// Makes the threads of lookups and renders. Default: threads of the system's dispatch queues.
+    var makeThreads: @Sendable (_ label: String, _ count: Int) -> WorkThreads = { .dispatched($0, count: $1) }
 
     static let threads = 1...1024
 

@@ -33,12 +33,13 @@ final class NameService: Sendable {
   ) {
     self.resolve = resolve
     self.now = now
-    lookUps = WorkQueue(width: Self.width) { work in
-      let thread = Thread(block: work)
-      thread.name = "thumbs-names"
-      thread.stackSize = 512 << 10
-      thread.start()
-    }
+    lookUps = WorkQueue(
+      WorkThreads(count: Self.width) { work in
+        let thread = Thread(block: work)
+        thread.name = "thumbs-names"
+        thread.stackSize = 512 << 10
+        thread.start()
+      })
   }
 
   /// The number of callers waiting for a lookup.

@@ -102,7 +102,7 @@ import Testing
 
   @Test func `A thread whose turn is over ends after its piece, and another one takes the next piece`() throws {
     let (threads, done) = (Recorder<WorkQueue.Work>(), Recorder<Int>())
-    let queue = WorkQueue(width: 1, turn: .zero) { threads.record($0) }
+    let queue = WorkQueue(WorkThreads(count: 1, turn: .zero) { threads.record($0) })
 
     for number in 0..<3 { queue.async { done.record(number) } }
     for count in 1...3 {

@@ -29,6 +29,8 @@ import Testing
     default: .response(image, fields: [.cacheControl: "max-age=3600"])
     }
   }
+  /// The thread of all lookups, which runs unless a test holds it.
+  private let lookUps = HeldThread(isHeld: false)
   /// The names of the requests that have ended.
   private let ends = Recorder<String>()
   private let queue = DispatchQueue(label: "ends")
@@ -42,7 +44,9 @@ import Testing
     configuration.maxBytesInHand = 1 << 40
     // A test that blocks a thread of a dispatch queue would block one of those that run Swift tasks, of which there are
     // as many as processors.
-    configuration.makeWorkQueue = { _, width in WorkQueue(width: width) { Thread(block: $0).start() } }
+    configuration.makeThreads = { [lookUps] label, count in
+      label == "thumbs.lookups" ? lookUps.threads : WorkThreads(count: count) { Thread(block: $0).start() }
+    }
     change(&configuration)
     return ThumbnailPipeline(configuration, transport: transport)
   }
@@ -82,16 +86,13 @@ import Testing
     async
   {
     let pipeline = pipeline { $0.cacheMode = .offline }
-    let gates = [Gate(), Gate()]
-    // One thread stays occupied, so that the other one does all the work in order.
-    for gate in gates { await pipeline.context.lookUps.occupy(1, until: gate) }
+    lookUps.hold()
 
     await loadCrowd(urgency, on: pipeline) { _ in }
     #expect(pipeline.context.lookUps.waitingCount == Self.count + 1)
-    gates[0].open()
+    lookUps.release()
 
     #expect(await ends.values(count: Self.count + 1) == ["urgent"] + Self.crowd)
-    gates[1].open()
   }
 
   @Test(arguments: Urgency.allCases) func `An urgent request overtakes all that wait for room in memory`(
@@ -176,16 +177,14 @@ import Testing
 
   @Test func `Another caller makes an image urgent for as long as it needs it`() async {
     let pipeline = pipeline { $0.cacheMode = .offline }
-    let gates = [Gate(), Gate()]
-    for gate in gates { await pipeline.context.lookUps.occupy(1, until: gate) }
+    lookUps.hold()
     for name in ["a", "b", "c"] { load(name, .low, on: pipeline) }
     let others = ["c", "b"].map { name in pipeline.load(request(name, .high), on: queue) { _ in } }
 
     others[0].cancel()
-    gates[0].open()
+    lookUps.release()
 
     #expect(await ends.values(count: 3) == ["b", "a", "c"])
-    gates[1].open()
   }
 
   // MARK: Leaving
@@ -193,12 +192,12 @@ import Testing
   @Test func `A request that is canceled leaves the place where it waits at once`() async throws {
     let pipeline = pipeline { $0.maxBytesInHand = 0 }
     let context = pipeline.context
-    let (lookUp, render) = (Gate(), Gate())
+    let render = Gate()
     await context.renders.occupy(1, until: render)
     let rendered = load("a", .normal, on: pipeline)
     await eventually { context.renders.waitingCount == 1 && context.downloader.isSuspended }
 
-    await context.lookUps.occupy(2, until: lookUp)
+    lookUps.hold()
     let lookedUp = load("b", .normal, on: pipeline)
     #expect(context.lookUps.waitingCount == 1)
 
@@ -207,7 +206,7 @@ import Testing
     #expect(context.lookUps.waitingCount == 0 && context.renders.waitingCount == 0)
     // Its bytes are no longer in memory.
     await eventually { !context.downloader.isSuspended }
-    lookUp.open()
+    lookUps.release()
     render.open()
     _ = await ends.values(count: 2)
     #expect(pipeline.decodeCount == 0 && pipeline.runningCount == 0)
@@ -215,27 +214,25 @@ import Testing
 
   // MARK: Dependencies
 
-  /// A pipeline whose lookups wait until a gate opens, and then run one at a time.
-  private func heldPipeline() async -> (pipeline: ThumbnailPipeline, gates: [Gate]) {
-    let (pipeline, gates) = (pipeline { $0.cacheMode = .offline }, [Gate(), Gate()])
-    for gate in gates { await pipeline.context.lookUps.occupy(1, until: gate) }
-    return (pipeline, gates)
+  /// A pipeline whose lookups are held.
+  private func heldPipeline() -> ThumbnailPipeline {
+    lookUps.hold()
+    return pipeline { $0.cacheMode = .offline }
   }
 
   @Test func `A request passes its priority to those whose end it waits for, and they to others`() async {
-    let (pipeline, gates) = await heldPipeline()
+    let pipeline = heldPipeline()
     let first = load("first", .low, on: pipeline)
     for number in 0..<100 { load("\(number)", .normal, on: pipeline) }
     let second = load("second", .low, after: [first.finished], on: pipeline)
     load("third", .high, after: [Milestone(), second.finished], on: pipeline)
-    gates[0].open()
+    lookUps.release()
 
     #expect(await ends.values(count: 103).first == "first")
-    gates[1].open()
   }
 
   @Test func `A priority that changes while a request waits for another one passes on too`() async {
-    let (pipeline, gates) = await heldPipeline()
+    let pipeline = heldPipeline()
     let (first, other) = (load("first", .low, on: pipeline), load("other", .normal, on: pipeline))
     let second = load("second", .low, after: [first.finished, first.finished], on: pipeline)
     second.setPriority(.high)
@@ -243,24 +240,22 @@ import Testing
     // A lower priority of the request itself does not count as long as another one waits for it.
     first.setPriority(.normal)
     other.setPriority(.high)
-    gates[0].open()
+    lookUps.release()
 
     #expect(await ends.values(count: 3).prefix(3) == ["first", "urgent", "other"])
-    gates[1].open()
   }
 
   @Test(arguments: ["cancel", "lower"])
   func `A request is no longer urgent when the one that waits for it leaves or is less urgent`(change: String) async {
-    let (pipeline, gates) = await heldPipeline()
+    let pipeline = heldPipeline()
     let first = load("first", .low, on: pipeline)
     let second = load("second", .high, after: [first.finished], on: pipeline)
     load("other", .normal, on: pipeline)
     if change == "cancel" { second.cancel() } else { second.setPriority(.low) }
-    gates[0].open()
+    lookUps.release()
 
     let order = await ends.values(count: 3).filter { $0 != "second" }
     #expect(order == ["other", "first"])
-    gates[1].open()
   }
 
   @Test func `The next mirror of a request is as urgent as the one that waits for it`() async {

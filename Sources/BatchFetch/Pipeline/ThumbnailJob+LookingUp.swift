@@ -1,0 +1,48 @@
+internal import ImageCache
+
+// The first step: the lookup in the cache, and what follows from the entry.
+extension ThumbnailJob {
+  /// Looks up several jobs of one pipeline at once, which costs less than one after the other.
+  static func lookUp(_ jobs: [ThumbnailJob]) {
+    guard let context = jobs.first?.context else { return }
+    for job in jobs { job.slot.end() }
+    let wanted = jobs.compactMap { job in context.demand(of: job).map { (job: job, demand: $0) } }
+    let lookups = wanted.map { job, demand in
+      CacheLookup(key: job.key, url: job.source.description, specs: demand.specs)
+    }
+    for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
+  }
+
+  private func found(_ entry: CacheEntry?, for demand: ThumbnailContext.RenderDemand) {
+    let decision = CacheDecision(
+      entry, specs: demand.specs, mode: context.mode, failLevel: context.renderer.failLevel, since: demand.since,
+      now: context.now())
+    switch decision {
+    case .serve(let image, let origin): serve(image, origin)
+    case .fail(let failure): conclude(.failure(failure))
+    case .complete(let source): complete(source)
+    case .fetch(let image): download(confirming: image)
+    }
+  }
+
+  /// Renders the missing sizes from the original, if the cache has kept it. The original is read when there is room for
+  /// it in memory.
+  private func complete(_ source: StoredSource) {
+    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
+    waitForRoom(bytes) { job in
+      job.wait(in: job.context.reads, holding: bytes) { $0.completeNow(source, holding: bytes) }
+    }
+  }
+
+  private func completeNow(_ source: StoredSource, holding bytes: Int) {
+    guard context.demand(of: self) != nil else { return context.budget.release(bytes) }
+    let body = context.cache.original(of: source, for: key)
+    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body)) } }
+    context.budget.release(bytes)
+    if context.mode == .offline {
+      conclude(.failure(CacheDecision.offlineMiss))
+    } else {
+      download(confirming: nil)
+    }
+  }
+}
