@@ -2,7 +2,7 @@
 # Fuzzes the parsers of untrusted bytes, each for SECONDS (default 60), with the address and undefined-behavior
 # sanitizers.
 #
-#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png webp resize icc header file render
+#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png webp resize icc header file render record
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -34,8 +34,28 @@ compile_codecs() {
   done
 }
 
+# Compiles the package of HTTP types, which the records of the cache use, with the coverage that the fuzzer needs.
+compile_types() {
+  swift package --package-path "$root" resolve >/dev/null
+  mkdir -p "$out/HTTPTypes"
+  "$toolchain/swiftc" -O -parse-as-library -module-name HTTPTypes -swift-version 5 -sanitize=fuzzer,address \
+    -wmo -emit-module -emit-module-path "$out/HTTPTypes/HTTPTypes.swiftmodule" -c -o "$out/HTTPTypes/HTTPTypes.o" \
+    "$root"/.build/checkouts/swift-http-types/Sources/HTTPTypes/*.swift
+}
+
 build() {
   case $1 in
+  record)
+    compile_codecs
+    compile_types
+    layer=$root/Sources/ImageCache
+    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed \
+      -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" -I "$out/HTTPTypes" \
+      -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" -o "$out/$1" \
+      "$root/Tests/Fuzzing/$1.swift" "$layer"/Imaging/*/*.swift "$layer"/Caching/Records/*.swift \
+      "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift "$layer"/Caching/StoredSource.swift \
+      "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
+    ;;
   header | file | render)
     compile_codecs
     "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed \
@@ -86,6 +106,9 @@ seeds() {
     for kind in gif bmp ico cur; do cp "$fixtures/../exact"/*.$kind "$out/$1-corpus"; done
     cp "$fixtures"/../webp/*.webp "$out/$1-corpus"
     ;;
+  record)
+    /usr/bin/python3 "$root/Tests/Fuzzing/records.py" "$out/$1-corpus"
+    ;;
   render)
     cp "$fixtures"/rgb*.jpg "$fixtures"/*progressive.jpg "$fixtures"/*profile* "$fixtures"/rgba*.png "$out/$1-corpus"
     cp "$fixtures/../exact"/*s.ico "$fixtures/../exact"/rle*.bmp "$fixtures/../exact"/inter*.gif "$out/$1-corpus"
@@ -111,7 +134,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file render}; do
+for target in ${*:-jpeg png webp resize icc header file render record}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"
