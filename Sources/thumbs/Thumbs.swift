@@ -9,6 +9,7 @@ struct Thumbs: ParsableCommand {
     abstract: "Download images, each only once, and write cached thumbnails and a report.",
     discussion: """
       Examples:
+        thumbs https://example.com/photo.jpg
         thumbs apps.plist
         thumbs --gallery apps.html apps.plist
         thumbs cache stats
@@ -25,16 +26,23 @@ struct Thumbs: ParsableCommand {
     // The fixed threshold also fixes this one, at 128 KiB: heaps would shrink and grow with each image, and the page
     // faults would take a quarter of the time of icons.
     mallopt(M_TRIM_THRESHOLD, 8 << 20)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if let help = ShortHelp.page(for: arguments) {
+      print(help)
+      StandardStreams.end(.success)
+    }
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(arguments)
       try DescriptorLimit.require()
       try command.run()
       StandardStreams.end(.success)
     } catch {
       let (message, code) = (fullMessage(for: error), exitCode(for: error))
       // Help goes to standard output unchanged. An error may quote an argument, which may hold credentials.
-      if !message.isEmpty, code.isSuccess { print(message) }
-      if !message.isEmpty, !code.isSuccess { printToStandardError(Redaction.message(message)) }
+      if !message.isEmpty, code.isSuccess { print(FullHelp.withoutAliases(message)) }
+      if !message.isEmpty, !code.isSuccess {
+        printToStandardError(Redaction.message(OptionAdvice.improve(message, arguments: arguments)))
+      }
       StandardStreams.end(code)
     }
   }

@@ -11,6 +11,7 @@ struct RetryCommand: FetchingCommand {
 
       Examples:
         thumbs retry report.jsonl
+        thumbs retry -n report.jsonl
         thumbs retry --all-failed --retries 6 --report second.jsonl report.jsonl
 
       The exit status is as for fetch: 0 also if there is nothing to retry, 65 if the report cannot be read.
@@ -21,6 +22,11 @@ struct RetryCommand: FetchingCommand {
     completion: .file())
   var report: String
 
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print the files that would be written, with their URLs; download and write nothing.")
+  var dryRun = false
+
   @Flag(help: "Retry all failed rows, including permanent failures.")
   var allFailed = false
 
@@ -30,9 +36,11 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
-  /// Rejects `--name`, because the report already contains the file names.
+  /// Rejects `--name-template`, because the report already contains the file names.
   func validate() throws {
-    if output.namePattern != nil { throw ValidationError("retry uses the file names in the report; omit --name.") }
+    if output.namePattern != nil {
+      throw ValidationError("retry uses the file names in the report; omit --name-template.")
+    }
   }
 
   func run() throws {
@@ -44,8 +52,15 @@ struct RetryCommand: FetchingCommand {
       throw ExitCode.dataError.printing(error)
     }
     if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
+    let directory = try directory(of: report)
+    guard !dryRun else {
+      _ = try politeness.hostRules()
+      return try exiting {
+        try DryRun(plan: RetryPlan(report), directory: directory, files: network.fileAccess).run()
+      }
+    }
     let inputs = RunInputs(report, at: self.report, hosts: politeness.hosts)
-    try fetch(inputs, to: try directory(of: report), since: started) { RetryPlan(report) }
+    try fetch(inputs, to: directory, since: started) { RetryPlan(report) }
   }
 
   private func readReport() throws(ManifestError) -> RetryReport {

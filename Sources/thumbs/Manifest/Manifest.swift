@@ -43,6 +43,11 @@ struct Manifest: Sendable {
       }
   }
 
+  /// Creates a manifest of URLs that are arguments themselves.
+  init(urls: [String]) {
+    (name, format, base, rows) = ("the command line", .text, nil, URLRows(urls: urls[...]))
+  }
+
   /// Returns the next item, which has the place `index` among the items of all manifests; nil after the last.
   mutating func next(index: Int) throws(ManifestError) -> ManifestEntry? {
     guard let item = try rows.next() else { return nil }

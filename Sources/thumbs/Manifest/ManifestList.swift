@@ -19,12 +19,25 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   convenience init(
     paths: [String], keys: ManifestKeys = ManifestKeys(), relativeURLs: RelativeURLs = .refused
   ) throws(ManifestError) {
-    if paths.count(where: { $0 == "-" }) > 1 {
+    try self.init(inputs: paths.map(ManifestInput.file), keys: keys, relativeURLs: relativeURLs)
+  }
+
+  /// Opens the manifests among `inputs`. URLs that follow each other are the items of one manifest in memory.
+  convenience init(
+    inputs: [ManifestInput], keys: ManifestKeys = ManifestKeys(), relativeURLs: RelativeURLs = .refused
+  ) throws(ManifestError) {
+    if inputs.count(where: { $0 == .file("-") }) > 1 {
       throw ManifestError("standard input", "can be read only once; give - only once")
     }
     var manifests: [Manifest] = []
-    for path in paths {
-      manifests.append(try Manifest(path: path, keys: keys, relativeURLs: relativeURLs))
+    var rest = inputs[...]
+    while let input = rest.first {
+      let urls = rest.prefix { $0.url != nil }.compactMap(\.url)
+      rest = rest.dropFirst(urls.isEmpty ? 1 : urls.count)
+      switch input {
+      case .file(let path): manifests.append(try Manifest(path: path, keys: keys, relativeURLs: relativeURLs))
+      case .url: manifests.append(Manifest(urls: urls))
+      }
     }
     self.init(manifests)
   }

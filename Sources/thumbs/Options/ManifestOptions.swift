@@ -4,15 +4,24 @@ import ArgumentParser
 struct ManifestOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Manifests of image URLs: plist, JSON, JSON Lines, CSV, TSV or text; - is standard input. (default: apps.plist)",
+      "Image URLs, and manifests of them: plist, JSON, JSON Lines, CSV, TSV or text; - is standard input. (default: "
+        + "apps.plist)",
       discussion: """
+        An argument with a scheme, such as https://, is a URL; every other argument is a manifest. \
         Manifests may be compressed with gzip. Besides its URL and name, a row may set size, headers, priority, urls \
         (mirrors, tried in order) and depends (the name or URL of an earlier row that must end first). If a column \
         of that name holds something else, such as a file size, choose another column, or none.
         """,
-      valueName: "manifest"),
+      valueName: "url or manifest"),
     completion: .file())
   var manifests: [String] = []
+
+  @Option(
+    name: [.customShort("i", allowingJoined: true), .customLong("input-file")],
+    help: ArgumentHelp(
+      "Manifest to read after the arguments; - is standard input. Repeatable.", valueName: "manifest"),
+    completion: .file())
+  var inputFiles: [String] = []
 
   @Option(
     name: [.customLong("url-column"), .customLong("url-key")],
@@ -69,22 +78,27 @@ struct ManifestOptions: ParsableArguments {
     }
   }
 
-  /// Returns the manifests to read: those on the command line, or else `apps.plist` in the working directory.
+  /// Returns the inputs of the command line: its arguments and then the files of `--input-file`, or else `apps.plist`
+  /// in the working directory.
   ///
-  /// - Throws: A `ValidationError` if there is neither, or if the first manifest does not exist and looks like a
-  ///   misspelled subcommand.
-  func paths(fileExists: (String) -> Bool) throws -> [String] {
-    guard let first = manifests.first else {
+  /// - Throws: A `ValidationError` if there is none, if the first argument does not exist and looks like a misspelled
+  ///   subcommand, or if an argument does not exist and looks like a URL without its scheme.
+  func inputs(fileExists: (String) -> Bool) throws -> [ManifestInput] {
+    guard !manifests.isEmpty || !inputFiles.isEmpty else {
       guard fileExists(Self.defaultPath) else {
         throw ValidationError(
-          "There is no \(Self.defaultPath) in this directory. Name a manifest, or - to read one from standard input.")
+          "There is no \(Self.defaultPath) in this directory. Give a URL, a manifest, or - to read one from standard "
+            + "input.")
       }
-      return [Self.defaultPath]
+      return [.file(Self.defaultPath)]
     }
-    if first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
+    if let first = manifests.first, first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
       throw ValidationError("There is no file '\(first.printable)'. Did you mean 'thumbs \(subcommand)'?")
     }
-    return manifests
+    if let url = manifests.first(where: { ManifestInput.looksLikeURLWithoutScheme($0) && !fileExists($0) }) {
+      throw ValidationError("There is no file '\(url.printable)'. If it is a URL, put https:// in front of it.")
+    }
+    return manifests.map(ManifestInput.init(argument:)) + inputFiles.map(ManifestInput.file)
   }
 
   /// Returns the subcommand that is at most two inserted or removed letters away from `word`, if any.

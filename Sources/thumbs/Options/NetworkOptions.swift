@@ -5,6 +5,7 @@ import HTTPTypes
 /// The options of downloads.
 struct NetworkOptions: ParsableArguments {
   @Option(
+    name: [.customShort("j", allowingJoined: true), .customLong("concurrency")],
     help: ArgumentHelp("Maximum number of transfers at once. (default: 16)", valueName: "n"),
     transform: { try Count.positive($0) })
   var concurrency = 16
@@ -15,6 +16,7 @@ struct NetworkOptions: ParsableArguments {
   var perHost = 6
 
   @Option(
+    name: [.customLong("retries"), .customLong("retry")],
     help: ArgumentHelp("Maximum number of retries after transient failures. (default: 3)", valueName: "n"),
     transform: { try Count.natural($0) })
   var retries = 3
@@ -25,18 +27,26 @@ struct NetworkOptions: ParsableArguments {
   var connectTimeout = Duration.seconds(5)
 
   @Option(
-    help: ArgumentHelp(
-      "Maximum time for one attempt, in seconds; a quarter of it for the first byte. (default: 60)",
-      valueName: "seconds"),
+    name: [.customLong("max-time"), .customLong("timeout")],
+    help: ArgumentHelp("Maximum time for one attempt, in seconds. (default: 60)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var timeout = Duration.seconds(60)
 
   @Option(
+    help: ArgumentHelp(
+      "Maximum time to the first byte of a response, in seconds. (default: a quarter of --max-time)",
+      valueName: "seconds"),
+    transform: { try Count.seconds($0) })
+  var firstByteTimeout: Duration?
+
+  @Option(
+    name: [.customLong("max-bytes"), .customLong("max-filesize")],
     help: ArgumentHelp("Maximum size of a download, such as 500k. (default: 32MiB)", valueName: "size"),
     transform: { try ByteSize($0) })
   var maxBytes = ByteSize(count: 32 << 20)
 
   @Option(
+    name: [.customLong("max-redirects"), .customLong("max-redirs")],
     help: ArgumentHelp("Maximum number of redirects to follow. (default: 5)", valueName: "n"),
     transform: { try Count.natural($0) })
   var maxRedirects = 5
@@ -48,7 +58,7 @@ struct NetworkOptions: ParsableArguments {
   var allowFile = false
 
   @Option(
-    name: .customLong("header"),
+    name: [.customShort("H", allowingJoined: true), .customLong("header")],
     help: ArgumentHelp(
       "Header field to send with every request, such as 'Authorization: Bearer x'. Repeatable.",
       discussion: """
@@ -60,11 +70,13 @@ struct NetworkOptions: ParsableArguments {
   var headers: [HeaderOption] = []
 
   @Option(
+    name: [.customShort("A", allowingJoined: true), .customLong("user-agent")],
     help: ArgumentHelp("User-Agent header to send; none if empty. (default: thumbs/VERSION)", valueName: "text"),
     transform: { try HeaderOption.value($0) })
   var userAgent: String?
 
   @Option(
+    name: [.customShort("e", allowingJoined: true), .customLong("referer")],
     help: ArgumentHelp("Referer header to send.", valueName: "url"),
     transform: { try HeaderOption.value($0) })
   var referer: String?
@@ -87,7 +99,7 @@ struct NetworkOptions: ParsableArguments {
     configuration.retry = RetryPolicy(limit: retries)
     configuration.limits.connect = connectTimeout
     configuration.limits.total = timeout
-    configuration.limits.firstByte = timeout / 4
+    configuration.limits.firstByte = firstByteTimeout ?? timeout / 4
     configuration.limits.maxBytes = maxBytes.count
     configuration.limits.maxRedirects = maxRedirects
     configuration.limits.addresses = publicOnly ? .publicOnly : .noLinkLocal

@@ -3,7 +3,7 @@ import ArgumentParser
 /// The options of output files, the report, the summary and progress.
 struct OutputOptions: ParsableArguments {
   @Option(
-    name: [.customShort("o"), .customLong("output")],
+    name: [.customShort("o", allowingJoined: true), .customLong("output"), .customLong("output-dir")],
     help: ArgumentHelp(
       "Output directory, created if missing. (default: ./thumbs)", valueName: "dir"),
     completion: .directory)
@@ -24,7 +24,7 @@ struct OutputOptions: ParsableArguments {
   static let defaultDirectory = "./thumbs"
 
   @Option(
-    name: .customLong("name"),
+    name: [.customLong("name-template"), .customLong("name")],
     help: ArgumentHelp(
       "File name pattern. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
       discussion: "Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}.", valueName: "pattern"),
@@ -60,8 +60,9 @@ struct OutputOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print a line for every row.")
   var verbose = false
 
-  /// Rejects `-q` with `-v`, and two uses of standard output.
+  /// Rejects `-q` with `-v`, two uses of standard output, and a file name pattern as the output directory.
   func validate() throws {
+    if let directory, let pattern = PercentPattern(directory) { throw ValidationError(pattern.remedy) }
     if quiet, verbose { throw ValidationError("--quiet and --verbose cannot be used together.") }
     if report == "-", summary == "-" {
       throw ValidationError("--report and --summary cannot both be standard output; give one of them a file.")
@@ -75,7 +76,8 @@ struct OutputOptions: ParsableArguments {
     guard let namePattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
     if sizeCount > 1, !namePattern.contains(.spec) {
       throw ValidationError(
-        "--name '\(namePattern)' gives all sizes of an image the same name; add {spec}, as in {stem}-{spec}.{ext}.")
+        "--name-template '\(namePattern)' gives all sizes of an image the same name; add {spec}, as in "
+          + "{stem}-{spec}.{ext}.")
     }
     return namePattern
   }
