@@ -1,7 +1,7 @@
 # The required packages of Debian and Ubuntu, besides Swift. python3 serves the example images; the tests start nginx
 # and tinyproxy, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libwebp-dev libdeflate-dev liblcms2-dev libsqlite3-dev \
-  libssl-dev libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
+  libssl-dev libtomlplusplus-dev libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
 SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift

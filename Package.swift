@@ -35,6 +35,9 @@ let package = Package(
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CStatfs"),
 
+    // Reads TOML; toml++ has headers only. Debian and Ubuntu: libtomlplusplus-dev.
+    .target(name: "CTOML"),
+
     // The four modules, lowest first. Each imports only those below it.
     .target(
       name: "CImage",
@@ -58,7 +61,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CZlib",
+        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CTOML", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -85,7 +88,8 @@ let package = Package(
       ]),
   ],
   swiftLanguageModes: [.v6],
-  cLanguageStandard: .c11
+  cLanguageStandard: .c11,
+  cxxLanguageStandard: .cxx17
 )
 
 /// In CI, warnings are errors.
@@ -93,6 +97,7 @@ let isCI = Context.environment["CI"] != nil
 
 for target in package.targets where target.type != .system {
   target.cSettings = isCI ? [.treatAllWarnings(as: .error)] : []
+  target.cxxSettings = isCI ? [.treatAllWarnings(as: .error)] : []
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

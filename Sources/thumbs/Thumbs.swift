@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import CMalloc
+import Foundation
 
 @main
 struct Thumbs: ParsableCommand {
@@ -32,10 +33,14 @@ struct Thumbs: ParsableCommand {
       StandardStreams.end(.success)
     }
     do {
-      var command = try parseAsRoot(arguments)
+      let environment = ProcessInfo.processInfo.environment
+      var command = try parseAsRoot(Configuration.merge(arguments, environment: environment))
       try DescriptorLimit.require()
       try command.run()
       StandardStreams.end(.success)
+    } catch let error as ConfigurationError {
+      printToStandardError("Error: \(Redaction.message("\(error)"))")
+      StandardStreams.end(.validationFailure)
     } catch {
       let (message, code) = (fullMessage(for: error), exitCode(for: error))
       // Help goes to standard output unchanged. An error may quote an argument, which may hold credentials.

@@ -57,6 +57,8 @@ extension CurlTransfer {
     }
     if let authorities = configuration.certificateAuthorities {
       ccurl_set_string(handle, CURLOPT_CAINFO, authorities)
+      // Otherwise the authorities in the system's directory would count, too.
+      ccurl_set_string(handle, CURLOPT_CAPATH, nil)
     }
     if configuration.isInsecure(request.source) {
       ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0)

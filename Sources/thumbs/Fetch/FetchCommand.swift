@@ -45,11 +45,14 @@ struct FetchCommand: FetchingCommand {
     help: "Print the files that would be written, with their URLs; download and write nothing.")
   var dryRun = false
 
+  @OptionGroup var configuration: ConfigurationOptions
+
   func run() throws {
     let sources = try manifest.inputs { FileManager.default.fileExists(atPath: $0) }
+    let credentials = try Credentials(network)
     let template = try output.template(sizeCount: pixels.specs.count)
     let directory = output.directory ?? OutputOptions.defaultDirectory
-    let inputs = RunInputs(manifests: sources.compactMap(\.path), hosts: politeness.hosts)
+    let inputs = RunInputs(manifests: sources.compactMap(\.path), settings: settingFiles)
     let plan = {
       try reserveSources(of: sources, in: inputs.reserved)
       return ManifestPlan(
@@ -59,7 +62,7 @@ struct FetchCommand: FetchingCommand {
       _ = try politeness.hostRules()
       try exiting { try DryRun(plan: plan(), directory: directory, files: network.fileAccess).run() }
     } else {
-      try fetch(inputs, to: directory, plan)
+      try fetch(inputs, to: directory, with: credentials, plan)
     }
   }
 

@@ -14,6 +14,8 @@ struct RunSettings: Sendable {
   let hosts: HostRules
   /// The maximum number of connections.
   let connections: Int
+  /// The header fields and cookies to send.
+  let credentials: Credentials
 }
 
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
@@ -59,13 +61,13 @@ final class FetchRun: Sendable {
     limits = command.runLimits.limits
     state = Mutex(State(limiter: RunLimiter(limits, mayBlock: inputs.mayBlock)))
     rows = PlannedRows(plan) { meter.setTotal($0) }
-    headerFields = command.network.headerFields
+    headerFields = settings.credentials.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     // The transfers of a very wide run have rows waiting behind them, too.
     window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-    var transport = command.network.transportConfiguration(home: home)
+    var transport = command.network.transportConfiguration(home: home, cookies: settings.credentials.cookies)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration
     configuration.downloads.hosts = settings.hosts

@@ -13,10 +13,11 @@ protocol FetchingCommand: ParsableCommand {
 }
 
 extension FetchingCommand {
-  /// Fetches the rows that `plan` reads from `inputs` into `directory`. The run began at `started`. Throws the exit
-  /// code for every error.
+  /// Fetches the rows that `plan` reads from `inputs` into `directory`, with `credentials`. The run began at `started`.
+  /// Throws the exit code for every error.
   func fetch(
-    _ inputs: RunInputs, to directory: String, since started: ContinuousClock.Instant = .now,
+    _ inputs: RunInputs, to directory: String, with credentials: Credentials,
+    since started: ContinuousClock.Instant = .now,
     _ plan: () throws -> any RowPlan
   ) throws {
     // A write to a closed pipe then fails with EPIPE and does not kill the process.
@@ -30,9 +31,22 @@ extension FetchingCommand {
       // From here on, an interrupt must leave the files in a consistent state.
       let interrupt = InterruptWatch { meter.end() }
       let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
-      let settings = RunSettings(started: started, hosts: hosts, connections: descriptors.connections)
+      let settings = RunSettings(
+        started: started, hosts: hosts, connections: descriptors.connections, credentials: credentials)
       try FetchRun(self, settings, plan: plan, inputs: inputs, files: files, meter: meter).run(interrupt)
     }
+  }
+
+  /// The files that the options name as input, with their roles. No output may replace them.
+  var settingFiles: [(path: String, role: FileRole)] {
+    var files: [(path: String, role: FileRole)] = []
+    if let path = politeness.hosts { files.append((path, .hosts)) }
+    if let path = network.cookieFile { files.append((path, .setting("cookie-file"))) }
+    if let path = network.certificateAuthorities { files.append((path, .setting("cacert"))) }
+    for path in (network.headers + network.configuredHeaders).compactMap(\.path) {
+      files.append((path, .setting("header")))
+    }
+    return files
   }
 
   /// Runs `body`. Prints its manifest and output errors and throws their exit codes instead.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPTypes
 
 /// `thumbs retry`: fetches the rows of a report that failed.
 struct RetryCommand: FetchingCommand {
@@ -30,6 +31,8 @@ struct RetryCommand: FetchingCommand {
   @Flag(help: "Retry all failed rows, including permanent failures.")
   var allFailed = false
 
+  @OptionGroup var configuration: ConfigurationOptions
+
   @OptionGroup(title: "Results") var output: OutputOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
@@ -45,9 +48,10 @@ struct RetryCommand: FetchingCommand {
 
   func run() throws {
     let started = ContinuousClock.now
+    let credentials = try Credentials(network)
     let report: RetryReport
     do throws(ManifestError) {
-      report = try runLimits.limits.opening(since: started) { () throws(ManifestError) in try readReport() }
+      report = try runLimits.limits.opening(since: started) { () throws(ManifestError) in try readReport(credentials) }
     } catch {
       throw ExitCode.dataError.printing(error)
     }
@@ -59,12 +63,12 @@ struct RetryCommand: FetchingCommand {
         try DryRun(plan: RetryPlan(report), directory: directory, files: network.fileAccess).run()
       }
     }
-    let inputs = RunInputs(report, at: self.report, hosts: politeness.hosts)
-    try fetch(inputs, to: directory, since: started) { RetryPlan(report) }
+    let inputs = RunInputs(report, at: self.report, settings: settingFiles)
+    try fetch(inputs, to: directory, with: credentials, since: started) { RetryPlan(report) }
   }
 
-  private func readReport() throws(ManifestError) -> RetryReport {
-    let fields = Set(network.headers.map { $0.name.lowercased() })
+  private func readReport(_ credentials: Credentials) throws(ManifestError) -> RetryReport {
+    let fields = Set(credentials.headerFields.map(\.name.canonicalName))
     return try RetryReport(path: self.report, choice: allFailed ? .allFailed : .retryable, fields: fields)
   }
 

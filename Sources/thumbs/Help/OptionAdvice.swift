@@ -1,6 +1,3 @@
-import ArgumentParser
-import Foundation
-
 /// Advice for options that do not exist, by what their users mean.
 ///
 /// The argument parser suggests names with similar letters, which for `--out` is `--fit`.
@@ -33,17 +30,20 @@ extension OptionAdvice {
     return "Error: Unknown option '\(name)'" + (advice.map { ". " + $0 } ?? "") + message[match.range.upperBound...]
   }
 
+  /// Returns the advice for `name`, which no fetching command has; nil if its meaning is unknown.
+  static func advice(for name: String) -> String? { table[name] ?? joined(name).flatMap { table[$0] } }
+
   /// Returns true if the names differ in few letters for their length.
   private static func isTypingError(_ name: String, for other: String) -> Bool {
     name.difference(from: other).count <= max(1, name.drop { $0 == "-" }.count / 2)
   }
 
   private static func advice(for name: String, in command: CalledCommand) -> String? {
-    let fetches = OptionNames.fetch.contains(name)
+    let fetches = CommandOptions(FetchCommand.self)[name] != nil
     switch command {
-    case .fetch: return table[name] ?? joined(name).flatMap { table[$0] }
+    case .fetch: return advice(for: name)
     case .retry where fetches: return "It is an option of 'thumbs fetch'; retry uses the settings in the report."
-    case .retry: return table[name] ?? joined(name).flatMap { table[$0] }
+    case .retry: return advice(for: name)
     case .other: return fetches ? "It is an option of 'thumbs fetch'." : nil
     }
   }
@@ -56,27 +56,4 @@ extension OptionAdvice {
     for advice in all { for name in advice.names { table[name] = advice.text } }
     return table
   }()
-}
-
-/// The names of the options of a command, with their hyphens.
-enum OptionNames {
-  /// The names of the options of `thumbs fetch`.
-  static var fetch: Set<String> { names(in: FetchCommand._dumpHelp()) }
-
-  /// The names of the options of `thumbs retry`.
-  static var retry: Set<String> { names(in: RetryCommand._dumpHelp()) }
-
-  private static func names(in dump: String) -> Set<String> {
-    let tool = try? JSONDecoder().decode(ToolDescription.self, from: Data(dump.utf8))
-    let names = tool?.command.arguments?.flatMap { $0.names ?? [] } ?? []
-    return Set(names.map { ($0.kind == "long" ? "--" : "-") + $0.name })
-  }
-
-  /// The part of the parser's description of a command that is needed here.
-  private struct ToolDescription: Decodable {
-    struct Command: Decodable { let arguments: [Argument]? }
-    struct Argument: Decodable { let names: [Name]? }
-    struct Name: Decodable { let kind, name: String }
-    let command: Command
-  }
 }

@@ -16,7 +16,7 @@ enum ShortHelp {
           --rate <rate>       Maximum rate of requests per host, such as 5/s
       -H, --header <field>    Header field to send with every request
           --report <file>     Write a line of JSON per row; - is standard output
-          --gallery <file.html>Write a page with all thumbnails and failures
+          --gallery <file>    Write a page with all thumbnails and failures
       -n, --dry-run           Print the files that would be written
       -q, --quiet             Print errors only
 

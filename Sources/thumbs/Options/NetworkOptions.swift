@@ -60,14 +60,47 @@ struct NetworkOptions: ParsableArguments {
   @Option(
     name: [.customShort("H", allowingJoined: true), .customLong("header")],
     help: ArgumentHelp(
-      "Header field to send with every request, such as 'Authorization: Bearer x'. Repeatable.",
+      "Header field to send with every request, such as 'Accept: image/png'; @FILE reads fields from a file. "
+        + "Repeatable.",
       discussion: """
+        A file has a field per line; empty lines and lines that begin with # are skipped. \
         Not sent after a redirect to another host. Host is sent as given, over a connection to the host of the URL. \
         Fields that control message framing, connections, ranges or conditions are rejected.
         """,
       valueName: "name: value"),
-    transform: { try HeaderOption($0) })
-  var headers: [HeaderOption] = []
+    transform: { try HeaderArgument($0) })
+  var headers: [HeaderArgument] = []
+
+  /// The header fields of the configuration file. The parser gets them under this name, so that those of the command
+  /// line replace them one by one.
+  @Option(
+    name: .customLong(HeaderArgument.configuredOption), help: .private, transform: { try HeaderArgument($0) })
+  var configuredHeaders: [HeaderArgument] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Header field whose value is in an environment variable, such as Authorization=API_TOKEN. Repeatable.",
+      valueName: "name=variable"),
+    transform: { try HeaderVariable($0) })
+  var headerEnv: [HeaderVariable] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "File with cookies to send, in the Netscape format.",
+      discussion: """
+        Each cookie is sent only to its host and path, on redirects too, and secure ones only over https. Cookies of \
+        responses are not stored.
+        """,
+      valueName: "file"),
+    completion: .file())
+  var cookieFile: String?
+
+  @Option(
+    name: .customLong("cacert"),
+    help: ArgumentHelp(
+      "PEM file with the certificate authorities to trust instead of those of the system.", valueName: "file"),
+    completion: .file(extensions: ["pem", "crt"]))
+  var certificateAuthorities: String?
 
   @Option(
     name: [.customShort("A", allowingJoined: true), .customLong("user-agent")],
@@ -110,10 +143,14 @@ struct NetworkOptions: ParsableArguments {
 
   /// Returns the configuration of the transport.
   ///
-  /// - Parameter home: The user's home directory, for `.netrc`.
-  func transportConfiguration(home: String) -> CurlTransport.Configuration {
+  /// - Parameters:
+  ///   - home: The user's home directory, for `.netrc`.
+  ///   - cookies: The cookies of `--cookie-file`.
+  func transportConfiguration(home: String, cookies: CookieFile? = nil) -> CurlTransport.Configuration {
     var configuration = CurlTransport.Configuration()
     configuration.insecureHosts = Set(insecureHosts.map(\.host))
+    configuration.cookies = cookies
+    configuration.certificateAuthorities = certificateAuthorities
     configuration.netrc = netrc ? "\(home)/.netrc" : nil
     configuration.maxConnections = max(configuration.maxConnections, 2 * concurrency)
     return configuration
@@ -121,14 +158,4 @@ struct NetworkOptions: ParsableArguments {
 
   /// The permission to read local files.
   var fileAccess: ThumbnailPipeline.FileAccess { allowFile ? .allowed : .refused }
-
-  /// The `--header` fields, sent with every request.
-  var headerFields: HTTPFields {
-    var fields = HTTPFields()
-    for header in headers {
-      guard let name = HTTPField.Name(header.name) else { continue }
-      fields.append(HTTPField(name: name, value: header.value))
-    }
-    return fields
-  }
 }

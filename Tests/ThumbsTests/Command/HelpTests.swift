@@ -15,13 +15,13 @@ import Testing
   }
 
   @Test func `The short help has twelve options, with the names and defaults of the full help`() throws {
-    let known = OptionNames.fetch
+    let known = CommandOptions(FetchCommand.self).names
     let options = ShortHelp.fetch.matches(of: #/\n  (?:(-\w), |    )(--[a-z\-]+)/#)
 
     #expect(options.count == 12)
     #expect(options.allSatisfy { known.contains(String($0.2)) && $0.1.map { known.contains(String($0)) } != false })
     let retried = ShortHelp.retry.matches(of: #/\n  (?:(-\w), |    )(--[a-z\-]+)/#)
-    #expect(retried.allSatisfy { OptionNames.retry.contains(String($0.2)) })
+    #expect(retried.allSatisfy { CommandOptions(RetryCommand.self).names.contains(String($0.2)) })
     #expect(try NetworkOptions.parse([]).concurrency == 16 && ShortHelp.fetch.contains("(default: 16)"))
   }
 

@@ -69,10 +69,10 @@ import Testing
   }
 
   @Test func `No advice is for an option that exists, and every advised option exists`() {
-    let known = OptionNames.fetch.union(OptionNames.retry)
+    let known = CommandOptions(FetchCommand.self).names.union(CommandOptions(RetryCommand.self).names)
     let names = OptionAdvice.all.flatMap(\.names)
 
-    #expect(known.count > 60 && OptionNames.fetch.isSuperset(of: ["-j", "--size", "--quiet"]))
+    #expect(known.count > 60 && CommandOptions(FetchCommand.self).names.isSuperset(of: ["-j", "--size", "--quiet"]))
     #expect(names.filter(known.contains) == [])
     #expect(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 && $0 != "-f" }.keys.sorted() == [])
     let advised = OptionAdvice.all.flatMap {
