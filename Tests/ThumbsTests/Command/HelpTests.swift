@@ -71,6 +71,7 @@ import Testing
       "  --a-name-of-27-letters-here, --b <x>\n                          Does.",
       "  --a-name-of-27-letters-here <x>\n                          Does."
     ),
+    ("  -a, --first, --second, --third <x>\n                          Does.", "  -a, --first <x>         Does."),
     ("  --only <x>              Does.\n", "  --only <x>              Does.\n"),
     ("  --first, --second\n  --other                 Does.", "  --first\n  --other                 Does."),
     ("        Text with --a, --b.", "        Text with --a, --b."),

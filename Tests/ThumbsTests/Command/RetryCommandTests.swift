@@ -37,6 +37,21 @@ import Testing
     #expect(try fixture.report()[1].paths == paths)
   }
 
+  @Test func `A dry run of a retry prints the files of the failed rows, and requests and writes nothing`() async throws
+  {
+    let fixture = try CommandFixture { $0.target == "/busy.png" ? .http(503) : .icon() }
+    _ = try await fixture.fetch(try fixture.list(["/a.png", "/busy.png"]), "-s8,16")
+    let (requests, report) = (fixture.server.requests.count, try fixture.text("report.jsonl"))
+
+    let result = try await fixture.run("retry", "-nq", "report.jsonl", "--report", "report.jsonl")
+
+    #expect(result.ending == .exit(0) && result.errors.isEmpty)
+    let url = fixture.server.url("/busy.png")
+    #expect(result.output == "out/busy-8x8.{ext}\t\(url)\nout/busy-16x16.{ext}\t\(url)\n")
+    #expect(fixture.server.requests.count == requests)
+    #expect(try fixture.text("report.jsonl") == report)
+  }
+
   @Test func `The --all-failed option retries permanent failures and can update the report in place`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/gone.png", "/a.png"])
