@@ -14,7 +14,7 @@ struct Thumbs: ParsableCommand {
         thumbs cache stats
       """,
     version: Downloader.version,
-    subcommands: [FetchCommand.self, RetryCommand.self, CacheCommand.self],
+    subcommands: [FetchCommand.self, RetryCommand.self, ReportCommand.self, CacheCommand.self],
     defaultSubcommand: FetchCommand.self)
 
   /// Runs the subcommand that the arguments select, then ends the process with its exit code.

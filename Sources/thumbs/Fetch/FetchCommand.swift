@@ -46,7 +46,7 @@ struct FetchCommand: FetchingCommand {
     let paths = try manifest.paths { FileManager.default.fileExists(atPath: $0) }
     let template = try output.template(sizeCount: pixels.specs.count)
     let directory = output.directory ?? OutputOptions.defaultDirectory
-    let inputs = RunInputs(manifests: paths, hosts: politeness.hosts)
+    let inputs = RunInputs(manifests: paths, hosts: politeness.hosts, fallback: output.fallback?.path)
     let plan = {
       try reserveSources(of: paths, in: inputs.reserved)
       return ManifestPlan(

@@ -44,7 +44,7 @@ struct RetryCommand: FetchingCommand {
       throw ExitCode.dataError.printing(error)
     }
     if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
-    let inputs = RunInputs(report, at: self.report, hosts: politeness.hosts)
+    let inputs = RunInputs(report, at: self.report, hosts: politeness.hosts, fallback: output.fallback?.path)
     try fetch(inputs, to: try directory(of: report), since: started) { RetryPlan(report) }
   }
 

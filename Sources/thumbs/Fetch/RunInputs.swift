@@ -24,25 +24,28 @@ struct RunInputs: Sendable {
   let paths: [String]
   private let files: [(path: String, role: FileRole)]
 
-  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input. `hosts` is the file of
-  /// `--hosts`.
-  init(manifests paths: [String], hosts: String? = nil) {
+  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input. `hosts` and `fallback` are the
+  /// files of these options.
+  init(manifests paths: [String], hosts: String? = nil, fallback: String? = nil) {
     self.paths = paths
-    files = paths.map { ($0, .manifest($0)) } + Self.files(hosts: hosts)
+    files = paths.map { ($0, .manifest($0)) } + Self.files(hosts, fallback)
     retried = nil
   }
 
-  /// Creates the inputs of a retry of `report`, which is at `path`. `hosts` is the file of `--hosts`.
-  init(_ report: RetryReport, at path: String, hosts: String? = nil) {
+  /// Creates the inputs of a retry of `report`, which is at `path`. `hosts` and `fallback` are the files of these
+  /// options.
+  init(_ report: RetryReport, at path: String, hosts: String? = nil, fallback: String? = nil) {
     paths = [path]
-    files = [(path, .retriedReport(path))] + Self.files(hosts: hosts)
+    files = [(path, .retriedReport(path))] + Self.files(hosts, fallback)
     retried = Retried(
       path: path, version: report.version, lineNumbers: report.lineNumbers, otherLines: report.otherLines,
       isPartial: report.isPartial)
     for case .row(let row) in report.rows.map(\.entry) { reserved.insert(sourcesOf: row) }
   }
 
-  private static func files(hosts: String?) -> [(path: String, role: FileRole)] { hosts.map { [($0, .hosts)] } ?? [] }
+  private static func files(_ hosts: String?, _ fallback: String?) -> [(path: String, role: FileRole)] {
+    [(hosts, FileRole.hosts), (fallback, .fallback)].compactMap { path, role in path.map { ($0, role) } }
+  }
 
   /// The role of each file.
   var roles: [FileIdentity: FileRole] {

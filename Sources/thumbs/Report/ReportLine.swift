@@ -57,6 +57,8 @@ struct ReportLine: Sendable {
   var url: String?
   /// The outcome of the row.
   var outcome: RowOutcome
+  /// The files with the fallback image that a failed row got; empty for all other rows.
+  var fallback: [Output] = []
   /// The data needed to retry the row; nil if it succeeded or has no image.
   var again: Again?
 
