@@ -26,6 +26,7 @@ struct Thumbs: ParsableCommand {
     // faults would take a quarter of the time of icons.
     mallopt(M_TRIM_THRESHOLD, 8 << 20)
     do {
+      try requireUTF8()
       var command = try parseAsRoot()
       try DescriptorLimit.require()
       try command.run()
@@ -36,6 +37,17 @@ struct Thumbs: ParsableCommand {
       if !message.isEmpty, code.isSuccess { print(message) }
       if !message.isEmpty, !code.isSuccess { printToStandardError(Redaction.message(message)) }
       StandardStreams.end(code)
+    }
+  }
+
+  /// Throws if an argument is not UTF-8. Its bytes would be replaced, and name another file.
+  private static func requireUTF8() throws {
+    let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    for (place, argument) in arguments.enumerated() {
+      guard let argument, String(validatingCString: argument) == nil else { continue }
+      let text = String(cString: argument).printable
+      throw ValidationError(
+        "Argument \(place), '\(text)', is not UTF-8. Use a link with another name, or standard input.")
     }
   }
 }

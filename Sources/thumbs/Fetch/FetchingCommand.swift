@@ -2,6 +2,7 @@ import ArgumentParser
 import BatchFetch
 import CSQLiteSetup
 import Foundation
+import ImageCache
 
 /// A command that fetches images and reports the outcome of each.
 protocol FetchingCommand: ParsableCommand {
@@ -24,6 +25,10 @@ extension FetchingCommand {
     let descriptors = DescriptorLimit.raise()
     // SQLite's memory statistics take a global lock on every allocation, which slows down concurrent cache lookups.
     _ = sqlite_setup_without_memory_statistics()
+    if !caching.noCache, caching.configuration.directory == nil, !output.quiet {
+      let reason = "HOME is not set. Choose a directory with --cache-dir, or none with --no-cache."
+      ProgressOutput.standardError.write("thumbs: Nothing is cached, because \(reason)\n")
+    }
     try exiting {
       let (hosts, plan) = try runLimits.limits.opening(since: started) { (try politeness.hostRules(), try plan()) }
       let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)

@@ -9,6 +9,9 @@ struct RetryCommand: FetchingCommand {
       Canceled rows and rows with a temporary failure are fetched again: the same URLs, to the same files, in the same
       sizes. A report does not contain the options for downloads and the cache; pass them again.
 
+      The report is updated: the rows get their new results when the retry ends, and until then the old report remains.
+      With --report, the results go to another file instead.
+
       Examples:
         thumbs retry report.jsonl
         thumbs retry --all-failed --retries 6 --report second.jsonl report.jsonl
@@ -43,9 +46,13 @@ struct RetryCommand: FetchingCommand {
     } catch {
       throw ExitCode.dataError.printing(error)
     }
-    if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
+    let directory = try directory(of: report)
+    if !output.quiet {
+      let place = report.rows.isEmpty || output.directory != nil ? "" : " The files go to \(directory)."
+      ProgressOutput.standardError.write("thumbs: \((report.introduction + place).printable)\n")
+    }
     let inputs = RunInputs(report, at: self.report, hosts: politeness.hosts, fallback: output.fallback?.path)
-    try fetch(inputs, to: try directory(of: report), since: started) { RetryPlan(report) }
+    try fetch(inputs, to: directory, since: started) { RetryPlan(report) }
   }
 
   private func readReport() throws(ManifestError) -> RetryReport {

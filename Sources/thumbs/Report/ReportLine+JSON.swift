@@ -20,6 +20,7 @@ extension ReportLine {
         text.member("fallback", true)
         Self.write(fallback, to: &text)
       }
+      if let manifest { text.member("manifest", manifest) }
       if let line { text.member("line", line) }
       if let again { Self.write(again, to: &text) }
     }

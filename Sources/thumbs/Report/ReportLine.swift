@@ -51,6 +51,8 @@ struct ReportLine: Sendable {
   var index: Int
   /// The row's line in its manifest, from 1; nil for formats without lines.
   var line: Int?
+  /// The path of the row's manifest; nil if there is only one.
+  var manifest: String?
   /// The row's name without credentials, since it may be a URL.
   var name: String?
   /// The row's URL without credentials; nil for a bad row that has none.
@@ -66,6 +68,7 @@ struct ReportLine: Sendable {
   init(_ row: ManifestRow, _ outcome: RowOutcome) {
     index = row.index
     line = row.line
+    manifest = row.manifest
     name = row.name.map { Redaction.label($0, about: row.urls) }
     url = Redaction.url(row.url)
     self.outcome = outcome
@@ -79,6 +82,7 @@ struct ReportLine: Sendable {
   init(_ row: BadRow) {
     index = row.index
     line = row.line
+    manifest = row.manifest
     name = row.name.map { Redaction.label($0) }
     url = row.url.map { Redaction.url($0) }
     outcome = .failed(FetchFailure(.badRow, Redaction.message(row.reason)))
