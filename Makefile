@@ -83,6 +83,7 @@ test-traits: setup
 	  --filter 'ImageCacheTests.*(codecs|Recognition|references|check of a spec|mark)'
 
 ## Compares the output of the commands in the README with what it shows.
+test-readme: PACKAGES += jq
 test-readme: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Readme/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"

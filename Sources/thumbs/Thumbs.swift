@@ -16,7 +16,7 @@ struct Thumbs: ParsableCommand {
         thumbs cache stats
       """,
     version: Downloader.version,
-    subcommands: [FetchCommand.self, RetryCommand.self, CacheCommand.self],
+    subcommands: [FetchCommand.self, RetryCommand.self, ReportCommand.self, CacheCommand.self],
     defaultSubcommand: FetchCommand.self)
 
   /// Runs the subcommand that the arguments select, then ends the process with its exit code.
@@ -33,6 +33,7 @@ struct Thumbs: ParsableCommand {
       StandardStreams.end(.success)
     }
     do {
+      try requireUTF8()
       let environment = ProcessInfo.processInfo.environment
       var command = try parseAsRoot(Configuration.merge(arguments, environment: environment))
       try DescriptorLimit.require()
@@ -49,6 +50,17 @@ struct Thumbs: ParsableCommand {
         printToStandardError(Redaction.message(OptionAdvice.improve(message, arguments: arguments)))
       }
       StandardStreams.end(code)
+    }
+  }
+
+  /// Throws if an argument is not UTF-8. Its bytes would be replaced, and name another file.
+  private static func requireUTF8() throws {
+    let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    for (place, argument) in arguments.enumerated() {
+      guard let argument, String(validatingCString: argument) == nil else { continue }
+      let text = String(cString: argument).printable
+      throw ValidationError(
+        "Argument \(place), '\(text)', is not UTF-8. Use a link with another name, or standard input.")
     }
   }
 }

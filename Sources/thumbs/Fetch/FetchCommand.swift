@@ -62,12 +62,18 @@ struct FetchCommand: FetchingCommand {
       _ = try politeness.hostRules()
       try exiting { try DryRun(plan: plan(), directory: directory, files: network.fileAccess).run() }
     } else {
+      if sources.contains(.file("-")), isatty(STDIN_FILENO) == 1, !output.quiet {
+        let end = "The list ends with Control-D on an empty line."
+        ProgressOutput.standardError.write("thumbs: Reading URLs from the terminal, one per line. \(end)\n")
+      }
       try fetch(inputs, to: directory, with: credentials, plan)
     }
   }
 
   private func list(_ inputs: [ManifestInput]) throws(ManifestError) -> ManifestList {
-    try ManifestList(inputs: inputs, keys: manifest.keys, relativeURLs: network.allowFile ? .files : .refused)
+    try ManifestList(
+      inputs: inputs, format: manifest.format, keys: manifest.keys,
+      relativeURLs: network.allowFile ? .files : .refused)
   }
 
   /// Reads the manifests once to reserve the local images in them, so that no row overwrites the source of a later row.

@@ -38,6 +38,10 @@ final class FetchRun: Sendable {
   let meter: ProgressMeter
   let isQuiet: Bool
   let isVerbose: Bool
+  /// True if the rows come from a report.
+  let isRetry: Bool
+  /// The path of the report that the run writes or retries; nil if there is none.
+  let reportPath: String?
   let pipeline: ThumbnailPipeline
   /// The start of the run, before its inputs were opened.
   let started: ContinuousClock.Instant
@@ -61,9 +65,12 @@ final class FetchRun: Sendable {
     limits = command.runLimits.limits
     state = Mutex(State(limiter: RunLimiter(limits, mayBlock: inputs.mayBlock)))
     rows = PlannedRows(plan) { meter.setTotal($0) }
+    meter.setEstimate { plan.expectedRows }
     headerFields = settings.credentials.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
+    isRetry = inputs.retried != nil
+    reportPath = command.output.report ?? inputs.retried?.path
     // The transfers of a very wide run have rows waiting behind them, too.
     window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()

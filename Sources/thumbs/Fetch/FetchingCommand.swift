@@ -2,6 +2,7 @@ import ArgumentParser
 import BatchFetch
 import CSQLiteSetup
 import Foundation
+import ImageCache
 
 /// A command that fetches images and reports the outcome of each.
 protocol FetchingCommand: ParsableCommand {
@@ -25,6 +26,10 @@ extension FetchingCommand {
     let descriptors = DescriptorLimit.raise()
     // SQLite's memory statistics take a global lock on every allocation, which slows down concurrent cache lookups.
     _ = sqlite_setup_without_memory_statistics()
+    if !caching.noCache, caching.configuration.directory == nil, !output.quiet {
+      let reason = "HOME is not set. Choose a directory with --cache-dir, or none with --no-cache."
+      ProgressOutput.standardError.write("thumbs: Nothing is cached, because \(reason)\n")
+    }
     try exiting {
       let (hosts, plan) = try runLimits.limits.opening(since: started) { (try politeness.hostRules(), try plan()) }
       let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)
@@ -41,6 +46,7 @@ extension FetchingCommand {
   var settingFiles: [(path: String, role: FileRole)] {
     var files: [(path: String, role: FileRole)] = []
     if let path = politeness.hosts { files.append((path, .hosts)) }
+    if let path = output.fallback?.path { files.append((path, .fallback)) }
     if let path = network.cookieFile { files.append((path, .setting("cookie-file"))) }
     if let path = network.certificateAuthorities { files.append((path, .setting("cacert"))) }
     for path in (network.headers + network.configuredHeaders).compactMap(\.path) {

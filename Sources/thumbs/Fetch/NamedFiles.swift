@@ -5,13 +5,17 @@ struct NamedFiles {
   private(set) var report: NamedFile?
   private(set) var summary: NamedFile?
   private(set) var gallery: NamedFile?
-  /// The retried report, if `--report` names the same file; nil otherwise.
+  /// The retried report, if the run updates it: without `--report`, or if that names the same file.
   private let updated: RunInputs.Retried?
+  /// True if `--report` names the retried report. Then it is an error if that cannot be updated.
+  private let mustUpdate: Bool
 
   /// Opens the files named in `options`. If one cannot be opened, removes those that it created.
   init(_ options: OutputOptions, inputs: RunInputs) throws(OutputError) {
+    mustUpdate = options.report != nil
     updated = inputs.retried.flatMap { retried in
-      guard let path = options.report, path != "-", let file = FileIdentity(path: path) else { return nil }
+      guard let path = options.report else { return retried.isUpdatable ? retried : nil }
+      guard path != "-", let file = FileIdentity(path: path) else { return nil }
       return FileIdentity(path: retried.path) == file ? retried : nil
     }
     do throws(OutputError) {
@@ -57,8 +61,15 @@ struct NamedFiles {
   /// The report to write: a new file, or an update of the retried report.
   var reportOutput: (any ReportOutput)? {
     get throws(OutputError) {
-      if let updated { return try ReportUpdate(updated) }
-      return report.map(ReportWriter.init)
+      guard let updated else { return report.map(ReportWriter.init) }
+      do throws(OutputError) {
+        return try ReportUpdate(updated)
+      } catch {
+        // Two retries of a report at once are a mistake, but one that only cannot be written may still be retried.
+        if mustUpdate || error.cause == .changed { throw error }
+        _ = ExitCode.cannotCreate.printing("The report is not updated. \(error)")
+        return nil
+      }
     }
   }
 }

@@ -10,6 +10,9 @@ struct RetryCommand: FetchingCommand {
       Canceled rows and rows with a temporary failure are fetched again: the same URLs, to the same files, in the same
       sizes. A report does not contain the options for downloads and the cache; pass them again.
 
+      The report is updated: the rows get their new results when the retry ends, and until then the old report remains.
+      With --report, the results go to another file instead.
+
       Examples:
         thumbs retry report.jsonl
         thumbs retry -n report.jsonl
@@ -55,8 +58,11 @@ struct RetryCommand: FetchingCommand {
     } catch {
       throw ExitCode.dataError.printing(error)
     }
-    if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
     let directory = try directory(of: report)
+    if !output.quiet {
+      let place = report.rows.isEmpty || output.directory != nil ? "" : " The files go to \(directory)."
+      ProgressOutput.standardError.write("thumbs: \((report.introduction + place).printable)\n")
+    }
     guard !dryRun else {
       _ = try politeness.hostRules()
       return try exiting {

@@ -2,6 +2,8 @@
 struct RunFiles: Sendable {
   /// The output directory.
   let writer: OutputWriter
+  /// The image that failed rows get.
+  let fallback: FallbackImage?
   let report: (any ReportOutput)?
   let summary: SummaryFile?
   let gallery: GalleryWriter?
@@ -12,6 +14,7 @@ struct RunFiles: Sendable {
   /// - Throws: an `OutputError` if a file cannot be created or must not be replaced, and a `ValidationError` if two
   ///   names refer to the same file. In both cases no file was changed, and no new file is left behind.
   init(_ options: OutputOptions, inputs: RunInputs, title: String, directory: String) throws {
+    fallback = options.fallback
     let names = try NamedFiles(options, inputs: inputs)
     do {
       try names.check(inputs, replacement: options.replacement)

@@ -14,6 +14,9 @@ struct RunInputs: Sendable {
     let otherLines: Set<Int>
     /// True if the report lacks rows of its run.
     let isPartial: Bool
+
+    /// True if the report is a file with rows to update.
+    var isUpdatable: Bool { path != "-" && version != nil && !lineNumbers.isEmpty }
   }
 
   /// The files that no thumbnail may replace: these inputs, and the files that the run adds.

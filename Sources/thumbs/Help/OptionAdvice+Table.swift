@@ -11,7 +11,9 @@ extension OptionAdvice {
     OptionAdvice("--stdin", say: "A list on standard input is the argument '-'."),
     OptionAdvice("--url_col --url-col --column --key --field", use: "--url-column KEY"),
     OptionAdvice("--caption_col --name-col --caption-column --title-column", use: "--name-column KEY"),
-    OptionAdvice("--input_format --input-format", say: "The extension or the content of a list decides its format."),
+    OptionAdvice(
+      "--input_format --input-format", use: "--format-in FORMAT",
+      "Without it, the extension or the content of a list decides."),
   ]
 
   private static let thumbnails = [

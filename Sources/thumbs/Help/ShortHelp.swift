@@ -6,6 +6,7 @@ enum ShortHelp {
 
     Usage: thumbs [fetch] [<url or list> ...] [<options>]
            thumbs retry <report.jsonl>       thumbs cache <subcommand>
+           thumbs report summary|failed <report.jsonl>
 
       -i, --input-file <file> Also read this list of URLs; - is standard input
       -o, --output <dir>      Output directory (default: ./thumbs)
@@ -47,7 +48,7 @@ enum ShortHelp {
 
     Examples:
       thumbs retry report.jsonl
-      thumbs retry --all-failed --retries 6 --report report.jsonl report.jsonl
+      thumbs retry --all-failed --retries 6 report.jsonl
 
     All options: thumbs retry --help
     """

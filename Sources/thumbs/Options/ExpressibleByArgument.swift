@@ -19,3 +19,5 @@ extension ThumbnailSpec.Filter: ExpressibleByArgument {}
 extension FailLevel: ExpressibleByArgument {}
 
 extension ProgressMode: ExpressibleByArgument {}
+
+extension ManifestFormat: ExpressibleByArgument {}

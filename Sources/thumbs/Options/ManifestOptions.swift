@@ -24,19 +24,26 @@ struct ManifestOptions: ParsableArguments {
   var inputFiles: [String] = []
 
   @Option(
+    name: .customLong("format-in"),
+    help: ArgumentHelp("Format of the manifests. (default: by extension, else by content)", valueName: "format"))
+  var format: ManifestFormat?
+
+  @Option(
     name: [.customLong("url-column"), .customLong("url-key")],
     help: ArgumentHelp("Column of the image URL. (default: the first of icon, url, image and src)", valueName: "key"))
   var urlKey: String?
 
   @Option(
     name: [.customLong("name-column"), .customLong("name-key")],
-    help: ArgumentHelp("Column of the image name. (default: the first of name and title)", valueName: "key"))
+    help: ArgumentHelp(
+      "Column of the image name; 'none' ignores it. (default: the first of name and title)", valueName: "key"))
   var nameKey: String?
 
   @Option(
     name: [.customLong("subtitle-column"), .customLong("subtitle-key")],
     help: ArgumentHelp(
-      "Column of the gallery subtitle. (default: the first of subtitle and download)", valueName: "key"))
+      "Column of the gallery subtitle; 'none' ignores it. (default: the first of subtitle and download)",
+      valueName: "key"))
   var subtitleKey: String?
 
   @Option(help: ArgumentHelp("Column of per-row thumbnail sizes; 'none' ignores it.", valueName: "key"))
@@ -60,6 +67,8 @@ struct ManifestOptions: ParsableArguments {
   /// The names of the columns to read.
   var keys: ManifestKeys {
     var keys = ManifestKeys(urlKey: urlKey, nameKey: nameKey, subtitleKey: subtitleKey)
+    if nameKey == Self.noColumn { keys.name = [] }
+    if subtitleKey == Self.noColumn { keys.subtitle = [] }
     keys.options = RowOptions.Column.allCases.map { OptionColumn(column: $0, name: name(of: $0)) }
       .filter { $0.name != Self.noColumn }
     return keys

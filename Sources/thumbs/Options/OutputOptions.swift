@@ -27,9 +27,20 @@ struct OutputOptions: ParsableArguments {
     name: [.customLong("name-template"), .customLong("name")],
     help: ArgumentHelp(
       "File name pattern. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
-      discussion: "Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}.", valueName: "pattern"),
+      discussion: """
+        Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}. {hash:2} is the first two \
+        characters of a field of text. A slash makes subdirectories, as in {hash:2}/{hash}.{ext}.
+        """,
+      valueName: "pattern"),
     transform: { try NameTemplate(argument: $0) })
   var namePattern: NameTemplate?
+
+  @Option(
+    help: ArgumentHelp(
+      "Image file that failed rows get in place of their thumbnails; the report still counts them as failed.",
+      valueName: "file"),
+    completion: .file(), transform: { try FallbackImage(contentsOf: $0) })
+  var fallback: FallbackImage?
 
   @Option(
     help: ArgumentHelp(

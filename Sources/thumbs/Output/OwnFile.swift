@@ -11,7 +11,7 @@ enum OwnFile: Hashable, Sendable {
     case .report: self = .report
     case .summary: self = .summary
     case .gallery: self = .gallery
-    case .manifest, .retriedReport, .hosts, .setting, .source: return nil
+    case .manifest, .retriedReport, .hosts, .fallback, .setting, .source: return nil
     }
   }
 

@@ -200,6 +200,37 @@ import Testing
     #expect(try fixture.text("report.jsonl") == changed)
   }
 
+  @Test func `Without --report, the report is updated, even through a link`() async throws {
+    let fixture = try await failedOnce()
+    let link = fixture.directory.path("link.jsonl")
+    try #require(symlink("report.jsonl", link) == 0)
+    let arguments = ["retry", "link.jsonl", "--cache-dir", fixture.cache, "--header", "X-Well: yes"]
+
+    let first = try await fixture.start(arguments).result()
+    let before = try fixture.text("report.jsonl")
+    let second = try await fixture.start(arguments).result()
+
+    #expect(first.ending == .exit(0) && second.ending == .exit(0))
+    #expect(first.errors.hasPrefix("thumbs: Retrying 1 row: 0 rows are done. The files go to out.\n"))
+    #expect(second.errors.hasPrefix("thumbs: Nothing to retry: 1 row is done.\n"))
+    #expect(try fixture.report().map(\.status) == ["ok"] && fixture.text("report.jsonl") == before)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "report.jsonl")
+  }
+
+  @Test func `Without --report, a compressed report is retried but not updated`() async throws {
+    let fixture = try await failedOnce()
+    let packed = try gzipped(fixture.text("report.jsonl"))
+    _ = try fixture.directory.write(packed, as: "report.jsonl.gz")
+
+    let result = try await fixture.run(
+      "retry", "report.jsonl.gz", "--cache-dir", fixture.cache, "--header", "X-Well: yes")
+
+    #expect(result.ending == .exit(0))
+    #expect(result.errors.contains("thumbs: The report is not updated. report.jsonl.gz is compressed"))
+    #expect(try Array(fixture.data("report.jsonl.gz")) == packed)
+    #expect(try fixture.outputs() == ["a.png"])
+  }
+
   @Test func `A compressed report cannot be updated in place`() async throws {
     let fixture = try await failedOnce()
     let packed = try gzipped(fixture.text("report.jsonl"))

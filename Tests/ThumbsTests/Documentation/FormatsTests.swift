@@ -77,7 +77,11 @@ private struct WrittenFields {
       "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
       + "C,\(fixture.server.url("/busy.png")),,\n"
     _ = try fixture.directory.write(list, as: "list.csv")
-    #expect(try await fixture.fetch("list.csv", "--summary", "summary.json").ending == .exit(75))
+    _ = try fixture.directory.write("", as: "none.txt")
+    _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "fallback.png")
+    let result = try await fixture.fetch(
+      "list.csv", "none.txt", "--summary", "summary.json", "--fallback", "fallback.png")
+    #expect(result.ending == .exit(75))
     return fixture
   }
 
