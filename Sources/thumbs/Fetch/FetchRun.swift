@@ -64,8 +64,10 @@ final class FetchRun: Sendable {
     isVerbose = command.output.verbose
     // The transfers of a very wide run have rows waiting behind them, too.
     window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
-    let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-    var transport = command.network.transportConfiguration(home: home)
+    let environment = ProcessInfo.processInfo.environment
+    var transport = command.network.transportConfiguration(home: environment["HOME"] ?? NSHomeDirectory())
+    transport.certificateAuthorities =
+      transport.certificateAuthorities ?? CertificateBundle.find(environment: environment)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration
     configuration.downloads.hosts = settings.hosts

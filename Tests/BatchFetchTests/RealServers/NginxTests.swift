@@ -162,6 +162,16 @@ import Testing
     #expect(failure?.code == .tls)
   }
 
+  @Test func `A missing file of certificate authorities is a failure that names its remedy`() async throws {
+    let downloader = try RealServers.downloader { $0.certificateAuthorities = "/missing.pem" }
+    let url = try RealServers.url(.https, "/fjord.jpg")
+
+    let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(url) }
+
+    #expect(failure?.code == .tls)
+    #expect(failure?.message.contains("/missing.pem. Install the package ca-certificates, or name a file") == true)
+  }
+
   @Test func `An insecure host with a port covers only that host and port, on redirects too`() async throws {
     let (from, to) = (try SourceURL(RealServers.url(.expired)), try SourceURL(RealServers.url(.selfSigned)))
     let url = try RealServers.url(.expired, "/elsewhere")
