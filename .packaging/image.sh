@@ -5,8 +5,8 @@
 # manager. It runs as an ordinary user in /work, where a directory with lists can be mounted.
 set -euo pipefail
 thumbs=$1 version=$2 archive=$3
-files=$(mktemp -d)
-trap 'rm -rf "$files"' EXIT
+files=$(mktemp -d) storage=$(mktemp -d)
+trap 'rm -rf "$files" "$storage"' EXIT
 install -D -m 755 "$thumbs" "$files/usr/bin/thumbs"
 for library in $(ldd "$thumbs" | grep -oE '/[^ ]+'); do install -D -m 755 "$library" "$files$library"; done
 mkdir -p "$files/etc/ssl/certs"
@@ -15,9 +15,12 @@ install -d -m 1777 "$files/tmp"
 install -d -m 755 -o 65532 -g 65532 "$files/work"
 echo "thumbs:x:65532:65532::/work:/usr/bin/thumbs" > "$files/etc/passwd"
 echo "hosts: files dns" > "$files/etc/nsswitch.conf"
-export BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs
+
+# The storage is temporary, so the images and containers of the user stay as they are.
+buildah() {
+  command buildah --root "$storage/root" --runroot "$storage/run" --storage-driver vfs "$@"
+}
 container=$(buildah from scratch)
-trap 'rm -rf "$files"; buildah rm "$container" >/dev/null' EXIT
 buildah copy --quiet "$container" "$files" / >/dev/null
 buildah config --entrypoint '["/usr/bin/thumbs"]' --user 65532:65532 --workingdir /work --env HOME=/work \
   --label org.opencontainers.image.version="$version" --label org.opencontainers.image.licenses=MIT "$container"

@@ -55,7 +55,7 @@ def main():
     with zipfile.ZipFile(directory / f"thumbs-{version}-{TAG}.whl", "w") as wheel:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, moment)
-            entry.external_attr = (0o755 if name.endswith("/scripts/thumbs") else 0o644) << 16
+            entry.external_attr = (0o100755 if name.endswith("/scripts/thumbs") else 0o100644) << 16
             wheel.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
 
 
