@@ -21,7 +21,8 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
   gallery-screenshot test-install test-packages \
   fuzz fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start docs \
-  format lint structure build release install install-files uninstall dist clean setup
+  format lint structure build release install install-files uninstall dist image \
+  clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -189,6 +190,12 @@ PACKED := .build-static/packages
 dist: PACKAGES += debhelper
 dist: release
 	.packaging/dist.sh $(DIST) $(PACKED)
+
+## Makes a container image of the release in $(PACKED).
+image: PACKAGES += buildah
+image: release
+	mkdir -p $(PACKED)
+	version=$$($(DIST)/thumbs --version); .packaging/image.sh $(DIST)/thumbs $$version $(PACKED)/thumbs-$$version-image.tar
 
 ## Tests these files and a container image: each is installed and used in a clean system, and removed.
 test-packages: PACKAGES += debootstrap lintian buildah python3-venv

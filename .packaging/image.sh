@@ -5,6 +5,7 @@
 # manager. It runs as an ordinary user in /work, where a directory with lists can be mounted.
 set -euo pipefail
 thumbs=$1 version=$2 archive=$3
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$(dirname "$0")" log -1 --format=%ct)}
 files=$(mktemp -d) storage=$(mktemp -d)
 trap 'rm -rf "$files" "$storage"' EXIT
 install -D -m 755 "$thumbs" "$files/usr/bin/thumbs"
