@@ -87,7 +87,7 @@ test-traits: setup
 	$(SWIFT) test --skip-build $(TRAITS) \
 	  --filter 'ImageCacheTests.*(codecs|Recognition|references|check of a spec|mark)'
 
-## Compares the output of the commands in the README with what it shows.
+## Compares the output of the commands in the README and the cookbook with what they show.
 test-readme: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Readme/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
@@ -162,7 +162,7 @@ release: setup
 	rm -f "$$($(STATIC) --show-bin-path)/thumbs"
 	$(STATIC)
 	mkdir -p $(DIST)
-	strip -o $(DIST)/thumbs "$$($(STATIC) --show-bin-path)/thumbs"
+	install -m 755 "$$($(STATIC) --show-bin-path)/thumbs" $(DIST)/thumbs
 	python3 .packaging/manual.py $(DIST)/thumbs > $(DIST)/thumbs.1
 	for shell in bash zsh fish; do \
 	  $(DIST)/thumbs --generate-completion-script $$shell | sed '1{/^#!/d}' > $(DIST)/thumbs.$$shell; done
