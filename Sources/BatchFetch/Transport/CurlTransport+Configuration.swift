@@ -6,8 +6,12 @@ extension CurlTransport {
     /// Hosts whose certificates are not verified, in the form of ``SourceURL/host``. An entry without a port applies to
     /// every port of the host. Redirects to these hosts are included. Default: none.
     public var insecureHosts: Set<String> = []
-    /// The path of a PEM file with certificate authorities to trust instead of the system's. Default nil: the system's.
+    /// The path of a PEM file with certificate authorities to trust instead of the system's. Its content is part of the
+    /// cache key. Default nil: the system's.
     public var certificateAuthorities: String?
+    /// The path of the PEM file with the certificate authorities of the system, which is no part of the cache key.
+    /// Default nil: the authorities that libcurl was built for. On other systems, ``CertificateBundle`` finds the file.
+    public var systemAuthorities: String?
     /// The path of a `.netrc` file with credentials per host, for URLs without credentials. Redirects to other hosts
     /// get none of them. Default nil: no file is read.
     public var netrc: String?

@@ -73,8 +73,10 @@ final class FetchRun: Sendable {
     reportPath = command.output.report ?? inputs.retried?.path
     // The transfers of a very wide run have rows waiting behind them, too.
     window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
-    let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-    var transport = command.network.transportConfiguration(home: home, cookies: settings.credentials.cookies)
+    let environment = ProcessInfo.processInfo.environment
+    var transport = command.network.transportConfiguration(
+      home: environment["HOME"] ?? NSHomeDirectory(), cookies: settings.credentials.cookies)
+    transport.systemAuthorities = CertificateBundle.find(environment: environment)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration
     configuration.downloads.hosts = settings.hosts

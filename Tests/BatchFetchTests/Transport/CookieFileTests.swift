@@ -134,10 +134,12 @@ import Testing
     #expect(fixture.server.requests.prefix(2).map { $0.fields["cookie"] } == (isKept ? ["a=1", nil] : [nil, "a=1"]))
   }
 
-  @Test func `The certificate authorities are part of the cache key, by content`() throws {
+  @Test func `Certificate authorities are part of the cache key, by content, but not those of the system`() throws {
     let directory = try TemporaryDirectory()
+    let system = try directory.write("system", as: "system.pem")
     func variant(_ text: String?) throws -> String {
       var configuration = CurlTransport.Configuration.direct
+      configuration.systemAuthorities = system
       configuration.certificateAuthorities = try text.map { try directory.write($0, as: "ca.pem") }
       return CurlTransport(configuration).variant(of: try SourceURL("https://h/"))
     }
