@@ -14,7 +14,7 @@ struct MemoryLimits: Hashable, Sendable {
 }
 
 extension MemoryLimits {
-  /// Reads the limits of this process. `root`, empty except in tests, is put in front of the paths of the kernel's files.
+  /// Reads the limits of this process. `root` is put in front of the paths of the kernel's files.
   init(root: String, addressSpace: ResourceLimit = .addressSpace) {
     self.addressSpace = addressSpace.current
     machine = Self.lines("\(root)/proc/meminfo").first { $0.hasPrefix("MemTotal:") }

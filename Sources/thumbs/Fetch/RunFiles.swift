@@ -5,6 +5,7 @@ struct RunFiles: Sendable {
   let report: (any ReportOutput)?
   let summary: SummaryFile?
   let gallery: GalleryWriter?
+  let metrics: MetricsWriter?
 
   /// Opens the files named in `options`, for a run over `inputs` whose thumbnails go to `directory`. `title` is the
   /// title of the gallery.
@@ -19,6 +20,9 @@ struct RunFiles: Sendable {
         directory: directory, replacement: options.replacement, reserved: inputs.reserved)
       gallery = try names.gallery.map { file throws(OutputError) in
         try GalleryWriter(file, title: title, outputDirectory: directory)
+      }
+      metrics = try names.metrics.map { file throws(OutputError) in
+        try MetricsWriter(file, workplace: directory)
       }
       report = try names.reportOutput
       summary = names.summary.map { SummaryFile(file: $0) }
