@@ -19,10 +19,9 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
-  gallery-screenshot test-install test-packages \
-  fuzz fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start docs \
-  format lint structure build release install install-files uninstall dist image \
-  clean setup
+  test-metrics gallery-screenshot test-install test-packages fuzz fuzz-libraries bench bench-pixels bench-fetch \
+  bench-cache bench-start docs format lint structure build release install install-files uninstall dist image clean \
+  setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -92,6 +91,12 @@ test-readme: PACKAGES += jq
 test-readme: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Readme/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
+
+## Checks the files of --metrics with the parser of Prometheus's Python client.
+test-metrics: PACKAGES += python3-prometheus-client
+test-metrics: setup
+	$(SWIFT) build --product thumbs
+	python3 Examples/serve.py /usr/bin/python3 -B Tests/Metrics/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
 GALLERY_SHOTS := .build/gallery
 ## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).

@@ -17,6 +17,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
@@ -46,6 +47,7 @@ let package = Package(
       name: "ImageCache",
       dependencies: [
         "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -55,6 +57,7 @@ let package = Package(
       name: "BatchFetch",
       dependencies: [
         "ImageCache", "CCurl",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ]),
@@ -63,6 +66,7 @@ let package = Package(
       dependencies: [
         "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CTOML", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
       ],
       resources: [.embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js")]),
@@ -78,12 +82,19 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ]),
-    .testTarget(name: "BatchFetchTests", dependencies: ["BatchFetch", "TestSupport"]),
+    .testTarget(
+      name: "BatchFetchTests",
+      dependencies: [
+        "BatchFetch", "TestSupport",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ]),
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
         "thumbs", "BatchFetch", "ImageCache", "TestSupport", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],

@@ -36,6 +36,7 @@ PACKAGES = [
     ("swift-argument-parser", "swift-argument-parser", SWIFT),
     ("swift-http-types", "swift-http-types", "Apache-2.0"),
     ("swift-log", "swift-log", "Apache-2.0"),
+    ("swift-metrics", "swift-metrics", "Apache-2.0"),
 ]
 
 

@@ -1,3 +1,4 @@
+import CoreMetrics
 import Logging
 import Synchronization
 
@@ -7,8 +8,15 @@ final class CacheMonitor: Sendable {
   /// Kept outside the mutex so that memory hits never wait for a lock.
   private let memoryHits = Atomic(0)
   private let logger: Logger
+  let metrics: CacheMetrics
 
-  init(logger: Logger) { self.logger = logger }
+  /// - Parameters:
+  ///   - logger: Receives the first failure of each kind.
+  ///   - metrics: Receives the metrics. Default: they are dropped.
+  init(logger: Logger, metrics: CacheMetrics = CacheMetrics(NOOPMetricsHandler.instance, hasDisk: false)) {
+    self.logger = logger
+    self.metrics = metrics
+  }
 
   var snapshot: CacheCounters {
     var result = counters.withLock { $0 }
@@ -17,10 +25,20 @@ final class CacheMonitor: Sendable {
   }
 
   /// Counts a memory hit.
-  func countMemoryHit() { memoryHits.wrappingAdd(1, ordering: .relaxed) }
+  func countMemoryHit() {
+    memoryHits.wrappingAdd(1, ordering: .relaxed)
+    metrics.memory.hits.increment()
+  }
 
   /// Counts any other event.
-  func count(_ change: (inout CacheCounters) -> Void) { counters.withLock { change(&$0) } }
+  func count(_ change: (inout CacheCounters) -> Void) {
+    let (old, new) = counters.withLock { counters in
+      let old = counters
+      change(&counters)
+      return (old, counters)
+    }
+    metrics.record(from: old, to: new)
+  }
 
   /// Counts a failure of the disk tier.
   func record(_ error: DiskCacheError) {

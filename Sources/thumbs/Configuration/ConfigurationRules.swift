@@ -8,7 +8,7 @@ enum ConfigurationRules {
   /// The settings that a report has recorded, or that would replace it. At the top of the file, they are for `fetch`
   /// alone: a retry writes the same files as the run that failed.
   static let recorded: Set<String> = [
-    "fallback", "gallery", "name-template", "output", "overwrite", "report", "summary",
+    "fallback", "gallery", "metrics", "name-template", "output", "overwrite", "report", "summary",
   ]
 
   /// The settings that commands of the cache take. Their other options select what to remove or to show.
@@ -45,6 +45,8 @@ enum ConfigurationRules {
   /// Returns true if `setting`, which sets the option called `key`, is for the command of `call`.
   static func applies(_ setting: ConfigurationSetting, key: String, to call: ConfigurableCall) -> Bool {
     if call.table == "cache" { return setting.table == "cache" || setting.table == nil && key == "cache-dir" }
+    // The doctor checks the cache of a run.
+    if call.table == DoctorCommand.configuration.commandName { return setting.table == nil && key == "cache-dir" }
     guard setting.table == nil else { return setting.table == call.table }
     return call.table == "fetch" || !recorded.contains(key)
   }

@@ -17,6 +17,9 @@ extension FetchRun {
       try files.summary?.write(
         summary.json(runEnding(summary, signal, limit), coverage, after: elapsed, downloaded: downloaded))
     }
+    attempt { () throws(OutputError) in
+      try files.metrics?.finish(runEnding(summary, signal, limit).exitCode.rawValue) { pipeline.updateGauges() }
+    }
     // The files are finished first, because writing to a stopped terminal or an unread pipe may block.
     meter.end()
     if !isQuiet {

@@ -11,6 +11,7 @@ extension FetchRun {
       line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
     }
     state.withLock { $0.summary.count(line) }
+    files.metrics?.items.count(line)
     attempt { () throws(OutputError) in
       try files.report?.append(line, position: item.index)
       try files.gallery?.append(line, subtitle: item.element.entry.subtitle)

@@ -80,6 +80,7 @@ final class FetchRun: Sendable {
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration
     configuration.downloads.hosts = settings.hosts
+    configuration.downloads.metrics = files.metrics?.registry
     configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)
     pipeline = ThumbnailPipeline(
       configuration, transport: CurlTransport(transport), logger: Self.logger(meter))
@@ -88,6 +89,13 @@ final class FetchRun: Sendable {
   /// Runs until every row is finished or `interrupt` fires. Throws the exit code unless it is 0.
   func run(_ interrupt: InterruptWatch) throws {
     meter.start()
+    attempt { () throws(OutputError) in
+      try files.metrics?.start { [pipeline] in
+        pipeline.updateGauges()
+      } onError: { [self] in
+        stop(for: $0)
+      }
+    }
     let done = DispatchSemaphore(value: 0)
     let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in
       try request(for: row)

@@ -5,6 +5,7 @@ struct NamedFiles {
   private(set) var report: NamedFile?
   private(set) var summary: NamedFile?
   private(set) var gallery: NamedFile?
+  private(set) var metrics: NamedFile?
   /// The retried report, if the run updates it: without `--report`, or if that names the same file.
   private let updated: RunInputs.Retried?
   /// True if `--report` names the retried report. Then it is an error if that cannot be updated.
@@ -22,6 +23,7 @@ struct NamedFiles {
       if updated == nil { report = try Self.open(options.report) }
       summary = try Self.open(options.summary)
       gallery = try Self.open(options.gallery)
+      metrics = try Self.open(options.metrics)
     } catch {
       discard()
       throw error
@@ -35,7 +37,7 @@ struct NamedFiles {
 
   /// Removes the files that did not exist before.
   func discard() {
-    for file in [report, summary, gallery] { file?.discard() }
+    for file in [report, summary, gallery, metrics] { file?.discard() }
   }
 
   /// Reserves all files. Throws if two outputs are the same file, if an output is also an input, or if an output would
@@ -53,9 +55,8 @@ struct NamedFiles {
   }
 
   private var outputs: [(file: NamedFile, role: FileRole)] {
-    [(report, FileRole.report), (summary, .summary), (gallery, .gallery)].compactMap { file, role in
-      file.map { ($0, role) }
-    }
+    let all = [(report, FileRole.report), (summary, .summary), (gallery, .gallery), (metrics, .metrics)]
+    return all.compactMap { file, role in file.map { ($0, role) } }
   }
 
   /// The report to write: a new file, or an update of the retried report.

@@ -7,6 +7,7 @@ struct RunFiles: Sendable {
   let report: (any ReportOutput)?
   let summary: SummaryFile?
   let gallery: GalleryWriter?
+  let metrics: MetricsWriter?
 
   /// Opens the files named in `options`, for a run over `inputs` whose thumbnails go to `directory`. `title` is the
   /// title of the gallery.
@@ -22,6 +23,9 @@ struct RunFiles: Sendable {
         directory: directory, replacement: options.replacement, reserved: inputs.reserved)
       gallery = try names.gallery.map { file throws(OutputError) in
         try GalleryWriter(file, title: title, outputDirectory: directory)
+      }
+      metrics = try names.metrics.map { file throws(OutputError) in
+        try MetricsWriter(file, workplace: directory)
       }
       report = try names.reportOutput
       summary = names.summary.map { SummaryFile(file: $0) }

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// Writes a gallery: a page with a card for each row, in the order of the rows.
@@ -11,38 +10,17 @@ final class GalleryWriter: Sendable {
     var counts: [ReportLine.Status: Int] = [:]
   }
 
-  private let file: NamedFile
-  private let path: String
-  private let name: String
-  private let writer: OutputWriter
+  private let place: ReplacedFile
   private let title: String
   private let images: GalleryImages
   private let state: Mutex<State>
 
   /// Prepares a gallery of the thumbnails in `outputDirectory`, which must exist. Symbolic links are followed.
   init(_ file: NamedFile, title: String, outputDirectory: String) throws(OutputError) {
-    let path = Self.target(of: file.name)
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    let directory = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/"
-    self.file = file
-    self.path = path
-    name = parts.last.map(String.init) ?? path
     self.title = title
-    // Temporary files can be created next to a page, but not next to a device such as /dev/stdout.
-    let workplace = file.identity == nil ? outputDirectory : directory
-    writer = try OutputWriter(directory: workplace)
-    images = GalleryImages(of: outputDirectory, from: directory)
-    state = Mutex(State(spool: try GallerySpool(directory: workplace)))
-  }
-
-  /// Returns the target of `path` if it is a symbolic link, and `path` unchanged otherwise.
-  private static func target(of path: String) -> String {
-    var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
-      return path
-    }
-    defer { free(target) }
-    return String(cString: target)
+    place = try ReplacedFile(file, workplace: outputDirectory)
+    images = GalleryImages(of: outputDirectory, from: place.directory)
+    state = Mutex(State(spool: try GallerySpool(directory: place.workplace)))
   }
 
   /// Adds the card for the row of `line`. `subtitle` is its second line; nil for the host.
@@ -56,18 +34,17 @@ final class GalleryWriter: Sendable {
 
   /// Writes the page and replaces the file with it. A pipe or a device is written directly.
   func finish() throws(OutputError) {
-    let write = { (descriptor: Int32) throws(OutputError) in
-      try self.state.withLock { state throws(OutputError) in
-        try self.write(state.spool, state.counts, to: descriptor)
+    try place.replace { descriptor throws(OutputError) in
+      try state.withLock { state throws(OutputError) in
+        try write(state.spool, state.counts, to: descriptor)
       }
     }
-    if file.identity == nil { try write(file.descriptor) } else { try writer.replace(name, write) }
   }
 
   private func write(
     _ spool: borrowing GallerySpool, _ counts: [ReportLine.Status: Int], to file: Int32
   ) throws(OutputError) {
-    var page = LargeWrites(file, path: path)
+    var page = LargeWrites(file, path: place.path)
     try page.append(GalleryPage(title: title, counts: counts).head)
     var count = 0
     try spool.forEach { card throws(OutputError) in

@@ -63,6 +63,8 @@ extension OptionAdvice {
       "--log --log-file --logfile --write-out --dump-header --json --output-json --results --errors",
       use: "--report FILE", "It has a line of JSON per row."),
     OptionAdvice("--stats --statistics", use: "--summary FILE"),
+    OptionAdvice("--prometheus --textfile --metrics-file", use: "--metrics FILE.prom"),
+    OptionAdvice("--placeholder --default-image --fallback-image --on-error", use: "--fallback FILE"),
     OptionAdvice("--html --index --page --contact-sheet", use: "--gallery FILE.html"),
     OptionAdvice("--silent --no-progress-meter --no-progress -S", use: "-q, --quiet"),
     OptionAdvice("--debug --trace --loud -vv", use: "-v, --verbose"),

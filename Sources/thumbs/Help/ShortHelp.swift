@@ -6,7 +6,7 @@ enum ShortHelp {
 
     Usage: thumbs [fetch] [<url or list> ...] [<options>]
            thumbs retry <report.jsonl>       thumbs cache <subcommand>
-           thumbs report summary|failed <report.jsonl>
+           thumbs report <subcommand>        thumbs doctor
 
       -i, --input-file <file> Also read this list of URLs; - is standard input
       -o, --output <dir>      Output directory (default: ./thumbs)
@@ -24,7 +24,6 @@ enum ShortHelp {
     Examples:
       thumbs https://example.com/photo.jpg
       thumbs -s 64,128 -o icons apps.plist
-      grep -o 'https://[^"]*png' page.html | thumbs --gallery icons.html -
 
     All options: thumbs fetch --help
     """

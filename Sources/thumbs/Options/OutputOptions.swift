@@ -62,6 +62,14 @@ struct OutputOptions: ParsableArguments {
     completion: .file())
   var summary: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Write metrics of the run for Prometheus to this file, every ten seconds and at the end.",
+      discussion: "For the textfile collector of its node exporter, the name must end in .prom.",
+      valueName: "file.prom"),
+    completion: .file(extensions: ["prom"]), transform: { try OutputOptions.metricsPath($0) })
+  var metrics: String?
+
   @Option(help: "Progress display on standard error.")
   var progress = ProgressMode.auto
 
@@ -95,6 +103,11 @@ struct OutputOptions: ParsableArguments {
 
   private static func pagePath(_ text: String) throws -> String {
     guard !text.isEmpty, text != "-" else { throw ValidationError("give a file name such as thumbs.html") }
+    return text
+  }
+
+  private static func metricsPath(_ text: String) throws -> String {
+    guard !text.isEmpty, text != "-" else { throw ValidationError("give a file name such as thumbs.prom") }
     return text
   }
 

@@ -18,6 +18,8 @@ enum FileRole: Hashable, Sendable {
   case summary
   /// The file of `--gallery`.
   case gallery
+  /// The file of `--metrics`.
+  case metrics
 }
 
 extension FileRole: CustomStringConvertible {
@@ -34,6 +36,7 @@ extension FileRole: CustomStringConvertible {
     case .report: "the report"
     case .summary: "the summary"
     case .gallery: "the gallery"
+    case .metrics: "the metrics file"
     }
   }
 }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import thumbs
 
 /// A section of `Documentation/formats.md`.
 private struct FormatsPage {
@@ -108,6 +109,16 @@ private struct WrittenFields {
     let nested = try Set(page.rows.flatMap { try page.fields(of: $0.name) })
     #expect(written.all.subtracting(written.names).isSubset(of: nested))
     #expect(nested.isSubset(of: written.all))
+  }
+
+  @Test func `The metrics are exactly the documented ones`() async throws {
+    let fixture = try await Self.run()
+    #expect(try await fixture.fetch("list.csv", "--metrics", "thumbs.prom").ending == .exit(75))
+    let metrics = try fixture.text("thumbs.prom").split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+    let documented = try FormatsPage(section: "Metrics").rows.map(\.name)
+
+    #expect(Set(metrics.map { String($0.split(separator: " ")[2]) }) == Set(documented))
+    #expect(Set(MetricHelp.texts.keys) == Set(documented))
   }
 
   @Test(arguments: ["stats", "ls", "show", "verify"])
