@@ -99,7 +99,8 @@ import Testing
     ("cache ls", ["cache", "ls", "--cache-dir=/c", "--format=json"]),
     ("cache dir", ["cache", "dir", "--cache-dir=/c"]),
     ("cache ls --json", ["cache", "ls", "--cache-dir=/c", "--json"]), ("cache", ["cache"]),
-    ("cache nope", ["cache", "nope"]), ("--version", ["--version"]), ("fetch --help", ["fetch", "--help"]),
+    ("doctor --json", ["doctor", "--cache-dir=/c", "--json"]), ("cache nope", ["cache", "nope"]),
+    ("--version", ["--version"]), ("fetch --help", ["fetch", "--help"]),
     ("help fetch", ["help", "fetch"]), ("--no-config x", ["--no-config", "x"]),
     ("x -- --no-config", ["fetch", "--cache-dir=/c", "--max-time=5", "x", "--", "--no-config"]),
   ])

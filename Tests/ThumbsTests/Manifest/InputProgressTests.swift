@@ -49,6 +49,19 @@ import Testing
     #expect(progress.total == .unknown)
   }
 
+  @Test func `URLs as arguments count next to the estimate of a manifest`() throws {
+    var progress = InputProgress()
+    let (urls, file) = (progress.add(size: nil), progress.add(size: 100))
+    progress.setRows(2, of: urls)
+    progress.setRows(5, of: file)
+    #expect(progress.total == .exactly(7))
+
+    let third = progress.add(size: 200)
+    #expect(progress.total == .about(17))
+    progress.setRows(1, of: third)
+    #expect(try ManifestList(inputs: [.url("http://a/1"), .url("http://a/2")]).expectedRows == .exactly(2))
+  }
+
   @Test func `Known numbers of rows are exact`() {
     var progress = InputProgress()
     let parts = [progress.add(size: 100), progress.add(size: 100)]
