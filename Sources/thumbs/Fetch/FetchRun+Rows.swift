@@ -14,7 +14,8 @@ extension FetchRun {
     files.metrics?.items.count(line)
     attempt { () throws(OutputError) in
       try files.report?.append(line, position: item.index)
-      try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
+      let warning = try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
+      if let warning, !isQuiet { meter.note("thumbs: \(warning)") }
     }
     countDownloads()
     if isVerbose { meter.note(line.note) }

@@ -8,28 +8,44 @@ final class GalleryWriter: Sendable {
   private struct State: ~Copyable {
     var spool: GallerySpool
     var counts: [ReportLine.Status: Int] = [:]
+    var size: EmbeddedSize
   }
 
   private let place: ReplacedFile
   private let title: String
+  private let outputDirectory: String
   private let images: GalleryImages
   private let state: Mutex<State>
 
-  /// Prepares a gallery of the thumbnails in `outputDirectory`, which must exist. Symbolic links are followed.
-  init(_ file: NamedFile, title: String, outputDirectory: String) throws(OutputError) {
+  /// Prepares a gallery of the thumbnails in `outputDirectory`, which must exist. Symbolic links are followed. `size`
+  /// is that of an empty page.
+  init(
+    _ file: NamedFile, title: String, outputDirectory: String, size: EmbeddedSize = EmbeddedSize()
+  ) throws(OutputError) {
     self.title = title
+    self.outputDirectory = outputDirectory
     place = try ReplacedFile(file, workplace: outputDirectory)
     images = GalleryImages(of: outputDirectory, from: place.directory)
-    state = Mutex(State(spool: try GallerySpool(directory: place.workplace)))
+    state = Mutex(State(spool: try GallerySpool(directory: place.workplace), size: size))
   }
 
-  /// Adds the card for the row of `line`. `subtitle` is its second line; nil for the host.
-  func append(_ line: ReportLine, subtitle: String?) throws(OutputError) {
+  /// Adds the card for the row of `line`. `subtitle` is its second line; nil for the host. Returns a warning if this
+  /// card makes a page of embedded thumbnails large.
+  @discardableResult
+  func append(_ line: ReportLine, subtitle: String?) throws(OutputError) -> String? {
     let card = GalleryCard(line, subtitle: subtitle, images: images).html
-    try state.withLock { state throws(OutputError) in
+    let size = try state.withLock { state throws(OutputError) in
       try state.spool.append(card, index: line.index)
       state.counts[line.status, default: 0] += 1
+      return images == .embedded ? state.size.add(card.count) : nil
     }
+    return size.map(warning)
+  }
+
+  private func warning(about size: ByteSize) -> String {
+    let name = place.path.split(separator: "/").last ?? "index.html"
+    return "The gallery already has \(size), because it embeds its thumbnails; browsers open it slowly. "
+      + "To link them instead, put it into their directory: --gallery \(outputDirectory)/\(name)"
   }
 
   /// Writes the page and replaces the file with it. A pipe or a device is written directly.

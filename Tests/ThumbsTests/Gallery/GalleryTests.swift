@@ -91,6 +91,26 @@ private func html(
     return try GalleryWriter(file, title: "A & B", outputDirectory: directory.path(output))
   }
 
+  @Test func `A large page of embedded thumbnails gives one warning with a remedy, a page of links none`() throws {
+    func warnings(_ path: String) throws -> [String] {
+      let file = try NamedFile(path: directory.path(path))
+      let writer = try GalleryWriter(
+        file, title: "A", outputDirectory: directory.path("out"), size: EmbeddedSize(limit: 1200))
+      return try (0..<9).compactMap { try writer.append(doneLine($0), subtitle: nil) }
+    }
+    try FileManager.default.createDirectory(atPath: directory.path("other"), withIntermediateDirectories: true)
+
+    #expect(try warnings("page.html").isEmpty)
+    let embedded = try warnings("other/page.html")
+    #expect(embedded.count == 1)
+    #expect(embedded.first?.hasSuffix("--gallery \(directory.path("out"))/page.html") == true)
+  }
+
+  @Test func `The size of a page is reported when it becomes large`() {
+    var size = EmbeddedSize(limit: 100)
+    #expect([60, 39, 1, 500].map { size.add($0) } == [nil, nil, ByteSize(count: 100), nil])
+  }
+
   private func page(_ path: String = "page.html") throws -> String {
     try String(contentsOfFile: directory.path(path), encoding: .utf8)
   }
