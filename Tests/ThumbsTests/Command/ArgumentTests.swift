@@ -26,7 +26,7 @@ import Testing
     command.write(fixture.server.url("/a.png") + "\n")
     command.closeInput()
 
-    #expect(try await command.result().ending == .exit(0))
+    #expect(await command.result().ending == .exit(0))
     #expect(try fixture.outputs() == ["a.png"])
     let twice = try await fixture.fetch("-", "-i", "-")
     #expect(twice.errors.contains("give - only once"))

@@ -28,7 +28,7 @@ import Testing
     command.write("X-Key: k\n")
     command.closeInput()
 
-    #expect(try await command.result().ending == .exit(0))
+    #expect(await command.result().ending == .exit(0))
     #expect(fixture.server.requests.map { $0.fields["x-key"] } == ["k"])
   }
 
