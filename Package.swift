@@ -69,7 +69,10 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js")]),
+      resources: [
+        .embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js"),
+        .embedInCode("Gallery/gallery-live.css"), .embedInCode("Gallery/gallery-live.js"),
+      ]),
 
     .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
     .target(name: "CPowerLoss", path: "Tests/PowerLoss"),

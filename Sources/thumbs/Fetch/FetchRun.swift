@@ -64,7 +64,12 @@ final class FetchRun: Sendable {
     started = settings.started
     limits = command.runLimits.limits
     state = Mutex(State(limiter: RunLimiter(limits, mayBlock: inputs.mayBlock)))
-    rows = PlannedRows(plan) { meter.setTotal($0) }
+    rows = PlannedRows(plan) { [gallery = files.gallery] in
+      gallery?.expect($0.entry)
+    } onEnd: { [gallery = files.gallery] in
+      meter.setTotal($0)
+      gallery?.setTotal($0)
+    }
     meter.setEstimate { plan.expectedRows }
     headerFields = settings.credentials.headerFields
     isQuiet = command.output.quiet
@@ -95,6 +100,9 @@ final class FetchRun: Sendable {
       } onError: { [self] in
         stop(for: $0)
       }
+    }
+    attempt { () throws(OutputError) in
+      try files.gallery?.start { [self] in stop(for: $0) }
     }
     let done = DispatchSemaphore(value: 0)
     let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in

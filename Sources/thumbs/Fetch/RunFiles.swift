@@ -22,10 +22,10 @@ struct RunFiles: Sendable {
       writer = try OutputWriter(
         directory: directory, replacement: options.replacement, reserved: inputs.reserved)
       gallery = try names.gallery.map { file throws(OutputError) in
-        try GalleryWriter(file, title: title, outputDirectory: directory)
+        try GalleryWriter(file, title: title, outputDirectory: directory, reserved: inputs.reserved)
       }
       metrics = try names.metrics.map { file throws(OutputError) in
-        try MetricsWriter(file, workplace: directory)
+        try MetricsWriter(file, workplace: directory, reserved: inputs.reserved)
       }
       report = try names.reportOutput
       summary = names.summary.map { SummaryFile(file: $0) }

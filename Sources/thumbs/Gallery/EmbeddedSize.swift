@@ -15,3 +15,12 @@ struct EmbeddedSize: Hashable, Sendable {
     return bytes < limit && bytes + count >= limit ? ByteSize(count: bytes + count) : nil
   }
 }
+
+extension ByteSize {
+  /// The warning about a gallery of this size at `path`, which embeds the thumbnails in `outputDirectory`.
+  func warning(of path: String, outputDirectory: String) -> String {
+    let name = path.split(separator: "/").last ?? "index.html"
+    return "The gallery already has \(self), because it embeds its thumbnails; browsers open it slowly. "
+      + "To link them instead, put it into their directory: --gallery \(outputDirectory)/\(name)"
+  }
+}

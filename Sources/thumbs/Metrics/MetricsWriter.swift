@@ -30,14 +30,16 @@ final class MetricsWriter: Sendable {
   /// - Parameters:
   ///   - file: The file to replace. Symbolic links are followed.
   ///   - workplace: The directory for temporary files if `file` is a pipe or a device.
+  ///   - reserved: The files that thumbnails never replace. The file stays among them when it is replaced.
   ///   - elapsed: Returns the time since the start of the run. Default since this call.
   init(
-    _ file: NamedFile, start: Date = Date(), workplace: String, elapsed: (@Sendable () -> Duration)? = nil
+    _ file: NamedFile, start: Date = Date(), workplace: String, reserved: ReservedFiles = ReservedFiles(),
+    elapsed: (@Sendable () -> Duration)? = nil
   ) throws(OutputError) {
     let begin = ContinuousClock.now
     self.elapsed = elapsed ?? { ContinuousClock.now - begin }
     self.file = file
-    place = try ReplacedFile(file, workplace: workplace)
+    place = try ReplacedFile(file, workplace: workplace, as: .metrics, in: reserved)
     items = ItemMetrics(registry)
     exitCode = Gauge(label: "thumbs_run_exit_code", factory: registry)
     finished = Gauge(label: "thumbs_run_finished", factory: registry)

@@ -156,7 +156,23 @@ private func html(
     #expect(page.ranges(of: "</ul>").count == lists)
   }
 
-  @Test func `An older page stays until the new one is complete, and no other file is left behind`() throws {
+  @Test func `The final page does not depend on the page during the run, and replaces it`() throws {
+    let pages = try [false, true].map { isLive in
+      let writer = try writer()
+      if isLive { try writer.start { Issue.record($0) } }
+      for row in 0..<100 { writer.expect(.row(ManifestRow(index: row, url: "http://a.example/b.png"))) }
+      for row in 0..<100 { try writer.append(row % 3 == 0 ? failedLine(row) : doneLine(row), subtitle: nil) }
+      writer.setTotal(100)
+      if isLive { #expect(try page().contains("This page is not complete.")) }
+      try writer.finish()
+      return try page()
+    }
+    #expect(pages[0] == pages[1])
+    #expect(!pages[1].contains("id=run") && !pages[1].contains("iframe") && !pages[1].contains("frame-src"))
+    #expect(try directory.files() == ["out", "page.html"])
+  }
+
+  @Test func `Without a start, an older page stays until the new one is complete`() throws {
     _ = try directory.write("old", as: "page.html")
     let writer = try writer()
     try writer.append(doneLine(), subtitle: nil)

@@ -1,18 +1,10 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import thumbs
 
 @Suite struct MetricsWriterTests {
-  /// A time that only the test moves.
-  private final class Stopwatch: Sendable {
-    private let seconds = Atomic(0)
-    var elapsed: Duration { .seconds(seconds.load(ordering: .relaxed)) }
-    func move(to second: Int) { seconds.store(second, ordering: .relaxed) }
-  }
-
   private let directory: TemporaryDirectory
   private let stopwatch = Stopwatch()
   private let writer: MetricsWriter
