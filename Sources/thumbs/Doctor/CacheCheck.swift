@@ -77,7 +77,7 @@ struct CacheCheck: DoctorCheck {
   private static func message(_ condition: CacheCondition) -> String {
     let place = "\(condition.directory) (\(condition.fileSystem?.name ?? "unknown file system"))"
     guard case .cache(let statistics) = condition.contents else { return "\(place): not yet created by a run" }
-    let limit = statistics.storedLimit.map(CacheText.size) ?? "2GiB by default"
+    let limit = statistics.storedLimit.map(CacheText.size) ?? "2.00 GiB by default"
     let size = CacheText.size(statistics.usedBytes)
     return
       "\(place): generation \(statistics.generation), \(size) of \(limit), \(CacheText.sources(statistics.sources))"

@@ -20,8 +20,12 @@ extension MemoryLimits {
     machine = Self.lines("\(root)/proc/meminfo").first { $0.hasPrefix("MemTotal:") }
       .flatMap { $0.split(separator: " ").dropFirst().first }.flatMap { Int($0) }.map { $0 << 10 }
     let files = Self.lines("\(root)/proc/self/cgroup").flatMap { Self.files(of: $0) }
-    group = files.compactMap { Self.lines("\(root)/sys/fs/cgroup\($0)").first.flatMap { Int($0) } }.min()
+    let limits = files.compactMap { Self.lines("\(root)/sys/fs/cgroup\($0)").first.flatMap { Int($0) } }
+    group = limits.filter { $0 < Self.unlimited }.min()
   }
+
+  /// A number that no real limit reaches. Version 1 of control groups has a larger one in place of no limit.
+  private static let unlimited = 1 << 62
 
   /// Returns the files with the limits of the control group that a line of `/proc/self/cgroup` names, and of its
   /// parents, whose limits apply as well (cgroups(7)).

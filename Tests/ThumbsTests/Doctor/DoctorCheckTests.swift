@@ -139,6 +139,7 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
       ("0::/a/b\n", ["/memory.max": "max", "/a/memory.max": "700", "/a/b/memory.max": "900"], 700),
       ("0::/\n", ["/memory.max": "800"], 800),
       ("5:cpu,memory:/a\n0::/\n", ["/memory/a/memory.limit_in_bytes": "600"], 600), ("0::/\n", [:], nil),
+      ("5:memory:/\n", ["/memory/memory.limit_in_bytes": "9223372036854771712"], nil),
     ] as [(String, [String: String], Int?)])
   func `The memory limit is the smallest of the control group and its parents`(
     groups: String, files: [String: String], limit: Int?
