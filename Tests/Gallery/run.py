@@ -5,6 +5,7 @@ Run it through Examples/serve.py, which serves http://icons.example/. The comman
 images, from names that try to inject markup, and from 10,000 rows; each is opened in Chromium. Screenshots are written
 to SCREENSHOT_FOLDER, among them the one for the README.
 """
+import functools
 import http.server
 import json
 import os
@@ -94,6 +95,11 @@ class HeldHandler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"" if is_lost else self.server.image)
 
+    def log_message(self, *_):
+        pass
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
@@ -317,14 +323,15 @@ class GalleryTest(unittest.TestCase):
             self.settle()
             self.screenshot("live.png")
 
-            # What a person has done on the page stays as it is while other rows finish.
+            # The place and the focus stay while other rows finish.
             self.browser.run("""(() => {
               scrollTo(0, 900);
               document.getElementById('row-40').focus({ preventScroll: true });
               window.image = document.querySelector('#row-0 img');
               window.moved = 0;
+              const isCard = node => node.localName === 'li';
               new MutationObserver(changes => {
-                for (const { removedNodes } of changes) for (const node of removedNodes) moved += node.localName === 'li';
+                for (const change of changes) moved += [...change.removedNodes].filter(isCard).length;
               }).observe(list, { childList: true, subtree: true });
             })()""")
             server.gates["held"].set()
@@ -351,6 +358,28 @@ class GalleryTest(unittest.TestCase):
             self.assertNotIn("iframe", run.page.read_text())
             self.assertEqual([name for name in os.listdir(self.directory) if name.startswith(".")], [])
             self.assertEqual(self.browser.complaints(), [])
+
+    def test_live_served(self):
+        """A page from a web server follows the run too. An open dialog delays its final version."""
+        handler = functools.partial(QuietHandler, directory=self.directory)
+        files = self.enterContext(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        threading.Thread(target=files.serve_forever, daemon=True).start()
+        self.addCleanup(files.shutdown)
+        with HeldServer() as server, LiveRun(self.directory, server.rows(["first", "held", "later"])) as run:
+            run.wait_for_page('src="thumbs/0.jpg"')
+            self.browser.load(f"http://127.0.0.1:{files.server_port}/page.html")
+            self.assertEqual(self.statuses(), ["ok", "waiting", "waiting"])
+            server.gates["held"].set()
+            self.wait("document.querySelectorAll('.ok').length === 2")
+            self.browser.run("window.isSame = true; look(links[1])")
+            server.gates["later"].set()
+            self.assertEqual(run.process.wait(), 0)
+            self.wait("document.querySelector('iframe').contentDocument?.querySelectorAll('.ok').length === 3")
+            self.assertEqual(self.browser.run("[dialog.open, window.isSame]"), [True, True])
+            self.browser.run("dialog.close()")
+            self.wait("document.readyState === 'complete' && !document.getElementById('run')")
+            self.assertEqual(self.statuses(), ["ok"] * 3)
+            self.assertEqual([entry for entry in self.browser.complaints() if "favicon" not in str(entry)], [])
 
     def test_killed(self):
         """The page of a killed run says at once that it is not complete, and after a while that the run has stopped."""

@@ -34,8 +34,8 @@ final class GalleryWriter: Sendable {
     state = Mutex(State(spool: try GallerySpool(directory: place.workplace), size: size))
   }
 
-  /// Writes the page of a run that has not finished, now and then as rows finish, until ``finish()``. `onError` receives
-  /// an error of a later write.
+  /// Writes the page of a run that has not finished, and newer versions as rows finish, until ``finish()``. `onError`
+  /// receives an error of a later write.
   func start(onError: @escaping @Sendable (OutputError) -> Void) throws(OutputError) {
     try live?.start(onError: onError)
   }

@@ -51,7 +51,9 @@ struct OutputOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Write an HTML page with all thumbnails and failures.",
-      discussion: "Thumbnails below the directory of the page are linked; others are embedded.",
+      discussion: """
+        It can be opened during the run. Thumbnails below the directory of the page are linked; others are embedded.
+        """,
       valueName: "file.html"),
     completion: .file(extensions: ["html"]), transform: { try OutputOptions.pagePath($0) })
   var gallery: String?
