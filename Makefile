@@ -1,23 +1,27 @@
 # The required packages of Debian and Ubuntu, besides Swift. python3 serves the example images; the tests start nginx
 # and tinyproxy, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libwebp-dev libdeflate-dev liblcms2-dev libsqlite3-dev \
-  libssl-dev libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
+  libssl-dev libtomlplusplus-dev libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
 SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
 RELEASE := $(SWIFT) build -c release
-# The command for release: a single file that includes the Swift runtime. It includes the C++ runtime as well, because
-# loading that takes a tenth of the startup time.
-ARCHIVES := $(CURDIR)/.build-static/archives
-STATIC := $(RELEASE) --static-swift-stdlib --scratch-path .build-static --product thumbs -Xlinker -L$(ARCHIVES)
+# The command for release: a single file that needs only glibc 2.34. Every function has a separate section, and the
+# linker removes those that the command does not use.
+LIBRARIES := $(CURDIR)/.build-static/libraries
+STATIC := PKG_CONFIG_PATH=$(LIBRARIES)/pkgconfig $(RELEASE) --static-swift-stdlib --scratch-path .build-static \
+  --product thumbs -Xcc -ffunction-sections -Xcc -fdata-sections $(addprefix -Xswiftc ,\
+  -ld-path=$(CURDIR)/.packaging/link.sh -Xclang-linker -static-libgcc -Xfrontend -function-sections \
+  -Xfrontend -internalize-at-link)
 DIST := .build-static/dist
 # The destination of `make install`; DESTDIR is put in front of it to build packages.
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
-  gallery-screenshot test-install fuzz fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start docs \
-  format lint structure build release install uninstall clean setup
+  test-metrics gallery-screenshot test-install test-packages fuzz fuzz-libraries bench bench-pixels bench-fetch \
+  bench-cache bench-start docs format lint structure build release install install-files uninstall dist image clean \
+  setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -82,10 +86,17 @@ test-traits: setup
 	$(SWIFT) test --skip-build $(TRAITS) \
 	  --filter 'ImageCacheTests.*(codecs|Recognition|references|check of a spec|mark)'
 
-## Compares the output of the commands in the README with what it shows.
+## Compares the output of the commands in the README and the cookbook with what they show.
+test-readme: PACKAGES += jq
 test-readme: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Readme/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
+
+## Checks the files of --metrics with the parser of Prometheus's Python client.
+test-metrics: PACKAGES += python3-prometheus-client
+test-metrics: setup
+	$(SWIFT) build --product thumbs
+	python3 Examples/serve.py /usr/bin/python3 -B Tests/Metrics/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
 GALLERY_SHOTS := .build/gallery
 ## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).
@@ -101,7 +112,7 @@ gallery-screenshot: test-gallery
 ## Tests the result of `make install`: the command, its manual page, and the completions in each shell.
 test-install: PACKAGES += man-db zsh fish
 test-install: release
-	Tests/Install/run.sh
+	python3 Examples/serve.py Tests/Install/run.sh
 
 ## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each.
 FUZZ_SECONDS := 60
@@ -151,26 +162,51 @@ build: setup
 	$(RELEASE) --product thumbs
 
 ## Builds the command, its manual page and its completions in $(DIST).
+release: PACKAGES += libnghttp2-dev libidn2-dev libunistring-dev build-essential dpkg-dev
 release: setup
-	mkdir -p $(ARCHIVES)
-	ln -sf "$$(clang -print-file-name=libstdc++.a)" $(ARCHIVES)/
+	.packaging/libraries.sh $(LIBRARIES)
+	rm -f "$$($(STATIC) --show-bin-path)/thumbs"
 	$(STATIC)
 	mkdir -p $(DIST)
-	strip -o $(DIST)/thumbs "$$($(STATIC) --show-bin-path)/thumbs"
+	install -m 755 "$$($(STATIC) --show-bin-path)/thumbs" $(DIST)/thumbs
 	python3 .packaging/manual.py $(DIST)/thumbs > $(DIST)/thumbs.1
-	for shell in bash zsh fish; do $(DIST)/thumbs --generate-completion-script $$shell > $(DIST)/thumbs.$$shell; done
+	for shell in bash zsh fish; do \
+	  $(DIST)/thumbs --generate-completion-script $$shell | sed '1{/^#!/d}' > $(DIST)/thumbs.$$shell; done
+	python3 -B .packaging/licenses.py .build-static/checkouts $(DIST)/licenses $(DIST)/thumbs
 
-install: release
+install: release install-files
+
+## Installs the result of `make release`.
+install-files:
 	install -D -m 755 $(DIST)/thumbs $(DESTDIR)$(PREFIX)/bin/thumbs
 	install -D -m 644 $(DIST)/thumbs.1 $(SHARE)/man/man1/thumbs.1
 	install -D -m 644 $(DIST)/thumbs.bash $(SHARE)/bash-completion/completions/thumbs
 	install -D -m 644 $(DIST)/thumbs.zsh $(SHARE)/zsh/site-functions/_thumbs
 	install -D -m 644 $(DIST)/thumbs.fish $(SHARE)/fish/vendor_completions.d/thumbs.fish
 	install -D -m 644 LICENSE $(SHARE)/doc/thumbs/copyright
+	install -D -m 644 -t $(SHARE)/doc/thumbs/licenses $(DIST)/licenses/*
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/thumbs $(SHARE)/man/man1/thumbs.1 $(SHARE)/bash-completion/completions/thumbs \
 	  $(SHARE)/zsh/site-functions/_thumbs $(SHARE)/fish/vendor_completions.d/thumbs.fish $(SHARE)/doc/thumbs/copyright
+	rm -rf $(SHARE)/doc/thumbs/licenses
+
+## Makes the files of a release in $(PACKED): tarball, wheel, Debian package, install.sh and their SHA-256 sums.
+PACKED := .build-static/packages
+dist: PACKAGES += debhelper
+dist: release
+	.packaging/dist.sh $(DIST) $(PACKED)
+
+## Makes a container image of the release in $(PACKED).
+image: PACKAGES += buildah
+image: release
+	mkdir -p $(PACKED)
+	version=$$($(DIST)/thumbs --version); .packaging/image.sh $(DIST)/thumbs $$version $(PACKED)/thumbs-$$version-image.tar
+
+## Tests these files and a container image: each is installed and used in a clean system, and removed.
+test-packages: PACKAGES += debootstrap lintian buildah python3-venv
+test-packages: dist
+	$(SERVERS) python3 -B Tests/Packages/run.py $(PACKED)
 
 format:
 	$(SWIFT) format -i --parallel --recursive Package.swift Sources Tests Examples

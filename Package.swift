@@ -17,6 +17,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
@@ -35,6 +36,9 @@ let package = Package(
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CStatfs"),
 
+    // Reads TOML; toml++ has headers only. Debian and Ubuntu: libtomlplusplus-dev.
+    .target(name: "CTOML"),
+
     // The four modules, lowest first. Each imports only those below it.
     .target(
       name: "CImage",
@@ -43,6 +47,7 @@ let package = Package(
       name: "ImageCache",
       dependencies: [
         "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -52,17 +57,22 @@ let package = Package(
       name: "BatchFetch",
       dependencies: [
         "ImageCache", "CCurl",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ]),
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CZlib",
+        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CTOML", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js")]),
+      resources: [
+        .embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js"),
+        .embedInCode("Gallery/gallery-live.css"), .embedInCode("Gallery/gallery-live.js"),
+      ]),
 
     .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
     .target(name: "CPowerLoss", path: "Tests/PowerLoss"),
@@ -75,17 +85,25 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
       ]),
-    .testTarget(name: "BatchFetchTests", dependencies: ["BatchFetch", "TestSupport"]),
+    .testTarget(
+      name: "BatchFetchTests",
+      dependencies: [
+        "BatchFetch", "TestSupport",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ]),
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
         "thumbs", "BatchFetch", "ImageCache", "TestSupport", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],
   swiftLanguageModes: [.v6],
-  cLanguageStandard: .c11
+  cLanguageStandard: .c11,
+  cxxLanguageStandard: .cxx17
 )
 
 /// In CI, warnings are errors.
@@ -93,6 +111,7 @@ let isCI = Context.environment["CI"] != nil
 
 for target in package.targets where target.type != .system {
   target.cSettings = isCI ? [.treatAllWarnings(as: .error)] : []
+  target.cxxSettings = isCI ? [.treatAllWarnings(as: .error)] : []
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

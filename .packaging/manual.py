@@ -10,6 +10,8 @@ import subprocess
 import sys
 
 ENVIRONMENT = [
+    ("THUMBS_CONFIG", "The configuration file, which must exist; none if empty."),
+    ("XDG_CONFIG_HOME", "The parent directory of configurations; the default is ~/.config."),
     ("THUMBS_CACHE_DIR", "The directory of the cache."),
     ("XDG_CACHE_HOME", "The parent directory of caches; the default is ~/.cache."),
     ("http_proxy, https_proxy, all_proxy, no_proxy", "Proxies, as curl(1) reads them."),
@@ -19,6 +21,7 @@ ENVIRONMENT = [
 FILES = [
     ("apps.plist", "The manifest if the command line names none."),
     ("./thumbs", "The output directory without --output."),
+    ("~/.config/thumbs/config.toml", "The configuration file: defaults for options, under their names."),
     ("~/.cache/thumbs", "The cache. It can be removed at any time; \"thumbs cache clear\" is better if it is in use."),
 ]
 

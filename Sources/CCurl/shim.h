@@ -85,3 +85,6 @@ static inline int ccurl_peer_address(const struct curl_sockaddr *peer, unsigned 
 static inline curl_socket_t ccurl_open_socket(const struct curl_sockaddr *peer) {
   return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }
+
+/// Returns the features of the libcurl in use.
+static inline const curl_version_info_data *ccurl_version_info(void) { return curl_version_info(CURLVERSION_NOW); }

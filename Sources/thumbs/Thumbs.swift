@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import CMalloc
+import Foundation
 
 @main
 struct Thumbs: ParsableCommand {
@@ -9,12 +10,16 @@ struct Thumbs: ParsableCommand {
     abstract: "Download images, each only once, and write cached thumbnails and a report.",
     discussion: """
       Examples:
+        thumbs https://example.com/photo.jpg
         thumbs apps.plist
         thumbs --gallery apps.html apps.plist
         thumbs cache stats
+        thumbs doctor
       """,
     version: Downloader.version,
-    subcommands: [FetchCommand.self, RetryCommand.self, CacheCommand.self],
+    subcommands: [
+      FetchCommand.self, RetryCommand.self, ReportCommand.self, CacheCommand.self, DoctorCommand.self,
+    ],
     defaultSubcommand: FetchCommand.self)
 
   /// Runs the subcommand that the arguments select, then ends the process with its exit code.
@@ -25,17 +30,41 @@ struct Thumbs: ParsableCommand {
     // The fixed threshold also fixes this one, at 128 KiB: heaps would shrink and grow with each image, and the page
     // faults would take a quarter of the time of icons.
     mallopt(M_TRIM_THRESHOLD, 8 << 20)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if let help = ShortHelp.page(for: arguments) {
+      print(help)
+      StandardStreams.end(.success)
+    }
     do {
-      var command = try parseAsRoot()
-      try DescriptorLimit.require()
+      try requireUTF8()
+      let environment = ProcessInfo.processInfo.environment
+      var command = try parseAsRoot(Configuration.merge(arguments, environment: environment))
+      // The doctor reports too low a limit instead.
+      if !(command is DoctorCommand) { try DescriptorLimit.require() }
       try command.run()
       StandardStreams.end(.success)
+    } catch let error as ConfigurationError {
+      printToStandardError("Error: \(Redaction.message("\(error)"))")
+      StandardStreams.end(.validationFailure)
     } catch {
       let (message, code) = (fullMessage(for: error), exitCode(for: error))
       // Help goes to standard output unchanged. An error may quote an argument, which may hold credentials.
-      if !message.isEmpty, code.isSuccess { print(message) }
-      if !message.isEmpty, !code.isSuccess { printToStandardError(Redaction.message(message)) }
+      if !message.isEmpty, code.isSuccess { print(FullHelp.withoutAliases(message)) }
+      if !message.isEmpty, !code.isSuccess {
+        printToStandardError(Redaction.message(OptionAdvice.improve(message, arguments: arguments)))
+      }
       StandardStreams.end(code)
+    }
+  }
+
+  /// Throws if an argument is not UTF-8. Its bytes would be replaced, and name another file.
+  private static func requireUTF8() throws {
+    let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    for (place, argument) in arguments.enumerated() {
+      guard let argument, String(validatingCString: argument) == nil else { continue }
+      let text = String(cString: argument).printable
+      throw ValidationError(
+        "Argument \(place), '\(text)', is not UTF-8. Use a link with another name, or standard input.")
     }
   }
 }

@@ -27,6 +27,14 @@ import Testing
     #expect(configuration.rate == RequestRate(count: 45, per: .seconds(60)))
   }
 
+  @Test func `The example of CertificateBundle sets the file that a variable names`() {
+    var configuration = CurlTransport.Configuration()
+    let environment = ["SSL_CERT_FILE": "/authorities.pem"]
+    configuration.systemAuthorities = CertificateBundle.find(environment: environment)
+
+    #expect(configuration.systemAuthorities == "/authorities.pem")
+  }
+
   @Test func `The example of HostRules has a rule with both the rate and the limit`() throws {
     var rules = HostRules()
     rules[try HostPattern("*")] = HostRule(rate: RequestRate("5/s"))

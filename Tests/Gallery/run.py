@@ -5,12 +5,16 @@ Run it through Examples/serve.py, which serves http://icons.example/. The comman
 images, from names that try to inject markup, and from 10,000 rows; each is opened in Chromium. Screenshots are written
 to SCREENSHOT_FOLDER, among them the one for the README.
 """
+import functools
+import http.server
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 import urllib.parse
 
@@ -49,6 +53,81 @@ def lines(directory, rows):
     path = directory / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+class HeldServer(http.server.ThreadingHTTPServer):
+    """Serves an example image under every path. Paths with `held` wait until their gate is open; `lost` is missing."""
+    daemon_threads = True
+    # Connections that find the queue full are tried again after seconds.
+    request_queue_size = 256
+
+    def __init__(self):
+        self.gates = {name: threading.Event() for name in ("held", "later")}
+        self.image = (EXAMPLES / "images/fjord.jpg").read_bytes()
+        super().__init__(("127.0.0.1", 0), HeldHandler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for gate in self.gates.values():
+            gate.set()
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, *_):
+        """Ignores responses that a killed run no longer reads."""
+
+    def rows(self, names, path=None):
+        """Rows with `names`, whose paths are their names, or else all the same."""
+        return [{"name": name, "url": f"http://127.0.0.1:{self.server_port}/{path or name}.jpg"} for name in names]
+
+
+class HeldHandler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        for name, gate in self.server.gates.items():
+            if name in self.path:
+                gate.wait()
+        is_lost = "lost" in self.path
+        self.send_response(404 if is_lost else 200)
+        self.send_header("Content-Length", "0" if is_lost else str(len(self.server.image)))
+        self.end_headers()
+        self.wfile.write(b"" if is_lost else self.server.image)
+
+    def log_message(self, *_):
+        pass
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class LiveRun:
+    """A run whose gallery is opened before it ends."""
+
+    def __init__(self, directory, rows):
+        self.page = directory / "page.html"
+        environment = {key: value for key, value in os.environ.items() if key.lower() != "http_proxy"}
+        self.process = subprocess.Popen(
+            [thumbs, "fetch", lines(directory, rows), "-q", "--no-cache", "--concurrency", "64", "--per-host", "64",
+             "--retries", "0", "--timeout", "2400", "-o", directory / "thumbs", "--name", "{index}.{ext}",
+             "--gallery", self.page],
+            stderr=subprocess.PIPE, env=environment)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def wait_for_page(self, text):
+        """Waits until the page contains the text; the time limit of the whole test bounds the wait."""
+        while not self.page.exists() or text not in self.page.read_text():
+            assert self.process.poll() is None, self.process.stderr.read()
+            time.sleep(0.02)
 
 
 class GalleryTest(unittest.TestCase):
@@ -207,6 +286,132 @@ class GalleryTest(unittest.TestCase):
         self.load(page)
         self.assertIsNone(self.browser.run("window.hacked"))
         self.assertEqual(self.browser.run("document.querySelector('#cards b img').naturalWidth"), 0)
+
+    def wait(self, condition):
+        """Waits until the condition holds in the page, even over a reload."""
+        while True:
+            try:
+                found = self.browser.run(f"""new Promise(done => {{
+                  const end = Date.now() + 30000;
+                  const look = () => {condition} ? done(true) : Date.now() > end ? done(false) : setTimeout(look, 20);
+                  look();
+                }})""")
+            except RuntimeError as error:
+                # The reload ended the script.
+                if not str(error).startswith("Runtime.evaluate:"):
+                    raise
+                continue
+            return self.assertTrue(found, condition)
+
+    def statuses(self):
+        return self.browser.run("cards.map(card => card.className)")
+
+    def test_live(self):
+        """A page that is opened during the run follows it to the end, without a reload and without flicker."""
+        names = ["first", "held", "lost", "last-held", "later"] + [f"more-{i}" for i in range(200)]
+        with HeldServer() as server, LiveRun(self.directory, server.rows(names)) as run:
+            run.wait_for_page("This page is not complete.")
+            self.browser.load(run.page.as_uri())
+            self.browser.run("window.loaded = Date.now()")
+            self.wait("document.querySelectorAll('.ok, .failed').length === 202")
+            self.assertEqual(self.statuses()[:6], ["ok", "waiting", "failed", "waiting", "waiting", "ok"])
+            self.assertIn("Running: 202 of 205 rows finished. This page is not complete.",
+                          self.browser.run("run.textContent"))
+            self.assertEqual(self.browser.run("document.querySelector('.choices').innerText.split(/\\s+/).join(' ')"),
+                             "All 205 Done 201 Failed 1 Canceled 0")
+            self.wait("document.querySelector('#row-0 img').complete")
+            self.settle()
+            self.screenshot("live.png")
+
+            # The place and the focus stay while other rows finish.
+            self.browser.run("""(() => {
+              scrollTo(0, 900);
+              document.getElementById('row-40').focus({ preventScroll: true });
+              window.image = document.querySelector('#row-0 img');
+              window.moved = 0;
+              const isCard = node => node.localName === 'li';
+              new MutationObserver(changes => {
+                for (const change of changes) moved += [...change.removedNodes].filter(isCard).length;
+              }).observe(list, { childList: true, subtree: true });
+            })()""")
+            server.gates["held"].set()
+            self.wait("document.querySelectorAll('.waiting').length === 1")
+            self.assertEqual(self.statuses()[:6], ["ok", "ok", "failed", "ok", "waiting", "ok"])
+            self.assertEqual(self.browser.run("[scrollY, document.activeElement.id, moved]"), [900, "row-40", 0])
+            self.assertTrue(self.browser.run("image.isConnected && Date.now() > loaded"), "the page was reloaded")
+            self.assertGreater(self.browser.run("document.querySelector('#row-1 img').width"), 0)
+
+            # The filter applies to rows that finish later.
+            self.type("held")
+            self.assertEqual(self.shown(), 2)
+            self.browser.run("document.querySelector('[value=ok]').click()")
+            self.type("l")
+            shown = self.shown()
+            self.assert_self_contained(run.page)
+            server.gates["later"].set()
+            self.wait("document.readyState === 'complete' && !document.getElementById('run')")
+            self.assertEqual(run.process.wait(), 1)
+            # `later` was not shown before, because it had not finished.
+            self.assertEqual(self.shown(), shown + 1)
+            self.assertEqual(self.browser.run("[filter.value, document.querySelector('.choices :checked').value]"),
+                             ["l", "ok"])
+            self.assertNotIn("iframe", run.page.read_text())
+            self.assertEqual([name for name in os.listdir(self.directory) if name.startswith(".")], [])
+            self.assertEqual(self.browser.complaints(), [])
+
+    def test_live_served(self):
+        """A page from a web server follows the run too. An open dialog delays its final version."""
+        handler = functools.partial(QuietHandler, directory=self.directory)
+        files = self.enterContext(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        threading.Thread(target=files.serve_forever, daemon=True).start()
+        self.addCleanup(files.shutdown)
+        with HeldServer() as server, LiveRun(self.directory, server.rows(["first", "held", "later"])) as run:
+            run.wait_for_page('src="thumbs/0.jpg"')
+            self.browser.load(f"http://127.0.0.1:{files.server_port}/page.html")
+            self.assertEqual(self.statuses(), ["ok", "waiting", "waiting"])
+            server.gates["held"].set()
+            self.wait("document.querySelectorAll('.ok').length === 2")
+            self.browser.run("window.isSame = true; look(links[1])")
+            server.gates["later"].set()
+            self.assertEqual(run.process.wait(), 0)
+            self.wait("document.querySelector('iframe').contentDocument?.querySelectorAll('.ok').length === 3")
+            self.assertEqual(self.browser.run("[dialog.open, window.isSame]"), [True, True])
+            self.browser.run("dialog.close()")
+            self.wait("document.readyState === 'complete' && !document.getElementById('run')")
+            self.assertEqual(self.statuses(), ["ok"] * 3)
+            self.assertEqual([entry for entry in self.browser.complaints() if "favicon" not in str(entry)], [])
+
+    def test_killed(self):
+        """The page of a killed run says at once that it is not complete, and after a while that the run has stopped."""
+        with HeldServer() as server, LiveRun(self.directory, server.rows(["first", "held"])) as run:
+            run.wait_for_page('src="thumbs/0.jpg"')
+            run.process.kill()
+            run.process.wait()
+            self.browser.load(run.page.as_uri())
+            self.assertIn("This page is not complete.", self.browser.run("run.innerText"))
+            # As if the page had been opened two minutes later.
+            old = self.directory / "old.html"
+            written = int(self.browser.run("run.dataset.time"))
+            old.write_text(run.page.read_text().replace(f'data-time="{written}"', f'data-time="{written - 120_000}"'))
+            self.load(old)
+            self.assertIn("The run has stopped:", self.browser.run("run.innerText"))
+            self.assertIn("This page is not complete.", self.browser.run("run.innerText"))
+            self.assertEqual(self.statuses(), ["ok", "waiting"])
+            self.screenshot("stopped.png")
+            self.assert_self_contained(old)
+
+    def test_live_hostile(self):
+        """Names with markup stay text on the page of a run that has not finished, and when it is updated."""
+        with HeldServer() as server, LiveRun(self.directory, server.rows(HOSTILE, "held")) as run:
+            run.wait_for_page("row-9")
+            self.load(run.page)
+            received = self.browser.run("run.dataset.time")
+            self.wait(f"run.dataset.time !== '{received}'")
+            self.assertEqual(self.browser.run("[cards.length, document.scripts.length]"), [len(HOSTILE), 1])
+            names = self.browser.run("links.map(l => l.querySelector('b').textContent)")
+            self.assertEqual(names[:9], HOSTILE[:9])
+            self.assertIsNone(self.browser.run("window.hacked"))
+            self.assert_self_contained(run.page)
 
     def test_ten_thousand(self):
         images = sorted(path.name for path in (EXAMPLES / "images").iterdir())

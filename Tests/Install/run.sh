@@ -14,26 +14,50 @@ make -s install DESTDIR="$root" PREFIX=/usr
 expected="./usr/bin/thumbs
 ./usr/share/bash-completion/completions/thumbs
 ./usr/share/doc/thumbs/copyright
+$(ls .build-static/dist/licenses | sed 's#^#./usr/share/doc/thumbs/licenses/#')
 ./usr/share/fish/vendor_completions.d/thumbs.fish
 ./usr/share/man/man1/thumbs.1
 ./usr/share/zsh/site-functions/_thumbs"
-found=$(cd "$root" && find . -type f | sort)
-[ "$found" = "$expected" ] || fail "Unexpected files: $found"
+found=$(cd "$root" && find . -type f | LC_ALL=C sort)
+[ "$found" = "$(echo "$expected" | LC_ALL=C sort)" ] || fail "Unexpected files: $found"
 cmp "$share/doc/thumbs/copyright" LICENSE
 
-# The command depends only on system libraries, and not on the directory in which it was built.
+# The command needs only glibc, in version 2.34, and not the directory in which it was built.
 thumbs=$root/usr/bin/thumbs
 [ -x "$thumbs" ] || fail "The command is not executable."
-if ldd "$thumbs" | grep -E 'libswift|libFoundation|lib_Foundation|not found'; then
-  fail "The command depends on Swift libraries."
-fi
+glibc='linux-vdso\.so\.1|libc\.so\.6|libm\.so\.6|/lib64/ld-linux-x86-64\.so\.2'
+others=$(ldd "$thumbs" | grep -vE "^\s*($glibc) " || true)
+[ -z "$others" ] || fail "The command needs more than glibc: $others"
+newest=$(objdump -T "$thumbs" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
+[ "$newest" = GLIBC_2.34 ] || fail "The command needs $newest."
+size=$(stat -c %s "$thumbs")
+[ "$size" -le 37000000 ] || fail "The command has $size bytes."
+while IFS="$(printf '\t')" read -r name _ _ file; do
+  [ -s "$share/doc/thumbs/licenses/$file" ] || [ "$file" = file ] || fail "There is no license of $name."
+done < "$share/doc/thumbs/licenses/components.tsv"
+examples=$(pwd)/Examples
 cd /
 env -i "$thumbs" --version | grep -qxE '[0-9]+\.[0-9]+\.[0-9]+' || fail "The command prints no version."
+
+# Languages, time zones and a missing locale change nothing, although the command has few Unicode data.
+for locale in C C.UTF-8 de_DE.UTF-8 tr_TR.UTF-8 ar_EG.UTF-8 th_TH.UTF-8 zh_TW.UTF-8 xx_YY; do
+  env -i HOME="$root/home" TZ=Asia/Kathmandu LC_ALL=$locale LANG=$locale http_proxy="$http_proxy" \
+    "$thumbs" --no-cache -o "$root/$locale" --report "$root/$locale.jsonl" -q "$examples/apps.plist" &&
+    code=0 || code=$?
+  [ $code = 1 ] || fail "With the locale $locale, the command ended with $code."
+  counts=$(grep -c '"status":"ok"' "$root/$locale.jsonl") || true
+  [ "$counts" = 16 ] || fail "With the locale $locale, $counts rows succeeded."
+  diff -r "$root/C" "$root/$locale" || fail "With the locale $locale, the thumbnails differ."
+  # Both names are one host, so the second one is refused.
+  echo '{"BÜCHER.example": {}, "xn--bcher-kva.example": {}}' > "$root/hosts.json"
+  env -i HOME="$root/home" LC_ALL=$locale "$thumbs" --hosts "$root/hosts.json" --dry-run - 2>&1 </dev/null |
+    grep -q "xn--bcher-kva.example occurs twice" || fail "With the locale $locale, international names differ."
+done
 
 # The manual page has every option, and man reports no warnings.
 [ -z "$(man --warnings -l -Tutf8 -P cat "$share/man/man1/thumbs.1" 2>&1 >/dev/null)" ] || fail "man reports warnings."
 manual=$(MANWIDTH=200 man -l -Tascii -P cat "$share/man/man1/thumbs.1" | sed 's/.\x08//g')
-for command in fetch 'cache ls' 'cache prune' 'cache verify'; do
+for command in fetch retry doctor 'report summary' 'report failed' 'cache ls' 'cache prune' 'cache verify'; do
   # Unquoted on purpose: the words are a command and its subcommand.
   for option in $("$thumbs" $command --help | grep -oE '^  +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
     case $option in --help | --version) continue ;; esac

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the commands of the README and compares their output: run.py THUMBS [--write]
+"""Runs the commands of the README and the cookbook and compares their output: run.py THUMBS [--write]
 
 Run it through Examples/serve.py. In blocks marked `console`, each line that begins with `$ ` is run by a shell in a
-fresh directory with the examples; the lines below it are the expected output. Values that differ between machines, such
-as times, dates and some sizes, are compared by form only. Links to files must lead somewhere, and no line of output may
-be over 120 columns. With --write, the README is updated with the actual output.
+fresh directory with the examples, one for each document; the lines below it are the expected output. Values that differ
+between machines, such as times, dates and some sizes, are compared by form only. Links to files must lead somewhere,
+and no line of output may be over 120 columns. With --write, both documents are updated with the actual output.
 """
 import os
 import pathlib
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", ROOT / "Documentation/cookbook.md"]
 COLUMNS = 120
 # Values that may differ: seconds, milliseconds, dates, sizes on disk, ages, entity tags and parts of a cache.
 VARIABLE = [
@@ -32,52 +33,66 @@ def form(text):
     return sorted(line.rstrip() for line in text.splitlines())
 
 
-def missing_files(text):
-    """Relative links in the README to files that do not exist."""
+def missing_files(document, text):
+    """Relative links to files that do not exist."""
     links = re.findall(r"\]\((?!\w+:)([^)#]+)", text)
-    return [link for link in links if not (ROOT / link).is_file()]
+    return [link for link in links if not (document.parent / link).is_file()]
+
+
+def shell_in(folder):
+    """A function that runs commands in a fresh directory with the examples."""
+    (folder / "Examples").symlink_to(ROOT / "Examples")
+    environment = dict(
+        os.environ, PATH=f"{pathlib.Path(sys.argv[1]).resolve().parent}:{os.environ['PATH']}", HOME=f"{folder}/home",
+        NO_COLOR="1")
+    for name in ["THUMBS_CACHE_DIR", "XDG_CACHE_HOME"]:
+        environment.pop(name, None)
+
+    def shell(command):
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.stdout.replace(f"{folder}/home", "/home/you")
+
+    return shell
+
+
+def run_commands(document, folder):
+    """Runs the commands of a document. Returns its text with the actual output, and the number of failures."""
+    text, shell, failures = document.read_text(), shell_in(folder), 0
+    for link in missing_files(document, text):
+        failures += 1
+        print(f"{document.name} links to a missing file: {link}")
+
+    def check(block):
+        nonlocal failures
+        shown = [part.split("\n", 1) for part in re.split(r"^\$ ", block.group(1), flags=re.M) if part]
+        printed = [(command, shell(command)) for command, _ in shown]
+        for (command, expected), (_, output) in zip(shown, printed):
+            if form(expected) != form(output):
+                failures += 1
+                print(f"In {document.name}, the output of this command differs: {command}")
+                print(f"Expected:\n{expected}\nActual:\n{output}")
+            for line in f"$ {command}\n{output}".splitlines():
+                if len(line) > COLUMNS:
+                    failures += 1
+                    print(f"This line has {len(line)} columns; {COLUMNS} are allowed: {line}")
+        printed = "".join(f"$ {command}\n{output}" for command, output in printed)
+        return f"```console\n{printed}```"
+
+    return re.sub(r"```console\n(.*?)```", check, text, flags=re.S), failures
 
 
 def main():
-    text = (ROOT / "README.md").read_text()
-    failures = 0
-    for link in missing_files(text):
-        failures += 1
-        print(f"The README links to a missing file: {link}")
-    with tempfile.TemporaryDirectory(prefix="thumbs-readme-") as folder:
-        (pathlib.Path(folder) / "Examples").symlink_to(ROOT / "Examples")
-        environment = dict(
-            os.environ, PATH=f"{pathlib.Path(sys.argv[1]).resolve().parent}:{os.environ['PATH']}",
-            HOME=f"{folder}/home", NO_COLOR="1")
-        for name in ["THUMBS_CACHE_DIR", "XDG_CACHE_HOME"]:
-            environment.pop(name, None)
-
-        def shell(command):
-            done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True, timeout=120,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            return done.stdout.replace(f"{folder}/home", "/home/you")
-
-        def check(block):
-            nonlocal failures
-            shown = [part.split("\n", 1) for part in block.group(1).split("$ ") if part]
-            printed = [(command, shell(command)) for command, _ in shown]
-            for (command, expected), (_, output) in zip(shown, printed):
-                if form(expected) != form(output):
-                    failures += 1
-                    print(f"The output of this command differs: {command}\nREADME:\n{expected}\nActual:\n{output}")
-                for line in f"$ {command}\n{output}".splitlines():
-                    if len(line) > COLUMNS:
-                        failures += 1
-                        print(f"This line has {len(line)} columns; {COLUMNS} are allowed: {line}")
-            printed = "".join(f"$ {command}\n{output}" for command, output in printed)
-            return f"```console\n{printed}```"
-
-        written = re.sub(r"```console\n(.*?)```", check, text, flags=re.S)
-    if "--write" in sys.argv:
-        (ROOT / "README.md").write_text(written)
-        return 0
-    print(f"README: {len(re.findall(r'^[$] ', text, re.M))} commands run, {failures} failures")
-    return 1 if failures else 0
+    total = 0
+    for document in DOCUMENTS:
+        with tempfile.TemporaryDirectory(prefix="thumbs-readme-") as folder:
+            written, failures = run_commands(document, pathlib.Path(folder))
+        if "--write" in sys.argv:
+            document.write_text(written)
+            continue
+        total += failures
+        print(f"{document.name}: {len(re.findall(r'^[$] ', written, re.M))} commands run, {failures} failures")
+    return 1 if total else 0
 
 
 sys.exit(main())

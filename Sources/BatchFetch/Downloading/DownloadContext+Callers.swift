@@ -114,6 +114,7 @@ extension DownloadContext {
       if !callers.isEmpty { state.didFinish(job, result) }
       return callers
     }
+    if !callers.isEmpty, !request.isRobotsFile { metrics.record(result) }
     for caller in callers { caller.ended(result) }
   }
 }

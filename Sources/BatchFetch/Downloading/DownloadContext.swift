@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import Foundation
 internal import HTTPTypes
 internal import Synchronization
@@ -31,6 +32,7 @@ final class DownloadContext: Sendable {
   let robots: RobotsGate?
   /// True if any host has a maximum rate.
   let hasRates: Bool
+  let metrics: DownloadMetrics
   private let transport: any Transport
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
@@ -50,6 +52,7 @@ final class DownloadContext: Sendable {
     rules = configuration.hosts
     hasRates = configuration.rate != nil || configuration.hosts.hasRates
     clock = configuration.clock
+    metrics = DownloadMetrics(configuration.metrics ?? MetricsSystem.factory)
     let fetcher = RobotsFetcher()
     robots = configuration.robots == .obeyed ? RobotsGate(now: elapsed, fetch: fetcher.fetch) : nil
     fetcher.connect(to: self)

@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import Foundation
 public import HTTPTypes
 internal import ImageCache
@@ -40,6 +41,9 @@ extension Downloader {
     public var files = FileAccess.refused
     /// The clock for pauses and progress intervals. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
+    /// The receiver of the metrics of the downloader, and of the pipeline and the cache around it. Default nil: the
+    /// factory that the program has set with `MetricsSystem.bootstrap`; without one, metrics cost next to nothing.
+    public var metrics: (any MetricsFactory)?
     /// The wall clock, for the dates in HTTP header fields.
     public var now: @Sendable () -> Date = { Date() }
 

@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import Foundation
 internal import HTTPTypes
 internal import ImageCache
@@ -22,6 +23,7 @@ final class ThumbnailContext: Sendable {
   let cache: ThumbnailCache
   let downloader: Downloader
   let renderer: Renderer
+  let metrics: PipelineMetrics
   /// The digest of the profile of CMYK images without one; empty for none. It is a part of the variant.
   let inks: String
   let budget: ByteBudget
@@ -59,6 +61,7 @@ final class ThumbnailContext: Sendable {
     var renderer = Renderer(
       maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory, inks: configuration.inks)
     renderer.failLevel = configuration.failLevel
+    metrics = PipelineMetrics(downloads.metrics ?? MetricsSystem.factory)
     self.renderer = renderer
     inks = configuration.inks.map { BodyDigest(of: $0.bytes).description } ?? ""
     budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }

@@ -7,6 +7,7 @@ extension ThumbnailJob {
   func serve(_ image: CachedImage, _ origin: ThumbnailSet.Origin, _ download: Download? = nil) {
     let elapsed = download?.elapsed ?? .zero
     let timings = Timings(queued: created.duration(to: .now) - elapsed, download: elapsed)
+    context.metrics.served(timings)
     let served = ServedSource(image, origin: origin, timings: timings)
     conclude(.success(download.map { served.confirmed(by: $0) } ?? served))
   }

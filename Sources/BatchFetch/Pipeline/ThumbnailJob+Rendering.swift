@@ -70,11 +70,13 @@ extension ThumbnailJob {
       let timings = Timings(
         queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
         render: begin.duration(to: .now))
+      context.metrics.rendered(timings)
       return ServedSource(rendering, downloadedFrom: self.source, download, timings: timings)
     case .kept(let source, _):
       // Larger thumbnails may need damaged data that smaller ones do not.
       if !rendering.isDamaged { context.cache.store(source, thumbnails: rendering.thumbnails, for: key) }
       let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
+      context.metrics.rendered(timings)
       return ServedSource(rendering, keptFrom: source, timings: timings)
     }
   }

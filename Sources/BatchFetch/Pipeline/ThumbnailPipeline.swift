@@ -30,7 +30,8 @@ public final class ThumbnailPipeline: Sendable {
     _ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport(),
     logger: Logger = Logger(label: "thumbs")
   ) {
-    cache = ThumbnailCache(configuration.cache, logger: logger, now: configuration.downloads.now)
+    cache = ThumbnailCache(
+      configuration.cache, logger: logger, metrics: configuration.downloads.metrics, now: configuration.downloads.now)
     context = ThumbnailContext(configuration, cache: cache, transport: transport)
   }
 

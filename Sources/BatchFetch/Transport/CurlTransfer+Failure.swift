@@ -7,7 +7,7 @@ extension CurlTransfer {
     if let refusedAddress { return refusedAddress }
     let detail = String(cString: errorText)
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail
-    var failure = FetchFailure(code(for: result, text: text), "\(text).")
+    var failure = FetchFailure(code(for: result, text: text), "\(text).\(remedy(for: result))")
     failure.isHandshake = result == CURLE_SSL_CONNECT_ERROR && failure.code == .connectionLost
     return failure
   }
@@ -15,6 +15,11 @@ extension CurlTransfer {
   /// The failure of a response that ended before or within its head.
   var incompleteHead: FetchFailure {
     FetchFailure(.connectionLost, "The response from \(request.source.host) ended before its header was complete.")
+  }
+
+  private func remedy(for result: CURLcode) -> String {
+    guard result == CURLE_SSL_CACERT_BADFILE else { return "" }
+    return " Install the package ca-certificates, or name a file of certificate authorities in SSL_CERT_FILE."
   }
 
   private func code(for result: CURLcode, text: String) -> FailureCode {

@@ -55,8 +55,10 @@ extension CurlTransfer {
       ccurl_set_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
       ccurl_set_string(handle, CURLOPT_NETRC_FILE, netrc)
     }
-    if let authorities = configuration.certificateAuthorities {
+    if let authorities = configuration.certificateAuthorities ?? configuration.systemAuthorities {
       ccurl_set_string(handle, CURLOPT_CAINFO, authorities)
+      // Otherwise the authorities in the system's directory would count, too.
+      ccurl_set_string(handle, CURLOPT_CAPATH, nil)
     }
     if configuration.isInsecure(request.source) {
       ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0)

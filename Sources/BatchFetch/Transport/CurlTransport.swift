@@ -1,4 +1,6 @@
 internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
 
 /// An HTTP transport on libcurl. One event loop on one thread runs any number of transfers, keeps connections open for
 /// reuse, and multiplexes transfers over HTTP/2 if an https server supports it.
@@ -13,6 +15,8 @@ public final class CurlTransport: Transport {
   private let names: NameService
   private let configuration: Configuration
   private let netrc: NetrcFile?
+  /// A hash of the file with the certificate authorities; nil for those of the system.
+  private let authorities: String?
 
   /// Creates a transport with its own thread, which ends with the last reference to the transport.
   public convenience init(_ configuration: Configuration = Configuration()) {
@@ -32,6 +36,10 @@ public final class CurlTransport: Transport {
     self.names = names
     self.configuration = configuration
     netrc = configuration.netrc.flatMap { NetrcFile(at: $0) }
+    authorities = configuration.certificateAuthorities.map { path in
+      let bytes = FileManager.default.contents(atPath: path) ?? Data()
+      return BodyDigest(of: Array(bytes)).description
+    }
     let thread = Thread { loop.run() }
     thread.name = "thumbs-transport"
     thread.start()
@@ -39,17 +47,20 @@ public final class CurlTransport: Transport {
 
   deinit { loop.post(.stop) }
 
-  /// Returns the entry of ``Configuration/insecureHosts`` for the host and a hash of its entries in the
-  /// ``Configuration/netrc`` file.
+  /// Returns the entry of ``Configuration/insecureHosts`` for the host, and hashes of its entries in the
+  /// ``Configuration/netrc`` file, of its ``Configuration/cookies`` and of the file with the
+  /// ``Configuration/certificateAuthorities``.
   ///
-  /// The file is read once, when the transport is created, so later changes do not change the keys of this transport.
-  /// Redirects need no part in the variant: other hosts get no credentials from the file, and ``trusts(_:as:)`` is
-  /// false for a host with an unverified certificate.
+  /// The files are read once, when the transport is created, so later changes do not change the keys of this transport.
+  /// Redirects need no part in the variant: other hosts get no credentials from the `.netrc` file, and
+  /// ``trusts(_:as:)`` is false for a host with other cookies or an unverified certificate.
   public func variant(of source: SourceURL) -> String {
     guard source.scheme != .file else { return "" }
     let insecure = configuration.insecureHost(of: source).map { "insecure \($0)" }
     let credentials = netrc?.digest(for: source.hostName).map { "netrc \($0)" }
-    return [insecure, credentials].compactMap { $0 }.joined(separator: ", ")
+    let cookies = configuration.cookies?.digest(for: source).map { "cookies \($0)" }
+    let trust = authorities.map { "authorities \($0)" }
+    return [insecure, credentials, cookies, trust].compactMap { $0 }.joined(separator: ", ")
   }
 
   /// Returns true if a redirect from `source` to `hop` does not lower the trust in the response: the certificate of
@@ -86,8 +97,17 @@ public final class CurlTransport: Transport {
   /// Posts the transfer to the event loop.
   public func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
     let handle = CurlTransferHandle(loop: loop)
-    loop.post(.start(handle.id, request, receiver))
+    loop.post(.start(handle.id, addingCookies(to: request), receiver))
     return handle
+  }
+
+  private func addingCookies(to request: TransferRequest) -> TransferRequest {
+    guard request.headerFields[.cookie] == nil, let cookies = configuration.cookies?.field(for: request.source) else {
+      return request
+    }
+    var request = request
+    request.headerFields[.cookie] = cookies
+    return request
   }
 }
 

@@ -55,6 +55,19 @@ typedef struct CImageBitmap {
   size_t stride;
 } CImageBitmap;
 
+// MARK: Libraries
+
+/// The name and the version of a library.
+typedef struct CImageLibrary {
+  char name[16];
+  char version[16];
+} CImageLibrary;
+
+/// Describes the library at `index`, from 0, among those that decode, encode and convert images. Versions are those in
+/// use, except of libjpeg and libdeflate, which report only that of their headers. Returns 0 if there is no such
+/// library, and 1 otherwise.
+int32_t cimage_library(int32_t index, CImageLibrary *library);
+
 // MARK: Color
 
 /// The color model of samples that a profile describes.

@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import Foundation
 public import Logging
 import Synchronization
@@ -60,13 +61,13 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  private let memory: MemoryCache<SourceKey, CacheEntry.Content>
+  let memory: MemoryCache<SourceKey, CacheEntry.Content>
   /// Decoding failures by digest, in front of those on disk.
   private let undecodable = MemoryCache<BodyDigest, ImageError>(costLimit: 1 << 18)
   private let disk: DiskCache?
-  private let directory: CacheDirectory?
-  private let now: @Sendable () -> Date
-  private let monitor: CacheMonitor
+  let directory: CacheDirectory?
+  let now: @Sendable () -> Date
+  let monitor: CacheMonitor
   /// Applies changes in the same order to both tiers. Without it, thread A could be the first to store a key in memory
   /// while thread B is the first to stage it for the disk, and the tiers would keep different sources. Memory hits do
   /// not take it.
@@ -77,11 +78,17 @@ public final class ThumbnailCache: Sendable {
   /// - Parameters:
   ///   - configuration: The limits and the directory, which is created at the first write.
   ///   - logger: Receives one warning per kind of failure.
+  ///   - metrics: Receives the metrics; nil for the factory that the program has set with `MetricsSystem.bootstrap`.
+  ///     Default nil.
   ///   - now: Returns the current time, which is recorded as an entry's last use. Default: the system clock.
-  public init(_ configuration: Configuration, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }) {
-    let monitor = CacheMonitor(logger: logger)
+  public init(
+    _ configuration: Configuration, logger: Logger, metrics: (any MetricsFactory)? = nil,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    let metrics = CacheMetrics(metrics ?? MetricsSystem.factory, hasDisk: configuration.directory != nil)
+    let monitor = CacheMonitor(logger: logger, metrics: metrics)
     self.monitor = monitor
-    memory = MemoryCache(costLimit: configuration.memoryByteLimit)
+    memory = MemoryCache(costLimit: configuration.memoryByteLimit) { metrics.memory.evictions.increment(by: $0) }
     self.now = now
     directory = configuration.directory.map { CacheDirectory(path: $0) }
     disk = directory.map {

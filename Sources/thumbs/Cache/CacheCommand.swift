@@ -37,6 +37,8 @@ struct CacheOptions: ParsableArguments {
       valueName: "dir"))
   var cacheDir: String?
 
+  @Flag(help: "Ignore the configuration file.") var noConfig = false
+
   func directory() throws -> String {
     guard let directory = cacheDir ?? CacheLocation.standard() else {
       throw ValidationError("No home directory; give the cache directory with --cache-dir.")

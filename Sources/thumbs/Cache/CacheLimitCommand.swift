@@ -16,6 +16,7 @@ struct CacheLimitCommand: ParsableCommand {
 
   @OptionGroup var cache: CacheOptions
   @Argument(help: "New limit, such as 500MiB, or none to remove it.", transform: { try Limit($0) }) var limit: Limit?
+  @Flag(name: [.customShort("n"), .long], help: "Show the new limit; do not store it.") var dryRun = false
   @OptionGroup var output: JSONOption
 
   /// The value to store.
@@ -34,11 +35,20 @@ struct CacheLimitCommand: ParsableCommand {
       guard size > 0 else { throw ValidationError("give at least one byte, or none") }
       self = .bytes(size)
     }
+
+    /// The limit in bytes; nil for none.
+    var size: Int? { if case .bytes(let size) = self { size } else { nil } }
+
+    /// The text of a dry run.
+    var announcement: String {
+      size.map { "Would set the limit to \(CacheText.size($0))." } ?? "Would remove the limit."
+    }
   }
 
   func run() throws {
     try reportingCacheErrors {
       let directory = try cache.directory()
+      if dryRun, let limit { return try output.print(Record(dryRun: true, limit: limit.size), or: limit.announcement) }
       switch limit {
       case .bytes(let bytes): try CacheMaintenance.setLimit(bytes, directory: directory)
       case .unset: try CacheMaintenance.setLimit(nil, directory: directory)
@@ -50,15 +60,17 @@ struct CacheLimitCommand: ParsableCommand {
     }
   }
 
-  /// The JSON object: the stored limit in bytes, or null.
+  /// The JSON object: the stored limit in bytes, or null; in a dry run, the limit to store, and `dryRun`.
   private struct Record: Encodable {
+    var dryRun: Bool?
     let limit: Int?
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(limit, forKey: .limit)
+      try container.encodeIfPresent(dryRun, forKey: .dryRun)
     }
 
-    private enum CodingKeys: CodingKey { case limit }
+    private enum CodingKeys: CodingKey { case dryRun, limit }
   }
 }

@@ -17,6 +17,9 @@ struct CacheVerifyCommand: ParsableCommand {
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Check only the records and the structure of the database, not the thumbnails.") var quick = false
   @Flag(help: "Remove damaged entries; reset the cache if its database is corrupt or unreadable.") var repair = false
+  @Flag(
+    name: [.customShort("n"), .long], help: "With --repair: show the problems that would be repaired; change nothing.")
+  var dryRun = false
   @OptionGroup var formats: CacheFormatOptions
 
   func run() throws {
@@ -24,7 +27,7 @@ struct CacheVerifyCommand: ParsableCommand {
       let directory = try cache.directory()
       do {
         try check(directory)
-      } catch let error as DiskCacheError where repair && [.corrupt, .io].contains(error.code) {
+      } catch let error as DiskCacheError where repair && !dryRun && [.corrupt, .io].contains(error.code) {
         printToStandardError("thumbs cache: \(error.message)")
         try reset(directory, after: error)
         try checkAgain(directory)
@@ -49,7 +52,10 @@ struct CacheVerifyCommand: ParsableCommand {
     }
     try printSummary(result, isFirst: problems.isEmpty)
     if problems.isEmpty { return }
-    guard repair else { throw ExitCode(1) }
+    if repair, dryRun {
+      printToStandardError("Would repair \(problems.count == 1 ? "1 problem" : "\(problems.count) problems").")
+    }
+    guard repair, !dryRun else { throw ExitCode(1) }
     try CacheMaintenance.repair(problems, directory: directory)
     try checkAgain(directory)
   }

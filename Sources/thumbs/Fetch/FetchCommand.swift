@@ -8,12 +8,13 @@ import ImageCache
 struct FetchCommand: FetchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
-    abstract: "Download the images of a manifest and write their thumbnails.",
+    abstract: "Download images and write their thumbnails.",
     discussion: """
       Examples:
+        thumbs fetch https://example.com/photo.jpg
         thumbs fetch apps.plist
         thumbs fetch apps.plist --gallery apps.html
-        thumbs fetch -o icons --size 64 --size 64@2x apps.json
+        thumbs fetch -o icons -s 64,64@2x apps.json more.csv
         grep -h '^https' links.txt | thumbs fetch --report report.jsonl -
 
       To finish a run that was stopped, repeat the command: only what is missing is downloaded.
@@ -39,29 +40,40 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
-  @Flag(help: "Print the files that would be written, with their URLs; download and write nothing.")
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print the files that would be written, with their URLs; download and write nothing.")
   var dryRun = false
 
+  @OptionGroup var configuration: ConfigurationOptions
+
   func run() throws {
-    let paths = try manifest.paths { FileManager.default.fileExists(atPath: $0) }
+    let sources = try manifest.inputs { FileManager.default.fileExists(atPath: $0) }
+    let credentials = try Credentials(network)
     let template = try output.template(sizeCount: pixels.specs.count)
     let directory = output.directory ?? OutputOptions.defaultDirectory
-    let inputs = RunInputs(manifests: paths, hosts: politeness.hosts)
+    let inputs = RunInputs(manifests: sources.compactMap(\.path), settings: settingFiles)
     let plan = {
-      try reserveSources(of: paths, in: inputs.reserved)
+      try reserveSources(of: sources, in: inputs.reserved)
       return ManifestPlan(
-        try list(paths), names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
+        try list(sources), names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
     }
     if dryRun {
       _ = try politeness.hostRules()
       try exiting { try DryRun(plan: plan(), directory: directory, files: network.fileAccess).run() }
     } else {
-      try fetch(inputs, to: directory, plan)
+      if sources.contains(.file("-")), isatty(STDIN_FILENO) == 1, !output.quiet {
+        let end = "The list ends with Control-D on an empty line."
+        ProgressOutput.standardError.write("thumbs: Reading URLs from the terminal, one per line. \(end)\n")
+      }
+      try fetch(inputs, to: directory, with: credentials, plan)
     }
   }
 
-  private func list(_ paths: [String]) throws(ManifestError) -> ManifestList {
-    try ManifestList(paths: paths, keys: manifest.keys, relativeURLs: network.allowFile ? .files : .refused)
+  private func list(_ inputs: [ManifestInput]) throws(ManifestError) -> ManifestList {
+    try ManifestList(
+      inputs: inputs, format: manifest.format, keys: manifest.keys,
+      relativeURLs: network.allowFile ? .files : .refused)
   }
 
   /// Reads the manifests once to reserve the local images in them, so that no row overwrites the source of a later row.
@@ -69,14 +81,15 @@ struct FetchCommand: FetchingCommand {
   /// A pipe is not read ahead, so that its first rows can start before its last row arrives. A source in a later row
   /// can then be overwritten only if it is itself a thumbnail made by `thumbs`. With `--overwrite`, any file could be
   /// overwritten, so the pipe is read to its end first.
-  private func reserveSources(of paths: [String], in reserved: ReservedFiles) throws {
+  private func reserveSources(of inputs: [ManifestInput], in reserved: ReservedFiles) throws {
     guard network.allowFile else { return }
-    if output.overwrite, paths.contains("-") { try StandardStreams.spoolInput() }
-    let files = paths.filter {
-      $0 == "-" ? FileIdentity(descriptor: STDIN_FILENO) != nil : FileIdentity(path: $0) != nil
+    if output.overwrite, inputs.contains(.file("-")) { try StandardStreams.spoolInput() }
+    let known = inputs.filter { input in
+      guard let path = input.path else { return true }
+      return path == "-" ? FileIdentity(descriptor: STDIN_FILENO) != nil : FileIdentity(path: path) != nil
     }
     let position = lseek(STDIN_FILENO, 0, SEEK_CUR)
-    for entry in try list(files) {
+    for entry in try list(known) {
       if case .row(let row) = entry { reserved.insert(sourcesOf: row) }
     }
     lseek(STDIN_FILENO, position, SEEK_SET)

@@ -17,15 +17,27 @@ extension FetchRun {
       try files.summary?.write(
         summary.json(runEnding(summary, signal, limit), coverage, after: elapsed, downloaded: downloaded))
     }
+    attempt { () throws(OutputError) in
+      try files.metrics?.finish(runEnding(summary, signal, limit).exitCode.rawValue) { pipeline.updateGauges() }
+    }
     // The files are finished first, because writing to a stopped terminal or an unread pipe may block.
     meter.end()
     if !isQuiet {
+      if coverage == .complete, summary.total == 0, !isRetry {
+        ProgressOutput.standardError.write("thumbs: The list has no rows.\n")
+      }
       let text = summary.text(coverage, limit: limit, after: elapsed, downloaded: downloaded)
-      ProgressOutput.standardError.write(text + "\n")
+      ProgressOutput.standardError.write(([text] + advice(summary, coverage)).joined(separator: "\n") + "\n")
     }
     let ending = runEnding(summary, signal, limit)
     if let message = ending.message { throw ending.exitCode.printing(message) }
     if ending.exitCode != .success { throw ending.exitCode }
+  }
+
+  /// Returns the advice of a run that ended by itself, for a person at a terminal.
+  private func advice(_ summary: Summary, _ coverage: Coverage) -> [String] {
+    guard coverage == .complete, ProgressOutput.standardError.isTerminal else { return [] }
+    return NextStep.advice(about: summary, report: reportPath).map { [$0] } ?? []
   }
 
   private func runEnding(_ summary: Summary, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {

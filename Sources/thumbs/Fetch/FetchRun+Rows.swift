@@ -11,9 +11,11 @@ extension FetchRun {
       line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
     }
     state.withLock { $0.summary.count(line) }
+    files.metrics?.items.count(line)
     attempt { () throws(OutputError) in
       try files.report?.append(line, position: item.index)
-      try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
+      let warning = try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
+      if let warning, !isQuiet { meter.note("thumbs: \(warning)") }
     }
     countDownloads()
     if isVerbose { meter.note(line.note) }
@@ -29,15 +31,17 @@ extension FetchRun {
     }
   }
 
-  /// Writes the thumbnails of a finished row, and returns its line of the report.
+  /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
   private func line(of item: BatchItem<PlannedRow>) -> ReportLine {
     switch (item.element.entry, item.outcome) {
     case (.bad(let row), _): return ReportLine(row)
     case (.row(let row), .failure(let failure)):
-      return ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
+      var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
+      if line.status == .failed { line.fallback = fallback(for: item.element, url: row.url) }
+      return line
     case (.row(let row), .success(let set)):
       do throws(OutputError) {
-        return ReportLine(row, .done(set, try outputs(of: set, for: item.element, url: row.url)))
+        return ReportLine(row, .done(set, try outputs(set.thumbnails, for: item.element, url: row.url)))
       } catch {
         if error.isFatal { stop(for: error) }
         return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
@@ -46,16 +50,40 @@ extension FetchRun {
   }
 
   private func outputs(
-    of set: ThumbnailSet, for row: PlannedRow, url: String
+    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String
   ) throws(OutputError) -> [ReportLine.Output] {
     guard let name = row.name else { return [] }
     let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
     var outputs: [ReportLine.Output] = []
-    for thumbnail in set.thumbnails {
+    for thumbnail in thumbnails {
       let path = name.fileName(of: thumbnail)
       let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner)
       outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
     }
+    removeFallback(of: row, unless: outputs)
     return outputs
+  }
+
+  /// Writes the fallback image, if there is one, as the files of a failed row. If that fails, the row has no files; the
+  /// report keeps its own failure, which matters more.
+  private func fallback(for row: PlannedRow, url: String) -> [ReportLine.Output] {
+    guard let thumbnails = try? files.fallback?.thumbnails(row.specs) else { return [] }
+    do throws(OutputError) {
+      return try outputs(thumbnails, for: row, url: url)
+    } catch {
+      if error.isFatal { stop(for: error) }
+      meter.note("thumbs: \(error)")
+      return []
+    }
+  }
+
+  /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of
+  /// the row's image has another extension than that of the fallback.
+  private func removeFallback(of row: PlannedRow, unless outputs: [ReportLine.Output]) {
+    guard let name = row.name, let thumbnails = try? files.fallback?.thumbnails(row.specs) else { return }
+    for thumbnail in thumbnails {
+      let path = name.fileName(of: thumbnail)
+      if !outputs.contains(where: { $0.path == path }) { try? files.writer.remove(path, containing: thumbnail.bytes) }
+    }
   }
 }

@@ -14,6 +14,8 @@ struct RunSettings: Sendable {
   let hosts: HostRules
   /// The maximum number of connections.
   let connections: Int
+  /// The header fields and cookies to send.
+  let credentials: Credentials
 }
 
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
@@ -36,6 +38,10 @@ final class FetchRun: Sendable {
   let meter: ProgressMeter
   let isQuiet: Bool
   let isVerbose: Bool
+  /// True if the rows come from a report.
+  let isRetry: Bool
+  /// The path of the report that the run writes or retries; nil if there is none.
+  let reportPath: String?
   let pipeline: ThumbnailPipeline
   /// The start of the run, before its inputs were opened.
   let started: ContinuousClock.Instant
@@ -58,17 +64,28 @@ final class FetchRun: Sendable {
     started = settings.started
     limits = command.runLimits.limits
     state = Mutex(State(limiter: RunLimiter(limits, mayBlock: inputs.mayBlock)))
-    rows = PlannedRows(plan) { meter.setTotal($0) }
-    headerFields = command.network.headerFields
+    rows = PlannedRows(plan) { [gallery = files.gallery] in
+      gallery?.expect($0.entry)
+    } onEnd: { [gallery = files.gallery] in
+      meter.setTotal($0)
+      gallery?.setTotal($0)
+    }
+    meter.setEstimate { plan.expectedRows }
+    headerFields = settings.credentials.headerFields
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
+    isRetry = inputs.retried != nil
+    reportPath = command.output.report ?? inputs.retried?.path
     // The transfers of a very wide run have rows waiting behind them, too.
     window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
-    let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-    var transport = command.network.transportConfiguration(home: home)
+    let environment = ProcessInfo.processInfo.environment
+    var transport = command.network.transportConfiguration(
+      home: environment["HOME"] ?? NSHomeDirectory(), cookies: settings.credentials.cookies)
+    transport.systemAuthorities = CertificateBundle.find(environment: environment)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration
     configuration.downloads.hosts = settings.hosts
+    configuration.downloads.metrics = files.metrics?.registry
     configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)
     pipeline = ThumbnailPipeline(
       configuration, transport: CurlTransport(transport), logger: Self.logger(meter))
@@ -77,6 +94,16 @@ final class FetchRun: Sendable {
   /// Runs until every row is finished or `interrupt` fires. Throws the exit code unless it is 0.
   func run(_ interrupt: InterruptWatch) throws {
     meter.start()
+    attempt { () throws(OutputError) in
+      try files.metrics?.start { [pipeline] in
+        pipeline.updateGauges()
+      } onError: { [self] in
+        stop(for: $0)
+      }
+    }
+    attempt { () throws(OutputError) in
+      try files.gallery?.start { [self] in stop(for: $0) }
+    }
     let done = DispatchSemaphore(value: 0)
     let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in
       try request(for: row)

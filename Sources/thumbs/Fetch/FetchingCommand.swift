@@ -2,6 +2,7 @@ import ArgumentParser
 import BatchFetch
 import CSQLiteSetup
 import Foundation
+import ImageCache
 
 /// A command that fetches images and reports the outcome of each.
 protocol FetchingCommand: ParsableCommand {
@@ -13,10 +14,11 @@ protocol FetchingCommand: ParsableCommand {
 }
 
 extension FetchingCommand {
-  /// Fetches the rows that `plan` reads from `inputs` into `directory`. The run began at `started`. Throws the exit
-  /// code for every error.
+  /// Fetches the rows that `plan` reads from `inputs` into `directory`, with `credentials`. The run began at `started`.
+  /// Throws the exit code for every error.
   func fetch(
-    _ inputs: RunInputs, to directory: String, since started: ContinuousClock.Instant = .now,
+    _ inputs: RunInputs, to directory: String, with credentials: Credentials,
+    since started: ContinuousClock.Instant = .now,
     _ plan: () throws -> any RowPlan
   ) throws {
     // A write to a closed pipe then fails with EPIPE and does not kill the process.
@@ -24,15 +26,33 @@ extension FetchingCommand {
     let descriptors = DescriptorLimit.raise()
     // SQLite's memory statistics take a global lock on every allocation, which slows down concurrent cache lookups.
     _ = sqlite_setup_without_memory_statistics()
+    if !caching.noCache, caching.configuration.directory == nil, !output.quiet {
+      let reason = "HOME is not set. Choose a directory with --cache-dir, or none with --no-cache."
+      ProgressOutput.standardError.write("thumbs: Nothing is cached, because \(reason)\n")
+    }
     try exiting {
       let (hosts, plan) = try runLimits.limits.opening(since: started) { (try politeness.hostRules(), try plan()) }
       let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)
       // From here on, an interrupt must leave the files in a consistent state.
       let interrupt = InterruptWatch { meter.end() }
       let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
-      let settings = RunSettings(started: started, hosts: hosts, connections: descriptors.connections)
+      let settings = RunSettings(
+        started: started, hosts: hosts, connections: descriptors.connections, credentials: credentials)
       try FetchRun(self, settings, plan: plan, inputs: inputs, files: files, meter: meter).run(interrupt)
     }
+  }
+
+  /// The files that the options name as input, with their roles. No output may replace them.
+  var settingFiles: [(path: String, role: FileRole)] {
+    var files: [(path: String, role: FileRole)] = []
+    if let path = politeness.hosts { files.append((path, .hosts)) }
+    if let path = output.fallback?.path { files.append((path, .fallback)) }
+    if let path = network.cookieFile { files.append((path, .setting("cookie-file"))) }
+    if let path = network.certificateAuthorities { files.append((path, .setting("cacert"))) }
+    for path in (network.headers + network.configuredHeaders).compactMap(\.path) {
+      files.append((path, .setting("header")))
+    }
+    return files
   }
 
   /// Runs `body`. Prints its manifest and output errors and throws their exit codes instead.
@@ -48,7 +68,8 @@ extension FetchingCommand {
 
   /// The title of a gallery of the rows from `paths`.
   private func title(of paths: [String]) -> String {
-    paths.map { $0 == "-" ? "Standard input" : $0.split(separator: "/").last.map(String.init) ?? $0 }
+    guard !paths.isEmpty else { return "Images" }
+    return paths.map { $0 == "-" ? "Standard input" : $0.split(separator: "/").last.map(String.init) ?? $0 }
       .joined(separator: ", ")
   }
 

@@ -38,6 +38,8 @@ final class ManifestPlan: RowPlan {
     row.end.reach()
   }
 
+  var expectedRows: RowTotal { list.expectedRows }
+
   var isPartial: Bool { list.failure != nil }
 
   var failure: ManifestError? { list.failure }

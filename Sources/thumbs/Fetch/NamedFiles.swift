@@ -5,19 +5,25 @@ struct NamedFiles {
   private(set) var report: NamedFile?
   private(set) var summary: NamedFile?
   private(set) var gallery: NamedFile?
-  /// The retried report, if `--report` names the same file; nil otherwise.
+  private(set) var metrics: NamedFile?
+  /// The retried report, if the run updates it: without `--report`, or if that names the same file.
   private let updated: RunInputs.Retried?
+  /// True if `--report` names the retried report. Then it is an error if that cannot be updated.
+  private let mustUpdate: Bool
 
   /// Opens the files named in `options`. If one cannot be opened, removes those that it created.
   init(_ options: OutputOptions, inputs: RunInputs) throws(OutputError) {
+    mustUpdate = options.report != nil
     updated = inputs.retried.flatMap { retried in
-      guard let path = options.report, path != "-", let file = FileIdentity(path: path) else { return nil }
+      guard let path = options.report else { return retried.isUpdatable ? retried : nil }
+      guard path != "-", let file = FileIdentity(path: path) else { return nil }
       return FileIdentity(path: retried.path) == file ? retried : nil
     }
     do throws(OutputError) {
       if updated == nil { report = try Self.open(options.report) }
       summary = try Self.open(options.summary)
       gallery = try Self.open(options.gallery)
+      metrics = try Self.open(options.metrics)
     } catch {
       discard()
       throw error
@@ -31,7 +37,7 @@ struct NamedFiles {
 
   /// Removes the files that did not exist before.
   func discard() {
-    for file in [report, summary, gallery] { file?.discard() }
+    for file in [report, summary, gallery, metrics] { file?.discard() }
   }
 
   /// Reserves all files. Throws if two outputs are the same file, if an output is also an input, or if an output would
@@ -49,16 +55,22 @@ struct NamedFiles {
   }
 
   private var outputs: [(file: NamedFile, role: FileRole)] {
-    [(report, FileRole.report), (summary, .summary), (gallery, .gallery)].compactMap { file, role in
-      file.map { ($0, role) }
-    }
+    let all = [(report, FileRole.report), (summary, .summary), (gallery, .gallery), (metrics, .metrics)]
+    return all.compactMap { file, role in file.map { ($0, role) } }
   }
 
   /// The report to write: a new file, or an update of the retried report.
   var reportOutput: (any ReportOutput)? {
     get throws(OutputError) {
-      if let updated { return try ReportUpdate(updated) }
-      return report.map(ReportWriter.init)
+      guard let updated else { return report.map(ReportWriter.init) }
+      do throws(OutputError) {
+        return try ReportUpdate(updated)
+      } catch {
+        // Two retries of a report at once are a mistake, but one that only cannot be written may still be retried.
+        if mustUpdate || error.cause == .changed { throw error }
+        _ = ExitCode.cannotCreate.printing("The report is not updated. \(error)")
+        return nil
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPTypes
 
 /// `thumbs retry`: fetches the rows of a report that failed.
 struct RetryCommand: FetchingCommand {
@@ -9,8 +10,12 @@ struct RetryCommand: FetchingCommand {
       Canceled rows and rows with a temporary failure are fetched again: the same URLs, to the same files, in the same
       sizes. A report does not contain the options for downloads and the cache; pass them again.
 
+      The report is updated: the rows get their new results when the retry ends, and until then the old report remains.
+      With --report, the results go to another file instead.
+
       Examples:
         thumbs retry report.jsonl
+        thumbs retry -n report.jsonl
         thumbs retry --all-failed --retries 6 --report second.jsonl report.jsonl
 
       The exit status is as for fetch: 0 also if there is nothing to retry, 65 if the report cannot be read.
@@ -21,8 +26,15 @@ struct RetryCommand: FetchingCommand {
     completion: .file())
   var report: String
 
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print the files that would be written, with their URLs; download and write nothing.")
+  var dryRun = false
+
   @Flag(help: "Retry all failed rows, including permanent failures.")
   var allFailed = false
+
+  @OptionGroup var configuration: ConfigurationOptions
 
   @OptionGroup(title: "Results") var output: OutputOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
@@ -30,26 +42,39 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
-  /// Rejects `--name`, because the report already contains the file names.
+  /// Rejects `--name-template`, because the report already contains the file names.
   func validate() throws {
-    if output.namePattern != nil { throw ValidationError("retry uses the file names in the report; omit --name.") }
+    if output.namePattern != nil {
+      throw ValidationError("retry uses the file names in the report; omit --name-template.")
+    }
   }
 
   func run() throws {
     let started = ContinuousClock.now
+    let credentials = try Credentials(network)
     let report: RetryReport
     do throws(ManifestError) {
-      report = try runLimits.limits.opening(since: started) { () throws(ManifestError) in try readReport() }
+      report = try runLimits.limits.opening(since: started) { () throws(ManifestError) in try readReport(credentials) }
     } catch {
       throw ExitCode.dataError.printing(error)
     }
-    if !output.quiet { ProgressOutput.standardError.write("thumbs: \(report.introduction)\n") }
-    let inputs = RunInputs(report, at: self.report, hosts: politeness.hosts)
-    try fetch(inputs, to: try directory(of: report), since: started) { RetryPlan(report) }
+    let directory = try directory(of: report)
+    if !output.quiet {
+      let place = report.rows.isEmpty || output.directory != nil ? "" : " The files go to \(directory)."
+      ProgressOutput.standardError.write("thumbs: \((report.introduction + place).printable)\n")
+    }
+    guard !dryRun else {
+      _ = try politeness.hostRules()
+      return try exiting {
+        try DryRun(plan: RetryPlan(report), directory: directory, files: network.fileAccess).run()
+      }
+    }
+    let inputs = RunInputs(report, at: self.report, settings: settingFiles)
+    try fetch(inputs, to: directory, with: credentials, since: started) { RetryPlan(report) }
   }
 
-  private func readReport() throws(ManifestError) -> RetryReport {
-    let fields = Set(network.headers.map { $0.name.lowercased() })
+  private func readReport(_ credentials: Credentials) throws(ManifestError) -> RetryReport {
+    let fields = Set(credentials.headerFields.map(\.name.canonicalName))
     return try RetryReport(path: self.report, choice: allFailed ? .allFailed : .retryable, fields: fields)
   }
 

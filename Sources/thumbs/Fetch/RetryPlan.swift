@@ -7,7 +7,11 @@ final class RetryPlan: RowPlan {
   /// True if the report lacks rows of its manifests.
   let isPartial: Bool
 
+  /// The number of rows to retry, which is known.
+  let expectedRows: RowTotal
+
   init(_ report: RetryReport) {
+    expectedRows = .exactly(report.rows.count)
     rows = Mutex(report.rows[...])
     isPartial = report.isPartial
   }

@@ -4,6 +4,8 @@ protocol RowPlan: Sendable {
   func next() -> PlannedRow?
   /// Marks `row` as finished: its files are written, or never will be. Called on any thread.
   func finish(_ row: PlannedRow)
+  /// The number of all rows. Does not block.
+  var expectedRows: RowTotal { get }
   /// True if rows are known to be missing from this plan.
   var isPartial: Bool { get }
   /// The error that ended the rows early; nil while there are more rows, and after a normal end.

@@ -2,9 +2,12 @@
 struct RunFiles: Sendable {
   /// The output directory.
   let writer: OutputWriter
+  /// The image that failed rows get.
+  let fallback: FallbackImage?
   let report: (any ReportOutput)?
   let summary: SummaryFile?
   let gallery: GalleryWriter?
+  let metrics: MetricsWriter?
 
   /// Opens the files named in `options`, for a run over `inputs` whose thumbnails go to `directory`. `title` is the
   /// title of the gallery.
@@ -12,13 +15,17 @@ struct RunFiles: Sendable {
   /// - Throws: an `OutputError` if a file cannot be created or must not be replaced, and a `ValidationError` if two
   ///   names refer to the same file. In both cases no file was changed, and no new file is left behind.
   init(_ options: OutputOptions, inputs: RunInputs, title: String, directory: String) throws {
+    fallback = options.fallback
     let names = try NamedFiles(options, inputs: inputs)
     do {
       try names.check(inputs, replacement: options.replacement)
       writer = try OutputWriter(
         directory: directory, replacement: options.replacement, reserved: inputs.reserved)
       gallery = try names.gallery.map { file throws(OutputError) in
-        try GalleryWriter(file, title: title, outputDirectory: directory)
+        try GalleryWriter(file, title: title, outputDirectory: directory, reserved: inputs.reserved)
+      }
+      metrics = try names.metrics.map { file throws(OutputError) in
+        try MetricsWriter(file, workplace: directory, reserved: inputs.reserved)
       }
       report = try names.reportOutput
       summary = names.summary.map { SummaryFile(file: $0) }

@@ -14,6 +14,9 @@ struct RunInputs: Sendable {
     let otherLines: Set<Int>
     /// True if the report lacks rows of its run.
     let isPartial: Bool
+
+    /// True if the report is a file with rows to update.
+    var isUpdatable: Bool { path != "-" && version != nil && !lineNumbers.isEmpty }
   }
 
   /// The files that no thumbnail may replace: these inputs, and the files that the run adds.
@@ -24,25 +27,24 @@ struct RunInputs: Sendable {
   let paths: [String]
   private let files: [(path: String, role: FileRole)]
 
-  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input. `hosts` is the file of
-  /// `--hosts`.
-  init(manifests paths: [String], hosts: String? = nil) {
+  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input. `settings` are the other files
+  /// that its options name.
+  init(manifests paths: [String], settings: [(path: String, role: FileRole)] = []) {
     self.paths = paths
-    files = paths.map { ($0, .manifest($0)) } + Self.files(hosts: hosts)
+    files = paths.map { ($0, .manifest($0)) } + settings
     retried = nil
   }
 
-  /// Creates the inputs of a retry of `report`, which is at `path`. `hosts` is the file of `--hosts`.
-  init(_ report: RetryReport, at path: String, hosts: String? = nil) {
+  /// Creates the inputs of a retry of `report`, which is at `path`. `settings` are the other files that its options
+  /// name.
+  init(_ report: RetryReport, at path: String, settings: [(path: String, role: FileRole)] = []) {
     paths = [path]
-    files = [(path, .retriedReport(path))] + Self.files(hosts: hosts)
+    files = [(path, .retriedReport(path))] + settings
     retried = Retried(
       path: path, version: report.version, lineNumbers: report.lineNumbers, otherLines: report.otherLines,
       isPartial: report.isPartial)
     for case .row(let row) in report.rows.map(\.entry) { reserved.insert(sourcesOf: row) }
   }
-
-  private static func files(hosts: String?) -> [(path: String, role: FileRole)] { hosts.map { [($0, .hosts)] } ?? [] }
 
   /// The role of each file.
   var roles: [FileIdentity: FileRole] {

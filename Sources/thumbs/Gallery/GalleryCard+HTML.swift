@@ -8,7 +8,7 @@ extension GalleryCard {
   var html: [UInt8] {
     var html = HTMLText()
     html.markup("<li")
-    html.attribute("class", status.rawValue)
+    html.attribute("class", status?.rawValue ?? "waiting")
     html.markup("><a")
     html.attribute("id", "row-\(index)")
     html.attribute("href", target)
@@ -26,9 +26,11 @@ extension GalleryCard {
   }
 
   private var target: String {
-    if case .image(let image, _) = content, !image.url.hasPrefix("data:") { return image.url }
-    if case .placeholder = content, let url, isWeb(url) { return url }
-    return "#row-\(index)"
+    let itself = "#row-\(index)"
+    switch content {
+    case .image(let image, _): return image.url.hasPrefix("data:") ? itself : image.url
+    case .placeholder, .waiting: return url.flatMap { isWeb($0) ? $0 : nil } ?? itself
+    }
   }
 
   private func isWeb(_ url: String) -> Bool {
@@ -61,6 +63,8 @@ extension GalleryCard {
       html.text(code)
       html.markup("</code> ")
       html.text(reason)
+    case .waiting:
+      html.markup("<small>Waiting")
     }
     html.markup("</small>")
   }

@@ -17,12 +17,14 @@ struct GalleryCard: Hashable, Sendable {
     case image(Image, facts: String)
     /// A placeholder with the failure code and the reason.
     case placeholder(code: String, reason: String)
+    /// An empty space, as long as the row has not finished.
+    case waiting
   }
 
   /// The row's place among all rows, from 0.
   var index: Int
-  /// The `status` in the report.
-  var status: ReportLine.Status
+  /// The `status` in the report; nil as long as the row has not finished.
+  var status: ReportLine.Status?
   /// The row's name, or else the last part of its URL.
   var title: String
   /// The second line: the row's subtitle, or else the host.
@@ -39,16 +41,29 @@ extension GalleryCard {
 
   /// Creates the card for the row of `line`.
   init(_ line: ReportLine, subtitle: String?, images: GalleryImages) {
-    let source = line.url.map { SourceURLParts($0) }
-    index = line.index
-    status = line.status
-    title = line.name ?? source?.stem ?? "Row \(UInt(clamping: line.index) + 1)"
-    self.subtitle = subtitle ?? source?.host ?? ""
-    url = line.url
-    switch line.outcome {
-    case .failed(let failure): content = .placeholder(code: "\(failure.code)", reason: failure.message)
-    case .done(let set, let outputs): content = Self.content(set, outputs, images)
-    }
+    let content: Content =
+      switch line.outcome {
+      case .failed(let failure): .placeholder(code: "\(failure.code)", reason: failure.message)
+      case .done(let set, let outputs): Self.content(set, outputs, images)
+      }
+    self.init(
+      index: line.index, status: line.status, name: line.name, subtitle: subtitle, url: line.url, content: content)
+  }
+
+  /// Creates the card for a row that has not finished, without the credentials of its URL.
+  init(waiting row: ManifestRow) {
+    self.init(
+      index: row.index, status: nil, name: row.name.map { Redaction.label($0, about: row.urls) },
+      subtitle: ManifestEntry.row(row).subtitle, url: Redaction.url(row.url), content: .waiting)
+  }
+
+  private init(
+    index: Int, status: ReportLine.Status?, name: String?, subtitle: String?, url: String?, content: Content
+  ) {
+    let source = url.map { SourceURLParts($0) }
+    self.init(
+      index: index, status: status, title: name ?? source?.stem ?? "Row \(UInt(clamping: index) + 1)",
+      subtitle: subtitle ?? source?.host ?? "", url: url, content: content)
   }
 
   /// Returns the smallest thumbnail that looks sharp, or else the largest.

@@ -11,6 +11,8 @@ struct GalleryPage: Hashable, Sendable {
   var title: String
   /// The number of cards by status.
   var counts: [ReportLine.Status: Int]
+  /// The progress of the run; nil on the final page.
+  var progress: GalleryProgress?
 
   /// The HTML before the cards.
   var head: [UInt8] {
@@ -22,7 +24,7 @@ struct GalleryPage: Hashable, Sendable {
       <meta charset=utf-8>
       <meta http-equiv=Content-Security-Policy
       """)
-    html.attribute("content", Self.policy)
+    html.attribute("content", policy)
     html.markup(
       """
       >
@@ -33,8 +35,8 @@ struct GalleryPage: Hashable, Sendable {
       """)
     html.text(title)
     html.markup("</title>\n<style>\n")
-    let style = html.bytes + PackageResources.gallery_css
-    return style + body
+    let style = PackageResources.gallery_css + (progress == nil ? [] : PackageResources.gallery_live_css)
+    return html.bytes + style + body
   }
 
   /// The number of cards in one list: a multiple of every number of columns. `gallery.css` and `gallery.js` repeat it.
@@ -43,9 +45,9 @@ struct GalleryPage: Hashable, Sendable {
   static let listBreak = Array("</ul><ul>\n".utf8)
 
   /// The HTML after the cards.
-  static var tail: [UInt8] {
+  var tail: [UInt8] {
     Array("</ul></div>\n<p id=nothing hidden>No matches.</p>\n</main>\n<dialog></dialog>\n<script>".utf8)
-      + PackageResources.gallery_js + Array("</script>\n</html>\n".utf8)
+      + script + Array("</script>\n</html>\n".utf8)
   }
 
   private var body: [UInt8] {
@@ -56,12 +58,13 @@ struct GalleryPage: Hashable, Sendable {
     html.text(title)
     html.markup("</h1>\n<input id=filter type=search placeholder=\"Filter\" aria-label=\"Filter by name, URL or")
     html.markup(" reason\" autocomplete=off spellcheck=false>\n<div class=choices role=radiogroup aria-label=Show>\n")
-    choice("All", "all", counts.values.reduce(0, +), to: &html)
+    choice("All", "all", progress.map { $0.total ?? $0.read } ?? counts.values.reduce(0, +), to: &html)
     for (label, status) in Self.labels {
-      if let count = counts[status] { choice(label, status.rawValue, count, to: &html) }
+      // While the run lasts, rows of every status may still follow.
+      if let count = counts[status] ?? progress.map({ _ in 0 }) { choice(label, status.rawValue, count, to: &html) }
     }
-    html.markup("</div>\n<output id=shown for=filter></output>\n</header>\n<main>\n<div id=cards><ul>\n")
-    return html.bytes
+    html.markup("</div>\n<output id=shown for=filter></output>\n</header>\n")
+    return html.bytes + (progress?.html ?? []) + Array("<main>\n<div id=cards><ul>\n".utf8)
   }
 
   private static let labels: [(StaticString, ReportLine.Status)] = [
@@ -78,13 +81,19 @@ struct GalleryPage: Hashable, Sendable {
     html.markup("</i></label>\n")
   }
 
-  /// The Content-Security-Policy. `'self'` does not match images next to a page opened from disk; `file:` does.
-  private static let policy =
+  /// The Content-Security-Policy. `'self'` does not match images next to a page opened from disk; `file:` does. While
+  /// the run lasts, the page may load itself into a frame.
+  private var policy: String {
     "default-src 'none'; img-src 'self' file: data:; style-src 'unsafe-inline'; script-src 'sha256-\(scriptHash)'; "
-    + "base-uri 'none'; form-action 'none'"
+      + (progress == nil ? "" : "frame-src 'self' file:; ") + "base-uri 'none'; form-action 'none'"
+  }
 
-  private static var scriptHash: String {
-    let digits = Array("\(BodyDigest(of: PackageResources.gallery_js))")
+  private var script: [UInt8] {
+    PackageResources.gallery_js + (progress == nil ? [] : PackageResources.gallery_live_js)
+  }
+
+  private var scriptHash: String {
+    let digits = Array("\(BodyDigest(of: script))")
     let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
     return Data(bytes).base64EncodedString()
   }

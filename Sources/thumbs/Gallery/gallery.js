@@ -12,20 +12,29 @@ const listLength = 60;
 let texts;
 let pending = 0;
 
-function apply() {
+/** Returns the cards that match the filter. */
+function matching() {
   texts ??= links.map(link => `${link.textContent} ${link.dataset.url ?? ""}`.toLowerCase());
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
   const status = document.querySelector(".choices :checked").value;
-  shown = cards.filter((card, i) =>
+  return cards.filter((card, i) =>
     (status === "all" || card.className === status) && words.every(word => texts[i].includes(word)));
+}
+
+function apply() {
+  shown = matching();
   const lists = [];
   for (let i = 0; i < shown.length; i += listLength) {
     lists.push(document.createElement("ul"));
     lists.at(-1).append(...shown.slice(i, i + listLength));
   }
   list.replaceChildren(...lists);
-  document.getElementById("nothing").hidden = shown.length > 0;
-  document.getElementById("shown").textContent = words.length ? `${shown.length} of ${cards.length}` : "";
+  describe();
+}
+
+function describe() {
+  document.getElementById("nothing").hidden = shown.length > 0 || cards.length === 0;
+  document.getElementById("shown").textContent = filter.value.trim() ? `${shown.length} of ${cards.length}` : "";
 }
 
 function applySoon() {
@@ -93,5 +102,11 @@ document.addEventListener("keydown", event => {
   event.preventDefault();
 });
 
+// The page of a run that has just finished takes over the filter of the page during the run.
+if (history.state?.status) {
+  filter.value = history.state.filter;
+  document.querySelector(`.choices [value=${history.state.status}]`)?.click();
+  history.replaceState(null, "");
+}
 // Browsers may restore the filter when the page is reloaded.
 if (filter.value || !document.querySelector("[value=all]").checked) apply();

@@ -22,6 +22,8 @@ struct BinaryPlistRows: RowSource {
     }
   }
 
+  var count: Int? { plist.count }
+
   /// Returns the next row. A row that is damaged or would take too much memory becomes a bad row.
   mutating func next() -> ManifestItem? {
     guard index < plist.count else { return nil }

@@ -7,6 +7,8 @@ struct ByteSource: Sendable {
   let name: String
   /// True for a regular file, whose bytes can be read without waiting for a writer. Default false.
   var isFile = false
+  /// The number of bytes from the current position to the end of a regular file; nil for anything else. Default nil.
+  var length: Int?
   /// Reads the next bytes into the buffer and returns their number, 0 at the end. Blocks until there is at least one.
   let read: @Sendable (UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int
 }
@@ -45,7 +47,9 @@ extension ByteSource {
   }
 
   private init(_ file: OpenFile) {
-    self.init(name: file.name, isFile: file.isRegular) { buffer throws(ManifestError) in try file.read(into: buffer) }
+    self.init(name: file.name, isFile: file.isRegular, length: file.length) { buffer throws(ManifestError) in
+      try file.read(into: buffer)
+    }
   }
 }
 
@@ -54,6 +58,8 @@ private final class OpenFile: Sendable {
   let name: String
   let descriptor: Int32
   private let expected: String
+  /// True after a read that gave nothing. A terminal would wait for more if it were read again.
+  private let isAtEnd = Atomic(false)
 
   init(name: String, descriptor: Int32, expected: String) {
     self.name = name
@@ -70,12 +76,20 @@ private final class OpenFile: Sendable {
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
+  var length: Int? {
+    var status = stat()
+    guard isRegular, fstat(descriptor, &status) == 0 else { return nil }
+    return max(0, Int(status.st_size) - max(0, Int(lseek(descriptor, 0, SEEK_CUR))))
+  }
+
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
-    while true {
+    while !isAtEnd.load(ordering: .relaxed) {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count == 0, buffer.count > 0 { isAtEnd.store(true, ordering: .relaxed) }
       if count >= 0 { return count }
       if errno != EINTR { throw error(errno) }
     }
+    return 0
   }
 
   func error(_ code: Int32) -> ManifestError {

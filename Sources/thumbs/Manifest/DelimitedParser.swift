@@ -1,28 +1,38 @@
-/// Assembles the lines of a CSV (RFC 4180) or TSV file into records.
+/// Assembles the lines of a CSV (RFC 4180) or TSV file into records. Many spreadsheets write CSV with semicolons.
 ///
 /// In CSV a field may be quoted. A quoted field may contain commas and line ends, and a doubled quote in it stands for
 /// one quote. A quote inside an unquoted field is an ordinary character. In TSV, quotes have no meaning.
 struct DelimitedParser: Hashable, Sendable {
   /// The separator between fields, and whether fields can be quoted.
   enum Dialect: Hashable, Sendable {
-    /// Comma-separated fields, which may be quoted.
-    case csv
+    /// Fields that may be quoted, with this byte between them.
+    case quoted(separator: UInt8)
     /// Tab-separated fields, never quoted.
     case tsv
+
+    /// Comma-separated fields, which may be quoted.
+    static let csv = Dialect.quoted(separator: UInt8(ascii: ","))
+    /// The dialects of files that are called CSV, the most common first.
+    static let spreadsheets = ",;\t".utf8.map { Dialect.quoted(separator: $0) }
+
+    fileprivate var separator: UInt8 { if case .quoted(let separator) = self { separator } else { 0x09 } }
+    fileprivate var hasQuotes: Bool { self != .tsv }
   }
 
   private enum State: Hashable, Sendable {
     case fieldStart, unquoted, quoted, quoteInQuoted
   }
 
-  private let dialect: Dialect
+  private let separator: UInt8
+  private let hasQuotes: Bool
   private var state = State.fieldStart
   private var fields: [[UInt8]] = []
   private var field: [UInt8] = []
 
   /// Creates a parser that is ready for the first record.
   init(_ dialect: Dialect) {
-    self.dialect = dialect
+    separator = dialect.separator
+    hasQuotes = dialect.hasQuotes
   }
 
   /// True if a quote is open, so that the record continues on the next line.
@@ -46,7 +56,6 @@ struct DelimitedParser: Hashable, Sendable {
   }
 
   private mutating func take(_ byte: UInt8) {
-    let separator: UInt8 = dialect == .csv ? 0x2C : 0x09
     switch (state, byte) {
     case (.quoted, 0x22): state = .quoteInQuoted
     case (.quoted, _): field.append(byte)
@@ -54,7 +63,7 @@ struct DelimitedParser: Hashable, Sendable {
       field.append(byte)
       state = .quoted
     case (_, separator): endField()
-    case (.fieldStart, 0x22) where dialect == .csv: state = .quoted
+    case (.fieldStart, 0x22) where hasQuotes: state = .quoted
     default:
       field.append(byte)
       state = .unquoted

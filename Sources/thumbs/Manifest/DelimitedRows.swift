@@ -1,4 +1,5 @@
-/// The rows of a CSV or TSV file that has a header row. Empty lines are skipped.
+/// The rows of a CSV or TSV file that has a header row. Empty lines are skipped. Case does not matter in the names of
+/// columns.
 struct DelimitedRows: RowSource {
   private struct Record {
     var line: Int
@@ -7,7 +8,9 @@ struct DelimitedRows: RowSource {
 
   private var lines: LineReader
   private var parser: DelimitedParser
-  private let dialect: DelimitedParser.Dialect
+  private var dialect: DelimitedParser.Dialect
+  /// A line that was read ahead.
+  private var pending: LineReader.Line?
   private let urlList: String
   private var columnCount = 0
   /// The positions of the columns; nil for a column that the header row lacks.
@@ -17,33 +20,62 @@ struct DelimitedRows: RowSource {
   private var optionColumns: [OptionColumn] = []
   private var optionPlaces: [OptionColumn: Int] = [:]
 
-  /// Reads the header row from `lines`, whose columns are called as in `keys`. Throws if it has no URL column.
+  /// Reads the header row from `lines`, whose columns are called as in `keys`. Throws if it has no URL column. A file
+  /// without any row is an empty list. In CSV, the first separator of comma, semicolon and tab is used with which the
+  /// header row has a URL column.
   init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(ManifestError) {
     self.lines = lines
     self.parser = DelimitedParser(dialect)
     self.dialect = dialect
     self.urlList = keys.urlList
-    guard let header = try nextRecord() else { throw ManifestError(lines.name, "there is no header row") }
-    let columns: [String]
+    try chooseDialect(keys)
+    guard let header = try nextRecord() else { return }
     switch header.fields {
-    case .success(let fields): columns = fields.map { $0.trimmingWhitespace() }
+    case .success(let fields): setColumns(fields, keys)
     case .failure(let flaw): throw ManifestError(lines.name, at: .line(header.line), flaw.reason)
     }
-    urlColumn = Self.place(of: keys.url, in: columns)
-    nameColumn = Self.place(of: keys.name, in: columns)
-    subtitleColumn = Self.place(of: keys.subtitle, in: columns)
-    columnCount = columns.count
-    for column in keys.options { optionPlaces[column] = columns.firstIndex(of: column.name) }
-    optionColumns = keys.options.filter { optionPlaces[$0] != nil }
-    guard urlColumn != nil || optionColumns.contains(where: { $0.column == .urls }) else {
+    guard hasURLColumn else {
       throw ManifestError(
         lines.name, at: .line(header.line),
         "the header row has no column named \(urlList); name the URL column with --url-column")
     }
   }
 
+  /// Reads the first line that is not empty ahead, and chooses the separator by it.
+  private mutating func chooseDialect(_ keys: ManifestKeys) throws(ManifestError) {
+    while pending == nil, let line = try lines.next() {
+      if line.bytes?.allSatisfy({ $0 == 0x20 }) != true { pending = line }
+    }
+    guard dialect != .tsv, let bytes = pending?.bytes else { return }
+    for candidate in DelimitedParser.Dialect.spreadsheets {
+      var parser = DelimitedParser(candidate)
+      let fields = parser.take(bytes) ?? parser.finish()
+      setColumns(fields.map { String(decoding: $0, as: UTF8.self) }, keys)
+      guard hasURLColumn else { continue }
+      (dialect, self.parser) = (candidate, DelimitedParser(candidate))
+      return
+    }
+  }
+
+  private mutating func setColumns(_ fields: [String], _ keys: ManifestKeys) {
+    let columns = fields.map { $0.trimmingWhitespace() }
+    urlColumn = Self.place(of: keys.url, in: columns)
+    nameColumn = Self.place(of: keys.name, in: columns)
+    subtitleColumn = Self.place(of: keys.subtitle, in: columns)
+    columnCount = columns.count
+    optionPlaces = [:]
+    for column in keys.options { optionPlaces[column] = Self.place(of: [column.name], in: columns) }
+    optionColumns = keys.options.filter { optionPlaces[$0] != nil }
+  }
+
+  private var hasURLColumn: Bool { urlColumn != nil || optionColumns.contains { $0.column == .urls } }
+
+  /// Returns the place of the first of `keys` that is a column, in its own case or else in any.
   private static func place(of keys: [String], in columns: [String]) -> Int? {
-    keys.lazy.compactMap { columns.firstIndex(of: $0) }.first
+    let lowercased = columns.map { $0.lowercased() }
+    return keys.lazy.compactMap { key in
+      columns.firstIndex(of: key) ?? lowercased.firstIndex(of: key.lowercased())
+    }.first
   }
 
   /// Returns the next row; nil after the last.
@@ -78,14 +110,28 @@ struct DelimitedRows: RowSource {
   /// unquoted comma inside a URL. Short rows are fine, and so are trailing empty fields, which spreadsheets write.
   private func checkCount(of fields: [String]) throws(RowFlaw) {
     guard fields.count > columnCount, fields[columnCount...].contains(where: { !$0.isEmpty }) else { return }
-    let advice = dialect == .csv ? "put a field that contains a comma in quotes" : "a field cannot contain a tab"
+    let advice =
+      dialect == .tsv ? "a field cannot contain a tab" : "put a field that contains a \(separatorName) in quotes"
     throw RowFlaw(reason: "\(fields.count) fields, but the header row has \(columnCount); \(advice)")
+  }
+
+  private var separatorName: String {
+    switch dialect {
+    case .quoted(UInt8(ascii: ";")): "semicolon"
+    case .csv: "comma"
+    case .quoted, .tsv: "tab"
+    }
+  }
+
+  private mutating func nextLine() throws(ManifestError) -> LineReader.Line? {
+    if let line = pending.take() { return line }
+    return try lines.next()
   }
 
   /// Returns the next record that is not an empty line; nil at the end.
   private mutating func nextRecord() throws(ManifestError) -> Record? {
     var firstLine: Int?
-    while let line = try lines.next() {
+    while let line = try nextLine() {
       guard let bytes = line.bytes else {
         _ = parser.finish()
         return Record(line: firstLine ?? line.number, fields: .failure(LineFlaw(reason: "the line is too long")))

@@ -17,6 +17,8 @@ struct ElementRows<Scanner: ElementScanner>: RowSource {
     while elements.count < Self.checkedLength, let item = try nextUnchecked() { checked.append(item) }
   }
 
+  var readAheadCount: Int { checked.count }
+
   /// Returns the next row. A complete but invalid JSON element is a bad row, because the others can still be read.
   mutating func next() throws(ManifestError) -> ManifestItem? {
     if let item = checked.popFirst() { return item }

@@ -9,6 +9,17 @@ struct JSONLineRows: RowSource {
     self.keys = keys
   }
 
+  /// Returns true if the first line in `reader`, a file called `.json`, is a row by itself. Consumes nothing.
+  static func isLikely(_ reader: inout LineReader, keys: ManifestKeys) throws(ManifestError) -> Bool {
+    // A pipe is not read ahead, so that its first rows can start at once.
+    guard reader.isFile else { return false }
+    let start = try reader.peek(atLeast: LineReader.chunkLength).drop { $0 <= 0x20 }
+    guard start.first == UInt8(ascii: "{") else { return false }
+    let line = start.prefix { $0 != 0x0A }
+    guard let value = try? JSONDocument.parse(Array(line)), case .url = keys.item(value).content else { return false }
+    return true
+  }
+
   /// Returns the next row; nil after the last. A line that is not JSON is a bad row.
   mutating func next() throws(ManifestError) -> ManifestItem? {
     while let line = try lines.next() {

@@ -7,16 +7,35 @@ struct Manifest: Sendable {
   private var rows: any RowSource
   private let base: BaseDirectory?
   private var number = 0
+  /// Records that a row was returned, or with false that there are no more.
+  private var progress: @Sendable (_ hasRow: Bool) -> Void = { _ in }
 
   /// Opens the manifest at `path`, or standard input if `path` is `-`. Compressed data is decompressed as it is read.
   ///
   /// A binary plist is read whole here, and the beginning of an XML plist or JSON file is checked. Of the other
-  /// formats, only the first bytes (and the header row) are read.
+  /// formats, only the first bytes (and the header row) are read. Without `format`, the name decides about the format,
+  /// or else the first bytes; a file of JSON Lines may be called `.json`.
   init(
-    path: String, keys: ManifestKeys = ManifestKeys(), relativeURLs: RelativeURLs = .refused
+    path: String, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
+    relativeURLs: RelativeURLs = .refused, meter: InputMeter = InputMeter()
   ) throws(ManifestError) {
     let base = relativeURLs == .files ? BaseDirectory(manifest: path) : nil
-    try self.init(LineReader(.open(path).unpacked()), format: ManifestFormat(path: path), keys: keys, base: base)
+    let source = try ByteSource.open(path)
+    let part = meter.record { $0.add(size: source.length) }
+    var reader = LineReader(source.metered(by: meter, as: part).unpacked())
+    var named = format ?? ManifestFormat(path: path)
+    if format == nil, named == .json, try JSONLineRows.isLikely(&reader, keys: keys) { named = .jsonLines }
+    try self.init(reader, format: named, keys: keys, base: base)
+    let (count, readAhead) = (rows.count, rows.readAheadCount)
+    meter.record { progress in
+      if let count { progress.setRows(count, of: part) }
+      progress.setReadAhead(readAhead, of: part)
+    }
+    progress = Self.progress(of: part, in: meter)
+  }
+
+  private static func progress(of part: Int, in meter: InputMeter) -> @Sendable (_ hasRow: Bool) -> Void {
+    { hasRow in meter.record { hasRow ? $0.passRow(of: part) : $0.end(part) } }
   }
 
   /// Opens the manifest in `reader`. Without `format`, the format is detected from its first bytes. Relative URLs are
@@ -43,9 +62,19 @@ struct Manifest: Sendable {
       }
   }
 
+  /// Creates a manifest of URLs that are arguments themselves.
+  init(urls: [String], meter: InputMeter = InputMeter()) {
+    (name, format, base, rows) = ("the command line", .text, nil, URLRows(urls: urls[...]))
+    let part = meter.record { $0.add(size: nil) }
+    meter.record { $0.setRows(urls.count, of: part) }
+    progress = Self.progress(of: part, in: meter)
+  }
+
   /// Returns the next item, which has the place `index` among the items of all manifests; nil after the last.
   mutating func next(index: Int) throws(ManifestError) -> ManifestEntry? {
-    guard let item = try rows.next() else { return nil }
+    let item = try rows.next()
+    progress(item != nil)
+    guard let item else { return nil }
     number += 1
     return (base.map(item.resolved) ?? item).entry(index: index, number: number, manifest: name)
   }
@@ -54,7 +83,8 @@ struct Manifest: Sendable {
   private static func check(
     _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
   ) throws(ManifestError) {
-    if start.isEmpty { throw ManifestError(name, "is empty") }
+    // An empty list is fine: a filter may have found nothing. An empty document is not one.
+    if start.isEmpty, format == .plist || format == .json { throw ManifestError(name, "is empty") }
     if format == .plist { return }
     if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
       throw ManifestError(name, "is UTF-16 text; a manifest must be UTF-8")

@@ -1,11 +1,11 @@
-/// The file format of a manifest.
+/// The file format of a manifest. The raw values are those of `--format-in`.
 enum ManifestFormat: String, CaseIterable, Hashable, Sendable {
   /// A property list, XML or binary: an array of dictionaries.
   case plist
   /// A JSON array of objects or URLs.
   case json
   /// A JSON object or a JSON string with the URL on each line.
-  case jsonLines
+  case jsonLines = "jsonl"
   /// Comma-separated values with a header row, RFC 4180.
   case csv
   /// Tab-separated values with a header row.

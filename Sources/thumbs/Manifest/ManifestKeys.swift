@@ -32,7 +32,7 @@ extension ManifestKeys {
     guard let columns = element as? [String: Any] else {
       return ManifestItem(line: line, content: .bad("\(kind(of: element)) instead of a dictionary"))
     }
-    let name = text(of: self.name, in: columns)
+    let name = text(of: self.name, in: columns) ?? (anyCase(of: self.name, in: columns)?.value as? String)
     do throws(RowFlaw) {
       var options = try RowOptions(self.options) { columns[$0.name] }
       options.subtitle = text(of: subtitle, in: columns)
@@ -47,8 +47,16 @@ extension ManifestKeys {
     keys.lazy.compactMap { columns[$0] as? String }.first
   }
 
+  /// Returns the first of `keys` that is a column when case does not matter, with its value.
+  private func anyCase(of keys: [String], in columns: [String: Any]) -> (key: String, value: Any)? {
+    keys.lazy.compactMap { key in
+      columns.first { $0.key.utf8.count == key.utf8.count && $0.key.lowercased() == key.lowercased() }
+    }.first
+  }
+
   private func ownURL(in columns: [String: Any]) throws(RowFlaw) -> String? {
-    guard let key = url.first(where: { columns[$0] != nil }), let value = columns[key] else { return nil }
+    let exact = url.first { columns[$0] != nil }.flatMap { key in columns[key].map { (key: key, value: $0) } }
+    guard let (key, value) = exact ?? anyCase(of: url, in: columns) else { return nil }
     guard let url = value as? String else {
       throw RowFlaw(reason: "no URL: \(key) is \(kind(of: value)), not a string")
     }

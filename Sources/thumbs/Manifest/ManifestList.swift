@@ -10,29 +10,59 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
     var index = 0
   }
 
+  /// The reading so far. Has its own lock, so that progress can be shown while a read blocks.
+  private let meter: InputMeter
+  /// True if the rows name their manifests, because there are several.
+  private let isNamed: Bool
+
   /// Locked while an item is read, which may block.
   private let state: Mutex<State>
   /// The error that ended the list early. Under its own lock, so that a run can end while an item is read.
   private let end = Mutex<ManifestError?>(nil)
 
-  /// Opens the manifests at `paths`. At most one of them may be `-`, standard input.
+  /// Opens the manifests at `paths`. At most one of them may be `-`, standard input. Without `format`, the format of
+  /// each depends on its name and its first bytes.
   convenience init(
-    paths: [String], keys: ManifestKeys = ManifestKeys(), relativeURLs: RelativeURLs = .refused
+    paths: [String], format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
+    relativeURLs: RelativeURLs = .refused
   ) throws(ManifestError) {
-    if paths.count(where: { $0 == "-" }) > 1 {
-      throw ManifestError("standard input", "can be read only once; give - only once")
-    }
-    var manifests: [Manifest] = []
-    for path in paths {
-      manifests.append(try Manifest(path: path, keys: keys, relativeURLs: relativeURLs))
-    }
-    self.init(manifests)
+    try self.init(inputs: paths.map(ManifestInput.file), format: format, keys: keys, relativeURLs: relativeURLs)
   }
 
-  /// Creates a list of the items of `manifests`, one manifest after the other, with consecutive indexes.
-  init(_ manifests: [Manifest]) {
+  /// Opens the manifests among `inputs`. URLs that follow each other are the items of one manifest in memory.
+  convenience init(
+    inputs: [ManifestInput], format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
+    relativeURLs: RelativeURLs = .refused
+  ) throws(ManifestError) {
+    if inputs.count(where: { $0 == .file("-") }) > 1 {
+      throw ManifestError("standard input", "can be read only once; give - only once")
+    }
+    let meter = InputMeter()
+    var manifests: [Manifest] = []
+    var rest = inputs[...]
+    while let input = rest.first {
+      let urls = rest.prefix { $0.url != nil }.compactMap(\.url)
+      rest = rest.dropFirst(urls.isEmpty ? 1 : urls.count)
+      switch input {
+      case .file(let path):
+        manifests.append(
+          try Manifest(path: path, format: format, keys: keys, relativeURLs: relativeURLs, meter: meter))
+      case .url: manifests.append(Manifest(urls: urls, meter: meter))
+      }
+    }
+    self.init(manifests, meter: meter)
+  }
+
+  /// Creates a list of the items of `manifests`, one manifest after the other, with consecutive indexes. `meter`
+  /// measures their reading.
+  init(_ manifests: [Manifest], meter: InputMeter = InputMeter()) {
+    self.meter = meter
+    isNamed = manifests.count > 1
     state = Mutex(State(manifests: manifests[...]))
   }
+
+  /// The number of all items.
+  var expectedRows: RowTotal { meter.total }
 
   /// The error that ended the list early; nil while there are more items, and after a normal end.
   var failure: ManifestError? { end.withLock { $0 } }
@@ -42,9 +72,10 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
     state.withLock { state in
       do throws(ManifestError) {
         while !state.manifests.isEmpty {
-          if let entry = try state.manifests[state.manifests.startIndex].next(index: state.index) {
+          let current = state.manifests.startIndex
+          if let entry = try state.manifests[current].next(index: state.index) {
             state.index += 1
-            return entry
+            return isNamed ? entry.named(state.manifests[current].name) : entry
           }
           state.manifests.removeFirst()
         }

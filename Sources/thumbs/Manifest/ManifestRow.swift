@@ -10,6 +10,8 @@ struct ManifestRow: Hashable, Sendable {
   var url: String
   /// The values of the row's other columns.
   var options = RowOptions()
+  /// The path of the manifest; nil if there is only one.
+  var manifest: String?
 }
 
 extension ManifestRow {
@@ -29,6 +31,8 @@ struct BadRow: Hashable, Sendable {
   var url: String?
   /// A sentence that describes the error. It begins with the file and the place in it.
   var reason: String
+  /// The path of the manifest; nil if there is only one.
+  var manifest: String?
 }
 
 /// An item of a manifest, usable or not.
@@ -40,6 +44,18 @@ enum ManifestEntry: Hashable, Sendable {
 }
 
 extension ManifestEntry {
+  /// Returns this item of the manifest at `path`, one of several.
+  func named(_ path: String) -> ManifestEntry {
+    switch self {
+    case .row(var row):
+      row.manifest = path
+      return .row(row)
+    case .bad(var row):
+      row.manifest = path
+      return .bad(row)
+    }
+  }
+
   /// The row's second line in a gallery, with credentials removed; nil if it has none.
   var subtitle: String? {
     guard case .row(let row) = self else { return nil }

@@ -1,7 +1,16 @@
 public import ArgumentParser
 public import ImageCache
 
-extension ThumbnailSpec.Fit: ExpressibleByArgument {}
+extension ThumbnailSpec.Fit: ExpressibleByArgument {
+  /// Parses the names of this command, and those of CSS and sharp: `contain` is `pad`, and `fill` is `stretch`.
+  public init?(argument: String) {
+    switch argument {
+    case "contain": self = .pad
+    case "fill": self = .stretch
+    default: self.init(rawValue: argument)
+    }
+  }
+}
 
 extension ThumbnailSpec.Format: ExpressibleByArgument {}
 
@@ -10,3 +19,5 @@ extension ThumbnailSpec.Filter: ExpressibleByArgument {}
 extension FailLevel: ExpressibleByArgument {}
 
 extension ProgressMode: ExpressibleByArgument {}
+
+extension ManifestFormat: ExpressibleByArgument {}

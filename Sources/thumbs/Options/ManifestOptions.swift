@@ -4,15 +4,29 @@ import ArgumentParser
 struct ManifestOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Manifests of image URLs: plist, JSON, JSON Lines, CSV, TSV or text; - is standard input. (default: apps.plist)",
+      "Image URLs, and manifests of them: plist, JSON, JSON Lines, CSV, TSV or text; - is standard input. (default: "
+        + "apps.plist)",
       discussion: """
+        An argument with a scheme, such as https://, is a URL; every other argument is a manifest. \
         Manifests may be compressed with gzip. Besides its URL and name, a row may set size, headers, priority, urls \
         (mirrors, tried in order) and depends (the name or URL of an earlier row that must end first). If a column \
         of that name holds something else, such as a file size, choose another column, or none.
         """,
-      valueName: "manifest"),
+      valueName: "url or manifest"),
     completion: .file())
   var manifests: [String] = []
+
+  @Option(
+    name: [.customShort("i", allowingJoined: true), .customLong("input-file")],
+    help: ArgumentHelp(
+      "Manifest to read after the arguments; - is standard input. Repeatable.", valueName: "manifest"),
+    completion: .file())
+  var inputFiles: [String] = []
+
+  @Option(
+    name: .customLong("format-in"),
+    help: ArgumentHelp("Format of the manifests. (default: by extension, else by content)", valueName: "format"))
+  var format: ManifestFormat?
 
   @Option(
     name: [.customLong("url-column"), .customLong("url-key")],
@@ -21,13 +35,15 @@ struct ManifestOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("name-column"), .customLong("name-key")],
-    help: ArgumentHelp("Column of the image name. (default: the first of name and title)", valueName: "key"))
+    help: ArgumentHelp(
+      "Column of the image name; 'none' ignores it. (default: the first of name and title)", valueName: "key"))
   var nameKey: String?
 
   @Option(
     name: [.customLong("subtitle-column"), .customLong("subtitle-key")],
     help: ArgumentHelp(
-      "Column of the gallery subtitle. (default: the first of subtitle and download)", valueName: "key"))
+      "Column of the gallery subtitle; 'none' ignores it. (default: the first of subtitle and download)",
+      valueName: "key"))
   var subtitleKey: String?
 
   @Option(help: ArgumentHelp("Column of per-row thumbnail sizes; 'none' ignores it.", valueName: "key"))
@@ -51,6 +67,8 @@ struct ManifestOptions: ParsableArguments {
   /// The names of the columns to read.
   var keys: ManifestKeys {
     var keys = ManifestKeys(urlKey: urlKey, nameKey: nameKey, subtitleKey: subtitleKey)
+    if nameKey == Self.noColumn { keys.name = [] }
+    if subtitleKey == Self.noColumn { keys.subtitle = [] }
     keys.options = RowOptions.Column.allCases.map { OptionColumn(column: $0, name: name(of: $0)) }
       .filter { $0.name != Self.noColumn }
     return keys
@@ -69,22 +87,27 @@ struct ManifestOptions: ParsableArguments {
     }
   }
 
-  /// Returns the manifests to read: those on the command line, or else `apps.plist` in the working directory.
+  /// Returns the inputs of the command line: its arguments and then the files of `--input-file`, or else `apps.plist`
+  /// in the working directory.
   ///
-  /// - Throws: A `ValidationError` if there is neither, or if the first manifest does not exist and looks like a
-  ///   misspelled subcommand.
-  func paths(fileExists: (String) -> Bool) throws -> [String] {
-    guard let first = manifests.first else {
+  /// - Throws: A `ValidationError` if there is none, if the first argument does not exist and looks like a misspelled
+  ///   subcommand, or if an argument does not exist and looks like a URL without its scheme.
+  func inputs(fileExists: (String) -> Bool) throws -> [ManifestInput] {
+    guard !manifests.isEmpty || !inputFiles.isEmpty else {
       guard fileExists(Self.defaultPath) else {
         throw ValidationError(
-          "There is no \(Self.defaultPath) in this directory. Name a manifest, or - to read one from standard input.")
+          "There is no \(Self.defaultPath) in this directory. Give a URL, a manifest, or - to read one from standard "
+            + "input.")
       }
-      return [Self.defaultPath]
+      return [.file(Self.defaultPath)]
     }
-    if first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
+    if let first = manifests.first, first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
       throw ValidationError("There is no file '\(first.printable)'. Did you mean 'thumbs \(subcommand)'?")
     }
-    return manifests
+    if let url = manifests.first(where: { ManifestInput.looksLikeURLWithoutScheme($0) && !fileExists($0) }) {
+      throw ValidationError("There is no file '\(url.printable)'. If it is a URL, put https:// in front of it.")
+    }
+    return manifests.map(ManifestInput.init(argument:)) + inputFiles.map(ManifestInput.file)
   }
 
   /// Returns the subcommand that is at most two inserted or removed letters away from `word`, if any.

@@ -5,6 +5,7 @@ import HTTPTypes
 /// The options of downloads.
 struct NetworkOptions: ParsableArguments {
   @Option(
+    name: [.customShort("j", allowingJoined: true), .customLong("concurrency")],
     help: ArgumentHelp("Maximum number of transfers at once. (default: 16)", valueName: "n"),
     transform: { try Count.positive($0) })
   var concurrency = 16
@@ -15,6 +16,7 @@ struct NetworkOptions: ParsableArguments {
   var perHost = 6
 
   @Option(
+    name: [.customLong("retries"), .customLong("retry")],
     help: ArgumentHelp("Maximum number of retries after transient failures. (default: 3)", valueName: "n"),
     transform: { try Count.natural($0) })
   var retries = 3
@@ -25,18 +27,26 @@ struct NetworkOptions: ParsableArguments {
   var connectTimeout = Duration.seconds(5)
 
   @Option(
-    help: ArgumentHelp(
-      "Maximum time for one attempt, in seconds; a quarter of it for the first byte. (default: 60)",
-      valueName: "seconds"),
+    name: [.customLong("max-time"), .customLong("timeout")],
+    help: ArgumentHelp("Maximum time for one attempt, in seconds. (default: 60)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var timeout = Duration.seconds(60)
 
   @Option(
+    help: ArgumentHelp(
+      "Maximum time to the first byte of a response, in seconds. (default: a quarter of --max-time)",
+      valueName: "seconds"),
+    transform: { try Count.seconds($0) })
+  var firstByteTimeout: Duration?
+
+  @Option(
+    name: [.customLong("max-bytes"), .customLong("max-filesize")],
     help: ArgumentHelp("Maximum size of a download, such as 500k. (default: 32MiB)", valueName: "size"),
     transform: { try ByteSize($0) })
   var maxBytes = ByteSize(count: 32 << 20)
 
   @Option(
+    name: [.customLong("max-redirects"), .customLong("max-redirs")],
     help: ArgumentHelp("Maximum number of redirects to follow. (default: 5)", valueName: "n"),
     transform: { try Count.natural($0) })
   var maxRedirects = 5
@@ -48,23 +58,58 @@ struct NetworkOptions: ParsableArguments {
   var allowFile = false
 
   @Option(
-    name: .customLong("header"),
+    name: [.customShort("H", allowingJoined: true), .customLong("header")],
     help: ArgumentHelp(
-      "Header field to send with every request, such as 'Authorization: Bearer x'. Repeatable.",
+      "Header field to send with every request, such as 'Accept: image/png'; @FILE reads fields from a file. "
+        + "Repeatable.",
       discussion: """
+        A file has a field per line; empty lines and lines that begin with # are skipped. \
         Not sent after a redirect to another host. Host is sent as given, over a connection to the host of the URL. \
         Fields that control message framing, connections, ranges or conditions are rejected.
         """,
       valueName: "name: value"),
-    transform: { try HeaderOption($0) })
-  var headers: [HeaderOption] = []
+    transform: { try HeaderArgument($0) })
+  var headers: [HeaderArgument] = []
+
+  /// The header fields of the configuration file. The parser gets them under this name, so that those of the command
+  /// line replace them one by one.
+  @Option(
+    name: .customLong(HeaderArgument.configuredOption), help: .private, transform: { try HeaderArgument($0) })
+  var configuredHeaders: [HeaderArgument] = []
 
   @Option(
+    help: ArgumentHelp(
+      "Header field whose value is in an environment variable, such as Authorization=API_TOKEN. Repeatable.",
+      valueName: "name=variable"),
+    transform: { try HeaderVariable($0) })
+  var headerEnv: [HeaderVariable] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "File with cookies to send, in the Netscape format.",
+      discussion: """
+        Each cookie is sent only to its host and path, on redirects too, and secure ones only over https. Cookies of \
+        responses are not stored.
+        """,
+      valueName: "file"),
+    completion: .file())
+  var cookieFile: String?
+
+  @Option(
+    name: .customLong("cacert"),
+    help: ArgumentHelp(
+      "PEM file with the certificate authorities to trust instead of those of the system.", valueName: "file"),
+    completion: .file(extensions: ["pem", "crt"]))
+  var certificateAuthorities: String?
+
+  @Option(
+    name: [.customShort("A", allowingJoined: true), .customLong("user-agent")],
     help: ArgumentHelp("User-Agent header to send; none if empty. (default: thumbs/VERSION)", valueName: "text"),
     transform: { try HeaderOption.value($0) })
   var userAgent: String?
 
   @Option(
+    name: [.customShort("e", allowingJoined: true), .customLong("referer")],
     help: ArgumentHelp("Referer header to send.", valueName: "url"),
     transform: { try HeaderOption.value($0) })
   var referer: String?
@@ -87,7 +132,7 @@ struct NetworkOptions: ParsableArguments {
     configuration.retry = RetryPolicy(limit: retries)
     configuration.limits.connect = connectTimeout
     configuration.limits.total = timeout
-    configuration.limits.firstByte = timeout / 4
+    configuration.limits.firstByte = firstByteTimeout ?? timeout / 4
     configuration.limits.maxBytes = maxBytes.count
     configuration.limits.maxRedirects = maxRedirects
     configuration.limits.addresses = publicOnly ? .publicOnly : .noLinkLocal
@@ -98,10 +143,14 @@ struct NetworkOptions: ParsableArguments {
 
   /// Returns the configuration of the transport.
   ///
-  /// - Parameter home: The user's home directory, for `.netrc`.
-  func transportConfiguration(home: String) -> CurlTransport.Configuration {
+  /// - Parameters:
+  ///   - home: The user's home directory, for `.netrc`.
+  ///   - cookies: The cookies of `--cookie-file`.
+  func transportConfiguration(home: String, cookies: CookieFile? = nil) -> CurlTransport.Configuration {
     var configuration = CurlTransport.Configuration()
     configuration.insecureHosts = Set(insecureHosts.map(\.host))
+    configuration.cookies = cookies
+    configuration.certificateAuthorities = certificateAuthorities
     configuration.netrc = netrc ? "\(home)/.netrc" : nil
     configuration.maxConnections = max(configuration.maxConnections, 2 * concurrency)
     return configuration
@@ -109,14 +158,4 @@ struct NetworkOptions: ParsableArguments {
 
   /// The permission to read local files.
   var fileAccess: ThumbnailPipeline.FileAccess { allowFile ? .allowed : .refused }
-
-  /// The `--header` fields, sent with every request.
-  var headerFields: HTTPFields {
-    var fields = HTTPFields()
-    for header in headers {
-      guard let name = HTTPField.Name(header.name) else { continue }
-      fields.append(HTTPField(name: name, value: header.value))
-    }
-    return fields
-  }
 }

@@ -3,7 +3,7 @@ import ArgumentParser
 /// The options of output files, the report, the summary and progress.
 struct OutputOptions: ParsableArguments {
   @Option(
-    name: [.customShort("o"), .customLong("output")],
+    name: [.customShort("o", allowingJoined: true), .customLong("output"), .customLong("output-dir")],
     help: ArgumentHelp(
       "Output directory, created if missing. (default: ./thumbs)", valueName: "dir"),
     completion: .directory)
@@ -24,12 +24,23 @@ struct OutputOptions: ParsableArguments {
   static let defaultDirectory = "./thumbs"
 
   @Option(
-    name: .customLong("name"),
+    name: [.customLong("name-template"), .customLong("name")],
     help: ArgumentHelp(
       "File name pattern. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
-      discussion: "Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}.", valueName: "pattern"),
+      discussion: """
+        Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}. {hash:2} is the first two \
+        characters of a field of text. A slash makes subdirectories, as in {hash:2}/{hash}.{ext}.
+        """,
+      valueName: "pattern"),
     transform: { try NameTemplate(argument: $0) })
   var namePattern: NameTemplate?
+
+  @Option(
+    help: ArgumentHelp(
+      "Image file that failed rows get in place of their thumbnails; the report still counts them as failed.",
+      valueName: "file"),
+    completion: .file(), transform: { try FallbackImage(contentsOf: $0) })
+  var fallback: FallbackImage?
 
   @Option(
     help: ArgumentHelp(
@@ -40,7 +51,9 @@ struct OutputOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Write an HTML page with all thumbnails and failures.",
-      discussion: "Thumbnails below the directory of the page are linked; others are embedded.",
+      discussion: """
+        It can be opened during the run. Thumbnails below the directory of the page are linked; others are embedded.
+        """,
       valueName: "file.html"),
     completion: .file(extensions: ["html"]), transform: { try OutputOptions.pagePath($0) })
   var gallery: String?
@@ -51,6 +64,14 @@ struct OutputOptions: ParsableArguments {
     completion: .file())
   var summary: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Write metrics of the run for Prometheus to this file, every ten seconds and at the end.",
+      discussion: "For the textfile collector of its node exporter, the name must end in .prom.",
+      valueName: "file.prom"),
+    completion: .file(extensions: ["prom"]), transform: { try OutputOptions.metricsPath($0) })
+  var metrics: String?
+
   @Option(help: "Progress display on standard error.")
   var progress = ProgressMode.auto
 
@@ -60,8 +81,9 @@ struct OutputOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print a line for every row.")
   var verbose = false
 
-  /// Rejects `-q` with `-v`, and two uses of standard output.
+  /// Rejects `-q` with `-v`, two uses of standard output, and a file name pattern as the output directory.
   func validate() throws {
+    if let directory, let pattern = PercentPattern(directory) { throw ValidationError(pattern.remedy) }
     if quiet, verbose { throw ValidationError("--quiet and --verbose cannot be used together.") }
     if report == "-", summary == "-" {
       throw ValidationError("--report and --summary cannot both be standard output; give one of them a file.")
@@ -75,13 +97,19 @@ struct OutputOptions: ParsableArguments {
     guard let namePattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
     if sizeCount > 1, !namePattern.contains(.spec) {
       throw ValidationError(
-        "--name '\(namePattern)' gives all sizes of an image the same name; add {spec}, as in {stem}-{spec}.{ext}.")
+        "--name-template '\(namePattern)' gives all sizes of an image the same name; add {spec}, as in "
+          + "{stem}-{spec}.{ext}.")
     }
     return namePattern
   }
 
   private static func pagePath(_ text: String) throws -> String {
     guard !text.isEmpty, text != "-" else { throw ValidationError("give a file name such as thumbs.html") }
+    return text
+  }
+
+  private static func metricsPath(_ text: String) throws -> String {
+    guard !text.isEmpty, text != "-" else { throw ValidationError("give a file name such as thumbs.prom") }
     return text
   }
 

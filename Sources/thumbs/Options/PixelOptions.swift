@@ -4,14 +4,20 @@ import ImageCache
 /// The options of the thumbnails' pixels and format.
 struct PixelOptions: ParsableArguments {
   @Option(
-    name: .customLong("size"),
+    name: [.customShort("s", allowingJoined: true), .customLong("size"), .customLong("sizes")],
     help: ArgumentHelp(
-      "Thumbnail size, such as 256, 200x100 or 64@2x. Repeat for several sizes. (default: 256)",
+      "Thumbnail sizes, such as 256, 200x100 or 64,64@2x. Repeatable. (default: 256)",
       discussion: "A side is 1 to 16384 pixels after scaling; @2x doubles both sides.", valueName: "size"),
-    transform: { try SizeOption($0) })
-  var sizes: [SizeOption] = []
+    transform: { try SizeOption.list($0) })
+  private var sizeLists: [[SizeOption]] = []
 
-  @Option(help: "How the image fits the thumbnail size; cover crops, pad adds borders, stretch distorts.")
+  /// The sizes in command-line order; empty if none was given.
+  var sizes: [SizeOption] { sizeLists.flatMap(\.self) }
+
+  @Option(
+    help: """
+      How the image fits the thumbnail size; cover crops, pad (or contain) adds borders, stretch (or fill) distorts.
+      """)
   var fit = ThumbnailSpec.Fit.inside
 
   @Flag(help: "Enlarge images smaller than the thumbnail size.")
@@ -34,7 +40,9 @@ struct PixelOptions: ParsableArguments {
     transform: { try PixelOptions.color($0) })
   var background = ThumbnailSpec.Color.white
 
-  @Option(help: "Resampling filter; lanczos3 is the sharpest, box the plain average.")
+  @Option(
+    name: [.customLong("kernel"), .customLong("filter")],
+    help: "Resampling filter; lanczos3 is the sharpest, box the plain average.")
   var filter = ThumbnailSpec.Filter.lanczos3
 
   @Flag(help: "Resize in linear light; keeps fine bright detail bright, but is several times slower.")

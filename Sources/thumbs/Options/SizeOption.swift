@@ -27,6 +27,13 @@ extension SizeOption {
     self.scale = scale
   }
 
+  /// Parses sizes that are separated by commas: `64,128`, `64,64@2x`.
+  static func list(_ text: String) throws -> [SizeOption] {
+    try text.split(separator: ",", omittingEmptySubsequences: false).map {
+      try SizeOption(String($0).trimmingWhitespace())
+    }
+  }
+
   private static func scale(_ text: Substring) -> Int? { text.hasSuffix("x") ? number(text.dropLast()) : nil }
 
   /// Parses ASCII digits only: unlike `Int.init`, rejects a sign.

@@ -37,6 +37,14 @@ enum FileNameText {
     return String(repeating: "_", count: count) + String(rest)
   }
 
+  /// Returns the names between the slashes of `path`. Splits bytes, as systems do: a slash with a combining accent, one
+  /// character, still ends a name.
+  static func components(of path: some StringProtocol) -> [String] {
+    path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
   /// Returns the longest prefix of `text` that has at most `limit` bytes and splits no character.
   static func truncated(_ text: String, to limit: Int) -> String {
     guard text.utf8.count > limit else { return text }

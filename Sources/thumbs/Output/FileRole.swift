@@ -6,6 +6,10 @@ enum FileRole: Hashable, Sendable {
   case retriedReport(String)
   /// The file of `--hosts`.
   case hosts
+  /// The file of `--fallback`.
+  case fallback
+  /// A file that the option of this name reads.
+  case setting(String)
   /// A local image that a row names.
   case source
   /// The file of `--report`.
@@ -14,6 +18,8 @@ enum FileRole: Hashable, Sendable {
   case summary
   /// The file of `--gallery`.
   case gallery
+  /// The file of `--metrics`.
+  case metrics
 }
 
 extension FileRole: CustomStringConvertible {
@@ -24,10 +30,13 @@ extension FileRole: CustomStringConvertible {
     case .manifest(let path): "the manifest \(path)"
     case .retriedReport(let path): "the report to retry, \(path)"
     case .hosts: "the file of --hosts"
+    case .fallback: "the file of --fallback"
+    case .setting(let option): "a file of --\(option)"
     case .source: "a source image"
     case .report: "the report"
     case .summary: "the summary"
     case .gallery: "the gallery"
+    case .metrics: "the metrics file"
     }
   }
 }

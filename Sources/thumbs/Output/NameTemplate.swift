@@ -1,4 +1,5 @@
-/// A pattern for output file names: text with fields in braces, such as `{stem}-{spec}.{ext}`.
+/// A pattern for output file names: text with fields in braces, such as `{stem}-{spec}.{ext}`. A slash separates a
+/// subdirectory of the output directory from the rest, as in `{hash:2}/{hash}.{ext}`.
 struct NameTemplate: Hashable, Sendable {
   /// A placeholder for a value of the row or of the thumbnail.
   enum Field: String, CaseIterable, Hashable, Sendable {
@@ -10,7 +11,7 @@ struct NameTemplate: Hashable, Sendable {
     case host
     /// The last component of the URL's path, without its extension.
     case stem
-    /// The first eight hexadecimal digits of the source's hash.
+    /// The first eight hexadecimal digits of the source's hash, or up to 32 with a length, as in `{hash:16}`.
     case hash
     /// The thumbnail's actual width in pixels.
     case width
@@ -28,9 +29,21 @@ struct NameTemplate: Hashable, Sendable {
     case literal(String)
     /// The value of a field.
     case field(Field)
+    /// The first characters of the value of a field, as many as the number says.
+    case prefix(Field, Int)
+    /// The end of the name of a subdirectory.
+    case slash
+
+    /// The field; nil for text.
+    var field: Field? {
+      switch self {
+      case .field(let field), .prefix(let field, _): field
+      case .literal, .slash: nil
+      }
+    }
   }
 
-  /// The parts, in order. No two literals are adjacent.
+  /// The parts, in order. No two literals are adjacent, and none contains a slash.
   let pieces: [Piece]
 
   /// `{stem}.{ext}`: the default for one size.
@@ -52,6 +65,14 @@ extension NameTemplate.Field {
     case .name, .index, .host, .stem, .hash: false
     }
   }
+
+  /// True for a field whose value can be shortened to its first characters.
+  var isText: Bool {
+    switch self {
+    case .name, .host, .stem, .hash: true
+    case .index, .width, .height, .spec, .ext: false
+    }
+  }
 }
 
 extension NameTemplate {
@@ -60,21 +81,22 @@ extension NameTemplate {
   /// The maximum length in bytes of a field of the thumbnail, such as `16384x16384@8x`.
   static let longestLateField = 16
 
-  /// The number of bytes in a name that do not come from the row, at most.
-  var fixedLength: Int {
-    pieces.reduce(0) { sum, piece in
-      switch piece {
-      case .literal(let text): sum + text.utf8.count
-      case .field(let field): sum + (field.isKnownLate ? Self.longestLateField : 0)
-      }
-    }
-  }
+  /// The maximum number of subdirectories in a name.
+  static let deepest = 8
+  /// The number of hexadecimal digits in `{hash}`.
+  static let hashLength = 8
+  /// The largest N in `{field:N}`.
+  static let longestPrefix = 99
+
+  /// The parts of the subdirectories and of the file name, in order.
+  var components: [ArraySlice<Piece>] { pieces.split(separator: .slash, omittingEmptySubsequences: false) }
 
   /// This pattern if it contains `{spec}`, else with `-{spec}` added before the extension.
   var tellingSizesApart: NameTemplate {
     if contains(.spec) { return self }
     var pieces = pieces
-    let dot = pieces.lastIndex { if case .literal(let text) = $0 { text.hasSuffix(".") } else { false } }
+    let file = (pieces.lastIndex(of: .slash) ?? -1) + 1
+    let dot = pieces[file...].lastIndex { if case .literal(let text) = $0 { text.hasSuffix(".") } else { false } }
     guard let dot, case .literal(let text) = pieces[dot] else {
       return NameTemplate(pieces: pieces + [.literal("-"), .field(.spec)])
     }
@@ -86,12 +108,28 @@ extension NameTemplate {
   var isUniqueToRow: Bool {
     guard pieces.first == .field(.index) else { return false }
     guard pieces.count > 1 else { return true }
-    if case .literal(let text) = pieces[1] { return text.unicodeScalars.first?.properties.numericType == nil }
-    return false
+    switch pieces[1] {
+    case .slash: return true
+    case .literal(let text): return text.unicodeScalars.first?.properties.numericType == nil
+    case .field, .prefix: return false
+    }
   }
 
   /// Returns true if the pattern contains `field`.
   func contains(_ field: Field) -> Bool { pieces.contains(.field(field)) }
+}
+
+extension Sequence<NameTemplate.Piece> {
+  /// The number of bytes in a name that do not come from the row, at most.
+  var fixedLength: Int {
+    reduce(0) { sum, piece in
+      switch piece {
+      case .literal(let text): sum + text.utf8.count
+      case .field(let field): sum + (field.isKnownLate ? NameTemplate.longestLateField : 0)
+      case .prefix, .slash: sum
+      }
+    }
+  }
 }
 
 extension NameTemplate: CustomStringConvertible {
@@ -101,6 +139,8 @@ extension NameTemplate: CustomStringConvertible {
       switch piece {
       case .literal(let text): text
       case .field(let field): "{\(field.rawValue)}"
+      case .prefix(let field, let length): "{\(field.rawValue):\(length)}"
+      case .slash: "/"
       }
     }.joined()
   }

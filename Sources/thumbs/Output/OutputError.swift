@@ -19,6 +19,8 @@ struct OutputError: Error, Hashable, Sendable {
     case notOwn
     /// The file exists and has another purpose in this run.
     case reserved(FileRole)
+    /// The path of a subdirectory belongs to a link or to a file.
+    case notDirectory
     /// The run has written the file for another source.
     case taken
     /// Another process is updating the file, or has changed it since it was read.
@@ -58,6 +60,7 @@ struct OutputError: Error, Hashable, Sendable {
   var failureCode: FailureCode {
     switch cause {
     case .system: isPassing ? .outputUnavailable : .outputFailed
+    case .notDirectory: .outputFailed
     case .notOwn: .outputExists
     case .reserved, .taken, .changed, .compressed: .outputConflict
     }
@@ -70,8 +73,9 @@ extension OutputError: CustomStringConvertible {
     switch cause {
     case .system(let code): "Cannot \(action.rawValue) \(path): \(String(cString: strerror(code)))."
     case .notOwn: "\(path) exists and was not made by thumbs; --overwrite replaces it."
+    case .notDirectory: "\(path) is a link or a file, not a directory; remove it, or change --name."
     case .reserved(let role): "\(path) is \(role), which this run never replaces."
-    case .taken: "\(path) holds the thumbnail of another source; use {index} or {hash} in --name."
+    case .taken: "\(path) holds the thumbnail of another source; use {index} or {hash} in --name-template."
     case .changed: "\(path) was changed by another process and is left unchanged."
     case .compressed: "\(path) is compressed and cannot be updated; write the new report to another file with --report."
     }

@@ -9,6 +9,7 @@ extension OutputName {
       switch part {
       case .literal(let text), .value(let text): text.replacing("{", with: "{{")
       case .field(let field): "{\(field.rawValue)}"
+      case .slash: "/"
       }
     }.joined()
   }
@@ -21,7 +22,7 @@ extension OutputName {
     var parts: [Part] = []
     var rest = text[...]
     while let open = rest.firstIndex(of: "{") {
-      parts.append(.literal(String(rest[..<open])))
+      parts += Self.literals(rest[..<open])
       rest = rest[rest.index(after: open)...]
       if rest.first == "{" {
         parts.append(.literal("{"))
@@ -34,8 +35,16 @@ extension OutputName {
         rest = rest[rest.index(after: close)...]
       }
     }
-    parts.append(.literal(String(rest)))
-    guard FileNameText.cleaned(text) == text else { throw PatternFlaw() }
-    self.parts = parts
+    let components = FileNameText.components(of: text)
+    guard components.count <= NameTemplate.deepest + 1, components.allSatisfy(Self.isSafe) else { throw PatternFlaw() }
+    self.parts = parts + Self.literals(rest)
+  }
+
+  private static func isSafe(_ component: String) -> Bool {
+    !["", ".", ".."].contains(component) && FileNameText.cleaned(component) == component
+  }
+
+  private static func literals(_ text: Substring) -> [Part] {
+    Array(FileNameText.components(of: text).map { [Part.literal($0)] }.joined(separator: [.slash]))
   }
 }

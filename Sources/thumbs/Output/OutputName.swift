@@ -1,6 +1,7 @@
 import ImageCache
 
-/// The file names of one row, settled except for the fields that only a finished thumbnail has.
+/// The file names of one row, settled except for the fields that only a finished thumbnail has. They are paths relative
+/// to the output directory.
 struct OutputName: Hashable, Sendable {
   /// One part of the names.
   enum Part: Hashable, Sendable {
@@ -10,6 +11,8 @@ struct OutputName: Hashable, Sendable {
     case value(String)
     /// A field of the thumbnail.
     case field(NameTemplate.Field)
+    /// The end of the name of a subdirectory.
+    case slash
 
     fileprivate var isValue: Bool { if case .value = self { true } else { false } }
     /// True for a field that only the finished thumbnail settles; the requested size is known beforehand.
@@ -23,18 +26,26 @@ struct OutputName: Hashable, Sendable {
   var parts: [Part]
 
   /// Creates the names that `template` describes, with `values` for the fields of the row. Shortens values, the longest
-  /// first, so that no name is too long.
+  /// first, so that no name of a directory or file is too long.
   init(_ template: NameTemplate, values: (NameTemplate.Field) -> String) {
-    parts = template.pieces.map { piece in
-      switch piece {
-      case .literal(let text): .literal(FileNameText.cleaned(text))
-      case .field(let field): field.isKnownLate ? .field(field) : .value(FileNameText.cleaned(value: values(field)))
-      }
+    let components = template.components.map { pieces in
+      let parts = pieces.map { Self.part($0, values) }
+      return Self.shorten(parts, to: FileNameText.longestName - Self.reserve - pieces.fixedLength)
     }
-    shortenValues(to: FileNameText.longestName - Self.reserve - template.fixedLength)
+    parts = Array(components.joined(separator: [.slash]))
   }
 
-  /// Returns the file name of `thumbnail`.
+  private static func part(_ piece: NameTemplate.Piece, _ values: (NameTemplate.Field) -> String) -> Part {
+    switch piece {
+    case .literal(let text): .literal(FileNameText.cleaned(text))
+    case .field(.hash): .value(String(values(.hash).prefix(NameTemplate.hashLength)))
+    case .field(let field): field.isKnownLate ? .field(field) : .value(FileNameText.cleaned(value: values(field)))
+    case .prefix(let field, let length): .value(String(FileNameText.cleaned(value: values(field)).prefix(length)))
+    case .slash: .slash
+    }
+  }
+
+  /// Returns the path of `thumbnail`, relative to the output directory.
   func fileName(of thumbnail: Thumbnail) -> String {
     fileName { field in
       switch field {
@@ -46,7 +57,7 @@ struct OutputName: Hashable, Sendable {
     }
   }
 
-  /// Returns the file name of a thumbnail before it exists. Fields that only the image settles stay in braces.
+  /// Returns the path of a thumbnail before it exists. Fields that only the image settles stay in braces.
   func fileName(of spec: ThumbnailSpec) -> String {
     fileName { field in
       let unsettled = "{\(field.rawValue)}"
@@ -86,7 +97,8 @@ struct OutputName: Hashable, Sendable {
   /// Returns these names with `suffix` before the extension.
   func adding(suffix: String) -> OutputName {
     var copy = self
-    for index in parts.indices.reversed() {
+    let file = (parts.lastIndex(of: .slash) ?? -1) + 1
+    for index in parts[file...].indices.reversed() {
       if case .literal(let text) = parts[index], let dot = text.lastIndex(of: ".") {
         copy.parts[index] = .literal(text[..<dot] + suffix + text[dot...])
         return copy
@@ -101,18 +113,22 @@ struct OutputName: Hashable, Sendable {
       switch part {
       case .literal(let text), .value(let text): text
       case .field(let field): value(field)
+      case .slash: "/"
       }
     }
-    return FileNameText.guarded(texts.joined())
+    guard parts.contains(.slash) else { return FileNameText.guarded(texts.joined()) }
+    return FileNameText.components(of: texts.joined()).map(FileNameText.guarded).joined(separator: "/")
   }
 
-  private mutating func shortenValues(to limit: Int) {
+  /// Returns `parts` with values shortened to `limit` bytes in total, the longest first.
+  private static func shorten(_ parts: [Part], to limit: Int) -> [Part] {
     let lengths = parts.map { if case .value(let text) = $0 { text.utf8.count } else { 0 } }
     let excess = lengths.reduce(0, +) - limit
     guard excess > 0, let longest = lengths.indices.max(by: { lengths[$0] < lengths[$1] }),
       case .value(let text) = parts[longest]
-    else { return }
+    else { return parts }
+    var parts = parts
     parts[longest] = .value(FileNameText.truncated(text, to: max(0, text.utf8.count - excess)))
-    shortenValues(to: limit)
+    return shorten(parts, to: limit)
   }
 }

@@ -50,7 +50,7 @@ struct OutputNames: Sendable {
       case .name: row.name ?? parts.stem
       case .index: String(row.index)
       case .host: parts.host
-      case .hash: String(hash(identity).prefix(8))
+      case .hash: hash(identity)
       default: parts.stem
       }
     }

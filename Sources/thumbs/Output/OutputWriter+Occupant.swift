@@ -16,36 +16,36 @@ extension OutputWriter {
     case other
   }
 
-  /// Returns what is at `name`. Neither reads through a link nor waits for a pipe.
-  func occupant(of name: String, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
+  /// Returns what is at `place`. Neither reads through a link nor waits for a pipe.
+  func occupant(of place: borrowing OutputPlace, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
     var status = stat()
-    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+    guard fstatat(place.directory, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       if errno == ENOENT { return .nothing }
-      throw failure(name)
+      throw place.failure
     }
     switch status.st_mode & S_IFMT {
-    case S_IFREG: return try occupant(of: name, expecting: bytes, status)
-    case S_IFDIR: throw OutputError(action: .write, path: path(name), code: EISDIR)
-    default: return role(ofTarget: name).map(Occupant.reserved) ?? .other
+    case S_IFREG: return try occupant(of: place, expecting: bytes, status)
+    case S_IFDIR: throw OutputError(action: .write, path: place.path, code: EISDIR)
+    default: return role(ofTarget: place).map(Occupant.reserved) ?? .other
     }
   }
 
   private func occupant(
-    of name: String, expecting bytes: [UInt8], _ status: stat
+    of place: borrowing OutputPlace, expecting bytes: [UInt8], _ status: stat
   ) throws(OutputError) -> Occupant {
-    let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let file = openat(place.directory, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     defer { if file >= 0 { close(file) } }
     // Running out of descriptors, for example, does not mean that the file is another program's.
-    if file < 0, errno != EACCES { throw failure(name) }
+    if file < 0, errno != EACCES { throw place.failure }
     if file >= 0, status.st_size == bytes.count, FileDescriptor.reads(bytes, from: file) { return .same }
     if let role = FileIdentity(status).flatMap({ reserved.role(of: $0) }) { return .reserved(role) }
     return file >= 0 && isThumbnail(file, status) ? .thumbnail : .other
   }
 
   /// Returns the role of the file that a link leads to. The run may reach that file only through the link.
-  private func role(ofTarget name: String) -> FileRole? {
+  private func role(ofTarget place: borrowing OutputPlace) -> FileRole? {
     var target = stat()
-    guard fstatat(descriptor, name, &target, 0) == 0 else { return nil }
+    guard fstatat(place.directory, place.name, &target, 0) == 0 else { return nil }
     return FileIdentity(target).flatMap { reserved.role(of: $0) }
   }
 

@@ -5,17 +5,30 @@ extension OutputWriter {
   /// Replaces the contents of the file `name` with what `body` writes to a descriptor. On an error, the file keeps its
   /// old contents.
   func replace(_ name: String, _ body: (Int32) throws(OutputError) -> Void) throws(OutputError) {
-    _ = try fill(name, onlyIfFree: false, body)
+    _ = try fill(try place(of: name), onlyIfFree: false, body)
   }
 
-  /// Writes a temporary file and renames it to `name`. Returns false if `onlyIfFree` is set and the name is taken.
+  /// Removes the file `name` if it contains exactly `bytes`, and has no other purpose in this run.
+  func remove(_ name: String, containing bytes: [UInt8]) throws(OutputError) {
+    let place = try place(of: name)
+    guard try occupant(of: place, expecting: bytes) == .same, !isReserved(place) else { return }
+    if unlinkat(place.directory, place.name, 0) != 0, errno != ENOENT { throw place.failure }
+  }
+
+  private func isReserved(_ place: borrowing OutputPlace) -> Bool {
+    var status = stat()
+    guard fstatat(place.directory, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+    return FileIdentity(status).map { reserved.role(of: $0) != nil } ?? false
+  }
+
+  /// Writes a temporary file and renames it to `place`. Returns false if `onlyIfFree` is set and the name is taken.
   func fill(
-    _ name: String, onlyIfFree: Bool, _ body: (Int32) throws(OutputError) -> Void
+    _ place: borrowing OutputPlace, onlyIfFree: Bool, _ body: (Int32) throws(OutputError) -> Void
   ) throws(OutputError) -> Bool {
     let (file, temporary) = try createTemporary()
     do throws(OutputError) {
-      try close(file, of: name, after: body)
-      if try rename(temporary, to: name, onlyIfFree: onlyIfFree) { return true }
+      try close(file, of: place, after: body)
+      if try rename(temporary, to: place, onlyIfFree: onlyIfFree) { return true }
       unlinkat(descriptor, temporary, 0)
       return false
     } catch {
@@ -24,24 +37,26 @@ extension OutputWriter {
     }
   }
 
-  private func rename(_ temporary: String, to name: String, onlyIfFree: Bool) throws(OutputError) -> Bool {
+  private func rename(
+    _ temporary: String, to place: borrowing OutputPlace, onlyIfFree: Bool
+  ) throws(OutputError) -> Bool {
     if onlyIfFree {
       // Another process may create the file at any moment. `linkat` fails if the name is taken; a rename would replace
       // that file.
-      if linkat(descriptor, temporary, descriptor, name, 0) == 0 {
+      if linkat(descriptor, temporary, place.directory, place.name, 0) == 0 {
         unlinkat(descriptor, temporary, 0)
         return true
       }
       if errno == EEXIST { return false }
       // On a file system without hard links, the check before this call has to suffice.
     }
-    guard renameat(descriptor, temporary, descriptor, name) == 0 else { throw failure(name) }
+    guard renameat(descriptor, temporary, place.directory, place.name) == 0 else { throw place.failure }
     return true
   }
 
   /// Fills and closes `file`. An error of `close` counts too: network file systems report an exceeded quota there.
   private func close(
-    _ file: Int32, of name: String, after fill: (Int32) throws(OutputError) -> Void
+    _ file: Int32, of place: borrowing OutputPlace, after fill: (Int32) throws(OutputError) -> Void
   ) throws(OutputError) {
     do throws(OutputError) {
       try fill(file)
@@ -49,7 +64,7 @@ extension OutputWriter {
       Glibc.close(file)
       throw error
     }
-    if Glibc.close(file) != 0 { throw failure(name) }
+    if Glibc.close(file) != 0 { throw place.failure }
   }
 
   /// Creates a temporary file and locks it.

@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Writes files into one directory. A reader sees each file whole or not at all.
+/// Writes files into one directory and its subdirectories. A reader sees each file whole or not at all.
 ///
-/// A file is written under a temporary name in the same directory, then renamed into place. It is not flushed with
+/// A file is written under a temporary name in the directory itself, then renamed into place. It is not flushed with
 /// `fsync`: the next run detects a thumbnail that a power failure damaged, and writes it again.
 final class OutputWriter: Sendable {
   /// The result of writing a file.
@@ -56,21 +56,23 @@ final class OutputWriter: Sendable {
     if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
-  /// Writes `bytes` to the file `name`, a single path component as ``OutputNames`` assigns it.
+  /// Writes `bytes` to the file `name`, a path relative to the directory as ``OutputNames`` assigns it. Creates missing
+  /// subdirectories.
   ///
   /// An existing file is replaced only if ``replacement`` allows it, and never if it is reserved or was written for
   /// another `owner`. Without an owner, the caller guarantees that nobody else uses the name.
   func write(_ bytes: [UInt8], as name: String, for owner: String? = nil) throws(OutputError) -> WriteResult {
     if let owner { try take(name, for: owner) }
+    let place = try place(of: name)
     while true {
-      let target = try occupant(of: name, expecting: bytes)
+      let target = try occupant(of: place, expecting: bytes)
       switch target {
       case .same: return .unchanged
       case .reserved(let role): throw OutputError(.write, path(name), .reserved(role))
       case .other where replacement == .own: throw OutputError(.write, path(name), .notOwn)
       case .nothing, .thumbnail, .other: break
       }
-      let isDone = try fill(name, onlyIfFree: target == .nothing) { file throws(OutputError) in
+      let isDone = try fill(place, onlyIfFree: target == .nothing) { file throws(OutputError) in
         let code = FileDescriptor.writeAll(bytes[...], to: file).code
         if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
       }
@@ -89,8 +91,6 @@ final class OutputWriter: Sendable {
   }
 
   func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
-
-  func failure(_ name: String) -> OutputError { OutputError(action: .write, path: path(name), code: errno) }
 
   private static func makeDirectory(_ path: String) throws(OutputError) {
     if path.isEmpty { throw OutputError(action: .create, path: path, code: ENOENT) }

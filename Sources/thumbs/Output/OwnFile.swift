@@ -3,7 +3,7 @@ import Glibc
 /// A kind of file, other than a thumbnail, that `thumbs` writes. Files of earlier runs are recognized by their first
 /// bytes.
 enum OwnFile: Hashable, Sendable {
-  case report, summary, gallery
+  case report, summary, gallery, metrics
 
   /// The kind of file with this role; nil for files that are read.
   init?(_ role: FileRole) {
@@ -11,7 +11,8 @@ enum OwnFile: Hashable, Sendable {
     case .report: self = .report
     case .summary: self = .summary
     case .gallery: self = .gallery
-    case .manifest, .retriedReport, .hosts, .source: return nil
+    case .metrics: self = .metrics
+    case .manifest, .retriedReport, .hosts, .fallback, .setting, .source: return nil
     }
   }
 
@@ -28,7 +29,7 @@ enum OwnFile: Hashable, Sendable {
   }
 
   /// Returns true if a file of this kind may begin with `start`: a report with a row's index or the end of a partial
-  /// report, a gallery with a page that names its generator.
+  /// report, a gallery with a page that names its generator, metrics with the first one by name.
   private func recognizes(_ start: ArraySlice<UInt8>) -> Bool {
     switch self {
     case .report:
@@ -36,6 +37,7 @@ enum OwnFile: Hashable, Sendable {
       start.starts(with: "{\"index\":".utf8) && start.dropFirst(9).first.map { (0x30...0x39).contains($0) } ?? false
         || start.starts(with: "{\"complete\":false".utf8)
     case .summary: start.starts(with: "{\"version\":1,\"exit\":".utf8)
+    case .metrics: start.starts(with: "# HELP thumbs_".utf8)
     case .gallery:
       start.starts(with: "<!DOCTYPE html>".utf8) && start.contains("<meta name=generator content=thumbs>".utf8)
     }

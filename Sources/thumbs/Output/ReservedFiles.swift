@@ -10,6 +10,11 @@ final class ReservedFiles: Sendable {
     roles.withLock { $0[file] = $0[file] ?? role }
   }
 
+  /// Releases the file if it has this role.
+  func remove(_ file: FileIdentity, as role: FileRole) {
+    roles.withLock { if $0[file] == role { $0[file] = nil } }
+  }
+
   /// Returns the role of the file; nil if it is not reserved.
   func role(of file: FileIdentity) -> FileRole? { roles.withLock { $0[file] } }
 }

@@ -9,6 +9,8 @@ final class ProgressMeter: Sendable {
   private struct Counts {
     var state = ProgressState()
     var notes: [String] = []
+    /// Estimates the number of rows until it is known.
+    var estimate: @Sendable () -> RowTotal = { .unknown }
   }
 
   private let counts = Mutex(Counts())
@@ -31,13 +33,19 @@ final class ProgressMeter: Sendable {
     let start = ContinuousClock.now
     self.elapsed = elapsed ?? { ContinuousClock.now - start }
     self.output = output
-    let mode = mode.resolved(isTerminal: output.isTerminal, terminalType: environment["TERM"])
+    let isTerminal = output.isTerminal && output.isForeground()
+    let mode = mode.resolved(isTerminal: isTerminal, terminalType: environment["TERM"])
     screen = Mutex(ProgressScreen(mode, style: ProgressStyle(environment: environment)))
   }
 
   /// Sets the total number of rows, once it is known.
   func setTotal(_ total: Int) {
-    counts.withLock { $0.state.total = total }
+    counts.withLock { $0.state.total = .exactly(total) }
+  }
+
+  /// Sets a closure that estimates the total number of rows. It is called for each update until the number is known.
+  func setEstimate(_ estimate: @escaping @Sendable () -> RowTotal) {
+    counts.withLock { $0.estimate = estimate }
   }
 
   /// Records that the row `index` begins to fetch `url`.
@@ -63,7 +71,7 @@ final class ProgressMeter: Sendable {
     let time = elapsed()
     screen.withLock { screen in
       let (state, notes) = snapshot(at: time)
-      show(screen.draw(state, notes: notes, width: output.width(), at: time))
+      show(screen.draw(state, notes: notes, width: output.width(), isHidden: !output.isForeground(), at: time))
     }
   }
 
@@ -95,6 +103,7 @@ final class ProgressMeter: Sendable {
   private func snapshot(at time: Duration) -> (ProgressState, [String]) {
     counts.withLock { counts in
       counts.state.tick(at: time)
+      if case .exactly = counts.state.total {} else { counts.state.total = counts.estimate() }
       defer { counts.notes = [] }
       return (counts.state, counts.notes)
     }

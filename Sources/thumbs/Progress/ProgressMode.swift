@@ -13,11 +13,11 @@ enum ProgressMode: String, CaseIterable, Hashable, Sendable {
 }
 
 extension ProgressMode {
-  /// Resolves `auto`: `bar` on a terminal, otherwise `plain`. A terminal whose `TERM` is `dumb` cannot clear a line and
-  /// counts as none.
+  /// Resolves `auto`: `bar` on a terminal, otherwise `plain`. A terminal whose `TERM` is missing or `dumb` may not be
+  /// able to clear a line and counts as none.
   func resolved(isTerminal: Bool, terminalType: String?) -> ProgressMode {
     guard self == .auto else { return self }
-    return isTerminal && terminalType != "dumb" ? .bar : .plain
+    return isTerminal && !["", "dumb"].contains(terminalType ?? "") ? .bar : .plain
   }
 
   /// The time between two updates; nil in a mode without updates.

@@ -18,13 +18,17 @@ struct ProgressScreen: Hashable, Sendable {
     nextDraw = mode.interval
   }
 
-  /// Returns the text to write at `time`: all `notes`, each on its own line, and the progress if it is due.
-  mutating func draw(_ state: ProgressState, notes: [String] = [], width: Int, at time: Duration) -> String {
+  /// Returns the text to write at `time`: all `notes`, each on its own line, and the progress if it is due. With
+  /// `isHidden`, a live line is not drawn, because the terminal shows another job.
+  mutating func draw(
+    _ state: ProgressState, notes: [String] = [], width: Int, isHidden: Bool = false, at time: Duration
+  ) -> String {
     let isDue = nextDraw.map { time >= $0 } ?? false
     guard isDue || !notes.isEmpty else { return "" }
     var text = take(notes)
     if isDue { nextDraw = mode.interval.map { time + $0 } }
     switch mode {
+    case .bar where isHidden: isLineShown = false
     case .bar, .auto:
       // Writes the new line first and then clears the rest of the old one. Clearing first would flicker.
       text += state.line(width: width, at: time, style: style) + "\u{1B}[J\r"

@@ -21,20 +21,25 @@ extension ProgressState {
     return barWidth < 12 ? text : bar(width: barWidth) + " " + text
   }
 
-  /// Returns the line for logs: `512/1000 items, 3 failed, ETA 0:12, 1.2 MiB/s`.
+  /// Returns the line for logs: `512 of 1,000 items, 3 failed, ETA 0:12, 1.2 MiB/s`, or `512 items, ~12 %, …` if the
+  /// total is an estimate.
   func plainLine(at time: Duration) -> String {
     (["\(count) items"] + details(at: time).map(\.text)).joined(separator: ", ")
   }
 
-  /// Returns the line for programs, a JSON object: `finished` and `total` rows (`total` once the manifest is read), the
-  /// `failed` rows among the finished, `bytes` downloaded, `milliseconds` since the start, `itemsPerSecond` over the
-  /// last ten seconds, `secondsLeft` if known, and in `slow` the `host` and `seconds` of the longest-running row, once
-  /// it has run for three seconds.
+  /// Returns the line for programs, a JSON object: `finished` and `total` rows (before `total` is known,
+  /// `estimatedTotal`, if there is an estimate), the `failed` rows among the finished, `bytes` downloaded,
+  /// `milliseconds` since the start, `itemsPerSecond` over the last ten seconds, `secondsLeft` if known, and in `slow`
+  /// the `host` and `seconds` of the longest-running row, once it has run for three seconds.
   func jsonLine(at time: Duration) -> String {
     var json = JSONText(capacity: 128)
     json.object { json in
       json.member("finished", finished)
-      if let total { json.member("total", total) }
+      switch total {
+      case .unknown: break
+      case .about(let count): json.member("estimatedTotal", count)
+      case .exactly(let count): json.member("total", count)
+      }
       json.member("failed", failed)
       json.member("bytes", bytes)
       json.member("milliseconds", time.wholeMilliseconds)
@@ -51,10 +56,17 @@ extension ProgressState {
     return String(decoding: json.bytes, as: UTF8.self)
   }
 
-  private var count: String { total.map { "\(finished)/\($0)" } ?? "\(finished)" }
+  private var count: String {
+    guard case .exactly(let total) = total else { return finished.grouped }
+    return "\(finished.grouped) of \(total.grouped)"
+  }
 
   private func details(at time: Duration) -> [Part] {
     var parts: [Part] = []
+    // An estimate may turn out too low, so it never shows the end.
+    if case .about(let total) = total {
+      parts.append(Part(text: "~\(min(99, Int(100 * Double(finished) / Double(max(1, total))))) %"))
+    }
     if failed > 0 { parts.append(Part(text: "\(failed) failed", tint: .bad)) }
     if let left = secondsLeft(at: time) { parts.append(Part(text: "ETA \(Self.clock(left))")) }
     let speed = perSecond(at: time).bytes
@@ -68,8 +80,8 @@ extension ProgressState {
   /// Returns `[====>    ]`; `[---------]` if the total is unknown.
   private func bar(width: Int) -> String {
     let inner = width - 2
-    guard let total, total > 0 else { return "[" + String(repeating: "-", count: inner) + "]" }
-    let filled = min(inner, inner * finished / total)
+    guard let total = total.count, total > 0 else { return "[" + String(repeating: "-", count: inner) + "]" }
+    let filled = min(inner, Int(Double(inner) * Double(finished) / Double(total)))
     let head = filled < inner ? ">" : ""
     let tail = String(repeating: " ", count: inner - filled - head.count)
     return "[" + String(repeating: "=", count: filled) + head + tail + "]"

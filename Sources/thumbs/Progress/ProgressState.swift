@@ -6,13 +6,13 @@ struct ProgressState: Hashable, Sendable {
   private(set) var failed = 0
   /// The number of bytes downloaded.
   private(set) var bytes = 0
-  /// The number of all rows; nil while the manifest is still being read.
-  var total: Int?
+  /// The number of all rows.
+  var total: RowTotal
   private var rate = ProgressRate()
   private var running = RunningRows()
 
-  /// Creates the state at the start of a run over `total` rows.
-  init(total: Int? = nil) {
+  /// Creates the state at the start of a run over `total` rows. Default unknown.
+  init(total: RowTotal = .unknown) {
     self.total = total
   }
 
@@ -44,7 +44,7 @@ struct ProgressState: Hashable, Sendable {
 
   /// Returns the seconds until the end at the current rate; nil if they cannot be estimated.
   func secondsLeft(at time: Duration) -> Int? {
-    guard let total, total > finished else { return nil }
+    guard let total = total.count, total > finished else { return nil }
     let seconds = Double(total - finished) / perSecond(at: time).items
     return seconds < 360_000 ? Int(seconds.rounded(.up)) : nil
   }

@@ -11,11 +11,11 @@ enum ProgressStyle: Hashable, Sendable {
     case slow = 33
   }
 
-  /// Chooses `plain` if `NO_COLOR` is set and not empty (https://no-color.org), or if `TERM` is `dumb`; otherwise
-  /// `colored`.
+  /// Chooses `plain` if `NO_COLOR` is set and not empty (https://no-color.org), or if `TERM` is missing or
+  /// `dumb`; otherwise `colored`.
   init(environment: [String: String]) {
     let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-    self = isRefused || environment["TERM"] == "dumb" ? .plain : .colored
+    self = isRefused || ["", "dumb"].contains(environment["TERM"] ?? "") ? .plain : .colored
   }
 
   /// Returns `text` in the color of `tint`.

@@ -27,13 +27,18 @@ struct HostTally: Hashable, Sendable {
 
   /// Counts the row of `line`, unless it was canceled or has no host, like a local file.
   mutating func count(_ line: ReportLine) {
-    let host = SourceURLParts(line.url ?? "").host
-    guard !host.isEmpty, line.status != .cancelled else { return }
+    guard line.status != .cancelled else { return }
+    count(rowOf: SourceURLParts(line.url ?? "").host) { $0.count(line.outcome) }
+  }
+
+  /// Counts a row of `host` in the way of `update`; nothing if the host is empty.
+  mutating func count(rowOf host: String, _ update: (inout Host) -> Void) {
+    guard !host.isEmpty else { return }
     guard hosts[host] != nil || hosts.count < Self.limit else {
       unlistedRows += 1
       return
     }
-    hosts[host, default: Host()].count(line.outcome)
+    update(&hosts[host, default: Host()])
   }
 
   /// Returns the `count` hosts with the longest mean download time, slowest first.

@@ -11,3 +11,16 @@ extension Double {
     return places == 0 ? sign + padded : sign + padded.dropLast(places) + "." + padded.suffix(places)
   }
 }
+
+extension Int {
+  /// The number with commas between groups of three digits: `1,204`. Independent of the locale.
+  var grouped: String {
+    let digits = Array(String(magnitude).utf8)
+    var text = self < 0 ? "-" : ""
+    for (place, digit) in digits.enumerated() {
+      if place > 0, (digits.count - place).isMultiple(of: 3) { text += "," }
+      text.unicodeScalars.append(Unicode.Scalar(digit))
+    }
+    return text
+  }
+}

@@ -16,6 +16,11 @@ extension ReportLine {
       case .done(let set, let outputs): Self.write(set, outputs, to: &text)
       case .failed(let failure): Self.write(failure, to: &text)
       }
+      if !fallback.isEmpty {
+        text.member("fallback", true)
+        Self.write(fallback, to: &text)
+      }
+      if let manifest { text.member("manifest", manifest) }
       if let line { text.member("line", line) }
       if let again { Self.write(again, to: &text) }
     }
@@ -25,10 +30,7 @@ extension ReportLine {
 
   private static func write(_ set: ThumbnailSet, _ outputs: [Output], to text: inout JSONText) {
     text.member("origin", set.origin.rawValue)
-    text.key("outputs")
-    text.array { text in
-      for output in outputs { write(output, to: &text) }
-    }
+    write(outputs, to: &text)
     text.key("source")
     text.object { text in
       text.member("width", set.source.size.width)
@@ -44,6 +46,13 @@ extension ReportLine {
     text.key("warnings")
     text.array { text in
       for warning in set.warnings { text.value(warning) }
+    }
+  }
+
+  private static func write(_ outputs: [Output], to text: inout JSONText) {
+    text.key("outputs")
+    text.array { text in
+      for output in outputs { write(output, to: &text) }
     }
   }
 

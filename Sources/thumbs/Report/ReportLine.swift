@@ -51,12 +51,16 @@ struct ReportLine: Sendable {
   var index: Int
   /// The row's line in its manifest, from 1; nil for formats without lines.
   var line: Int?
+  /// The path of the row's manifest; nil if there is only one.
+  var manifest: String?
   /// The row's name without credentials, since it may be a URL.
   var name: String?
   /// The row's URL without credentials; nil for a bad row that has none.
   var url: String?
   /// The outcome of the row.
   var outcome: RowOutcome
+  /// The files with the fallback image that a failed row got; empty for all other rows.
+  var fallback: [Output] = []
   /// The data needed to retry the row; nil if it succeeded or has no image.
   var again: Again?
 
@@ -64,6 +68,7 @@ struct ReportLine: Sendable {
   init(_ row: ManifestRow, _ outcome: RowOutcome) {
     index = row.index
     line = row.line
+    manifest = row.manifest
     name = row.name.map { Redaction.label($0, about: row.urls) }
     url = Redaction.url(row.url)
     self.outcome = outcome
@@ -77,6 +82,7 @@ struct ReportLine: Sendable {
   init(_ row: BadRow) {
     index = row.index
     line = row.line
+    manifest = row.manifest
     name = row.name.map { Redaction.label($0) }
     url = row.url.map { Redaction.url($0) }
     outcome = .failed(FetchFailure(.badRow, Redaction.message(row.reason)))

@@ -7,6 +7,8 @@ import Synchronization
 /// old report remains. It is valid and only lacks the results of the retry.
 final class ReportUpdate: ReportOutput {
   private let retried: RunInputs.Retried
+  /// The name of the file in ``directory``. If the report was named by a link, it is that of the target.
+  private let name: String
   private let directory: OutputWriter
   /// The old report, locked so that two retries never update it at once.
   private let old: NamedFile
@@ -19,10 +21,12 @@ final class ReportUpdate: ReportOutput {
   ///
   /// - Throws: An `OutputError` if the report is compressed, has changed since, or is being updated by another retry.
   init(_ retried: RunInputs.Retried) throws(OutputError) {
-    let parts = retried.path.split(separator: "/", omittingEmptySubsequences: false)
+    let path = Self.target(of: retried.path)
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let file = open(retried.path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw OutputError(action: .write, path: retried.path, code: errno) }
     self.retried = retried
+    name = parts.last.map(String.init) ?? path
     old = NamedFile(descriptor: file, name: retried.path)
     directory = try OutputWriter(directory: parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/")
     spool = NamedFile(descriptor: try FileDescriptor.unnamedFile(in: directory.directory), name: retried.path)
@@ -48,8 +52,7 @@ final class ReportUpdate: ReportOutput {
     guard FileVersion(path: retried.path) == retried.version else {
       throw OutputError(.write, retried.path, .changed)
     }
-    try directory.replace(retried.path.split(separator: "/").last.map(String.init) ?? retried.path) {
-      file throws(OutputError) in
+    try directory.replace(name) { file throws(OutputError) in
       let count = try carryOver(to: file)
       try copySpool(to: file)
       if retried.isPartial {
@@ -102,6 +105,12 @@ final class ReportUpdate: ReportOutput {
   private func write(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(OutputError) {
     let code = FileDescriptor.writeAll(bytes, to: file).code
     if code != 0 { throw OutputError(action: .write, path: retried.path, code: code) }
+  }
+
+  private static func target(of path: String) -> String {
+    guard let target = realpath(path, nil) else { return path }
+    defer { free(target) }
+    return String(cString: target)
   }
 
   private static func isCompressed(_ file: Int32) -> Bool {

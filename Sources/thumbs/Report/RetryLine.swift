@@ -16,6 +16,7 @@ struct RetryLine: Hashable, Sendable {
   let index: Int
   let line: Int?
   let name: String?
+  let manifest: String?
   let fate: Fate
   /// The data needed to retry the row; nil if the line does not contain it.
   let again: ReportLine.Again?
@@ -29,6 +30,7 @@ struct RetryLine: Hashable, Sendable {
     self.index = index
     line = object["line"] as? Int
     name = object["name"] as? String
+    manifest = object["manifest"] as? String
     url = object["url"] as? String
     again = (object["again"] as? [String: Any]).flatMap(ReportLine.Again.init(json:))
     switch status {
@@ -57,6 +59,7 @@ struct RetryLine: Hashable, Sendable {
     }
     var row = ManifestRow(index: index, line: line, name: name, url: first)
     row.options.mirrors = Array(urls.dropFirst())
+    row.manifest = manifest
     let specs = again.specs.compactMap(ThumbnailSpec.init(fingerprint:))
     guard !specs.isEmpty, specs.count == again.specs.count else { throw RowFlaw(reason: "the specs are invalid") }
     do throws(PatternFlaw) {
@@ -69,6 +72,7 @@ struct RetryLine: Hashable, Sendable {
 
   /// Returns the row as a bad row that cannot be retried for `reason`. It keeps the data that a later retry needs.
   func badRow(_ reason: String) -> PlannedRow {
-    PlannedRow(entry: .bad(BadRow(index: index, line: line, name: name, url: url, reason: reason)), again: again)
+    let row = BadRow(index: index, line: line, name: name, url: url, reason: reason, manifest: manifest)
+    return PlannedRow(entry: .bad(row), again: again)
   }
 }

@@ -2,9 +2,6 @@ import ArgumentParser
 import BatchFetch
 
 extension Summary {
-  /// The maximum number of hosts in each list.
-  private static let hostCount = 10
-
   /// Returns the summary of a run as one JSON object and a line feed.
   ///
   /// All members are always present. Times are in milliseconds, lengths in bytes, and lists are sorted in descending
@@ -37,7 +34,7 @@ extension Summary {
       text.members("files", [("written", writtenFiles), ("unchanged", unchangedFiles)])
       text.members("bytes", [("downloaded", downloaded.count), ("saved", savedBytes)])
       writeCauses(to: &text)
-      writeHosts(to: &text)
+      hosts.write(to: &text)
     }
     text.endLine()
     return text.bytes
@@ -56,29 +53,11 @@ extension Summary {
       text.member("retryable", failure.key.isRetryable)
     }
   }
-
-  private func writeHosts(to text: inout JSONText) {
-    text.key("hosts")
-    text.object { text in
-      text.member("count", hosts.hosts.count)
-      text.member("unlistedItems", hosts.unlistedRows)
-      text.objects("slowest", hosts.slowest(Self.hostCount), Self.write)
-      text.objects("failing", hosts.mostFailing(Self.hostCount), Self.write)
-    }
-  }
-
-  private static func write(_ entry: (name: String, host: HostTally.Host), to text: inout JSONText) {
-    text.member("host", entry.name)
-    text.member("downloads", entry.host.downloads)
-    text.member("mean", entry.host.meanTime.wholeMilliseconds)
-    text.member("items", entry.host.rows)
-    text.member("failed", entry.host.failed)
-  }
 }
 
 extension JSONText {
   /// Writes a member whose value is an object of numbers.
-  fileprivate mutating func members(_ key: StaticString, _ numbers: [(StaticString, Int)]) {
+  mutating func members(_ key: StaticString, _ numbers: [(StaticString, Int)]) {
     self.key(key)
     object { text in
       for (key, number) in numbers { text.member(key, number) }
@@ -86,7 +65,7 @@ extension JSONText {
   }
 
   /// Writes a member whose value is an array of objects.
-  fileprivate mutating func objects<Element>(
+  mutating func objects<Element>(
     _ key: StaticString, _ elements: [Element], _ body: (Element, inout JSONText) -> Void
   ) {
     self.key(key)

@@ -17,8 +17,7 @@ extension Summary {
     }
     if exitCode == 75 { lines.append("  (* worth retrying)") }
     if savedBytes > 0 { lines.append("  saved by the cache: \(ByteSize(count: savedBytes))") }
-    // With a single host, these lines would repeat the ones above.
-    if hosts.hosts.count > 1 { lines += hostLines }
+    lines += hosts.lines
     return lines.map(\.printable).joined(separator: "\n")
   }
 
@@ -27,20 +26,13 @@ extension Summary {
     return (cancelled > 0 ? counts + ["\(cancelled) cancelled"] : counts).joined(separator: ", ")
   }
 
-  private var hostLines: [String] {
-    let slowest = hosts.slowest(3).map { "\($0.name) \($0.host.meanTime.secondsText) s" }
-    let failing = hosts.mostFailing(3).map { "\($0.name) \($0.host.failed) of \($0.host.rows)" }
-    return (slowest.isEmpty ? [] : ["  slowest hosts: " + slowest.joined(separator: ", ")])
-      + (failing.isEmpty ? [] : ["  most failures: " + failing.joined(separator: ", ")])
-  }
-
   /// Returns `5 http_404, 3 tls`, most frequent first.
-  private static func list(_ counts: [(name: String, count: Int)]) -> String {
+  static func list(_ counts: [(name: String, count: Int)]) -> String {
     counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
   }
 }
 
 extension Duration {
   /// The seconds with one digit after the decimal point.
-  fileprivate var secondsText: String { (self / .seconds(1)).text(places: 1) }
+  var secondsText: String { (self / .seconds(1)).text(places: 1) }
 }

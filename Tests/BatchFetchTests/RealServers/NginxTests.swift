@@ -162,6 +162,27 @@ import Testing
     #expect(failure?.code == .tls)
   }
 
+  @Test func `A missing file of certificate authorities is a failure that names its remedy`() async throws {
+    let downloader = try RealServers.downloader { $0.certificateAuthorities = "/missing.pem" }
+    let url = try RealServers.url(.https, "/fjord.jpg")
+
+    let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(url) }
+
+    #expect(failure?.code == .tls)
+    #expect(failure?.message.contains("/missing.pem. Install the package ca-certificates, or name a file") == true)
+  }
+
+  @Test func `The authorities of the system are trusted unless others replace them`() async throws {
+    let (authority, url) = (try RealServers.url(.authority), try RealServers.url(.https, "/fjord.jpg"))
+    func downloader(_ authorities: String?, system: String) throws -> Downloader {
+      try RealServers.downloader { ($0.certificateAuthorities, $0.systemAuthorities) = (authorities, system) }
+    }
+
+    _ = try await downloader(nil, system: authority).download(url)
+    _ = try await downloader(authority, system: "/missing.pem").download(url)
+    await #expect(throws: FetchFailure.self) { try await downloader("/missing.pem", system: authority).download(url) }
+  }
+
   @Test func `An insecure host with a port covers only that host and port, on redirects too`() async throws {
     let (from, to) = (try SourceURL(RealServers.url(.expired)), try SourceURL(RealServers.url(.selfSigned)))
     let url = try RealServers.url(.expired, "/elsewhere")

@@ -136,6 +136,16 @@ import Testing
     #expect(try await keys(fixture).isEmpty)
   }
 
+  @Test func `A dry run of the limit command prints the new limit and does not store it`() async throws {
+    let fixture = try await Self.filled()
+
+    #expect(try await fixture.cacheCommand("limit", "-n", "64MiB").output == "Would set the limit to 64.00 MiB.\n")
+    #expect(try await fixture.cacheCommand("limit", "-n", "none").output == "Would remove the limit.\n")
+    let record = try await fixture.cacheCommand("limit", "--dry-run", "1KiB", "--json").output
+    #expect(record == "{\"dryRun\":true,\"limit\":1024}\n")
+    #expect(try await fixture.cacheCommand("limit").output == "none\n")
+  }
+
   @Test func `The limit command stores the limit in the cache and prints it`() async throws {
     let fixture = try await Self.filled()
 

@@ -58,6 +58,20 @@ import Testing
     #expect(try await Self.sources(fixture) == damage.left)
   }
 
+  @Test func `A dry run of a repair removes nothing`() async throws {
+    let fixture = try await Self.filled()
+    try await DatabaseQueue(path: fixture.cache + "/g000001/cache.db").write {
+      try $0.execute(sql: Self.damages[0].sql)
+    }
+
+    for _ in 1...2 {
+      let result = try await fixture.cacheCommand("verify", "--repair", "-n")
+      #expect(result.ending == .exit(1) && result.output.hasPrefix("PROBLEM bad_thumbnail "))
+      #expect(result.errors == "Would repair 1 problem.\n")
+    }
+    #expect(try await Self.sources(fixture) == 3)
+  }
+
   @Test func `A repair replaces a database file that is not a database with an empty cache`() async throws {
     let fixture = try await Self.filled()
     let database = fixture.cache + "/g000001/cache.db"

@@ -33,6 +33,51 @@ import Testing
     #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
   }
 
+  @Test func `The page during the run shows rows that have finished and rows that wait`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { $0.target == "/0.png" ? .icon() : .icon().after(gate) }
+    let list = try fixture.list(["/0.png", "/1.png"])
+    let command = try fixture.start(fixture.fetchArguments([list, "--gallery", "page.html"]))
+    await fixture.server.waitForRequests(2)
+
+    #expect(try fixture.text("page.html").contains("This page is not complete."))
+
+    await eventually { (try? fixture.text("page.html").contains("src=\"out/0.png\"")) == true }
+    let page = try fixture.text("page.html")
+
+    #expect(page.contains("<li class=\"waiting\"><a id=\"row-1\""))
+    #expect(page.contains("Running: 1 of 2 rows finished."))
+
+    gate.open()
+    #expect(await command.result().ending == .exit(0))
+    let final = try fixture.text("page.html")
+
+    #expect(final.contains("src=\"out/1.png\"") && !final.contains("id=run") && !final.contains("waiting\""))
+    #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
+  }
+
+  @Test func `The page of a killed run says that it is not complete, and a retry replaces it`() async throws {
+    let (gate, isHealthy) = (Gate(), Gate())
+    let fixture = try CommandFixture { _ in isHealthy.isOpen ? .icon().after(gate) : .http(503) }
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(75))
+    isHealthy.open()
+    let arguments = [
+      "retry", "report.jsonl", "--cache-dir", fixture.cache, "--gallery", "page.html", "--progress", "none",
+    ]
+    let command = try fixture.start(arguments)
+    await fixture.server.waitForRequests(2)
+    command.send(SIGKILL)
+
+    #expect(await command.result().ending == .signal(SIGKILL))
+    #expect(try fixture.text("page.html").contains("This page is not complete."))
+
+    gate.open()
+    #expect(try await fixture.start(arguments).result().ending == .exit(0))
+
+    let page = try fixture.text("page.html")
+    #expect(page.contains("src=\"out/a.png\"") && !page.contains("not complete"))
+  }
+
   @Test(arguments: ["9223372036854775807", "1000000000000"])
   func `A gallery of a retry contains rows with any index`(index: String) async throws {
     let isHealthy = Gate()

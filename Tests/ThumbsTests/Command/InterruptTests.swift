@@ -138,7 +138,7 @@ import Testing
     let arguments = fixture.fetchArguments([try fixture.list(["/0.png"]), "--progress", "auto"])
     let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
 
-    await command.errors.waitForText("0/1")
+    await command.errors.waitForText("0 of 1")
     for _ in 0..<signals { command.send(SIGINT) }
     let result = await command.result()
     gate.open()

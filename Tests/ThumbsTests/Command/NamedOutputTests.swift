@@ -104,6 +104,17 @@ import Testing
     #expect(try fixture.text("copy").hasSuffix("</html>\n"))
   }
 
+  @Test(arguments: ["--gallery", "--metrics"])
+  func `A file that is replaced while the run lasts is not replaced by a thumbnail`(option: String) async throws {
+    let fixture = try CommandFixture()
+    try FileManager.default.createDirectory(atPath: fixture.directory.path("out"), withIntermediateDirectories: true)
+    let list = try fixture.list(["/page"])
+    let result = try await fixture.fetch(list, "--name", "{stem}", "--overwrite", option, "out/page")
+
+    #expect(result.ending == .exit(1))
+    #expect(try fixture.report().first?.code == "output_conflict")
+  }
+
   @Test func `Output of earlier runs is replaced, and other files only with --overwrite`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])

@@ -37,6 +37,21 @@ import Testing
     #expect(try fixture.report()[1].paths == paths)
   }
 
+  @Test func `A dry run of a retry prints the files of the failed rows, and requests and writes nothing`() async throws
+  {
+    let fixture = try CommandFixture { $0.target == "/busy.png" ? .http(503) : .icon() }
+    _ = try await fixture.fetch(try fixture.list(["/a.png", "/busy.png"]), "-s8,16")
+    let (requests, report) = (fixture.server.requests.count, try fixture.text("report.jsonl"))
+
+    let result = try await fixture.run("retry", "-nq", "report.jsonl", "--report", "report.jsonl")
+
+    #expect(result.ending == .exit(0) && result.errors.isEmpty)
+    let url = fixture.server.url("/busy.png")
+    #expect(result.output == "out/busy-8x8.{ext}\t\(url)\nout/busy-16x16.{ext}\t\(url)\n")
+    #expect(fixture.server.requests.count == requests)
+    #expect(try fixture.text("report.jsonl") == report)
+  }
+
   @Test func `The --all-failed option retries permanent failures and can update the report in place`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/gone.png", "/a.png"])
@@ -185,6 +200,37 @@ import Testing
     #expect(try fixture.text("report.jsonl") == changed)
   }
 
+  @Test func `Without --report, the report is updated, even through a link`() async throws {
+    let fixture = try await failedOnce()
+    let link = fixture.directory.path("link.jsonl")
+    try #require(symlink("report.jsonl", link) == 0)
+    let arguments = ["retry", "link.jsonl", "--cache-dir", fixture.cache, "--header", "X-Well: yes"]
+
+    let first = try await fixture.start(arguments).result()
+    let before = try fixture.text("report.jsonl")
+    let second = try await fixture.start(arguments).result()
+
+    #expect(first.ending == .exit(0) && second.ending == .exit(0))
+    #expect(first.errors.hasPrefix("thumbs: Retrying 1 row: 0 rows are done. The files go to out.\n"))
+    #expect(second.errors.hasPrefix("thumbs: Nothing to retry: 1 row is done.\n"))
+    #expect(try fixture.report().map(\.status) == ["ok"] && fixture.text("report.jsonl") == before)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "report.jsonl")
+  }
+
+  @Test func `Without --report, a compressed report is retried but not updated`() async throws {
+    let fixture = try await failedOnce()
+    let packed = try gzipped(fixture.text("report.jsonl"))
+    _ = try fixture.directory.write(packed, as: "report.jsonl.gz")
+
+    let result = try await fixture.run(
+      "retry", "report.jsonl.gz", "--cache-dir", fixture.cache, "--header", "X-Well: yes")
+
+    #expect(result.ending == .exit(0))
+    #expect(result.errors.contains("thumbs: The report is not updated. report.jsonl.gz is compressed"))
+    #expect(try Array(fixture.data("report.jsonl.gz")) == packed)
+    #expect(try fixture.outputs() == ["a.png"])
+  }
+
   @Test func `A compressed report cannot be updated in place`() async throws {
     let fixture = try await failedOnce()
     let packed = try gzipped(fixture.text("report.jsonl"))
@@ -250,7 +296,7 @@ import Testing
 
   @Test(arguments: [
     (["retry", "none.jsonl"], 65, "there is no such file"), (["retry", "list.txt"], 65, "not a report line"),
-    (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "omit --name"),
+    (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "omit --name-template"),
   ])
   func `A retry rejects an unreadable report and the --name option`(
     arguments: [String], code: Int32, text: String

@@ -23,12 +23,12 @@ import Testing
     let arguments = fixture.fetchArguments([try fixture.list(["/a.png"]), "--progress", "auto"], report: "-")
     let command = try fixture.start(arguments, environment: ["TERM": "xterm"], errors: .terminal)
 
-    await command.errors.waitForText("0/1")
+    await command.errors.waitForText("0 of 1")
     gate.open()
     let result = await command.result()
 
     #expect(result.ending == .exit(0))
-    #expect(result.errors.contains("] 0/1") && result.errors.contains("\u{1B}[J\r"))
+    #expect(result.errors.contains("] 0 of 1") && result.errors.contains("\u{1B}[J\r"))
     // The bar is cleared last, and the summary follows on the same line.
     #expect(result.errors.contains("\r\u{1B}[J1 item: 1 ok"))
     #expect(!result.output.contains("\u{1B}"))

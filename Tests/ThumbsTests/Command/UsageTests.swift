@@ -35,15 +35,15 @@ import Testing
   @Test(arguments: [("cahce", "cache"), ("cach", "cache"), ("fetsh", "fetch"), ("rerty", "retry")])
   func `A misspelled subcommand is an error unless a file has that name`(word: String, meant: String) throws {
     let options = try ManifestOptions.parse([word, "list.txt"])
-    let error = #expect(throws: ValidationError.self) { try options.paths { _ in false } }
+    let error = #expect(throws: ValidationError.self) { try options.inputs { _ in false } }
 
     #expect(error?.message == "There is no file '\(word)'. Did you mean 'thumbs \(meant)'?")
-    #expect(try options.paths { $0 == word } == [word, "list.txt"])
+    #expect(try options.inputs { $0 == word } == [.file(word), .file("list.txt")])
   }
 
   @Test(arguments: ["apps.plist", "-", "list", "cache.txt"])
   func `A name unlike any subcommand is a manifest, whether or not the file exists`(path: String) throws {
-    #expect(try ManifestOptions.parse([path]).paths { _ in false } == [path])
+    #expect(try ManifestOptions.parse([path]).inputs { _ in false } == [.file(path)])
   }
 
   @Test func `The --version option prints only the version`() async throws {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import thumbs
 
 /// A section of `Documentation/formats.md`.
 private struct FormatsPage {
@@ -77,7 +78,11 @@ private struct WrittenFields {
       "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
       + "C,\(fixture.server.url("/busy.png")),,\n"
     _ = try fixture.directory.write(list, as: "list.csv")
-    #expect(try await fixture.fetch("list.csv", "--summary", "summary.json").ending == .exit(75))
+    _ = try fixture.directory.write("", as: "none.txt")
+    _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "fallback.png")
+    let result = try await fixture.fetch(
+      "list.csv", "none.txt", "--summary", "summary.json", "--fallback", "fallback.png")
+    #expect(result.ending == .exit(75))
     return fixture
   }
 
@@ -104,6 +109,16 @@ private struct WrittenFields {
     let nested = try Set(page.rows.flatMap { try page.fields(of: $0.name) })
     #expect(written.all.subtracting(written.names).isSubset(of: nested))
     #expect(nested.isSubset(of: written.all))
+  }
+
+  @Test func `The metrics are exactly the documented ones`() async throws {
+    let fixture = try await Self.run()
+    #expect(try await fixture.fetch("list.csv", "--metrics", "thumbs.prom").ending == .exit(75))
+    let metrics = try fixture.text("thumbs.prom").split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+    let documented = try FormatsPage(section: "Metrics").rows.map(\.name)
+
+    #expect(Set(metrics.map { String($0.split(separator: " ")[2]) }) == Set(documented))
+    #expect(Set(MetricHelp.texts.keys) == Set(documented))
   }
 
   @Test(arguments: ["stats", "ls", "show", "verify"])

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "README.md", "Sources/BatchFetch/BatchFetch.docc/TableOfIcons.md",
+    "README.md", "Documentation/cookbook.md", "Sources/BatchFetch/BatchFetch.docc/TableOfIcons.md",
     "Sources/ImageCache/ImageCache.docc/ImageCache.md",
   ])
   func `Every Swift snippet is part of an example`(page: String) throws {

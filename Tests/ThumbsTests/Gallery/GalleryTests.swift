@@ -91,6 +91,26 @@ private func html(
     return try GalleryWriter(file, title: "A & B", outputDirectory: directory.path(output))
   }
 
+  @Test func `A large page of embedded thumbnails gives one warning with a remedy, a page of links none`() throws {
+    func warnings(_ path: String) throws -> [String] {
+      let file = try NamedFile(path: directory.path(path))
+      let writer = try GalleryWriter(
+        file, title: "A", outputDirectory: directory.path("out"), size: EmbeddedSize(limit: 1200))
+      return try (0..<9).compactMap { try writer.append(doneLine($0), subtitle: nil) }
+    }
+    try FileManager.default.createDirectory(atPath: directory.path("other"), withIntermediateDirectories: true)
+
+    #expect(try warnings("page.html").isEmpty)
+    let embedded = try warnings("other/page.html")
+    #expect(embedded.count == 1)
+    #expect(embedded.first?.hasSuffix("--gallery \(directory.path("out"))/page.html") == true)
+  }
+
+  @Test func `The size of a page is reported when it becomes large`() {
+    var size = EmbeddedSize(limit: 100)
+    #expect([60, 39, 1, 500].map { size.add($0) } == [nil, nil, ByteSize(count: 100), nil])
+  }
+
   private func page(_ path: String = "page.html") throws -> String {
     try String(contentsOfFile: directory.path(path), encoding: .utf8)
   }
@@ -136,7 +156,23 @@ private func html(
     #expect(page.ranges(of: "</ul>").count == lists)
   }
 
-  @Test func `An older page stays until the new one is complete, and no other file is left behind`() throws {
+  @Test func `The final page does not depend on the page during the run, and replaces it`() throws {
+    let pages = try [false, true].map { isLive in
+      let writer = try writer()
+      if isLive { try writer.start { Issue.record($0) } }
+      for row in 0..<100 { writer.expect(.row(ManifestRow(index: row, url: "http://a.example/b.png"))) }
+      for row in 0..<100 { try writer.append(row % 3 == 0 ? failedLine(row) : doneLine(row), subtitle: nil) }
+      writer.setTotal(100)
+      if isLive { #expect(try page().contains("This page is not complete.")) }
+      try writer.finish()
+      return try page()
+    }
+    #expect(pages[0] == pages[1])
+    #expect(!pages[1].contains("id=run") && !pages[1].contains("iframe") && !pages[1].contains("frame-src"))
+    #expect(try directory.files() == ["out", "page.html"])
+  }
+
+  @Test func `Without a start, an older page stays until the new one is complete`() throws {
     _ = try directory.write("old", as: "page.html")
     let writer = try writer()
     try writer.append(doneLine(), subtitle: nil)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import thumbs
@@ -24,6 +25,42 @@ import Testing
     let entries = try entries("icon\tname\nhttp://a/1,2\t\"6 inch\nhttp://a/2\t\n", .tsv)
     #expect(entries.map(\.url) == ["http://a/1,2", "http://a/2"])
     #expect(entries.map(\.name) == ["\"6 inch", nil])
+  }
+
+  @Test(arguments: [
+    ("Name;URL;Size\r\nAnn;http://a/1,5.png;64\r\n", ManifestFormat.csv),
+    ("\u{FEFF}URL;name;SIZE\nhttp://a/1,5.png;Ann;64", .csv),
+    ("\n\nname\tIcon\tsize\n\"Ann\"\thttp://a/1,5.png\t64\n", .csv),
+    ("Size,url,NAME\n64,\"http://a/1,5.png\",Ann\n", .csv),
+    ("\"Title\";\"Image\";\"size\"\nAnn;\"http://a/1,5.png\";64;\n", .csv),
+    ("Title\tSRC\tsize\nAnn\thttp://a/1,5.png\t64\n", .tsv),
+  ])
+  func `Columns in any case and with other separators are recognized`(text: String, format: ManifestFormat) throws {
+    let entries = try entries(text, format)
+
+    #expect(entries.map(\.url) == ["http://a/1,5.png"] && entries.map(\.name) == ["Ann"])
+    guard case .row(let row) = entries[0] else { throw CancellationError() }
+    #expect(row.options.sizes.map(\.description) == ["64"])
+  }
+
+  @Test func `A column in its own case comes before one in another case`() throws {
+    let entries = try entries("URL,url\nhttp://a/1,http://a/2\n", .csv)
+    #expect(entries.map(\.url) == ["http://a/2"])
+  }
+
+  @Test(arguments: [
+    ("url;name\nhttp://a/1;b;c\n", "put a field that contains a semicolon in quotes"),
+    ("url,name\nhttp://a/1,b,c\n", "put a field that contains a comma in quotes"),
+    ("url\tname\nhttp://a/1\tb\tc\n", "put a field that contains a tab in quotes"),
+  ])
+  func `A row with more fields than the header row is a bad row`(text: String, advice: String) throws {
+    #expect(try entries(text, .csv).map(\.reason) == ["list, line 2: 3 fields, but the header row has 2; \(advice)."])
+  }
+
+  @Test func `The name column can be ignored`() throws {
+    let keys = try ManifestOptions.parse(["--name-column", "none", "--subtitle-column", "none"]).keys
+    #expect(try entries("url,name,none\nhttp://a/1,Ann,x\n", .csv, keys: keys).map(\.name) == [nil])
+    #expect(keys.subtitle == [])
   }
 
   @Test func `Custom column names replace the default ones`() throws {

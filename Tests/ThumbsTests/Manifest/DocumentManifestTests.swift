@@ -71,12 +71,16 @@ private func xml(_ body: String) -> String {
       ("[{\"a\": 1},\n\"b\"\n\n", .json, "list, line 2: the JSON ends unexpectedly."),
       ("{\"a\": 1}", .json, "list: the top level of the JSON is not an array."),
       ("<html>", nil, "list, line 1: not a valid plist: Encountered unknown tag html."),
-      ("", nil, "list: is empty."), ("\u{FEFF}", nil, "list: is empty."), ("", .plist, "list: is empty."),
-      ("", .csv, "list: is empty."), ("\n\n", .csv, "list: there is no header row."),
+      ("", .json, "list: is empty."), ("\u{FEFF}", .json, "list: is empty."), ("", .plist, "list: is empty."),
       ("\u{89}PNG\r\n\u{1A}\n\0\0\0", nil, "list: is binary data, not a manifest."),
     ] as [(String, ManifestFormat?, String)])
   func `A malformed manifest is an error with its place`(text: String, format: ManifestFormat?, expected: String) {
     #expect(message { _ = try entries(text, format) } == expected)
+  }
+
+  @Test(arguments: ["", "\u{FEFF}", "\n\n"], [nil, ManifestFormat.text, .jsonLines, .csv, .tsv])
+  func `A list without rows is empty, not an error`(text: String, format: ManifestFormat?) throws {
+    #expect(try entries(text, format).isEmpty)
   }
 
   @Test func `The error for UTF-16 text names the encoding`() {

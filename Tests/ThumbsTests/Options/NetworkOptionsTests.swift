@@ -26,7 +26,7 @@ import Testing
 
     let fields = options.configuration.headerFields
     #expect(fields[.userAgent] == "robot/1" && fields[.referer] == "https://site.example/" && fields[.accept] != nil)
-    #expect(options.headerFields[values: .init("X-A")!] == ["1", "2"])
+    #expect(try Credentials(options, environment: [:]).headerFields[values: .init("X-A")!] == ["1", "2"])
     #expect(options.configuration.limits.addresses == .publicOnly)
     let transport = options.transportConfiguration(home: "/home/me")
     #expect(transport.insecureHosts == ["xn--bcher-kva.example", "h:8443", "[::1]"])

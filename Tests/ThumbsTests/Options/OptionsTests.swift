@@ -74,7 +74,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--size", "16384", "--fit", "pad"], "16384x16384 exceeds the limit of 67108864 pixels"),
       (["--quality", "101"], "The value '101' is invalid for '--quality <number>': give a number from 1 to 100"),
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
-      (["--fit", "fill"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),
+      (["--fit", "crop"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),
       (["--format", "gif"], "Please provide one of 'auto', 'jpeg', 'png', 'webp' or 'smallest'"),
       (["--filter", "sinc"], "Please provide one of 'lanczos3', 'mitchell', 'cubic' or 'box'"),
       (["--progress", "loud"], "'--progress <progress>'"),
@@ -101,9 +101,9 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
   @Test func `Without a manifest, apps.plist is read, or a usage error mentions standard input`() throws {
     let options = try parse().manifests
 
-    #expect(try options.paths { $0 == "apps.plist" } == ["apps.plist"])
-    let error = #expect(throws: ValidationError.self) { try options.paths { _ in false } }
+    #expect(try options.inputs { $0 == "apps.plist" } == [.file("apps.plist")])
+    let error = #expect(throws: ValidationError.self) { try options.inputs { _ in false } }
     #expect(error?.message.contains("- to read one from standard input") == true)
-    #expect(try parse("x").manifests.paths { _ in false } == ["x"])
+    #expect(try parse("x").manifests.inputs { _ in false } == [.file("x")])
   }
 }

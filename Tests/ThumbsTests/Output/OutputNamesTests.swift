@@ -39,13 +39,15 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     arguments: [
       ("{stem}.{ext}", "photo.jpg"), ("{name}.{ext}", "My Photo.jpg"), ("{index}-{host}.{ext}", "7-cdn.example.jpg"),
       ("{stem}-{spec}.{ext}", "photo-256x256.jpg"), ("{width}x{height}-{stem}.{ext}", "256x192-photo.jpg"),
-      ("{stem}", "photo"),
+      ("{stem}", "photo"), ("{host}/{stem}.{ext}", "cdn.example/photo.jpg"), ("{stem:2}/{name:4}.{ext}", "ph/My P.jpg"),
+      ("{spec}/{ext}/{index}", "256x256/jpg/7"), ("v1.0/.{stem:99}", "v1.0/_photo"),
     ])
   func `Every field of a pattern has its value`(template: String, expected: String) throws {
     let row = row("https://u:p@CDN.example:8080/a/photo.png?w=1#x", name: "My Photo", index: 7)
 
     #expect(try fileName(template, row) == expected)
     #expect(try fileName("{hash}.{ext}", row) == hash(row.url).prefix(8) + ".jpg")
+    #expect(try fileName("{hash:2}/{hash:32}", row) == hash(row.url).prefix(2) + "/" + hash(row.url))
   }
 
   @Test(
@@ -69,6 +71,45 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
     ])
   func `No file name leaves the directory, is hidden, or looks like an option`(name: String, expected: String) throws {
     #expect(try fileName("{name}.{ext}", row("http://h/x.png", name: name)) == expected + ".jpg")
+  }
+
+  @Test(arguments: ["..", ".", "../..", "/", "", "con", "-", "\u{301}", "a/../../b"])
+  func `A subdirectory that is named by a row stays below the directory`(name: String) throws {
+    for template in ["{name}/{name}", "{name:1}/{name:2}.{ext}", "{name}/{spec}"] {
+      let file = try fileName(template, row("http://h/", name: name))
+      // A slash with a combining accent is one character, but ends a name for the system.
+      let parts = file.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
+      #expect(parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") && !$0.hasPrefix("-") })
+    }
+  }
+
+  @Test func `Long values are truncated in each subdirectory`() throws {
+    let row = row("http://h/" + String(repeating: "y", count: 300), name: String(repeating: "x", count: 300))
+
+    let parts = try fileName("{name}/{stem}.{ext}", row).split(separator: "/").map(\.utf8.count)
+
+    #expect(parts.count == 2 && parts.allSatisfy { (200...255).contains($0) })
+  }
+
+  @Test(arguments: ["a.b/{stem}", "{hash:2}.d/{stem}.{ext}", "x/{stem}-{spec}.{ext}"])
+  func `The hash of a later source is in the file name, not in a subdirectory`(template: String) throws {
+    var names = OutputNames(try NameTemplate(template), hash: hash)
+    let files = ["http://same8/1/icon.png", "http://same8/2/icon.png"].map {
+      names.claim(row($0)).fileName(of: thumbnail()).split(separator: "/")
+    }
+
+    #expect(files[0][0] == files[1][0] && files[0][1] != files[1][1])
+    #expect(files[1][1].hasPrefix("icon-"))
+  }
+
+  @Test func `Rows with several sizes get them in the file name, not in a subdirectory`() throws {
+    var names = OutputNames(try NameTemplate("{host}.{ext}/{stem}"), hash: hash)
+    var row = row("http://h/x.png")
+    row.options.sizes = [64, 128].map { SizeOption(box: PixelSize(width: $0, height: $0), scale: 1) }
+
+    let name = names.claim(row, specs: [ThumbnailSpec(width: 64), ThumbnailSpec(width: 128)])
+
+    #expect(name.fileName(of: thumbnail(size: 64)) == "h.jpg/x-64x64")
   }
 
   @Test(arguments: ["a", "é", "\u{1F469}\u{200D}\u{1F680}", "\u{65}\u{301}"])

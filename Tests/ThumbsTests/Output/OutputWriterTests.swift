@@ -90,6 +90,56 @@ import Testing
     #expect(try writer.write([3], as: "x.png", for: "\u{E9}") == .written)
   }
 
+  @Test func `Subdirectories are created, and a file in one is replaced or left alone like any other`() throws {
+    let root = try TemporaryDirectory()
+    let writer = try OutputWriter(directory: root.path)
+
+    #expect(try writer.write([1], as: "a/b/x.png") == .written)
+    #expect(try writer.write([1], as: "a/b/x.png") == .unchanged)
+    #expect(try writer.write([2], as: "a/y.png") == .written)
+    #expect(throws: OutputError.self) { try writer.write([2], as: "a/b/x.png") }
+    #expect(try OutputWriter(directory: root.path, replacement: .any).write([2], as: "a/b/x.png") == .written)
+    #expect(try root.files() == ["a"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: root.path("a")).sorted() == ["b", "y.png"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: root.path("a/b")) == ["x.png"])
+  }
+
+  @Test func `A subdirectory that was removed during the run is created again`() throws {
+    let root = try TemporaryDirectory()
+    let writer = try OutputWriter(directory: root.path)
+    for _ in 1...2 {
+      #expect(try writer.write([1], as: "a/x.png") == .written)
+      try FileManager.default.removeItem(atPath: root.path("a"))
+    }
+  }
+
+  @Test(arguments: [OutputWriter.Replacement.own, .any])
+  func `A link or a file in place of a subdirectory is never followed or replaced`(
+    replacement: OutputWriter.Replacement
+  ) throws {
+    let (root, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+    try #require(symlink(other.path, root.path("link")) == 0)
+    try #require(symlink("nowhere", root.path("dangling")) == 0)
+    _ = try root.write([9], as: "file")
+    let writer = try OutputWriter(directory: root.path, replacement: replacement)
+
+    for name in ["link", "dangling", "file"] {
+      let error = #expect(throws: OutputError.self) { try writer.write([1], as: "\(name)/x.png") }
+      #expect(error?.cause == .notDirectory && error?.failureCode == .outputFailed && error?.isFatal == false)
+    }
+    #expect(try other.files() == [])
+    #expect(try root.files() == ["dangling", "file", "link"])
+  }
+
+  @Test(arguments: ["../x.png", "../\u{301}.png", "/x.png", "a/../x.png", "a//x.png", "a/", "a/."])
+  func `A path that leads out of the directory is refused`(name: String) throws {
+    let root = try TemporaryDirectory()
+    try FileManager.default.createDirectory(atPath: root.path("out"), withIntermediateDirectories: true)
+
+    #expect(throws: OutputError.self) { try OutputWriter(directory: root.path("out")).write([1], as: name) }
+    #expect(try root.files() == ["out"])
+  }
+
   @Test func `A directory that cannot be created is an error`() throws {
     let root = try TemporaryDirectory()
     let file = try root.write("x", as: "file")

@@ -18,7 +18,7 @@ private final class Window {
     let now = Mutex(Duration.zero)
   }
 
-  init(columns: Int, narrowing: ScreenModel.Narrowing, environment: [String: String] = [:]) throws {
+  init(columns: Int, narrowing: ScreenModel.Narrowing, environment: [String: String] = ["TERM": "xterm"]) throws {
     let ends = try PseudoTerminal.open(columns: UInt16(columns))
     (reading, writing) = ends
     let time = Time()
@@ -82,7 +82,7 @@ private final class Window {
       let rows = window.model.rows
       #expect(rows.count == 2 && rows.first?.hasPrefix("a note".prefix(width)) == true, "\(width): \(rows)")
       #expect(rows.last.map { $0.count < width } == true)
-      #expect(rows.last?.contains("50/10".prefix(width - 1)) == true)
+      #expect(rows.last?.contains("50 of 10".prefix(width - 1)) == true)
       if width >= 80 { #expect(rows.last?.contains("slow.example slow: ") == true) }
     }
 
@@ -113,7 +113,7 @@ private final class Window {
 
     window.tick(after: 10)
 
-    #expect(window.text == "1/2 items, 1 failed, ETA 0:10\r\n")
+    #expect(window.text == "1 of 2 items, 1 failed, ETA 0:10\r\n")
   }
 
   @Test func `Escape sequences from a manifest do not reach the terminal`() throws {

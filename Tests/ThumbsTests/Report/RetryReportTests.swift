@@ -125,6 +125,10 @@ extension RetryReport {
     ("../x.{ext}", #"r, line 1: the file name '../x.{ext}' is invalid."#),
     ("a.{stem}", "r, line 1: the file name 'a.{stem}' is invalid."),
     ("a.{ext", "r, line 1: the file name 'a.{ext' is invalid."),
+    ("a/../../x", "r, line 1: the file name 'a/../../x' is invalid."),
+    ("/etc/x", "r, line 1: the file name '/etc/x' is invalid."),
+    ("a//x", "r, line 1: the file name 'a//x' is invalid."),
+    ("./x/", "r, line 1: the file name './x/' is invalid."),
   ])
   func `A forged file name cannot lead out of the directory`(file: String, reason: String) throws {
     var line = try failed(.http(503))

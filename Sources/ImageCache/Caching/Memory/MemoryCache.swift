@@ -10,9 +10,17 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
   private let shards: [4 of Mutex<S3FIFO<Key, Value>>]
   /// The mask for the bits of a key that select its shard.
   private let shardBits: UInt64
+  /// Receives the number of values that an insertion has evicted.
+  private let onEviction: @Sendable (Int) -> Void
 
   /// Creates an empty cache. `costLimit` bounds the total cost of its values, usually in bytes.
-  public init(costLimit: Int) {
+  public convenience init(costLimit: Int) {
+    self.init(costLimit: costLimit) { _ in }
+  }
+
+  /// - Parameter onEviction: Receives the number of values that an insertion has evicted, outside the lock.
+  init(costLimit: Int, onEviction: @escaping @Sendable (Int) -> Void) {
+    self.onEviction = onEviction
     let limit = max(0, costLimit)
     // Each share must have room for the largest values, which may cost an eighth of the whole.
     let count = limit >= 4 << 20 ? 4 : 1
@@ -36,9 +44,11 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
   @discardableResult
   public func insert(_ value: Value, for key: Key, cost: Int) -> Bool {
     var evicted: [Value] = []
-    return shards[shard(of: key)].withLock {
+    let isStored = shards[shard(of: key)].withLock {
       $0.insert(value, for: key, cost: max(1, cost), evicted: &evicted) != .refused
     }
+    if !evicted.isEmpty { onEviction(evicted.count) }
+    return isStored
   }
 
   /// Removes the value of `key`.

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Makes a Python wheel with the command: wheel.py THUMBS LICENSES DIRECTORY
+
+`pip install` puts the command next to python3. The same input gives the same bytes; times come from SOURCE_DATE_EPOCH.
+"""
+import base64
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import zipfile
+
+TAG = "py3-none-manylinux_2_34_x86_64"
+METADATA = """Metadata-Version: 2.1
+Name: thumbs
+Version: {version}
+Summary: Makes thumbnails from a list of image URLs
+License: MIT
+Requires-Python: >=3.8
+Classifier: Environment :: Console
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Topic :: Multimedia :: Graphics
+Description-Content-Type: text/markdown
+
+The command `thumbs` for Linux on x86-64. It downloads each image of a list once, renders every size from one decode,
+caches the results, and reports the outcome of each row. It needs glibc 2.34 and no other library.
+"""
+WHEEL = f"""Wheel-Version: 1.0
+Generator: thumbs
+Root-Is-Purelib: false
+Tag: {TAG}
+"""
+
+
+def record(name, content):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(content)}\n"
+
+
+def main():
+    command, licenses, directory = map(pathlib.Path, sys.argv[1:])
+    version = subprocess.check_output([command.resolve(), "--version"], text=True).strip()
+    info = f"thumbs-{version}.dist-info"
+    files = {f"thumbs-{version}.data/scripts/thumbs": command.read_bytes()}
+    for path in sorted(licenses.iterdir()):
+        files[f"{info}/licenses/{path.name}"] = path.read_bytes()
+    files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
+    files[f"{info}/WHEEL"] = WHEEL.encode()
+    lines = "".join(record(name, content) for name, content in files.items())
+    files[f"{info}/RECORD"] = f"{lines}{info}/RECORD,,\n".encode()
+    # The format of zip cannot express times before 1980.
+    moment = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]
+    with zipfile.ZipFile(directory / f"thumbs-{version}-{TAG}.whl", "w") as wheel:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, moment)
+            entry.external_attr = (0o100755 if name.endswith("/scripts/thumbs") else 0o100644) << 16
+            wheel.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
+
+
+main()

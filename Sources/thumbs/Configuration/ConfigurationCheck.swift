@@ -1,0 +1,62 @@
+import ArgumentParser
+
+/// The check of the settings of a configuration file, one after the other.
+struct ConfigurationCheck {
+  let translation: SettingArguments
+  /// The lines of the options set so far, by table and key.
+  private var lines: [[String]: Int] = [:]
+  /// The commands of each table with their options.
+  private var catalog: [String: [(command: any ParsableCommand.Type, options: CommandOptions)]] = [:]
+
+  /// Creates the check of a file without settings so far.
+  init(translation: SettingArguments) { self.translation = translation }
+
+  /// Throws if `setting` is unknown, repeated, of a wrong type or invalid.
+  mutating func check(_ setting: ConfigurationSetting) throws(ConfigurationError) {
+    if let table = setting.table, !ConfigurationRules.tables.contains(table) {
+      let names = ConfigurationRules.tables.map { "[\($0)]" }.joined(separator: ", ")
+      throw translation.error(setting, "there is no table [\(table)]; the tables are \(names)")
+    }
+    guard let key = setting.key else { return }
+    for (command, options) in commands(of: setting.table) {
+      guard let option = options[setting] else { continue }
+      try checkUse(of: option, setting)
+      return try check(try translation.arguments(for: setting, option), of: setting, command, options)
+    }
+    let advice = OptionAdvice.advice(for: "--\(key)").map { ". " + $0 } ?? ""
+    throw translation.error(setting, "there is no option '\(key)'\(advice)")
+  }
+
+  private mutating func commands(
+    of table: String?
+  ) -> [(command: any ParsableCommand.Type, options: CommandOptions)] {
+    if let known = catalog[table ?? ""] { return known }
+    let commands = ConfigurationRules.commands(of: table).map { ($0, CommandOptions($0)) }
+    catalog[table ?? ""] = commands
+    return commands
+  }
+
+  private mutating func checkUse(
+    of option: CommandOptions.Option, _ setting: ConfigurationSetting
+  ) throws(ConfigurationError) {
+    let isOfCache = setting.table != "cache" || ConfigurationRules.ofCache.contains(option.key)
+    guard isOfCache, !ConfigurationRules.unconfigurable.contains(option.key) else {
+      throw translation.error(setting, "'\(option.key)' can be given only on the command line")
+    }
+    if let line = lines.updateValue(setting.line, forKey: [setting.table ?? "", option.key]) {
+      throw translation.error(setting, "'\(option.key)' is set in line \(line), too; keep one of them")
+    }
+  }
+
+  /// Lets the parser of `command` check the values in `arguments`.
+  private func check(
+    _ arguments: [String], of setting: ConfigurationSetting, _ command: any ParsableCommand.Type,
+    _ options: CommandOptions
+  ) throws(ConfigurationError) {
+    do {
+      _ = try command.parseAsRoot(arguments + options.placeholders)
+    } catch {
+      throw translation.error(setting, command.message(for: error))
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import ImageCache
+
+/// Checks whether the cache directory can be used.
+struct CacheCheck: DoctorCheck {
+  private static let elsewhere = "choose another directory with --cache-dir or THUMBS_CACHE_DIR"
+
+  /// The condition of the directory; nil if no directory is known.
+  var condition: CacheCondition?
+
+  var findings: [Finding] {
+    guard let condition else {
+      return [
+        .warning(
+          "cache", "There is no home directory, so nothing is cached.",
+          remedy: "Set HOME, or \(Self.elsewhere).")
+      ]
+    }
+    return [fault(of: condition) ?? .ok("cache", Self.message(condition), Self.values(condition))]
+  }
+
+  /// Returns the first reason why the cache cannot be used, or not at once; nil if it can.
+  private func fault(of condition: CacheCondition) -> Finding? {
+    let path = condition.directory
+    func problem(_ message: String, _ remedy: String) -> Finding {
+      .problem("cache", message, remedy: remedy, Self.values(condition))
+    }
+    if let owner = condition.owner, owner != condition.user {
+      return problem(
+        "\(path) belongs to user \(owner), not to \(condition.user), so nothing is cached.",
+        "Change its owner (chown -R \(condition.user) \(path)), or \(Self.elsewhere).")
+    }
+    if let fileSystem = condition.fileSystem, fileSystem.isRemote {
+      return problem(
+        "\(path) is on \(fileSystem.name), where a shared cache is not safe, so nothing is cached.",
+        "Use a local disk: \(Self.elsewhere).")
+    }
+    if condition.fileSystem?.isReadOnly ?? false || !condition.isWritable {
+      return problem("\(path) cannot be written, so nothing is cached.", "Make it writable, or \(Self.elsewhere).")
+    }
+    if case .unreadable(let error) = condition.contents { return problem(error.message, Self.remedy(for: error.code)) }
+    return lockFault(of: condition) ?? shortage(of: condition)
+  }
+
+  private func shortage(of condition: CacheCondition) -> Finding? {
+    guard let fileSystem = condition.fileSystem, fileSystem.isShort else { return nil }
+    return .warning(
+      "cache",
+      "Only \(CacheText.size(fileSystem.availableBytes)) are free at \(condition.directory); the cache grows "
+        + "no further.", remedy: "Free some space, or \(Self.elsewhere).", Self.values(condition))
+  }
+
+  private func lockFault(of condition: CacheCondition) -> Finding? {
+    switch condition.lock {
+    case .missing, .free: nil
+    case .held:
+      .warning(
+        "cache", "Another process holds the lock of \(condition.directory).",
+        remedy: "Repeat the check. If the lock stays, end the process (fuser \(condition.directory)/lock shows it).",
+        Self.values(condition))
+    case .unusable(let reason):
+      .problem(
+        "cache", "The lock of \(condition.directory) cannot be used: \(reason).",
+        remedy: "Make the file lock writable for its owner, or \(Self.elsewhere).", Self.values(condition))
+    }
+  }
+
+  private static func remedy(for code: DiskCacheError.Code) -> String {
+    switch code {
+    case .corrupt, .noCache, .io: "Run thumbs cache verify --repair."
+    case .newerSchema: "Use a version of thumbs at least as new as the one that made the cache."
+    case .networkFileSystem: "Use a local disk: \(elsewhere)."
+    case .busy: "Repeat the check when the other process has ended."
+    case .diskFull: "Free some space, or \(elsewhere)."
+    }
+  }
+
+  private static func message(_ condition: CacheCondition) -> String {
+    let place = "\(condition.directory) (\(condition.fileSystem?.name ?? "unknown file system"))"
+    guard case .cache(let statistics) = condition.contents else { return "\(place): not yet created by a run" }
+    let limit = statistics.storedLimit.map(CacheText.size) ?? "2.00 GiB by default"
+    let size = CacheText.size(statistics.usedBytes)
+    return
+      "\(place): generation \(statistics.generation), \(size) of \(limit), \(CacheText.sources(statistics.sources))"
+  }
+
+  private static func values(_ condition: CacheCondition) -> [String: String] {
+    var values = ["directory": condition.directory, "user": "\(condition.user)", "lock": "\(condition.lock)"]
+    values["owner"] = condition.owner.map { "\($0)" }
+    values["fileSystem"] = condition.fileSystem?.name
+    values["availableBytes"] = condition.fileSystem.map { "\($0.availableBytes)" }
+    guard case .cache(let statistics) = condition.contents else { return values }
+    values["generation"] = "\(statistics.generation)"
+    values["usedBytes"] = "\(statistics.usedBytes)"
+    values["limitBytes"] = statistics.storedLimit.map { "\($0)" }
+    return values
+  }
+}

@@ -1,0 +1,60 @@
+import BatchFetch
+import Glibc
+import ImageCache
+
+/// The findings of `thumbs doctor`. Its JSON fields are the properties: fields may be added; existing ones do not
+/// change.
+struct Checkup: Encodable {
+  let schema = 1
+  /// The number of findings that make a run, or a part of it, fail.
+  let problems: Int
+  /// The number of findings that a run can live with.
+  let warnings: Int
+  let findings: [Finding]
+
+  private enum CodingKeys: CodingKey {
+    case schema, problems, warnings, findings
+  }
+
+  /// Makes `checks`.
+  init(_ checks: [any DoctorCheck]) {
+    findings = checks.flatMap(\.findings)
+    problems = findings.count { $0.state == .problem }
+    warnings = findings.count { $0.state == .warning }
+  }
+
+  /// Returns the checks of this machine, for a cache in `cacheDirectory`. Nothing is changed on disk.
+  static func checks(cacheDirectory: String?, environment: [String: String]) -> [any DoctorCheck] {
+    let bundle = CertificateBundle.find(environment: environment)
+    let authorities = bundle.map { (file: $0, directory: nil) } ?? CurlTransport.standardAuthorities
+    return [
+      LibraryCheck(libraries: CurlTransport.libraries + LibraryVersion.imageCache),
+      FormatCheck(sources: SourceFormat.all.map(\.rawValue), outputs: OutputFormat.all.map(\.rawValue)),
+      CacheCheck(condition: cacheDirectory.map { CacheCondition(measuring: $0) }),
+      CertificateCheck(file: authorities.file, directory: authorities.directory),
+      ProxyCheck(environment: environment), DescriptorCheck(limits: ResourceLimit.descriptors),
+      MemoryCheck(limits: MemoryLimits(root: "")), SpaceCheck(path: ".", fileSystem: FileSystem(at: ".")),
+    ]
+  }
+
+  /// The findings as lines for people, and their number.
+  var text: String {
+    (findings.map(Self.text) + [total]).joined(separator: "\n")
+  }
+
+  private static func text(of finding: Finding) -> String {
+    let head = column(finding.state.rawValue, 9) + column(finding.check, 13) + finding.message.printable
+    guard let remedy = finding.remedy else { return head }
+    return head + "\n" + column("", 22) + "Remedy: " + remedy.printable
+  }
+
+  private static func column(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+
+  private var total: String {
+    let counts = [("problem", problems), ("warning", warnings)].filter { $0.1 > 0 }
+    if counts.isEmpty { return "No problems." }
+    return counts.map { "\($1) \($0)\($1 == 1 ? "" : "s")" }.joined(separator: ", ") + "."
+  }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+import ImageCache
+
+/// `thumbs doctor`: checks whether this machine is ready for a run.
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Check libraries, cache, certificates, proxies, limits and free space.",
+    discussion: """
+      Each line is ok, a warning (a run works, but slower or with fewer features) or a problem (a run, or a part of \
+      it, does not work), with a remedy. Nothing is changed on disk, and nothing is requested.
+
+      Examples:
+        thumbs doctor
+        thumbs doctor --json
+
+      Exit status:
+        0    no problem
+        1    at least one problem
+      """)
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Cache directory. (default: $THUMBS_CACHE_DIR, else $XDG_CACHE_HOME/thumbs, else ~/.cache/thumbs)",
+      valueName: "dir"),
+    completion: .directory)
+  var cacheDir: String?
+
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let environment = ProcessInfo.processInfo.environment
+    let directory = cacheDir ?? CacheLocation.standard(environment: environment)
+    let checkup = Checkup(Checkup.checks(cacheDirectory: directory, environment: environment))
+    try output.print(checkup, or: checkup.text)
+    if checkup.problems > 0 { throw ExitCode.failure }
+  }
+}

@@ -1,0 +1,30 @@
+import BatchFetch
+import ImageCache
+
+/// Checks the versions of the program and of its libraries.
+struct LibraryCheck: DoctorCheck {
+  private static let tlsNames = [
+    "OpenSSL", "GnuTLS", "LibreSSL", "BoringSSL", "wolfSSL", "mbedTLS", "rustls-ffi", "AWS-LC",
+  ]
+
+  /// The libraries with the versions in use.
+  var libraries: [LibraryVersion]
+  /// The version of the command.
+  var version = Downloader.version
+  /// The version of the Swift runtime.
+  var swift = "\(_SwiftStdlibVersion.current)"
+
+  var findings: [Finding] {
+    let program = Finding.ok("version", "thumbs \(version), Swift \(swift)", ["thumbs": version, "Swift": swift])
+    let text = libraries.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
+    let values = Dictionary(libraries.map { ($0.name, $0.version) }) { first, _ in first }
+    guard libraries.contains(where: { Self.tlsNames.contains($0.name) }) else {
+      let remedy = "Install a libcurl with TLS, such as libcurl4 of Debian."
+      return [
+        program,
+        .problem("libraries", "\(text). libcurl has no TLS, so https fails.", remedy: remedy, values),
+      ]
+    }
+    return [program, .ok("libraries", text, values)]
+  }
+}

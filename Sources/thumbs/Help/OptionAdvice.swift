@@ -1,0 +1,59 @@
+/// Advice for options that do not exist, by what their users mean.
+///
+/// The argument parser suggests names with similar letters, which for `--out` is `--fit`.
+struct OptionAdvice: Hashable, Sendable {
+  /// The names, with their hyphens.
+  let names: [String]
+  /// The sentences after "Unknown option".
+  let text: String
+
+  /// Advises to use `option` in place of each of `names`, which are separated by spaces. `usage` follows the option.
+  init(_ names: String, use option: String, _ usage: String = "") {
+    self.init(names, say: "Did you mean '\(option)'?\(usage.isEmpty ? "" : " " + usage)")
+  }
+
+  /// Advises with `text`.
+  init(_ names: String, say text: String) {
+    self.names = names.split(separator: " ").map(String.init)
+    self.text = text
+  }
+}
+
+extension OptionAdvice {
+  /// Returns `message` of the argument parser with better advice, if it is about an unknown option in `arguments`.
+  static func improve(_ message: String, arguments: [String]) -> String {
+    let pattern = #/Error: Unknown option '(?<name>[^']+)'(?:\. Did you mean '(?<near>[^']+)'\?)?/#
+    guard let match = message.prefixMatch(of: pattern) else { return message }
+    let name = String(match.name)
+    let near = match.near.map(String.init).flatMap { isTypingError(name, for: $0) ? $0 : nil }
+    let advice = advice(for: name, in: CalledCommand(arguments)) ?? near.map { "Did you mean '\($0)'?" }
+    return "Error: Unknown option '\(name)'" + (advice.map { ". " + $0 } ?? "") + message[match.range.upperBound...]
+  }
+
+  /// Returns the advice for `name`, which no fetching command has; nil if its meaning is unknown.
+  static func advice(for name: String) -> String? { table[name] ?? joined(name).flatMap { table[$0] } }
+
+  /// Returns true if the names differ in few letters for their length.
+  private static func isTypingError(_ name: String, for other: String) -> Bool {
+    name.difference(from: other).count <= max(1, name.drop { $0 == "-" }.count / 2)
+  }
+
+  private static func advice(for name: String, in command: CalledCommand) -> String? {
+    let fetches = CommandOptions(FetchCommand.self)[name] != nil
+    switch command {
+    case .fetch: return advice(for: name)
+    case .retry where fetches: return "It is an option of 'thumbs fetch'; retry uses the settings in the report."
+    case .retry: return advice(for: name)
+    case .other: return fetches ? "It is an option of 'thumbs fetch'." : nil
+    }
+  }
+
+  /// Returns the short option of a short option with its value, such as `-P4`.
+  private static func joined(_ name: String) -> String? { name.hasPrefix("--") ? nil : String(name.prefix(2)) }
+
+  private static let table: [String: String] = {
+    var table: [String: String] = [:]
+    for advice in all { for name in advice.names { table[name] = advice.text } }
+    return table
+  }()
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import ImageCache
+import Synchronization
+
+/// The image of `--fallback`, which failed rows get as their file.
+final class FallbackImage: Sendable {
+  /// The maximum length of the file in bytes.
+  private static let longest = 32 << 20
+  /// The maximum number of thumbnails that are kept. More are rendered again for each row.
+  private static let capacity = 64
+
+  /// The path of the file, as given on the command line.
+  let path: String
+  private let bytes: [UInt8]
+  private let renderer = Renderer()
+  private let thumbnails = Mutex<[ThumbnailSpec: Thumbnail]>([:])
+
+  /// Reads the image in the file at `path`, and decodes it once.
+  ///
+  /// - Throws: A `ValidationError` with the file and the reason.
+  init(contentsOf path: String) throws {
+    self.path = path
+    do {
+      guard let bytes = try ByteSource.open(path, expecting: "an image").bytes(limit: Self.longest) else {
+        throw ValidationError("\(path) is longer than \(ByteSize(count: Self.longest)).")
+      }
+      self.bytes = bytes
+      _ = try renderer.render(bytes, specs: [ThumbnailSpec(width: 16)])
+    } catch let error as ManifestError {
+      throw ValidationError("\(error)")
+    } catch let error as ImageError {
+      throw ValidationError("\(path): \(error.message)")
+    }
+  }
+
+  /// Returns the thumbnails of the image, one per spec. Throws for a spec that cannot be rendered.
+  func thumbnails(_ specs: [ThumbnailSpec]) throws(ImageError) -> [Thumbnail] {
+    var result: [Thumbnail] = []
+    for spec in specs { result.append(try thumbnail(spec)) }
+    return result
+  }
+
+  /// Under the lock, so that rows that fail at the same time render it only once.
+  private func thumbnail(_ spec: ThumbnailSpec) throws(ImageError) -> Thumbnail {
+    try thumbnails.withLock { thumbnails throws(ImageError) in
+      if let known = thumbnails[spec] { return known }
+      guard let thumbnail = try renderer.render(bytes, specs: [spec]).thumbnails.first else {
+        throw ImageError(.decodeError, "The fallback has no image.")
+      }
+      if thumbnails.count < Self.capacity { thumbnails[spec] = thumbnail }
+      return thumbnail
+    }
+  }
+}

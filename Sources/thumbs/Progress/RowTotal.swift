@@ -1,0 +1,17 @@
+/// The number of all rows of a run, as far as it is known.
+enum RowTotal: Hashable, Sendable {
+  /// Nothing is known: the rows come from a pipe, or reading has just begun.
+  case unknown
+  /// An estimate, from the part of the manifests that has been read.
+  case about(Int)
+  /// The exact number.
+  case exactly(Int)
+
+  /// The number; nil if it is unknown.
+  var count: Int? {
+    switch self {
+    case .unknown: nil
+    case .about(let count), .exactly(let count): count
+    }
+  }
+}

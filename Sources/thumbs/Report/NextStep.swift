@@ -1,0 +1,24 @@
+import BatchFetch
+
+/// The advice after a run with failures.
+enum NextStep {
+  /// Returns what to do about the failures in `summary`, as a line without a line feed; nil if there are none. `report`
+  /// is the path of the report; nil if there is none, and `-` for standard output.
+  static func advice(about summary: Summary, report: String?) -> String? {
+    guard summary.failedCount + summary.cancelled > 0, report != "-" else { return nil }
+    guard let report else {
+      return "  next: add --report r.jsonl to keep the failures for thumbs report and thumbs retry"
+    }
+    let isWorthRetrying = summary.cancelled > 0 || summary.failed.keys.contains(where: \.isRetryable)
+    return "  next: thumbs \(isWorthRetrying ? "retry" : "report failed") \(quoted(report).printable)"
+  }
+
+  /// Returns `path` as a word of a shell.
+  private static func quoted(_ path: String) -> String {
+    let isPlain = path.utf8.allSatisfy { byte in
+      Character(Unicode.Scalar(byte)).isLetter && byte < 0x80 || (0x30...0x39).contains(byte)
+        || "./_-+".utf8.contains(byte)
+    }
+    return isPlain && !path.hasPrefix("-") ? path : "'" + path.replacing("'", with: #"'\''"#) + "'"
+  }
+}

@@ -1,0 +1,48 @@
+/// Reads a report line by line, in constant memory.
+struct ReportReader {
+  /// A line with a row.
+  struct Line {
+    /// The members of the row.
+    let row: ReportRow
+    /// The JSON text of the line.
+    let text: String
+  }
+
+  /// True if the report says that rows of its run are missing.
+  private(set) var isPartial = false
+  /// True if the last line is not finished. It is ignored: the process was killed, or is still writing it.
+  private(set) var isCut = false
+  private var lines: LineReader
+
+  /// Opens the report at `path`, which may be compressed with gzip; `-` is standard input.
+  init(path: String) throws(ManifestError) {
+    self.init(LineReader(try .open(path, expecting: "a report").unpacked(), longestLine: RetryReport.longestLine))
+  }
+
+  /// Reads the report in `lines`.
+  init(_ lines: LineReader) { self.lines = lines }
+
+  /// Returns the next row; nil after the last.
+  ///
+  /// - Throws: An error for a line that is not one of a report, and after which the file goes on.
+  mutating func next() throws(ManifestError) -> Line? {
+    while let line = try lines.next() {
+      guard let bytes = line.bytes else { throw ManifestError(lines.name, at: .line(line.number), "is too long") }
+      if bytes.allSatisfy({ $0 == 0x20 }) { continue }
+      do throws(DocumentFlaw) {
+        let value = try JSONDocument.parse(bytes)
+        if let row = ReportRow(value) { return Line(row: row, text: String(decoding: bytes, as: UTF8.self)) }
+        guard (value as? [String: Any])?["complete"] as? Bool == false else {
+          throw DocumentFlaw(reason: "it has no index and status")
+        }
+        isPartial = true
+      } catch {
+        guard !line.isEnded, line.number > 1 else {
+          throw ManifestError(lines.name, at: .line(line.number), "not a report line: \(error.reason)")
+        }
+        isCut = true
+      }
+    }
+    return nil
+  }
+}

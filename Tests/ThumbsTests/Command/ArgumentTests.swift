@@ -1,0 +1,78 @@
+import ArgumentParser
+import TestSupport
+import Testing
+
+@testable import thumbs
+
+/// URLs and manifests on the command line.
+@Suite("thumbs fetch: arguments", .timeLimit(.minutes(5))) struct ArgumentTests {
+  @Test func `URLs and manifests mix, and the rows follow the command line, then --input-file`() async throws {
+    let fixture = try CommandFixture()
+    let urls = ["/a.png", "/b.png", "/c.png"].map(fixture.server.url)
+    _ = try fixture.directory.write(fixture.server.url("/one.png") + "\n", as: "one.txt")
+    _ = try fixture.directory.write("url\n" + fixture.server.url("/two.png") + "\n", as: "two.csv")
+
+    let result = try await fixture.fetch("-i", "two.csv", urls[0], urls[1], "one.txt", urls[2])
+
+    #expect(result.ending == .exit(0), "\(result.errors)")
+    let rows = try fixture.report().sorted { $0.index < $1.index }
+    #expect(rows.map(\.url) == urls[..<2] + [fixture.server.url("/one.png"), urls[2], fixture.server.url("/two.png")])
+    #expect(try fixture.outputs() == ["a.png", "b.png", "c.png", "one.png", "two.png"])
+  }
+
+  @Test func `A file of --input-file may be standard input, but only once`() async throws {
+    let fixture = try CommandFixture()
+    let command = try fixture.start(fixture.fetchArguments(["-i", "-"]), input: .pipe)
+    command.write(fixture.server.url("/a.png") + "\n")
+    command.closeInput()
+
+    #expect(await command.result().ending == .exit(0))
+    #expect(try fixture.outputs() == ["a.png"])
+    let twice = try await fixture.fetch("-", "-i", "-")
+    #expect(twice.errors.contains("give - only once"))
+  }
+
+  @Test(arguments: [
+    ("https://a.example/x.jpg", true), ("HTTP://a.example/x", true), ("file:///tmp/x.png", true), ("s3://b/x", true),
+    ("list.txt", false), ("-", false), ("a:b", false), ("./https://a.example/x", false), ("1://x", false),
+  ])
+  func `An argument with a scheme is a URL`(argument: String, isURL: Bool) {
+    #expect(ManifestInput(argument: argument) == (isURL ? .url(argument) : .file(argument)))
+  }
+
+  @Test(arguments: ["a.example/x.jpg", "www.a.example", "www.a.example/x", "127.0.0.1:8080/a/b.PNG"])
+  func `A URL without its scheme is an error that names the remedy, unless it is a file`(argument: String)
+    throws
+  {
+    let options = try ManifestOptions.parse([argument])
+
+    #expect(usageError { _ = try options.inputs { _ in false } }?.contains("put https:// in front of it") == true)
+    #expect(try options.inputs { _ in true } == [.file(argument)])
+  }
+
+  @Test(arguments: ["lists/apps.plist", "./x.jpg", "../a.b/list.csv", "photo.jpg", "/tmp/a.example/x.jpg"])
+  func `A path is not taken for a URL`(argument: String) throws {
+    #expect(try ManifestOptions.parse([argument]).inputs { _ in false } == [.file(argument)])
+  }
+
+  @Test func `A URL with a scheme that is not supported fails its row only`() async throws {
+    let fixture = try CommandFixture()
+
+    let result = try await fixture.fetch("s3://bucket/x.png", fixture.server.url("/a.png"), "file:///etc/hostname")
+
+    #expect(result.ending == .exit(1))
+    #expect(try fixture.report().map(\.status).sorted() == ["failed", "failed", "ok"])
+    #expect(try fixture.outputs() == ["a.png"])
+  }
+
+  @Test func `With --allow-file, a local image that is an argument is never overwritten`() async throws {
+    let fixture = try CommandFixture()
+    let photo = SampleImage.png(width: 40, height: 30, seed: 1)
+    let path = try fixture.directory.write(photo, as: "x.png")
+
+    let result = try await fixture.fetch("--allow-file", "--overwrite", "file://" + path, "-s8", "-o.")
+
+    #expect(result.ending == .exit(1), "\(result.errors)")
+    #expect(try Array(fixture.data("x.png")) == photo)
+  }
+}

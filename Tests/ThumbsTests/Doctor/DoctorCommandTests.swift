@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import ImageCache
+import TestSupport
+import Testing
+
+@Suite("thumbs doctor", .timeLimit(.minutes(5))) struct DoctorCommandTests {
+  /// The findings of `thumbs doctor --json`, by check.
+  private static func findings(_ result: CommandResult) throws -> [String: [String: Any]] {
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    let findings = try #require(object["findings"] as? [[String: Any]])
+    return Dictionary(findings.map { ($0["check"] as? String ?? "", $0) }) { first, _ in first }
+  }
+
+  private static func doctor(
+    _ fixture: CommandFixture, environment: [String: String] = [:], setup: String? = nil
+  ) async throws -> CommandResult {
+    let arguments = ["doctor", "--json", "--cache-dir", fixture.cache]
+    return try await fixture.start(arguments, environment: environment, setup: setup).result()
+  }
+
+  @Test func `The report names versions, formats and the cache`() async throws {
+    let fixture = try CommandFixture()
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(0))
+    let findings = try Self.findings(try await Self.doctor(fixture))
+    let libraries = try #require(findings["libraries"]?["values"] as? [String: String])
+    let cache = try #require(findings["cache"]?["values"] as? [String: String])
+
+    for name in ["libcurl", "libpng", "libdeflate", "lcms2", "SQLite"] {
+      #expect(libraries[name]?.first?.isNumber == true, "\(name) \(libraries[name] ?? "missing")")
+    }
+    #expect(findings["version"]?["values"] as? [String: String] != nil)
+    #expect((findings["formats"]?["values"] as? [String: String])?["in"]?.contains("jpeg") == true)
+    #expect(cache["generation"] == "1" && cache["lock"] == "free" && cache["directory"] == fixture.cache)
+  }
+
+  @Test func `Nothing is changed on disk`() async throws {
+    let fixture = try CommandFixture()
+    _ = try await Self.doctor(fixture)
+    #expect(try fixture.directory.files() == [])
+
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(0))
+    let files = try Self.contents(fixture.cache)
+    _ = try await Self.doctor(fixture)
+    #expect(try Self.contents(fixture.cache) == files)
+  }
+
+  /// The bytes of every file below `path` except the index of SQLite's log, which holds its readers.
+  private static func contents(_ path: String) throws -> [String: Data] {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: path).filter { !$0.hasSuffix("-shm") }
+    return Dictionary(
+      uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: "\(path)/\($0)") ?? Data()) })
+  }
+
+  @Test func `A machine without problems exits with 0, another one with 1`() async throws {
+    let fixture = try CommandFixture()
+    let bad = try await Self.doctor(fixture, environment: ["https_proxy": "ftp://me:secret@a.example"])
+    #expect(bad.ending == .exit(1))
+    #expect(!bad.output.contains("secret"))
+
+    let good = try await fixture.run("doctor", "--cache-dir", fixture.cache)
+    let hasProblem = good.output.contains("\nproblem ")
+    #expect(good.ending == .exit(hasProblem ? 1 : 0))
+    #expect(good.output.contains("ok       version      thumbs "))
+  }
+
+  @Test func `Too few descriptors are reported, although no run could start`() async throws {
+    let fixture = try CommandFixture()
+    let result = try await Self.doctor(fixture, setup: "ulimit -n 30")
+
+    #expect(result.ending == .exit(1))
+    #expect(try Self.findings(result)["descriptors"]?["state"] as? String == "problem")
+  }
+
+  @Test func `A cache that is a file, damaged or locked is reported`() async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("g1\n", as: "file")
+    let file = try await fixture.run("doctor", "--json", "--cache-dir", fixture.directory.path("file/cache"))
+    #expect(try Self.findings(file)["cache"]?["state"] as? String == "problem")
+
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(0))
+    let lock = open(fixture.cache + "/lock", O_RDWR | O_CLOEXEC)
+    defer { close(lock) }
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    #expect(try Self.findings(try await Self.doctor(fixture))["cache"]?["state"] as? String == "warning")
+
+    _ = try fixture.directory.write(String(repeating: "x", count: 8192), as: "cache/g000001/cache.db")
+    #expect(try Self.findings(try await Self.doctor(fixture))["cache"]?["state"] as? String == "problem")
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func `A cache of another user is reported`() async throws {
+    let fixture = try CommandFixture()
+    try FileManager.default.createDirectory(atPath: fixture.cache, withIntermediateDirectories: true)
+    #expect(chown(fixture.cache, 4242, 4242) == 0)
+    let finding = try #require(try Self.findings(try await Self.doctor(fixture))["cache"])
+
+    #expect(finding["state"] as? String == "problem")
+    #expect((finding["message"] as? String)?.contains("4242") == true)
+  }
+}

@@ -1,0 +1,23 @@
+import Testing
+
+@testable import BatchFetch
+@testable import thumbs
+
+@Suite struct NextStepTests {
+  @Test(
+    arguments: [
+      ([], "r.jsonl", nil), ([.http(404)], "-", nil),
+      ([.http(404)], "r.jsonl", "  next: thumbs report failed r.jsonl"),
+      ([.http(404), .http(503)], "r.jsonl", "  next: thumbs retry r.jsonl"),
+      ([.cancelled], "it's a report", #"  next: thumbs retry 'it'\''s a report'"#),
+      ([.timeoutTotal], "-r", "  next: thumbs retry '-r'"),
+      ([.tls], nil, "  next: add --report r.jsonl to keep the failures for thumbs report and thumbs retry"),
+    ] as [([FailureCode], String?, String?)])
+  func `The advice depends on the failures and the report`(codes: [FailureCode], report: String?, expected: String?) {
+    var summary = Summary()
+    for code in codes {
+      summary.count(ReportLine(ManifestRow(index: 0, url: "u"), .failed(FetchFailure(code, ""))))
+    }
+    #expect(NextStep.advice(about: summary, report: report) == expected)
+  }
+}
