@@ -40,6 +40,8 @@ struct Entry {
     cache.store(source, thumbnails: [thumbnail], for: key)
   }
 
+  var lookup: CacheLookup { CacheLookup(key: key, url: url, specs: Self.specs) }
+
   func isFound(in cache: ThumbnailCache) -> Bool {
     cache.entry(for: key, url: url, specs: Self.specs)?.thumbnails.count == 1
   }

@@ -31,13 +31,13 @@ enum MemoryBenchmark {
     let theirHits = time(lookups) { for number in order { precondition(theirs.object(forKey: keys[number]) != nil) } }
     let hits = time(lookups) { for number in order { look(entries[number], in: ours) } }
     report("NSCache, hit", theirHits, "ns")
-    report("ours, hit", hits, "ns", goal(theirHits / hits, atLeast: 5))
+    report("ours, hit", hits, "ns", goal(theirHits / hits, atLeast: 6))
     let together = time(lookups * threads) {
       DispatchQueue.concurrentPerform(iterations: threads) { _ in
         for number in order { look(entries[number], in: ours) }
       }
     }
-    report("ours, hit, \(threads) threads", together, "ns", goal(hits / together, atLeast: 1.5))
+    report("ours, hit, \(threads) threads", together, "ns", goal(hits / together, atLeast: 1.7))
   }
 
   private static func look(_ entry: Entry, in cache: ThumbnailCache) {
