@@ -375,6 +375,8 @@ class GalleryTest(unittest.TestCase):
             server.gates["later"].set()
             self.assertEqual(run.process.wait(), 0)
             self.wait("document.querySelector('iframe').contentDocument?.querySelectorAll('.ok').length === 3")
+            # The page knows of the end 300 ms after the frame has loaded.
+            self.browser.run("new Promise(done => setTimeout(done, 1000))")
             self.assertEqual(self.browser.run("[dialog.open, window.isSame]"), [True, True])
             self.browser.run("dialog.close()")
             self.wait("document.readyState === 'complete' && !document.getElementById('run')")

@@ -51,15 +51,13 @@ import Testing
     var cards = LiveCards()
     for index in 0..<100 {
       cards.finish([UInt8](repeating: 0, count: 1 << 20), index: index)
-      #expect(cards.byteCount <= LiveCards.byteLimit)
     }
-    #expect(cards.count == 4)
+    #expect(cards.count == 4 && cards.byteCount == LiveCards.byteLimit)
 
     cards.finish([UInt8](repeating: 0, count: 2 * LiveCards.byteLimit), index: 7)
     #expect(cards.count == 1)
 
     cards.finish([1], index: 8)
-    #expect(cards.take() == [.finished([1])])
-    #expect(cards.byteCount == 1)
+    #expect(cards.count == 1 && cards.byteCount == 1)
   }
 }
