@@ -38,8 +38,8 @@ compile_codecs() {
 compile_types() {
   swift package --package-path "$root" resolve >/dev/null
   mkdir -p "$out/HTTPTypes"
-  "$toolchain/swiftc" -O -parse-as-library -module-name HTTPTypes -swift-version 5 -suppress-warnings -sanitize=fuzzer,address \
-    -wmo -emit-module -emit-module-path "$out/HTTPTypes/HTTPTypes.swiftmodule" -c -o "$out/HTTPTypes/HTTPTypes.o" \
+  "$toolchain/swiftc" -O -parse-as-library -module-name HTTPTypes -swift-version 5 -sanitize=fuzzer,address \
+    -suppress-warnings -wmo -emit-module -emit-module-path "$out/HTTPTypes/HTTPTypes.swiftmodule" -c -o "$out/HTTPTypes/HTTPTypes.o" \
     "$root"/.build/checkouts/swift-http-types/Sources/HTTPTypes/*.swift
 }
 

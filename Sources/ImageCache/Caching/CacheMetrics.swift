@@ -40,8 +40,8 @@ struct CacheMetrics: Sendable {
 }
 
 extension ThumbnailCache {
-  /// Sets the gauges, which are the sizes of the tiers, to their current values, and adds the memory hits since the last
-  /// call. Call it before each export of the metrics. It may block on a disk read.
+  /// Sets the gauges, which are the sizes of the tiers, to their current values, and adds the memory hits since the
+  /// last call. Call it before each export of the metrics. It may block on a disk read.
   public func updateGauges() {
     monitor.publishMemoryHits()
     monitor.metrics.memory.bytes.record(memory.usage.cost)
