@@ -12,12 +12,12 @@ public struct CacheEntry: Sendable {
 
   /// The shared contents of an entry.
   final class Content: Sendable {
+    /// The spec of the only thumbnail, which is the usual case. Saves a lookup in the dictionary.
+    let onlySpec: ThumbnailSpec?
     let source: StoredSource
     let thumbnails: [ThumbnailSpec: Thumbnail]
     /// See ``CacheEntry/laterFailure``.
     let laterFailure: StoredSource?
-    /// The spec of the only thumbnail, which is the usual case. Saves a lookup in the dictionary.
-    let onlySpec: ThumbnailSpec?
 
     init(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], laterFailure: StoredSource? = nil) {
       self.source = source
