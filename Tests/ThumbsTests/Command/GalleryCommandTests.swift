@@ -63,6 +63,7 @@ import Testing
     isHealthy.open()
     let arguments = [
       "retry", "report.jsonl", "--cache-dir", fixture.cache, "--gallery", "page.html", "--progress", "none",
+      "--timeout", "2400",
     ]
     let command = try fixture.start(arguments)
     await fixture.server.waitForRequests(2)

@@ -64,7 +64,7 @@ import Testing
     let script = "import pty, sys\npty.spawn(['sh', '-c', 'set -m; \"$0\" \"$@\" & wait'] + sys.argv[1:])\n"
     _ = try fixture.directory.write(script, as: "job.py")
     let command = try fixture.start(
-      ["fetch", list, "--no-cache", "-v"], environment: ["TERM": "xterm"],
+      ["fetch", list, "--no-cache", "-v", "--timeout", "2400"], environment: ["TERM": "xterm"],
       setup: "exec python3 job.py \"$0\" \"$@\"")
 
     // In the foreground, the bar is drawn with the line of the first row.

@@ -168,6 +168,7 @@ import Testing
     let before = try fixture.text("report.jsonl")
     let command = try fixture.start([
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
+      "--timeout", "2400",
     ])
     await fixture.server.waitForRequests(2)
     // A second retry at the same time is rejected and changes nothing.
@@ -190,6 +191,7 @@ import Testing
 
     let command = try fixture.start([
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Slow: yes",
+      "--timeout", "2400",
     ])
     await fixture.server.waitForRequests(2)
     let changed = try fixture.text("report.jsonl") + Self.doneLine + "\n"

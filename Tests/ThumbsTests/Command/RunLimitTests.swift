@@ -155,7 +155,7 @@ import Testing
     let left = try fixture.text("report.jsonl").split(separator: "\n").filter { !$0.contains("/0.png") }
     let retry = try await fixture.run(
       "retry", "report.jsonl", "--report", "report.jsonl", "--cache-dir", fixture.cache, "--header", "X-Retry: yes",
-      "--max-run-bytes", "1")
+      "--max-run-bytes", "1", "--timeout", "2400")
 
     #expect(retry.ending == .exit(75))
     #expect(retry.errors.contains("2 cancelled") && retry.errors.contains("--max-run-bytes"))
