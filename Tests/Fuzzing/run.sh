@@ -39,7 +39,8 @@ compile_types() {
   swift package --package-path "$root" resolve >/dev/null
   mkdir -p "$out/HTTPTypes"
   "$toolchain/swiftc" -O -parse-as-library -module-name HTTPTypes -swift-version 5 -sanitize=fuzzer,address \
-    -suppress-warnings -wmo -emit-module -emit-module-path "$out/HTTPTypes/HTTPTypes.swiftmodule" -c -o "$out/HTTPTypes/HTTPTypes.o" \
+    -suppress-warnings -wmo -emit-module -emit-module-path "$out/HTTPTypes/HTTPTypes.swiftmodule" -c \
+    -o "$out/HTTPTypes/HTTPTypes.o" \
     "$root"/.build/checkouts/swift-http-types/Sources/HTTPTypes/*.swift
 }
 
