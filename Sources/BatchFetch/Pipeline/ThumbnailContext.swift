@@ -122,9 +122,19 @@ extension ThumbnailContext {
     _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey
   ) -> Result<ThumbnailSet, FetchFailure>? {
     let begin = ContinuousClock.now
-    guard let entry = cache.memoryEntry(for: key, url: source.description, specs: request.specs) else { return nil }
-    let decision = CacheDecision(entry, specs: request.specs, mode: mode, since: request.since, now: now())
-    switch decision {
+    var outcome: Result<ThumbnailSet, FetchFailure>?
+    _ = cache.memoryEntry(for: key, url: source.description, specs: request.specs) { entry in
+      outcome = self.outcome(of: entry, request, begin: begin)
+      return outcome != nil
+    }
+    return outcome
+  }
+
+  /// Returns the outcome of a request that `entry` serves; nil if the disk or the server must be asked.
+  private func outcome(
+    of entry: CacheEntry, _ request: ThumbnailRequest, begin: ContinuousClock.Instant
+  ) -> Result<ThumbnailSet, FetchFailure>? {
+    switch CacheDecision(entry, specs: request.specs, mode: mode, since: request.since, now: now()) {
     case .serve(let image, let origin):
       let timings = Timings(queued: begin.duration(to: .now))
       return ServedSource(image, origin: origin, timings: timings).set(for: request.specs).map { .success($0) }

@@ -4,7 +4,7 @@ public struct CacheCounters: Hashable, Sendable {
   public var memoryHits = 0
   /// Lookups served at least partly from disk.
   public var diskHits = 0
-  /// Lookups that found no source.
+  /// Lookups that found no source, or not all of the thumbnails.
   public var misses = 0
   /// Sources committed to disk.
   public var written = 0

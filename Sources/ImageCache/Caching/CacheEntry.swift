@@ -66,7 +66,8 @@ extension CacheEntry.Content {
   /// none.
   func isComplete(for specs: [ThumbnailSpec]) -> Bool {
     if case .failure = source.content { return true }
-    return specs.allSatisfy { thumbnails[$0] != nil }
+    // Comparing a spec is faster than hashing it.
+    return specs.allSatisfy { $0 == onlySpec || thumbnails[$0] != nil }
   }
 
   /// Returns the content with only the thumbnails of `specs`, or the same object if it has no others.

@@ -98,16 +98,22 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Returns the entry that the memory tier has for `key`, without blocking; nil if it has none for this URL.
+  /// Returns the entry that the memory tier has for `key`, without blocking; nil if it has none for this URL. Counts a
+  /// hit if the caller uses the entry; a lookup with ``entry(for:url:specs:)`` follows otherwise, and is counted.
   ///
   /// - Parameters:
   ///   - key: The key of the source.
   ///   - url: The canonical URL, which must equal the stored one.
   ///   - specs: The thumbnails to return. Some may be missing from the entry.
-  public func memoryEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
+  ///   - isUsed: Returns true if the caller uses the entry. The result is nil otherwise. Default: every entry is used.
+  public func memoryEntry(
+    for key: SourceKey, url: String, specs: [ThumbnailSpec], where isUsed: (CacheEntry) -> Bool = { _ in true }
+  ) -> CacheEntry? {
     guard let content = resident(key, url: url, specs: specs) else { return nil }
+    let entry = CacheEntry(content, origin: .memory)
+    guard isUsed(entry) else { return nil }
     monitor.countMemoryHit(of: key)
-    return CacheEntry(content, origin: .memory)
+    return entry
   }
 
   /// Returns the entry of `key` from memory or disk, fresh or stale; nil if there is none for this URL.
@@ -137,7 +143,8 @@ public final class ThumbnailCache: Sendable {
   private func count(_ entries: [CacheEntry?], of lookups: [CacheLookup]) {
     var (diskHits, misses) = (0, 0)
     for (lookup, entry) in zip(lookups, entries) {
-      switch entry?.origin {
+      // An entry that lacks a size does not save the download.
+      switch entry?.content.isComplete(for: lookup.specs) == true ? entry?.origin : nil {
       case .memory: monitor.countMemoryHit(of: lookup.key)
       case .disk: diskHits += 1
       case nil: misses += 1

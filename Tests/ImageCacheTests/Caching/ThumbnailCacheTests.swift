@@ -31,6 +31,39 @@ struct ThumbnailCacheTests {
     #expect(cache.counters.memoryHits == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `A lookup counts as a hit only if it finds all sizes`(isOnDisk: Bool) {
+    let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    cache.flush()
+    if isOnDisk { cache.emptyMemory() }
+    let counts = [[spec, large], [large], [spec]].map { specs in
+      let before = cache.counters
+      let entry = lookUp(1, in: cache, specs: specs)
+      let after = cache.counters
+      return [
+        entry?.thumbnails.count, after.memoryHits - before.memoryHits, after.diskHits - before.diskHits,
+        after.misses - before.misses,
+      ]
+    }
+
+    // The first lookup has loaded the image into memory.
+    #expect(counts == [[1, 0, 0, 1], [0, 0, 0, 1], [1, 1, 0, 0]])
+  }
+
+  @Test func `An entry in memory that the caller does not use is no hit`() {
+    let cache = ThumbnailCache(.init(), logger: .silent)
+    cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
+    let (key, url) = (Fixtures.key(1), Fixtures.url(1))
+    let unused = cache.memoryEntry(for: key, url: url, specs: [spec]) { _ in false }
+    let (hits, used) = (cache.counters.memoryHits, cache.memoryEntry(for: key, url: url, specs: [spec]) { _ in true })
+
+    let count = cache.counters.memoryHits
+
+    #expect(unused == nil && hits == 0)
+    #expect(used != nil && count == 1)
+  }
+
   @Test func `Emptying the memory tier leaves the disk tier unchanged`() {
     let cache = ThumbnailCache(.init(directory: directory.path), logger: .silent)
     for number in 0..<10 {

@@ -44,11 +44,13 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
   @discardableResult
   public func insert(_ value: Value, for key: Key, cost: Int) -> Bool {
     var evicted: [Value] = []
-    let isStored = shards[shard(of: key)].withLock {
-      $0.insert(value, for: key, cost: max(1, cost), evicted: &evicted) != .refused
+    let insertion = shards[shard(of: key)].withLock {
+      $0.insert(value, for: key, cost: max(1, cost), evicted: &evicted)
     }
-    if !evicted.isEmpty { onEviction(evicted.count) }
-    return isStored
+    // The older value of the key is no eviction.
+    let count = insertion == .inserted ? evicted.count : evicted.count - 1
+    if count > 0 { onEviction(count) }
+    return insertion != .refused
   }
 
   /// Removes the value of `key`.
