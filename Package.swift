@@ -102,8 +102,7 @@ let package = Package(
       ]),
   ],
   swiftLanguageModes: [.v6],
-  cLanguageStandard: .c11,
-  cxxLanguageStandard: .cxx17
+  cLanguageStandard: .c11
 )
 
 /// In CI, warnings are errors.
