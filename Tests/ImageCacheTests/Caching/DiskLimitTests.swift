@@ -55,6 +55,32 @@ struct DiskLimitTests {
     #expect(isThere == [true, false, true])
   }
 
+  @Test func `A size that is no longer wanted is evicted, and the other size of the same sources stays`() {
+    let time = Mutex(Fixtures.start)
+    let large = ThumbnailSpec(width: 256)
+    let cache = ThumbnailCache(diskAt: directory.path, limit: 2 << 20, now: { time.withLock { $0 } })
+    for number in 0..<50 {
+      let thumbnails = [Fixtures.thumbnail(number), Fixtures.thumbnail(number, spec: large, bytes: 12_000)]
+      cache.store(Fixtures.source(number), thumbnails: thumbnails, for: Fixtures.key(number))
+    }
+    cache.flush()
+    for round in 2..<6 {
+      time.withLock { $0 += 4000 }
+      let hits = cache.checkedHits(0..<50)
+      #expect(hits == 50, "round \(round)")
+      fill(cache, round * 50..<round * 50 + 25)
+    }
+    let counts = [Fixtures.spec, large].map { spec in
+      (0..<50).count { number in
+        let entry = cache.entry(for: Fixtures.key(number), url: Fixtures.url(number), specs: [spec])
+        return entry?.thumbnails.isEmpty == false
+      }
+    }
+
+    #expect(counts[0] == 50)
+    #expect(counts[1] < 25)
+  }
+
   @Test func `A thumbnail above an eighth of the limit is refused before it is written`() {
     let cache = ThumbnailCache(diskAt: directory.path, limit: 1 << 20)
     fill(cache, 0..<1, bytes: 200_000)
