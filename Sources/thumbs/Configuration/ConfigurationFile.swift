@@ -18,17 +18,19 @@ struct ConfigurationFile: Sendable {
   let settings: [ConfigurationSetting]
 
   /// Reads the file that `environment` names; nil if there is none.
+  init?(environment: [String: String]) throws(ConfigurationError) {
+    guard let path = Self.path(environment) else { return nil }
+    try self.init(path: path)
+  }
+
+  /// Returns the path of the file that `environment` names; nil if there is none.
   ///
   /// That is the file of `THUMBS_CONFIG`, which must exist, or none if that is empty. Without that variable, it is
   /// `thumbs/config.toml` in `XDG_CONFIG_HOME`, or else in `~/.config`.
-  init?(environment: [String: String]) throws(ConfigurationError) {
-    if let path = environment["THUMBS_CONFIG"] {
-      guard !path.isEmpty else { return nil }
-      try self.init(path: path)
-    } else {
-      guard let path = Self.standardPath(environment), access(path, F_OK) == 0 else { return nil }
-      try self.init(path: path)
-    }
+  static func path(_ environment: [String: String]) -> String? {
+    if let path = environment["THUMBS_CONFIG"] { return path.isEmpty ? nil : path }
+    guard let path = standardPath(environment), access(path, F_OK) == 0 else { return nil }
+    return path
   }
 
   /// Reads the file at `path`.
