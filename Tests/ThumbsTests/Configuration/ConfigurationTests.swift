@@ -148,6 +148,35 @@ import Testing
     #expect(!description.contains("secret"))
   }
 
+  @Test(arguments: [
+    ("# A comment.\n", "a", " = 1", 2), ("[", "a", "]", 1), ("x = 1\n[[ ", "'a.b' ", " ]]", 2),
+    ("x = { ", "\"\" ", " = 1 }", 1), ("x = \"\"\"\\\"\"\"\"\"\n", "a", " = 1", 2),
+  ])
+  func `A key of too many parts is an error and does not crash the process`(
+    head: String, part: String, tail: String, line: Int
+  ) throws {
+    let key = Array(repeating: part, count: 20_000).joined(separator: ".")
+    let error = #expect(throws: ConfigurationError.self) { try merge("list.txt", head + key + tail) }
+
+    #expect(error?.description == "\(path), line \(line): a key has more than 16 parts.")
+  }
+
+  @Test func `Comments and strings may contain any number of dots`() throws {
+    let dots = String(repeating: "1.", count: 20)
+    let text = """
+      # \(dots)
+      user-agent = "\\"\(dots)" # \(dots)
+      referer = \"\"\"
+      \(dots)"\(dots)\"\"\"\"
+      header = ['X-A: \(dots)', '''X-B: '\(dots)''']
+      "output" = '.'
+      """
+    let command = try fetch("list.txt", text)
+
+    #expect(command.network.userAgent == "\"\(dots)" && command.network.referer == "\(dots)\"\(dots)\"")
+    #expect(command.network.configuredHeaders.count == 2 && command.output.directory == ".")
+  }
+
   @Test(arguments: [(0o620, false), (0o602, false), (0o644, true), (0o400, true)] as [(mode_t, Bool)])
   func `A file that others may write to is refused`(mode: mode_t, isUsed: Bool) throws {
     _ = try directory.write("concurrency = 8\n", as: "config.toml")
