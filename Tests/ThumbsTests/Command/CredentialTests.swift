@@ -89,7 +89,9 @@ import Testing
   @Test(arguments: ["--report", "--summary", "--gallery", "--metrics"])
   func `The configuration file and ~/.netrc are never replaced by an output`(option: String) async throws {
     let fixture = try CommandFixture()
-    for (name, text, role) in [("c.toml", "retries = 0\n", "the configuration file"), (".netrc", "", "a file of --netrc")] {
+    for (name, text, role) in [
+      ("c.toml", "retries = 0\n", "the configuration file"), (".netrc", "", "a file of --netrc"),
+    ] {
       _ = try fixture.directory.write(text, as: name)
       let arguments = fixture.fetchArguments(["--netrc", fixture.server.url("/a.png"), option, name, "--overwrite"])
 

@@ -100,7 +100,8 @@ import Testing
     ("cache dir", ["cache", "dir", "--cache-dir=/c"]),
     ("cache ls --json", ["cache", "ls", "--cache-dir=/c", "--json"]), ("cache", ["cache"]),
     ("doctor --json", ["doctor", "--cache-dir=/c", "--json"]), ("cache nope", ["cache", "nope"]),
-    ("--version", ["--version"]), ("fetch --help", ["fetch", "--help"]),
+    ("doctor --no-config", ["doctor", "--no-config"]), ("--version", ["--version"]),
+    ("fetch --help", ["fetch", "--help"]),
     ("help fetch", ["help", "fetch"]), ("--no-config x", ["--no-config", "x"]),
     ("x -- --no-config", ["fetch", "--cache-dir=/c", "--max-time=5", "x", "--", "--no-config"]),
   ])
@@ -108,6 +109,10 @@ import Testing
     let text = "cache-dir = \"/c\"\nmax-time = 5\n[cache]\nformat = \"json\"\n"
 
     #expect(try merge(words, text) == expected)
+  }
+
+  @Test func `The doctor runs without the settings of an invalid file`() throws {
+    #expect(try merge("doctor --json", "cache-dir = \"/c\"\nnope = 1\n") == ["doctor", "--json"])
   }
 
   @Test(arguments: [
