@@ -70,6 +70,12 @@ import Testing
     #expect(fields.map(\.value) == ["1", "3"])
   }
 
+  @Test func `A setting may be an empty string`() throws {
+    #expect(try fetch("list.txt", "user-agent = \"\"\nretries = 1\n").network.userAgent?.isEmpty == true)
+    let error = #expect(throws: ConfigurationError.self) { try merge("list.txt", "size = [64, \"\"]") }
+    #expect(error?.reason.hasPrefix("The value '' is invalid for '--size <size>'") == true)
+  }
+
   @Test func `A table of the command wins over the top of the file`() throws {
     let text = "concurrency = 1\nretries = 1\n[fetch]\nconcurrency = 2\n[retry]\nconcurrency = 3\nreport = \"r\"\n"
 
