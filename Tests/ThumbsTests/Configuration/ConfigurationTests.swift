@@ -131,7 +131,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("sizes = 64\nconcurency = 8", "line 2: there is no option 'concurency'."),
+    ("sizes = 64\nconcurency = 8", "line 2: there is no option 'concurency'. Did you mean 'concurrency'?"),
+    ("qualtiy = 8", "line 1: there is no option 'qualtiy'. Did you mean 'quality'?"),
+    ("[fetch]\nmax_run_time = 8", "line 2: there is no option 'max_run_time'. Did you mean 'max-run-time'?"),
+    ("[cache]\nformt = \"json\"", "line 2: there is no option 'formt'. Did you mean 'format'?"),
+    ("dry-rum = true", "line 1: there is no option 'dry-rum'."),
     ("jobs = 8", "line 1: there is no option 'jobs'. Did you mean '-j, --concurrency N'?"),
     ("\nconcurrency = 0", "line 2: The value '0' is invalid for '--concurrency <n>': give a whole number from 1"),
     ("size = [64,\n\"big\"]", "line 1: The value 'big' is invalid for '--size <size>': give a size such as 256"),
