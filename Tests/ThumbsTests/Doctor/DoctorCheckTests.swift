@@ -72,6 +72,15 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
     #expect(try finding(CertificateCheck(file: "/x", directory: "/y") { $0 == "/y" }).message == "/y")
   }
 
+  @Test func `A variable that names no certificates is part of the problem and of the remedy`() throws {
+    let environment = ["SSL_CERT_FILE": "", "CURL_CA_BUNDLE": "/none/ca.pem"]
+    let finding = try finding(CertificateCheck(configured: nil, environment: environment))
+
+    #expect(finding.state == .problem && finding.values["variable"] == "CURL_CA_BUNDLE")
+    #expect(finding.message == "CURL_CA_BUNDLE names /none/ca.pem, which cannot be read, so https fails.")
+    #expect(finding.remedy == "Set CURL_CA_BUNDLE to a PEM file of certificate authorities, or unset it.")
+  }
+
   @Test func `A libcurl without TLS is a problem`() {
     let libraries = [LibraryVersion("libcurl", "8.0.0")]
     #expect(LibraryCheck(libraries: libraries).findings.map(\.state) == [.ok, .problem])
