@@ -135,6 +135,20 @@ import Testing
     #expect(try fixture.directory.files() == ["a-file", "list.txt"])
   }
 
+  @Test(arguments: ["a-file/below", "a-file", "/proc/below"])
+  func `A cache directory that cannot be created is a note with a remedy`(path: String) async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("", as: "a-file")
+    let url = fixture.server.url("/a.png")
+
+    let result = try await fixture.run("fetch", url, "-o", "out", "--cache-dir", path, "--progress", "none")
+
+    #expect(result.ending == .exit(0))
+    let notes = result.errorLines.filter { $0.hasPrefix("thumbs: Cannot create the cache directory \(path): ") }
+    let end = "; the disk cache is off. Choose another directory with --cache-dir, or none with --no-cache."
+    #expect(notes.count == 1 && notes.allSatisfy { $0.hasSuffix(end) }, "\(result.errors)")
+  }
+
   @Test func `A report that cannot be created exits with 73 before anything is fetched`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])
