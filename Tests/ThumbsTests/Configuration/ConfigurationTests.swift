@@ -206,6 +206,16 @@ import Testing
     }
   }
 
+  @Test func `A pipe or a directory is refused at once`() throws {
+    #expect(mkfifo(path, 0o600) == 0)
+    for path in [path, directory.path] {
+      let error = #expect(throws: ConfigurationError.self) {
+        try Configuration.merge(["x"], environment: ["THUMBS_CONFIG": path])
+      }
+      #expect(error?.reason == "is not a regular file; give a TOML file")
+    }
+  }
+
   @Test func `The file is that of THUMBS_CONFIG, else in XDG_CONFIG_HOME, else in the home directory`() throws {
     for (folder, count) in [("xdg/thumbs", 1), ("home/.config/thumbs", 2)] {
       try FileManager.default.createDirectory(atPath: directory.path(folder), withIntermediateDirectories: true)
@@ -222,7 +232,7 @@ import Testing
     #expect(try concurrency(["HOME": directory.path("home")]) == "--concurrency=2")
     #expect(try concurrency(all.merging(["XDG_CONFIG_HOME": "relative"]) { $1 }) == "--concurrency=2")
     #expect(try concurrency(all.merging(["THUMBS_CONFIG": directory.path("own.toml")]) { $1 }) == "--concurrency=3")
-    #expect(try concurrency(all.merging(["THUMBS_CONFIG": ""]) { $1 }) == nil)
+    for none in ["", "/dev/null"] { #expect(try concurrency(all.merging(["THUMBS_CONFIG": none]) { $1 }) == nil) }
     #expect(try concurrency(["HOME": directory.path]) == nil && concurrency([:]) == nil)
     let error = #expect(throws: ConfigurationError.self) { try concurrency(["THUMBS_CONFIG": "/nope"]) }
     #expect(error?.description == "/nope: there is no such file.")
