@@ -89,8 +89,6 @@ import Testing
 
   static let badManifests = [
     BadManifest(name: "missing.plist", content: nil, message: "there is no such file"),
-    BadManifest(name: "empty.plist", content: "", message: "is empty"),
-    BadManifest(name: "empty.json", content: "", message: "is empty"),
     BadManifest(name: "notes.plist", content: "milk\neggs\n", message: ", line 1: not a valid plist"),
     BadManifest(name: "word.plist", content: "milk", message: "not a plist in XML or binary form"),
     BadManifest(
