@@ -16,8 +16,8 @@ struct Configuration: Sendable {
   }
 
   /// Returns `arguments` with the settings for the command that they call, and without negations of its flags. What is
-  /// on the command line replaces the same setting of the file that `environment` names. For the doctor, which reports
-  /// an invalid file, such a file counts as none.
+  /// on the command line replaces the same setting of the file that `environment` names. The doctor reports an
+  /// invalid file, so it runs without its settings.
   static func merge(_ arguments: [String], environment: [String: String]) throws(ConfigurationError) -> [String] {
     do throws(ConfigurationError) {
       return try merged(arguments, environment: environment)

@@ -25,8 +25,8 @@ struct ConfigurationFile: Sendable {
 
   /// Returns the path of the file that `environment` names; nil if there is none.
   ///
-  /// That is the file of `THUMBS_CONFIG`, which must exist, or none if that is empty or `/dev/null`. Without that variable, it is
-  /// `thumbs/config.toml` in `XDG_CONFIG_HOME`, or else in `~/.config`.
+  /// That is the file of `THUMBS_CONFIG`, which must exist, or none if that is empty or `/dev/null`. Without that
+  /// variable, it is `thumbs/config.toml` in `XDG_CONFIG_HOME`, or else in `~/.config`.
   static func path(_ environment: [String: String]) -> String? {
     if let path = environment["THUMBS_CONFIG"] { return ["", "/dev/null"].contains(path) ? nil : path }
     guard let path = standardPath(environment), access(path, F_OK) == 0 else { return nil }

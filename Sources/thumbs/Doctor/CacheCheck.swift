@@ -27,7 +27,7 @@ struct CacheCheck: DoctorCheck {
     if let obstacle = condition.obstacle {
       return problem(
         "\(path) cannot be created, because \(obstacle) is not a directory, so nothing is cached.",
-        "Remove \(obstacle), or \(Self.elsewhere).")
+        "Move \(obstacle) away, or \(Self.elsewhere).")
     }
     if let owner = condition.owner, owner != condition.user {
       return problem(

@@ -3,7 +3,7 @@ import Glibc
 
 /// Checks whether the certificate authorities that https needs are installed.
 struct CertificateCheck: DoctorCheck {
-  /// What names the file.
+  /// The origin of the file.
   enum Origin: Hashable, Sendable {
     /// The system, or else libcurl.
     case system
@@ -17,7 +17,7 @@ struct CertificateCheck: DoctorCheck {
   var file: String?
   /// The directory of certificates of libcurl; nil if another file counts, or if there is no directory.
   var directory: String?
-  /// What names the file. Default: the system.
+  /// The origin of the file. Default: the system.
   var origin = Origin.system
   /// Returns true if a file or directory can be read.
   var isReadable: @Sendable (String) -> Bool = { access($0, R_OK) == 0 }
@@ -49,8 +49,8 @@ struct CertificateCheck: DoctorCheck {
 }
 
 extension CertificateCheck {
-  /// Creates the check of the authorities that a run trusts: those of `configured`, the path that the configuration file
-  /// sets, or else those of the system.
+  /// Creates the check of the authorities that a run trusts: those of `configured`, the path in the configuration file,
+  /// or else those of the system.
   init(configured: String?, environment: [String: String]) {
     if let configured {
       self.init(file: configured, origin: .setting) { (try? Credentials.checkAuthorities(path: $0)) != nil }

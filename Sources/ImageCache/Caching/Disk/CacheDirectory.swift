@@ -60,8 +60,8 @@ struct CacheDirectory: Sendable {
     _ = try write(Self.tag, toNew: path + "/CACHEDIR.TAG")
   }
 
-  /// Creates the directory at `path` and its missing parents with mode 0700. Returns an `errno` value: 0 on success, or if
-  /// the directory exists.
+  /// Creates the directory at `path` and its missing parents with mode 0700. Returns an `errno` value; 0 on success, or
+  /// if the directory exists.
   private static func make(_ path: String) -> Int32 {
     guard mkdir(path, 0o700) != 0 else { return 0 }
     let code = errno
