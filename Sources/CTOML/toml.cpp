@@ -7,14 +7,64 @@
 // The parser returns its errors. Nothing here throws, except when memory is exhausted, which ends the process.
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+// A setting is a list of values at most.
+#define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace {
+
+/// The maximum number of parts of a key, such as `a.b.c`. A setting has two: its table and its name.
+constexpr size_t max_parts = 16;
+
+/// Looks for keys with too many parts. The parser makes a table of each part, and visits and releases nested tables by
+/// recursion, which would overflow the stack.
+class KeyScan {
+ public:
+  explicit KeyScan(std::string_view text) : text(text) {}
+
+  /// Returns the line of the first key with too many parts, from 1; 0 if there is none. Of a document that is not valid,
+  /// only the part before the first error is scanned reliably; the parser stops there.
+  uint32_t line_of_long_key() {
+    size_t parts = 1;
+    for (; at < text.size(); at++) {
+      switch (text[at]) {
+        case '.':
+          if (++parts > max_parts) return static_cast<uint32_t>(1 + std::count(text.begin(), text.begin() + at, '\n'));
+          break;
+        case '"': case '\'': pass_string(); break;
+        case '#': at = std::min(text.find('\n', at), text.size()); parts = 1; break;
+        case '\n': case '=': case ',': case '[': case ']': case '{': case '}': parts = 1; break;
+        default: break;
+      }
+    }
+    return 0;
+  }
+
+ private:
+  /// Passes all of a string but its last byte.
+  void pass_string() {
+    const char quote = text[at];
+    const std::string_view long_end = quote == '"' ? "\"\"\"" : "'''";
+    const std::string_view end = starts_with(long_end) ? long_end : long_end.substr(0, 1);
+    for (at += end.size(); at < text.size() && !starts_with(end); at++) {
+      if (quote == '"' && text[at] == '\\') at++;
+    }
+    at += end.size() - 1;
+    // A long string may end with one or two quotation marks of its own.
+    while (end.size() == 3 && at + 1 < text.size() && text[at + 1] == quote) at++;
+  }
+
+  bool starts_with(std::string_view word) const { return text.compare(at, word.size(), word) == 0; }
+
+  const std::string_view text;
+  size_t at = 0;
+};
 
 /// Passes values to the visitor.
 struct Walk {
@@ -78,18 +128,25 @@ void pass_document(const toml::table &document, ctoml_visitor visit, void *conte
   }
 }
 
+void fill(ctoml_error *error, std::string_view reason, uint32_t line) {
+  const size_t count = std::min(reason.size(), sizeof error->message - 1);
+  std::memcpy(error->message, reason.data(), count);
+  error->message[count] = 0;
+  error->line = line;
+}
+
 }  // namespace
 
 extern "C" bool ctoml_parse(
     const char *text, size_t length, ctoml_visitor visit, void *context, ctoml_error *error) {
-  const auto result = toml::parse(std::string_view(text, length));
+  const std::string_view document(text, length);
+  if (const uint32_t line = KeyScan(document).line_of_long_key()) {
+    fill(error, "a key has more than " + std::to_string(max_parts) + " parts", line);
+    return false;
+  }
+  const auto result = toml::parse(document);
   if (!result) {
-    const auto &flaw = result.error();
-    const auto reason = flaw.description();
-    const size_t count = std::min(reason.size(), sizeof error->message - 1);
-    std::memcpy(error->message, reason.data(), count);
-    error->message[count] = 0;
-    error->line = Walk::line_of(flaw.source());
+    fill(error, result.error().description(), Walk::line_of(result.error().source()));
     return false;
   }
   pass_document(result.table(), visit, context);

@@ -32,7 +32,14 @@ public enum CertificateBundle {
   ///   - environment: The environment variables of the process.
   ///   - root: The directory that the known paths are below. Default: the root directory.
   public static func find(environment: [String: String], root: String = "") -> String? {
-    let named = variables.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
-    return named ?? paths.lazy.map { root + $0 }.first { access($0, R_OK) == 0 }
+    if let name = variable(environment: environment) { return environment[name] }
+    return paths.lazy.map { root + $0 }.first { access($0, R_OK) == 0 }
+  }
+
+  /// Returns the name of the variable that names the file; nil if none does, so that the known paths count.
+  ///
+  /// - Parameter environment: The environment variables of the process.
+  public static func variable(environment: [String: String]) -> String? {
+    variables.first { environment[$0]?.isEmpty == false }
   }
 }

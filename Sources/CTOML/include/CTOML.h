@@ -50,8 +50,8 @@ typedef struct {
 } ctoml_error;
 
 /// Parses a document of `length` bytes, and passes its values to `visit`: those of the top level, then those of each
-/// table, each preceded by the head of the table. Returns false and fills `error` if it is not valid TOML 1.0; then
-/// `visit` is not called.
+/// table, each preceded by the head of the table. Returns false and fills `error` if it is not valid TOML 1.0, or if a
+/// key has more than 16 parts; then `visit` is not called.
 bool ctoml_parse(const char *text, size_t length, ctoml_visitor visit, void *context, ctoml_error *error);
 
 #ifdef __cplusplus

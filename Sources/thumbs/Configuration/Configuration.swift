@@ -16,8 +16,20 @@ struct Configuration: Sendable {
   }
 
   /// Returns `arguments` with the settings for the command that they call, and without negations of its flags. What is
-  /// on the command line replaces the same setting of the file that `environment` names.
+  /// on the command line replaces the same setting of the file that `environment` names. The doctor reports an
+  /// invalid file, so it runs without its settings.
   static func merge(_ arguments: [String], environment: [String: String]) throws(ConfigurationError) -> [String] {
+    do throws(ConfigurationError) {
+      return try merged(arguments, environment: environment)
+    } catch {
+      guard let call = ConfigurableCall(arguments), call.command is DoctorCommand.Type else { throw error }
+      return arguments
+    }
+  }
+
+  private static func merged(
+    _ arguments: [String], environment: [String: String]
+  ) throws(ConfigurationError) -> [String] {
     let options = arguments.prefix { $0 != "--" }
     let file = options.contains("--no-config") ? nil : try ConfigurationFile(environment: environment)
     guard file != nil || options.contains(where: GivenOptions.mayNegate) else { return arguments }

@@ -23,8 +23,21 @@ struct ConfigurationCheck {
       try checkUse(of: option, setting)
       return try check(try translation.arguments(for: setting, option), of: setting, command, options)
     }
-    let advice = OptionAdvice.advice(for: "--\(key)").map { ". " + $0 } ?? ""
-    throw translation.error(setting, "there is no option '\(key)'\(advice)")
+    let advice = OptionAdvice.advice(for: "--\(key)") ?? near(key, in: setting.table).map { "Did you mean '\($0)'?" }
+    throw translation.error(setting, "there is no option '\(key)'" + (advice.map { ". " + $0 } ?? ""))
+  }
+
+  /// Returns the setting for `table` whose name differs least from `key`; nil if all differ in many letters.
+  private mutating func near(_ key: String, in table: String?) -> String? {
+    var (nearest, least) = (String?.none, max(2, key.count / 3) + 1)
+    for (_, options) in commands(of: table) {
+      for name in options.names.sorted() where name.hasPrefix("--") {
+        let difference = key.difference(from: name.dropFirst(2)).count
+        guard difference < least, let option = options[name] else { continue }
+        if ConfigurationRules.maySet(option.key, in: table) { (nearest, least) = (option.key, difference) }
+      }
+    }
+    return nearest
   }
 
   private mutating func commands(
@@ -39,8 +52,7 @@ struct ConfigurationCheck {
   private mutating func checkUse(
     of option: CommandOptions.Option, _ setting: ConfigurationSetting
   ) throws(ConfigurationError) {
-    let isOfCache = setting.table != "cache" || ConfigurationRules.ofCache.contains(option.key)
-    guard isOfCache, !ConfigurationRules.unconfigurable.contains(option.key) else {
+    guard ConfigurationRules.maySet(option.key, in: setting.table) else {
       throw translation.error(setting, "'\(option.key)' can be given only on the command line")
     }
     if let line = lines.updateValue(setting.line, forKey: [setting.table ?? "", option.key]) {

@@ -18,17 +18,19 @@ struct ConfigurationFile: Sendable {
   let settings: [ConfigurationSetting]
 
   /// Reads the file that `environment` names; nil if there is none.
-  ///
-  /// That is the file of `THUMBS_CONFIG`, which must exist, or none if that is empty. Without that variable, it is
-  /// `thumbs/config.toml` in `XDG_CONFIG_HOME`, or else in `~/.config`.
   init?(environment: [String: String]) throws(ConfigurationError) {
-    if let path = environment["THUMBS_CONFIG"] {
-      guard !path.isEmpty else { return nil }
-      try self.init(path: path)
-    } else {
-      guard let path = Self.standardPath(environment), access(path, F_OK) == 0 else { return nil }
-      try self.init(path: path)
-    }
+    guard let path = Self.path(environment) else { return nil }
+    try self.init(path: path)
+  }
+
+  /// Returns the path of the file that `environment` names; nil if there is none.
+  ///
+  /// That is the file of `THUMBS_CONFIG`, which must exist, or none if that is empty or `/dev/null`. Without that
+  /// variable, it is `thumbs/config.toml` in `XDG_CONFIG_HOME`, or else in `~/.config`.
+  static func path(_ environment: [String: String]) -> String? {
+    if let path = environment["THUMBS_CONFIG"] { return ["", "/dev/null"].contains(path) ? nil : path }
+    guard let path = standardPath(environment), access(path, F_OK) == 0 else { return nil }
+    return path
   }
 
   /// Reads the file at `path`.
@@ -36,7 +38,7 @@ struct ConfigurationFile: Sendable {
     self.path = path
     do {
       try Self.checkOwner(path)
-      guard let bytes = try ByteSource.open(path, expecting: "a TOML file").bytes(limit: Self.longest) else {
+      guard let bytes = try ByteSource.openRegularFile(path, expecting: "a TOML file").bytes(limit: Self.longest) else {
         throw ConfigurationError(path: path, reason: "is longer than \(ByteSize(count: Self.longest))")
       }
       settings = try ConfigurationSetting.all(in: bytes)
@@ -58,7 +60,7 @@ struct ConfigurationFile: Sendable {
   }
 
   /// Throws if another user owns the file or may write to it: its settings decide where requests and credentials go,
-  /// and which files are written. Devices and pipes are not checked.
+  /// and which files are written. Anything but a regular file is refused when it is opened.
   private static func checkOwner(_ path: String) throws(ConfigurationError) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }

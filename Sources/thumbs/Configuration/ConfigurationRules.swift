@@ -19,6 +19,11 @@ enum ConfigurationRules {
     ["quiet", "verbose"], ["offline", "refresh"], ["no-cache", "offline"], ["format", "json"],
   ]
 
+  /// Returns true if a setting in `table` may set the option called `key`.
+  static func maySet(_ key: String, in table: String?) -> Bool {
+    !unconfigurable.contains(key) && (table != "cache" || ofCache.contains(key))
+  }
+
   /// Returns the keys of the file that options on the command line replace. Header fields are replaced one by one.
   static func replaced(by given: GivenOptions) -> Set<String> {
     let keys = given.keys.subtracting(["header"]).union(given.negated)

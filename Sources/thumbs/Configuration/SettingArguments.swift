@@ -15,14 +15,14 @@ struct SettingArguments: Sendable {
     switch setting.value {
     case .scalar(.flag(let isSet)) where !option.takesValue: return isSet ? ["--\(option.key)"] : []
     case _ where !option.takesValue: throw error(setting, "'\(option.key)' is true or false")
-    case .scalar(.text(let text)): return [try argument(text, setting, option)]
+    case .scalar(.text(let text)): return try self.arguments(text, setting, option)
     case .list(let scalars) where option.isRepeatable:
       var arguments: [String] = []
       for scalar in scalars {
         guard case .text(let text) = scalar else {
           throw error(setting, "give strings or numbers, as in [\"a\", \"b\"]")
         }
-        arguments.append(try argument(text, setting, option))
+        arguments += try self.arguments(text, setting, option)
       }
       return arguments
     case .list: throw error(setting, "'\(option.key)' takes one value, not an array")
@@ -35,10 +35,13 @@ struct SettingArguments: Sendable {
     ConfigurationError(path: path, line: setting.line, reason: reason)
   }
 
-  private func argument(
+  private func arguments(
     _ text: String, _ setting: ConfigurationSetting, _ option: CommandOptions.Option
-  ) throws(ConfigurationError) -> String {
-    guard option.key == "header" else { return "--\(option.key)=\(inHome(text))" }
+  ) throws(ConfigurationError) -> [String] {
+    guard option.key == "header" else {
+      // The parser finds no value in `--user-agent=`.
+      return text.isEmpty ? ["--\(option.key)", ""] : ["--\(option.key)=\(inHome(text))"]
+    }
     let expanded = text.hasPrefix("@") ? "@" + inHome(String(text.dropFirst())) : try expand(text, setting)
     do {
       _ = try HeaderArgument(expanded)
@@ -46,7 +49,7 @@ struct SettingArguments: Sendable {
       // The parser would quote the field, which may be secret.
       throw self.error(setting, "header: \((error as? ValidationError)?.message ?? "\(error)")")
     }
-    return "--\(HeaderArgument.configuredOption)=\(expanded)"
+    return ["--\(HeaderArgument.configuredOption)=\(expanded)"]
   }
 
   /// Returns `text` with the home directory in the place of a tilde, as a shell would.

@@ -24,6 +24,11 @@ struct CacheCheck: DoctorCheck {
     func problem(_ message: String, _ remedy: String) -> Finding {
       .problem("cache", message, remedy: remedy, Self.values(condition))
     }
+    if let obstacle = condition.obstacle {
+      return problem(
+        "\(path) cannot be created, because \(obstacle) is not a directory, so nothing is cached.",
+        "Move \(obstacle) away, or \(Self.elsewhere).")
+    }
     if let owner = condition.owner, owner != condition.user {
       return problem(
         "\(path) belongs to user \(owner), not to \(condition.user), so nothing is cached.",
@@ -33,6 +38,11 @@ struct CacheCheck: DoctorCheck {
       return problem(
         "\(path) is on \(fileSystem.name), where a shared cache is not safe, so nothing is cached.",
         "Use a local disk: \(Self.elsewhere).")
+    }
+    if let fileSystem = condition.fileSystem, fileSystem.isVirtual {
+      return problem(
+        "\(path) is on \(fileSystem.name), where no files can be created, so nothing is cached.",
+        "Use a disk: \(Self.elsewhere).")
     }
     if condition.fileSystem?.isReadOnly ?? false || !condition.isWritable {
       return problem("\(path) cannot be written, so nothing is cached.", "Make it writable, or \(Self.elsewhere).")

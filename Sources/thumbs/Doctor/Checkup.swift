@@ -23,15 +23,17 @@ struct Checkup: Encodable {
     warnings = findings.count { $0.state == .warning }
   }
 
-  /// Returns the checks of this machine, for a cache in `cacheDirectory`. Nothing is changed on disk.
-  static func checks(cacheDirectory: String?, environment: [String: String]) -> [any DoctorCheck] {
-    let bundle = CertificateBundle.find(environment: environment)
-    let authorities = bundle.map { (file: $0, directory: nil) } ?? CurlTransport.standardAuthorities
-    return [
+  /// Returns the checks of this machine, for a cache in `cacheDirectory` and the state of the configuration file.
+  /// Nothing is changed on disk.
+  static func checks(
+    cacheDirectory: String?, configuration: ConfigurationFileCheck.Condition, environment: [String: String]
+  ) -> [any DoctorCheck] {
+    [
       LibraryCheck(libraries: CurlTransport.libraries + LibraryVersion.imageCache),
       FormatCheck(sources: SourceFormat.all.map(\.rawValue), outputs: OutputFormat.all.map(\.rawValue)),
+      ConfigurationFileCheck(condition: configuration),
       CacheCheck(condition: cacheDirectory.map { CacheCondition(measuring: $0) }),
-      CertificateCheck(file: authorities.file, directory: authorities.directory),
+      CertificateCheck(configured: configuration.authorities, environment: environment),
       ProxyCheck(environment: environment), DescriptorCheck(limits: ResourceLimit.descriptors),
       MemoryCheck(limits: MemoryLimits(root: "")), SpaceCheck(path: ".", fileSystem: FileSystem(at: ".")),
     ]
@@ -43,9 +45,9 @@ struct Checkup: Encodable {
   }
 
   private static func text(of finding: Finding) -> String {
-    let head = column(finding.state.rawValue, 9) + column(finding.check, 13) + finding.message.printable
+    let head = column(finding.state.rawValue, 9) + column(finding.check, 14) + finding.message.printable
     guard let remedy = finding.remedy else { return head }
-    return head + "\n" + column("", 22) + "Remedy: " + remedy.printable
+    return head + "\n" + column("", 23) + "Remedy: " + remedy.printable
   }
 
   private static func column(_ text: String, _ width: Int) -> String {

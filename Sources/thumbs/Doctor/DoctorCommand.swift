@@ -6,7 +6,7 @@ import ImageCache
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check libraries, cache, certificates, proxies, limits and free space.",
+    abstract: "Check libraries, configuration, cache, certificates, proxies, limits and free space.",
     discussion: """
       Each line is ok, a warning (a run works, but slower or with fewer features) or a problem (a run, or a part of \
       it, does not work), with a remedy. Nothing is changed on disk, and nothing is requested.
@@ -29,11 +29,14 @@ struct DoctorCommand: ParsableCommand {
   var cacheDir: String?
 
   @OptionGroup var output: JSONOption
+  @OptionGroup var configuration: ConfigurationOptions
 
   func run() throws {
     let environment = ProcessInfo.processInfo.environment
     let directory = cacheDir ?? CacheLocation.standard(environment: environment)
-    let checkup = Checkup(Checkup.checks(cacheDirectory: directory, environment: environment))
+    let file = configuration.noConfig ? .ignored : ConfigurationFileCheck.Condition(environment: environment)
+    let checks = Checkup.checks(cacheDirectory: directory, configuration: file, environment: environment)
+    let checkup = Checkup(checks)
     try output.print(checkup, or: checkup.text)
     if checkup.problems > 0 { throw ExitCode.failure }
   }

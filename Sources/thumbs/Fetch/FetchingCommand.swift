@@ -11,6 +11,7 @@ protocol FetchingCommand: ParsableCommand {
   var politeness: PolitenessOptions { get }
   var runLimits: RunLimitOptions { get }
   var caching: CachingOptions { get }
+  var configuration: ConfigurationOptions { get }
 }
 
 extension FetchingCommand {
@@ -42,12 +43,15 @@ extension FetchingCommand {
     }
   }
 
-  /// The files that the options name as input, with their roles. No output may replace them.
+  /// The files with settings and credentials that the run reads, with their roles. No output may replace them.
   var settingFiles: [(path: String, role: FileRole)] {
+    let environment = ProcessInfo.processInfo.environment
     var files: [(path: String, role: FileRole)] = []
+    if !configuration.noConfig, let path = ConfigurationFile.path(environment) { files.append((path, .configuration)) }
     if let path = politeness.hosts { files.append((path, .hosts)) }
     if let path = output.fallback?.path { files.append((path, .fallback)) }
     if let path = network.cookieFile { files.append((path, .setting("cookie-file"))) }
+    if let path = network.netrcPath(environment) { files.append((path, .setting("netrc"))) }
     if let path = network.certificateAuthorities { files.append((path, .setting("cacert"))) }
     for path in (network.headers + network.configuredHeaders).compactMap(\.path) {
       files.append((path, .setting("header")))

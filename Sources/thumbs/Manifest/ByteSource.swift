@@ -26,6 +26,16 @@ extension ByteSource {
     return ByteSource(file)
   }
 
+  /// Opens the regular file at `path`. Never waits for the writer of a pipe. The message about anything else names the
+  /// `expected` kind of file.
+  static func openRegularFile(_ path: String, expecting expected: String) throws(ManifestError) -> ByteSource {
+    let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    let file = OpenFile(name: path, descriptor: descriptor, expected: expected)
+    guard file.descriptor >= 0 else { throw file.error(errno) }
+    guard file.isRegular else { throw ManifestError(path, "is not a regular file; give \(expected)") }
+    return ByteSource(file)
+  }
+
   /// Reads everything; nil if that is more than `limit` bytes.
   func bytes(limit: Int) throws -> [UInt8]? {
     var bytes: [UInt8] = []

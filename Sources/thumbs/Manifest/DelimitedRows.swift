@@ -22,7 +22,7 @@ struct DelimitedRows: RowSource {
 
   /// Reads the header row from `lines`, whose columns are called as in `keys`. Throws if it has no URL column. A file
   /// without any row is an empty list. In CSV, the first separator of comma, semicolon and tab is used with which the
-  /// header row has a URL column.
+  /// header row has a URL column; a line such as `sep=;` before the header row, as Excel reads it, names another one.
   init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(ManifestError) {
     self.lines = lines
     self.parser = DelimitedParser(dialect)
@@ -41,13 +41,15 @@ struct DelimitedRows: RowSource {
     }
   }
 
-  /// Reads the first line that is not empty ahead, and chooses the separator by it.
+  /// Reads the header row ahead, and chooses the separator by it.
   private mutating func chooseDialect(_ keys: ManifestKeys) throws(ManifestError) {
-    while pending == nil, let line = try lines.next() {
-      if line.bytes?.allSatisfy({ $0 == 0x20 }) != true { pending = line }
-    }
-    guard dialect != .tsv, let bytes = pending?.bytes else { return }
-    for candidate in DelimitedParser.Dialect.spreadsheets {
+    try readAhead()
+    guard dialect != .tsv else { return }
+    let declared = pending?.bytes.flatMap(Self.separator(declaredIn:))
+    if declared != nil { try readAhead() }
+    guard let bytes = pending?.bytes else { return }
+    let candidates = declared.map { [DelimitedParser.Dialect.quoted(separator: $0)] } ?? []
+    for candidate in candidates + DelimitedParser.Dialect.spreadsheets {
       var parser = DelimitedParser(candidate)
       let fields = parser.take(bytes) ?? parser.finish()
       setColumns(fields.map { String(decoding: $0, as: UTF8.self) }, keys)
@@ -55,6 +57,21 @@ struct DelimitedRows: RowSource {
       (dialect, self.parser) = (candidate, DelimitedParser(candidate))
       return
     }
+  }
+
+  /// Reads the next line that is not empty ahead.
+  private mutating func readAhead() throws(ManifestError) {
+    pending = nil
+    while pending == nil, let line = try lines.next() {
+      if line.bytes?.allSatisfy({ $0 == 0x20 }) != true { pending = line }
+    }
+  }
+
+  /// Returns the separator that `line` declares: `sep=;`, also in quotes. Nil for any other line.
+  private static func separator(declaredIn line: [UInt8]) -> UInt8? {
+    let text = line.filter { $0 != UInt8(ascii: "\"") }
+    guard text.count == 5, String(decoding: text[..<4], as: UTF8.self).lowercased() == "sep=" else { return nil }
+    return text[4]
   }
 
   private mutating func setColumns(_ fields: [String], _ keys: ManifestKeys) {
@@ -119,7 +136,8 @@ struct DelimitedRows: RowSource {
     switch dialect {
     case .quoted(UInt8(ascii: ";")): "semicolon"
     case .csv: "comma"
-    case .quoted, .tsv: "tab"
+    case .quoted(UInt8(ascii: "\t")), .tsv: "tab"
+    case .quoted(let byte): "'\(Character(Unicode.Scalar(byte)))'"
     }
   }
 

@@ -50,6 +50,10 @@ struct Manifest: Sendable {
     self.name = reader.name
     self.base = base
     self.format = format
+    if format == .plist || format == .json, try Self.isBlank(&reader) {
+      rows = TextRows(reader)
+      return
+    }
     self.rows =
       switch format {
       case .plist where start.starts(with: "bplist".utf8): try BinaryPlistRows(reader, keys: keys)
@@ -79,12 +83,23 @@ struct Manifest: Sendable {
     return (base.map(item.resolved) ?? item).entry(index: index, number: number, manifest: name)
   }
 
+  /// Returns true if there is only whitespace in `reader`, as after a filter that found nothing. Consumes nothing.
+  private static func isBlank(_ reader: inout LineReader) throws(ManifestError) -> Bool {
+    var count = 1
+    while true {
+      let start = try reader.peek(atLeast: count)
+      if start.count < count { return true }
+      guard start.count < LineReader.chunkLength, start.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) else {
+        return false
+      }
+      count = start.count + 1
+    }
+  }
+
   /// Throws for data that is clearly not a manifest, so that its lines are not reported one by one as bad rows.
   private static func check(
     _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
   ) throws(ManifestError) {
-    // An empty list is fine: a filter may have found nothing. An empty document is not one.
-    if start.isEmpty, format == .plist || format == .json { throw ManifestError(name, "is empty") }
     if format == .plist { return }
     if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
       throw ManifestError(name, "is UTF-16 text; a manifest must be UTF-8")

@@ -70,7 +70,8 @@ struct Credentials: Sendable {
     }
   }
 
-  private static func checkAuthorities(path: String) throws {
+  /// Throws a `ValidationError` if the file at `path` cannot be read, or has no certificates.
+  static func checkAuthorities(path: String) throws {
     let text = try text("--cacert", path, "a PEM file")
     guard text.contains(#/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/#) else {
       throw ValidationError(

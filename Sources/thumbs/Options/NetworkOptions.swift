@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatchFetch
+import Foundation
 import HTTPTypes
 
 /// The options of downloads.
@@ -154,6 +155,11 @@ struct NetworkOptions: ParsableArguments {
     configuration.netrc = netrc ? "\(home)/.netrc" : nil
     configuration.maxConnections = max(configuration.maxConnections, 2 * concurrency)
     return configuration
+  }
+
+  /// Returns the path of the file that `--netrc` reads, in the home directory; nil without that option.
+  func netrcPath(_ environment: [String: String]) -> String? {
+    netrc ? "\(environment["HOME"] ?? NSHomeDirectory())/.netrc" : nil
   }
 
   /// The permission to read local files.

@@ -10,6 +10,8 @@ enum FileRole: Hashable, Sendable {
   case fallback
   /// A file that the option of this name reads.
   case setting(String)
+  /// The configuration file.
+  case configuration
   /// A local image that a row names.
   case source
   /// The file of `--report`.
@@ -32,6 +34,7 @@ extension FileRole: CustomStringConvertible {
     case .hosts: "the file of --hosts"
     case .fallback: "the file of --fallback"
     case .setting(let option): "a file of --\(option)"
+    case .configuration: "the configuration file"
     case .source: "a source image"
     case .report: "the report"
     case .summary: "the summary"

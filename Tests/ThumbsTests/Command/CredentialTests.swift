@@ -86,6 +86,35 @@ import Testing
     #expect(try fixture.text("fields.txt") == "X-Key: k\n")
   }
 
+  @Test(arguments: ["--report", "--summary", "--gallery", "--metrics"])
+  func `The configuration file and ~/.netrc are never replaced by an output`(option: String) async throws {
+    let fixture = try CommandFixture()
+    for (name, text, role) in [
+      ("c.toml", "retries = 0\n", "the configuration file"), (".netrc", "", "a file of --netrc"),
+    ] {
+      _ = try fixture.directory.write(text, as: name)
+      let arguments = fixture.fetchArguments(["--netrc", fixture.server.url("/a.png"), option, name, "--overwrite"])
+
+      let result = try await fixture.start(arguments, environment: ["THUMBS_CONFIG": "c.toml"]).result()
+
+      #expect(result.ending == .exit(64) && result.errors.contains("\(name) cannot be both \(role) and the "))
+      #expect(try fixture.text(name) == text)
+    }
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test func `No thumbnail replaces the configuration file`() async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("retries = 0\n", as: "a.png")
+    let arguments = fixture.fetchArguments([fixture.server.url("/a.png"), "-o", ".", "--overwrite"])
+
+    let result = try await fixture.start(arguments, environment: ["THUMBS_CONFIG": "a.png"]).result()
+
+    #expect(result.ending == .exit(1))
+    #expect(try fixture.report().map(\.code) == ["output_conflict"])
+    #expect(try fixture.text("a.png") == "retries = 0\n")
+  }
+
   private static let secure = ProcessInfo.processInfo.environment["THUMBS_TEST_HTTPS"]
   private static let authority = ProcessInfo.processInfo.environment["THUMBS_TEST_CA"]
 

@@ -89,8 +89,6 @@ import Testing
 
   static let badManifests = [
     BadManifest(name: "missing.plist", content: nil, message: "there is no such file"),
-    BadManifest(name: "empty.plist", content: "", message: "is empty"),
-    BadManifest(name: "empty.json", content: "", message: "is empty"),
     BadManifest(name: "notes.plist", content: "milk\neggs\n", message: ", line 1: not a valid plist"),
     BadManifest(name: "word.plist", content: "milk", message: "not a plist in XML or binary form"),
     BadManifest(
@@ -133,6 +131,20 @@ import Testing
     #expect(result.errorLines.count == 1 && result.errors.contains(path))
     #expect(fixture.server.requests.isEmpty)
     #expect(try fixture.directory.files() == ["a-file", "list.txt"])
+  }
+
+  @Test(arguments: ["a-file/below", "a-file", "/proc/below"])
+  func `A cache directory that cannot be created is a note with a remedy`(path: String) async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("", as: "a-file")
+    let url = fixture.server.url("/a.png")
+
+    let result = try await fixture.run("fetch", url, "-o", "out", "--cache-dir", path, "--progress", "none")
+
+    #expect(result.ending == .exit(0))
+    let notes = result.errorLines.filter { $0.hasPrefix("thumbs: Cannot create the cache directory \(path): ") }
+    let end = "; the disk cache is off. Choose another directory with --cache-dir, or none with --no-cache."
+    #expect(notes.count == 1 && notes.allSatisfy { $0.hasSuffix(end) }, "\(result.errors)")
   }
 
   @Test func `A report that cannot be created exits with 73 before anything is fetched`() async throws {

@@ -70,6 +70,12 @@ import Testing
     #expect(fields.map(\.value) == ["1", "3"])
   }
 
+  @Test func `A setting may be an empty string`() throws {
+    #expect(try fetch("list.txt", "user-agent = \"\"\nretries = 1\n").network.userAgent?.isEmpty == true)
+    let error = #expect(throws: ConfigurationError.self) { try merge("list.txt", "size = [64, \"\"]") }
+    #expect(error?.reason.hasPrefix("The value '' is invalid for '--size <size>'") == true)
+  }
+
   @Test func `A table of the command wins over the top of the file`() throws {
     let text = "concurrency = 1\nretries = 1\n[fetch]\nconcurrency = 2\n[retry]\nconcurrency = 3\nreport = \"r\"\n"
 
@@ -100,7 +106,8 @@ import Testing
     ("cache dir", ["cache", "dir", "--cache-dir=/c"]),
     ("cache ls --json", ["cache", "ls", "--cache-dir=/c", "--json"]), ("cache", ["cache"]),
     ("doctor --json", ["doctor", "--cache-dir=/c", "--json"]), ("cache nope", ["cache", "nope"]),
-    ("--version", ["--version"]), ("fetch --help", ["fetch", "--help"]),
+    ("doctor --no-config", ["doctor", "--no-config"]), ("--version", ["--version"]),
+    ("fetch --help", ["fetch", "--help"]),
     ("help fetch", ["help", "fetch"]), ("--no-config x", ["--no-config", "x"]),
     ("x -- --no-config", ["fetch", "--cache-dir=/c", "--max-time=5", "x", "--", "--no-config"]),
   ])
@@ -108,6 +115,10 @@ import Testing
     let text = "cache-dir = \"/c\"\nmax-time = 5\n[cache]\nformat = \"json\"\n"
 
     #expect(try merge(words, text) == expected)
+  }
+
+  @Test func `The doctor runs without the settings of an invalid file`() throws {
+    #expect(try merge("doctor --json", "cache-dir = \"/c\"\nnope = 1\n") == ["doctor", "--json"])
   }
 
   @Test(arguments: [
@@ -120,7 +131,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("sizes = 64\nconcurency = 8", "line 2: there is no option 'concurency'."),
+    ("sizes = 64\nconcurency = 8", "line 2: there is no option 'concurency'. Did you mean 'concurrency'?"),
+    ("qualtiy = 8", "line 1: there is no option 'qualtiy'. Did you mean 'quality'?"),
+    ("[fetch]\nmax_run_time = 8", "line 2: there is no option 'max_run_time'. Did you mean 'max-run-time'?"),
+    ("[cache]\nformt = \"json\"", "line 2: there is no option 'formt'. Did you mean 'format'?"),
+    ("dry-rum = true", "line 1: there is no option 'dry-rum'."),
     ("jobs = 8", "line 1: there is no option 'jobs'. Did you mean '-j, --concurrency N'?"),
     ("\nconcurrency = 0", "line 2: The value '0' is invalid for '--concurrency <n>': give a whole number from 1"),
     ("size = [64,\n\"big\"]", "line 1: The value 'big' is invalid for '--size <size>': give a size such as 256"),
@@ -148,6 +163,35 @@ import Testing
     #expect(!description.contains("secret"))
   }
 
+  @Test(arguments: [
+    ("# A comment.\n", "a", " = 1", 2), ("[", "a", "]", 1), ("x = 1\n[[ ", "'a.b' ", " ]]", 2),
+    ("x = { ", "\"\" ", " = 1 }", 1), ("x = \"\"\"\\\"\"\"\"\"\n", "a", " = 1", 2),
+  ])
+  func `A key of too many parts is an error and does not crash the process`(
+    head: String, part: String, tail: String, line: Int
+  ) throws {
+    let key = Array(repeating: part, count: 20_000).joined(separator: ".")
+    let error = #expect(throws: ConfigurationError.self) { try merge("list.txt", head + key + tail) }
+
+    #expect(error?.description == "\(path), line \(line): a key has more than 16 parts.")
+  }
+
+  @Test func `Comments and strings may contain any number of dots`() throws {
+    let dots = String(repeating: "1.", count: 20)
+    let text = """
+      # \(dots)
+      user-agent = "\\"\(dots)" # \(dots)
+      referer = \"\"\"
+      \(dots)"\(dots)\"\"\"\"
+      header = ['X-A: \(dots)', '''X-B: '\(dots)''']
+      "output" = '.'
+      """
+    let command = try fetch("list.txt", text)
+
+    #expect(command.network.userAgent == "\"\(dots)" && command.network.referer == "\(dots)\"\(dots)\"")
+    #expect(command.network.configuredHeaders.count == 2 && command.output.directory == ".")
+  }
+
   @Test(arguments: [(0o620, false), (0o602, false), (0o644, true), (0o400, true)] as [(mode_t, Bool)])
   func `A file that others may write to is refused`(mode: mode_t, isUsed: Bool) throws {
     _ = try directory.write("concurrency = 8\n", as: "config.toml")
@@ -159,6 +203,16 @@ import Testing
     } else {
       let error = #expect(throws: ConfigurationError.self) { try merged.get() }
       #expect(error?.reason == "other users may write to it; run: chmod go-w \(path)")
+    }
+  }
+
+  @Test func `A pipe or a directory is refused at once`() throws {
+    #expect(mkfifo(path, 0o600) == 0)
+    for path in [path, directory.path] {
+      let error = #expect(throws: ConfigurationError.self) {
+        try Configuration.merge(["x"], environment: ["THUMBS_CONFIG": path])
+      }
+      #expect(error?.reason == "is not a regular file; give a TOML file")
     }
   }
 
@@ -178,7 +232,7 @@ import Testing
     #expect(try concurrency(["HOME": directory.path("home")]) == "--concurrency=2")
     #expect(try concurrency(all.merging(["XDG_CONFIG_HOME": "relative"]) { $1 }) == "--concurrency=2")
     #expect(try concurrency(all.merging(["THUMBS_CONFIG": directory.path("own.toml")]) { $1 }) == "--concurrency=3")
-    #expect(try concurrency(all.merging(["THUMBS_CONFIG": ""]) { $1 }) == nil)
+    for none in ["", "/dev/null"] { #expect(try concurrency(all.merging(["THUMBS_CONFIG": none]) { $1 }) == nil) }
     #expect(try concurrency(["HOME": directory.path]) == nil && concurrency([:]) == nil)
     let error = #expect(throws: ConfigurationError.self) { try concurrency(["THUMBS_CONFIG": "/nope"]) }
     #expect(error?.description == "/nope: there is no such file.")

@@ -35,6 +35,8 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
 
   @Test(arguments: [
     (condition { $0.owner = 0 }, "belongs to user 0", "chown"),
+    (condition { ($0.obstacle, $0.owner, $0.isWritable) = ("/a", 0, false) }, "/a is not a directory", "Move /a away"),
+    (condition { $0.fileSystem?.isVirtual = true }, "no files can be created", "--cache-dir"),
     (condition { $0.isWritable = false }, "cannot be written", "--cache-dir"),
     (condition { $0.fileSystem?.isReadOnly = true }, "cannot be written", "--cache-dir"),
     (condition { $0.fileSystem = remote }, "NFS", "local disk"),
@@ -70,6 +72,15 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
     #expect(missing.remedy?.contains("ca-certificates") == true)
     #expect(try finding(CertificateCheck { _ in true }).state == .problem)
     #expect(try finding(CertificateCheck(file: "/x", directory: "/y") { $0 == "/y" }).message == "/y")
+  }
+
+  @Test func `A variable that names no certificates is part of the problem and of the remedy`() throws {
+    let environment = ["SSL_CERT_FILE": "", "CURL_CA_BUNDLE": "/none/ca.pem"]
+    let finding = try finding(CertificateCheck(configured: nil, environment: environment))
+
+    #expect(finding.state == .problem && finding.values["variable"] == "CURL_CA_BUNDLE")
+    #expect(finding.message == "CURL_CA_BUNDLE names /none/ca.pem, which cannot be read, so https fails.")
+    #expect(finding.remedy == "Set CURL_CA_BUNDLE to a PEM file of certificate authorities, or unset it.")
   }
 
   @Test func `A libcurl without TLS is a problem`() {

@@ -61,7 +61,28 @@ import Testing
     let good = try await fixture.run("doctor", "--cache-dir", fixture.cache)
     let hasProblem = good.output.contains("\nproblem ")
     #expect(good.ending == .exit(hasProblem ? 1 : 0))
-    #expect(good.output.contains("ok       version      thumbs "))
+    #expect(good.output.contains("ok       version       thumbs "))
+  }
+
+  @Test(arguments: [
+    ("nope = 1\n", "configuration", "c.toml, line 1: there is no option 'nope'."),
+    ("size = [", "configuration", "c.toml, line 1: "), ("cacert = \"/nope.pem\"\n", "certificates", "/nope.pem"),
+  ])
+  func `An error in the configuration file is a problem with a remedy`(
+    text: String, check: String, message: String
+  ) async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write(text, as: "c.toml")
+    let result = try await Self.doctor(fixture, environment: ["THUMBS_CONFIG": "c.toml"])
+    let finding = try #require(try Self.findings(result)[check])
+
+    #expect(result.ending == .exit(1) && finding["state"] as? String == "problem")
+    #expect((finding["message"] as? String)?.contains(message) == true, "\(finding)")
+    #expect(finding["remedy"] is String)
+
+    let arguments = ["doctor", "--json", "--no-config", "--cache-dir", fixture.cache]
+    let ignored = try await fixture.start(arguments, environment: ["THUMBS_CONFIG": "c.toml"]).result()
+    #expect(try Self.findings(ignored)["configuration"]?["state"] as? String == "ok")
   }
 
   @Test func `Too few descriptors are reported, although no run could start`() async throws {
@@ -75,8 +96,13 @@ import Testing
   @Test func `A cache that is a file, damaged or locked is reported`() async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write("g1\n", as: "file")
-    let file = try await fixture.run("doctor", "--json", "--cache-dir", fixture.directory.path("file/cache"))
-    #expect(try Self.findings(file)["cache"]?["state"] as? String == "problem")
+    for (path, message) in [
+      ("file/cache", "file is not a directory"), ("file", "file is not a directory"), ("/proc/cache", "is on proc"),
+    ] {
+      let finding = try Self.findings(try await fixture.run("doctor", "--json", "--cache-dir", path))["cache"]
+      #expect(finding?["state"] as? String == "problem")
+      #expect((finding?["message"] as? String)?.contains(message) == true, "\(path)")
+    }
 
     #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(0))
     let lock = open(fixture.cache + "/lock", O_RDWR | O_CLOEXEC)

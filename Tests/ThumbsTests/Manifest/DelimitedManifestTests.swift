@@ -34,6 +34,9 @@ import Testing
     ("Size,url,NAME\n64,\"http://a/1,5.png\",Ann\n", .csv),
     ("\"Title\";\"Image\";\"size\"\nAnn;\"http://a/1,5.png\";64;\n", .csv),
     ("Title\tSRC\tsize\nAnn\thttp://a/1,5.png\t64\n", .tsv),
+    ("sep=;\r\nname;url;size\r\nAnn;http://a/1,5.png;64\r\n", .csv),
+    ("\"SEP=|\"\n\nname|url|size\nAnn|http://a/1,5.png|64\n", .csv),
+    ("sep=;\nname,url,size\nAnn,\"http://a/1,5.png\",64\n", .csv),
   ])
   func `Columns in any case and with other separators are recognized`(text: String, format: ManifestFormat) throws {
     let entries = try entries(text, format)
@@ -55,6 +58,11 @@ import Testing
   ])
   func `A row with more fields than the header row is a bad row`(text: String, advice: String) throws {
     #expect(try entries(text, .csv).map(\.reason) == ["list, line 2: 3 fields, but the header row has 2; \(advice)."])
+  }
+
+  @Test func `The advice about a declared separator names it`() throws {
+    let reason = try entries("sep=|\nurl|name\nhttp://a/1|b|c\n", .csv)[0].reason
+    #expect(reason == "list, line 3: 3 fields, but the header row has 2; put a field that contains a '|' in quotes.")
   }
 
   @Test func `The name column can be ignored`() throws {

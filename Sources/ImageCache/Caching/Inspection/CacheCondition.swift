@@ -40,15 +40,17 @@ public struct CacheCondition: Hashable, Sendable {
   public var isWritable: Bool
   /// The file system of the directory, or of the nearest parent that exists; nil if it cannot be examined.
   public var fileSystem: FileSystem?
+  /// The file that is in the place of the directory or of one of its parents; nil if there is none.
+  public var obstacle: String?
 
   /// Creates a condition from its parts.
   public init(
     directory: String, contents: Contents, lock: Lock, owner: UInt32?, user: UInt32, isWritable: Bool,
-    fileSystem: FileSystem?
+    fileSystem: FileSystem?, obstacle: String? = nil
   ) {
     (self.directory, self.contents, self.lock) = (directory, contents, lock)
     (self.owner, self.user) = (owner, user)
-    (self.isWritable, self.fileSystem) = (isWritable, fileSystem)
+    (self.isWritable, self.fileSystem, self.obstacle) = (isWritable, fileSystem, obstacle)
   }
 }
 
@@ -62,7 +64,13 @@ extension CacheCondition {
     self.init(
       directory: path, contents: exists ? Self.contents(of: path, at: now) : .missing,
       lock: Self.lock(at: directory.lockPath), owner: exists ? status.st_uid : nil, user: geteuid(),
-      isWritable: access(place, W_OK | X_OK) == 0, fileSystem: FileSystem(at: place))
+      isWritable: access(place, W_OK | X_OK) == 0, fileSystem: FileSystem(at: place),
+      obstacle: Self.isDirectory(place) ? nil : place)
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   private static func contents(of path: String, at now: Date) -> Contents {
@@ -84,7 +92,7 @@ extension CacheCondition {
     return errno == EWOULDBLOCK ? .held : .unusable(String(cString: strerror(errno)))
   }
 
-  /// Returns `path`, or else its nearest parent that exists.
+  /// Returns `path`, or else its nearest parent that exists, which may be a file.
   private static func nearestDirectory(of path: String) -> String {
     var place = URL(fileURLWithPath: path)
     while access(place.path, F_OK) != 0, place.path != "/" { place.deleteLastPathComponent() }

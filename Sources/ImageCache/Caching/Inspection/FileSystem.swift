@@ -13,10 +13,14 @@ public struct FileSystem: Hashable, Sendable {
   public var availableBytes: Int
   /// The size of the file system in bytes.
   public var totalBytes: Int
+  /// True if it is an interface of the kernel, such as `/proc`, in which nobody can create files.
+  public var isVirtual: Bool
 
   /// Creates a description from its parts.
-  public init(name: String, isRemote: Bool, isReadOnly: Bool, availableBytes: Int, totalBytes: Int) {
-    (self.name, self.isRemote, self.isReadOnly) = (name, isRemote, isReadOnly)
+  public init(
+    name: String, isRemote: Bool, isReadOnly: Bool, availableBytes: Int, totalBytes: Int, isVirtual: Bool = false
+  ) {
+    (self.name, self.isRemote, self.isReadOnly, self.isVirtual) = (name, isRemote, isReadOnly, isVirtual)
     (self.availableBytes, self.totalBytes) = (availableBytes, totalBytes)
   }
 
@@ -30,12 +34,17 @@ extension FileSystem {
     var status = statfs()
     guard statfs(path, &status) == 0, let space = FileSystemSpace(at: path) else { return nil }
     let type = UInt32(truncatingIfNeeded: status.f_type)
-    let remote = CacheDirectory.remoteFileSystems[type]
+    let (remote, virtual) = (CacheDirectory.remoteFileSystems[type], Self.virtualNames[type])
     self.init(
-      name: remote ?? Self.names[type] ?? "0x" + String(type, radix: 16), isRemote: remote != nil,
+      name: remote ?? virtual ?? Self.names[type] ?? "0x" + String(type, radix: 16), isRemote: remote != nil,
       isReadOnly: Int(status.f_flags) & Int(ST_RDONLY) != 0, availableBytes: space.available,
-      totalBytes: space.whole)
+      totalBytes: space.whole, isVirtual: virtual != nil)
   }
+
+  /// Magic numbers from `statfs(2)` of interfaces of the kernel.
+  private static let virtualNames: [UInt32: String] = [
+    0x9FA0: "proc", 0x6265_6572: "sysfs", 0x0027_E0EB: "cgroup", 0x6367_7270: "cgroup2", 0x1CD1: "devpts",
+  ]
 
   /// Magic numbers from `statfs(2)` of common local file systems.
   private static let names: [UInt32: String] = [
