@@ -25,7 +25,7 @@ extension OptionAdvice {
     let pattern = #/Error: Unknown option '(?<name>[^']+)'(?:\. Did you mean '(?<near>[^']+)'\?)?/#
     guard let match = message.prefixMatch(of: pattern) else { return message }
     let name = String(match.name)
-    let near = match.near.map(String.init).flatMap { isTypingError(name, for: $0) ? $0 : nil }
+    let near = match.near.map(String.init).flatMap { isTypingError(name, for: $0) ? shownName(of: $0) : nil }
     let advice = advice(for: name, in: CalledCommand(arguments)) ?? near.map { "Did you mean '\($0)'?" }
     return "Error: Unknown option '\(name)'" + (advice.map { ". " + $0 } ?? "") + message[match.range.upperBound...]
   }
@@ -38,8 +38,13 @@ extension OptionAdvice {
     name.difference(from: other).count <= max(1, name.drop { $0 == "-" }.count / 2)
   }
 
+  /// Returns the name that help shows for the option called `name`.
+  private static func shownName(of name: String) -> String { fetchOptions[name].map { "--\($0.key)" } ?? name }
+
+  private static let fetchOptions = CommandOptions(FetchCommand.self)
+
   private static func advice(for name: String, in command: CalledCommand) -> String? {
-    let fetches = CommandOptions(FetchCommand.self)[name] != nil
+    let fetches = fetchOptions[name] != nil
     switch command {
     case .fetch: return advice(for: name)
     case .retry where fetches: return "It is an option of 'thumbs fetch'; retry uses the settings in the report."

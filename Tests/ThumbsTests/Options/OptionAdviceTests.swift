@@ -48,7 +48,7 @@ import Testing
 
   @Test(arguments: [
     ("--galery x", "Did you mean '--gallery'?"), ("--sise 4", "Did you mean '--size'?"),
-    ("--concurency 4", "Did you mean '--concurrency'?"),
+    ("--concurency 4", "Did you mean '--concurrency'?"), ("--nam x", "Did you mean '--name-template'?"),
   ])
   func `A typing error gets the name with similar letters`(option: String, advice: String) {
     #expect(message("list.txt \(option)").hasSuffix(advice))
