@@ -31,7 +31,15 @@ extension OptionAdvice {
   }
 
   /// Returns the advice for `name`, which no fetching command has; nil if its meaning is unknown.
-  static func advice(for name: String) -> String? { table[name] ?? joined(name).flatMap { table[$0] } }
+  static func advice(for name: String) -> String? {
+    table[name] ?? joined(name).flatMap { table[$0] } ?? inLowerCase(name).map { "Did you mean '\($0)'?" }
+  }
+
+  /// Returns the option that differs from `name`, a long one, only in case.
+  private static func inLowerCase(_ name: String) -> String? {
+    let lower = name.lowercased()
+    return name.hasPrefix("--") && lower != name && fetchOptions[lower] != nil ? shownName(of: lower) : nil
+  }
 
   /// Returns true if the names differ in few letters for their length.
   private static func isTypingError(_ name: String, for other: String) -> Bool {
