@@ -44,6 +44,9 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
+  /// The options that every retry rejects.
+  static let rejected: Set<String> = ["--name-template", "--name"]
+
   /// Rejects `--name-template`, because the report already contains the file names.
   func validate() throws {
     if output.namePattern != nil {

@@ -4,18 +4,33 @@
 struct OptionAdvice: Hashable, Sendable {
   /// The names, with their hyphens.
   let names: [String]
+  /// The option to use, with its value; nil if the advice is another.
+  let option: String?
   /// The sentences after "Unknown option".
   let text: String
 
   /// Advises to use `option` in place of each of `names`, which are separated by spaces. `usage` follows the option.
   init(_ names: String, use option: String, _ usage: String = "") {
-    self.init(names, say: "Did you mean '\(option)'?\(usage.isEmpty ? "" : " " + usage)")
+    self.init(names, option, text: "Did you mean '\(option)'?\(usage.isEmpty ? "" : " " + usage)")
   }
 
   /// Advises with `text`.
-  init(_ names: String, say text: String) {
+  init(_ names: String, say text: String) { self.init(names, nil, text: text) }
+
+  private init(_ names: String, _ option: String?, text: String) {
     self.names = names.split(separator: " ").map(String.init)
+    self.option = option
     self.text = text
+  }
+
+  /// The names of the options that the text mentions.
+  var mentioned: [String] { text.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) } }
+
+  /// The text for `retry`, which takes the names and settings of its rows from the report.
+  fileprivate var textForRetry: String {
+    guard mentioned.contains(where: OptionAdvice.isForFetchOnly) else { return text }
+    let start = option.map { "It is '\($0)' in 'thumbs fetch'" } ?? "It concerns 'thumbs fetch'"
+    return "\(start); retry uses the rows, names and settings in the report."
   }
 }
 
@@ -32,7 +47,14 @@ extension OptionAdvice {
 
   /// Returns the advice for `name`, which no fetching command has; nil if its meaning is unknown.
   static func advice(for name: String) -> String? {
-    table[name] ?? joined(name).flatMap { table[$0] } ?? inLowerCase(name).map { "Did you mean '\($0)'?" }
+    find(name)?.text ?? inLowerCase(name).map { "Did you mean '\($0)'?" }
+  }
+
+  private static func find(_ name: String) -> OptionAdvice? { table[name] ?? joined(name).flatMap { table[$0] } }
+
+  /// Returns true if `fetch` has the option called `name`, but `retry` does not, or rejects it.
+  static func isForFetchOnly(_ name: String) -> Bool {
+    fetchOptions[name] != nil && (retryOptions[name] == nil || RetryCommand.rejected.contains(name))
   }
 
   /// Returns the option that differs from `name`, a long one, only in case.
@@ -50,13 +72,16 @@ extension OptionAdvice {
   private static func shownName(of name: String) -> String { fetchOptions[name].map { "--\($0.key)" } ?? name }
 
   private static let fetchOptions = CommandOptions(FetchCommand.self)
+  private static let retryOptions = CommandOptions(RetryCommand.self)
 
-  private static func advice(for name: String, in command: CalledCommand) -> String? {
+  static func advice(for name: String, in command: CalledCommand) -> String? {
     let fetches = fetchOptions[name] != nil
     switch command {
     case .fetch: return advice(for: name)
     case .retry where fetches: return "It is an option of 'thumbs fetch'; retry uses the settings in the report."
-    case .retry: return advice(for: name)
+    case .retry:
+      if let advice = find(name) { return advice.textForRetry }
+      return inLowerCase(name).flatMap { isForFetchOnly($0) ? nil : advice(for: name) }
     case .other: return fetches ? "It is an option of 'thumbs fetch'." : nil
     }
   }
@@ -64,9 +89,9 @@ extension OptionAdvice {
   /// Returns the short option of a short option with its value, such as `-P4`.
   private static func joined(_ name: String) -> String? { name.hasPrefix("--") ? nil : String(name.prefix(2)) }
 
-  private static let table: [String: String] = {
-    var table: [String: String] = [:]
-    for advice in all { for name in advice.names { table[name] = advice.text } }
+  private static let table: [String: OptionAdvice] = {
+    var table: [String: OptionAdvice] = [:]
+    for advice in all { for name in advice.names { table[name] = advice } }
     return table
   }()
 }

@@ -69,10 +69,11 @@ import Testing
     #expect(try ReportedRow.all(in: fixture.text("new/r.jsonl")).map(\.paths) == [["a.png"]])
   }
 
-  @Test(arguments: [
-    (["--report", "new/r.jsonl", "--summary", "none/sum.json"], 73), (["--report", "list.txt"], 64),
-    (["--report", "new/below/none/r.jsonl"], 73),
-  ] as [([String], Int32)])
+  @Test(
+    arguments: [
+      (["--report", "new/r.jsonl", "--summary", "none/sum.json"], 73), (["--report", "list.txt"], 64),
+      (["--report", "new/below/none/r.jsonl"], 73),
+    ] as [([String], Int32)])
   func `A run that does not take place leaves no directory behind`(options: [String], code: Int32) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])

@@ -67,10 +67,31 @@ import Testing
   @Test(arguments: [
     ("retry r.jsonl --size 64", "It is an option of 'thumbs fetch'; retry uses the settings in the report."),
     ("retry r.jsonl --jobs 64", "Did you mean '-j, --concurrency N'?"),
+    (
+      "retry r.jsonl --width 3",
+      "It is '-s, --size 256' in 'thumbs fetch'; retry uses the rows, names and settings in the report."
+    ),
+    (
+      "retry r.jsonl --list x",
+      "It is '-i FILE' in 'thumbs fetch'; retry uses the rows, names and settings in the report."
+    ),
+    ("retry r.jsonl --SIZE 3", "Unknown option '--SIZE'"),
     ("cache ls --report x", "It is an option of 'thumbs fetch'."), ("cache ls --jsn", "Did you mean '--json'?"),
   ])
   func `The advice depends on the command`(words: String, advice: String) {
     #expect(message(words).hasSuffix(advice), "\(message(words))")
+  }
+
+  @Test func `The advice for a retry names no option that it lacks or rejects`() {
+    let names = OptionAdvice.all.flatMap(\.names)
+    let known = CommandOptions(RetryCommand.self).names.subtracting(["--name-template", "--name"])
+    let advice = names.compactMap { OptionAdvice.advice(for: $0, in: .retry) }.filter {
+      !$0.contains("in 'thumbs fetch'")
+    }
+    let named = advice.flatMap { $0.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) } }
+
+    #expect(names.allSatisfy { OptionAdvice.advice(for: $0, in: .retry) != nil })
+    #expect(Set(named).subtracting(known) == ["--version"])
   }
 
   @Test func `No advice is for an option that exists, and every advised option exists`() {
@@ -80,9 +101,7 @@ import Testing
     #expect(known.count > 60 && CommandOptions(FetchCommand.self).names.isSuperset(of: ["-j", "--size", "--quiet"]))
     #expect(names.filter(known.contains) == [])
     #expect(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 && $0 != "-f" }.keys.sorted() == [])
-    let advised = OptionAdvice.all.flatMap {
-      $0.text.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) }
-    }
+    let advised = OptionAdvice.all.flatMap(\.mentioned)
     #expect(advised.count > 50 && advised.filter { !known.contains($0) && $0 != "--version" } == [])
   }
 }
