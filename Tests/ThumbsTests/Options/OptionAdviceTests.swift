@@ -76,7 +76,7 @@ import Testing
       "It is '-i FILE' in 'thumbs fetch'; retry uses the rows, names and settings in the report."
     ),
     ("retry r.jsonl --SIZE 3", "Unknown option '--SIZE'"),
-    ("cache ls --report x", "It is an option of 'thumbs fetch'."), ("cache ls --jsn", "Did you mean '--json'?"),
+    ("cache ls --gallery x", "It is an option of 'thumbs fetch'."), ("cache ls --jsn", "Did you mean '--json'?"),
   ])
   func `The advice depends on the command`(words: String, advice: String) {
     #expect(message(words).hasSuffix(advice), "\(message(words))")
