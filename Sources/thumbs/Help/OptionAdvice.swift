@@ -35,15 +35,15 @@ struct OptionAdvice: Hashable, Sendable {
 }
 
 extension OptionAdvice {
-  /// Returns `message` of the argument parser with better advice, if it is about an unknown option or an unknown
-  /// subcommand in `arguments`.
+  /// Returns `message` of the argument parser with better advice, if it is about an unknown option, subcommand or value
+  /// in `arguments`.
   static func improve(_ message: String, arguments: [String]) -> String {
     if let match = message.prefixMatch(of: #/Error: (?:Unexpected argument|\d+ unexpected arguments:) '[^\n]*/#) {
       let advice = CalledCommand(arguments).isOther ? SubcommandAdvice(arguments).forUnknown : nil
       return String(message[match.range]) + (advice.map { ". " + $0 } ?? "") + message[match.range.upperBound...]
     }
     let pattern = #/Error: Unknown option '(?<name>[^']+)'(?:\. Did you mean '(?<near>[^']+)'\?)?/#
-    guard let match = message.prefixMatch(of: pattern) else { return message }
+    guard let match = message.prefixMatch(of: pattern) else { return ValueAdvice.improve(message) }
     let name = String(match.name)
     let near = match.near.map(String.init).flatMap { isTypingError(name, for: $0) ? shownName(of: $0) : nil }
     let called = CalledCommand(arguments)

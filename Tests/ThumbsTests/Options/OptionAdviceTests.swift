@@ -59,6 +59,15 @@ import Testing
     #expect(message("list.txt \(option)").hasSuffix(advice))
   }
 
+  @Test(arguments: [
+    ("--fit crop", "'--fit <fit>'. Did you mean 'cover'? Please provide one of 'inside'"),
+    ("--fit=CROP", "Did you mean 'cover'?"), ("--format best", "Did you mean 'smallest'?"),
+    ("--format tiff", "'--format <format>'. Please provide one of 'auto'"),
+  ])
+  func `A value of another program gets the one to use`(option: String, advice: String) {
+    #expect(message("list.txt \(option)").contains(advice), "\(message("list.txt \(option)"))")
+  }
+
   @Test(arguments: ["--zzz", "--qwertz", "-Y"])
   func `An option that resembles none gets no advice`(option: String) {
     #expect(message("list.txt \(option)") == "Error: Unknown option '\(option)'")
