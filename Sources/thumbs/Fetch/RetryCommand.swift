@@ -66,7 +66,8 @@ struct RetryCommand: FetchingCommand {
     let directory = try directory(of: report)
     if !output.quiet {
       let place = report.retriedCount == 0 || output.directory != nil ? "" : " The files go to \(directory)."
-      ProgressOutput.standardError.write("thumbs: \((report.introduction + place).printable)\n")
+      let advice = output.fallback == nil ? report.fallbackAdvice : ""
+      ProgressOutput.standardError.write("thumbs: \((report.introduction + place + advice).printable)\n")
     }
     guard !dryRun else {
       _ = try politeness.hostRules()

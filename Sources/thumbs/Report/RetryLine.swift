@@ -20,6 +20,8 @@ struct RetryLine: Hashable, Sendable {
   let fate: Fate
   /// The data needed to retry the row; nil if the line does not contain it.
   let again: ReportLine.Again?
+  /// True if the row's files have the image of `--fallback`.
+  let hasFallback: Bool
   private let url: String?
 
   /// Reads a line from the JSON value `object`.
@@ -32,6 +34,7 @@ struct RetryLine: Hashable, Sendable {
     name = object["name"] as? String
     manifest = object["manifest"] as? String
     url = object["url"] as? String
+    hasFallback = object["fallback"] as? Bool ?? false
     again = (object["again"] as? [String: Any]).flatMap(ReportLine.Again.init(json:))
     switch status {
     case .ok: fate = .done

@@ -27,6 +27,8 @@ struct RetryReport: Sendable {
   private(set) var isPartial = false
   /// The distinct output directories of ``rows``.
   private(set) var directories: [String] = []
+  /// The number of retried rows whose files have the image of `--fallback`.
+  private(set) var fallbackCount = 0
   private var doneCount = 0
   private var failedCount = 0
   /// The number of skipped rows for each reason, in the order of their first rows.
@@ -84,6 +86,14 @@ struct RetryReport: Sendable {
     return text + " The report does not contain every row of its run: run thumbs fetch again for the rest."
   }
 
+  /// A sentence for a retry without `--fallback`, with a space before it: which files would keep its image. Empty if
+  /// there are none.
+  var fallbackAdvice: String {
+    guard fallbackCount > 0 else { return "" }
+    let rows = fallbackCount == 1 ? "1 of them has" : "\(fallbackCount) of them have"
+    return " \(rows) the image of --fallback; give that option again, or its files of another format stay."
+  }
+
   private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }
 
   private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(DocumentFlaw) {
@@ -102,6 +112,7 @@ struct RetryReport: Sendable {
       lineNumbers.append(number)
       do throws(RetryFlaw) {
         rows.append(try line.row(fields: fields))
+        if line.hasFallback { fallbackCount += 1 }
       } catch {
         let row = badRow(line, error, place: "\(name), line \(number)", bytes)
         rows.append(row)
