@@ -35,19 +35,20 @@ struct Thumbs: ParsableCommand {
       print(help)
       StandardStreams.end(.success)
     }
+    var command: (any ParsableCommand)?
     do {
       try requireUTF8()
       let environment = ProcessInfo.processInfo.environment
-      var command = try parseAsRoot(Configuration.merge(arguments, environment: environment))
+      command = try parseAsRoot(Configuration.merge(arguments, environment: environment))
       // The doctor reports too low a limit instead.
       if !(command is DoctorCommand) { try DescriptorLimit.require() }
-      try command.run()
+      try command?.run()
       StandardStreams.end(.success)
     } catch let error as ConfigurationError {
       printToStandardError("Error: \(Redaction.message("\(error)"))")
       StandardStreams.end(.validationFailure)
     } catch {
-      let (message, code) = (fullMessage(for: error), exitCode(for: error))
+      let (message, code) = (CommandUsage.message(for: error, in: command), exitCode(for: error))
       // Help goes to standard output unchanged. An error may quote an argument, which may hold credentials.
       if !message.isEmpty, code.isSuccess { print(FullHelp.withoutAliases(message)) }
       if !message.isEmpty, !code.isSuccess {

@@ -37,7 +37,7 @@ extension FetchRun {
   /// Returns the advice of a run that ended by itself, for a person at a terminal.
   private func advice(_ summary: Summary, _ coverage: Coverage) -> [String] {
     guard coverage == .complete, ProgressOutput.standardError.isTerminal else { return [] }
-    return NextStep.advice(about: summary, report: reportPath).map { [$0] } ?? []
+    return NextStep.advice(about: summary, report: reportPath, fallback: files.fallback?.path).map { [$0] } ?? []
   }
 
   private func runEnding(_ summary: Summary, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {

@@ -34,7 +34,10 @@ extension FetchRun {
   /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
   private func line(of item: BatchItem<PlannedRow>) -> ReportLine {
     switch (item.element.entry, item.outcome) {
-    case (.bad(let row), _): return ReportLine(row)
+    case (.bad(let row), _):
+      var line = ReportLine(row)
+      line.kept = item.element.kept
+      return line
     case (.row(let row), .failure(let failure)):
       var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
       if line.status == .failed { line.fallback = fallback(for: item.element, url: row.url) }

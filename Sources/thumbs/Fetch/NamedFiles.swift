@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// The output files named on the command line, opened but not yet changed.
+/// The output files named on the command line, opened but not yet changed, and the output directory, which may contain
+/// them.
 struct NamedFiles {
   private(set) var report: NamedFile?
   private(set) var summary: NamedFile?
@@ -10,15 +11,18 @@ struct NamedFiles {
   private let updated: RunInputs.Retried?
   /// True if `--report` names the retried report. Then it is an error if that cannot be updated.
   private let mustUpdate: Bool
+  private let directories: NewDirectories
 
-  /// Opens the files named in `options`. If one cannot be opened, removes those that it created.
-  init(_ options: OutputOptions, inputs: RunInputs) throws(OutputError) {
+  /// Creates the output `directory` if it is missing, and opens the files named in `options`. If one cannot be opened,
+  /// removes what it created.
+  init(_ options: OutputOptions, inputs: RunInputs, directory: String) throws(OutputError) {
     mustUpdate = options.report != nil
     updated = inputs.retried.flatMap { retried in
       guard let path = options.report else { return retried.isUpdatable ? retried : nil }
       guard path != "-", let file = FileIdentity(path: path) else { return nil }
       return FileIdentity(path: retried.path) == file ? retried : nil
     }
+    directories = try NewDirectories(for: directory)
     do throws(OutputError) {
       if updated == nil { report = try Self.open(options.report) }
       summary = try Self.open(options.summary)
@@ -35,9 +39,10 @@ struct NamedFiles {
     return try NamedFile(path: path)
   }
 
-  /// Removes the files that did not exist before.
+  /// Removes the files and directories that did not exist before.
   func discard() {
     for file in [report, summary, gallery, metrics] { file?.discard() }
+    directories.remove()
   }
 
   /// Reserves all files. Throws if two outputs are the same file, if an output is also an input, or if an output would

@@ -14,6 +14,8 @@ struct PlannedRow: Sendable {
   var after: [Milestone] = []
   /// The member `again` of the retried report, for a row that cannot be retried now. It is copied to the next report.
   var again: ReportLine.Again?
+  /// The line of the retried report, without its line feed, for a row that the retry skips; nil for any other row.
+  var kept: [UInt8]?
   /// The end of this row, which other rows may wait for.
   var end = Milestone()
 }

@@ -11,14 +11,16 @@ struct RetryCommand: FetchingCommand {
       sizes. A report does not contain the options for downloads and the cache; pass them again.
 
       The report is updated: the rows get their new results when the retry ends, and until then the old report remains.
-      With --report, the results go to another file instead.
+      With --report, the results go to another file instead. A row that needs a header field or a password, which a
+      report never contains, keeps its line and is skipped; pass header fields again with --header.
 
       Examples:
         thumbs retry report.jsonl
         thumbs retry -n report.jsonl
         thumbs retry --all-failed --retries 6 --report second.jsonl report.jsonl
 
-      The exit status is as for fetch: 0 also if there is nothing to retry, 65 if the report cannot be read.
+      The exit status is as for fetch: 0 also if there is nothing to retry, 75 also if rows are skipped, 65
+      if the report cannot be read.
       """)
 
   @Argument(
@@ -42,6 +44,9 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
+  /// The options that every retry rejects.
+  static let rejected: Set<String> = ["--name-template", "--name"]
+
   /// Rejects `--name-template`, because the report already contains the file names.
   func validate() throws {
     if output.namePattern != nil {
@@ -60,8 +65,9 @@ struct RetryCommand: FetchingCommand {
     }
     let directory = try directory(of: report)
     if !output.quiet {
-      let place = report.rows.isEmpty || output.directory != nil ? "" : " The files go to \(directory)."
-      ProgressOutput.standardError.write("thumbs: \((report.introduction + place).printable)\n")
+      let place = report.retriedCount == 0 || output.directory != nil ? "" : " The files go to \(directory)."
+      let advice = output.fallback == nil ? report.fallbackAdvice : ""
+      ProgressOutput.standardError.write("thumbs: \((report.introduction + place + advice).printable)\n")
     }
     guard !dryRun else {
       _ = try politeness.hostRules()

@@ -16,7 +16,7 @@ struct RunFiles: Sendable {
   ///   names refer to the same file. In both cases no file was changed, and no new file is left behind.
   init(_ options: OutputOptions, inputs: RunInputs, title: String, directory: String) throws {
     fallback = options.fallback
-    let names = try NamedFiles(options, inputs: inputs)
+    let names = try NamedFiles(options, inputs: inputs, directory: directory)
     do {
       try names.check(inputs, replacement: options.replacement)
       writer = try OutputWriter(

@@ -6,6 +6,9 @@ enum CalledCommand: Hashable, Sendable {
   /// Any other subcommand, and `help`.
   case other(String)
 
+  /// True for a command that does not fetch.
+  var isOther: Bool { if case .other = self { true } else { false } }
+
   /// Finds the subcommand among `arguments`. Only the first one can be a subcommand.
   init(_ arguments: [String]) {
     let names = Thumbs.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]

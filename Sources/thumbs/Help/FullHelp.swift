@@ -1,15 +1,21 @@
-/// The help of the argument parser, in which each option has one short and one long name.
+/// The help of the argument parser, in which each option has one short and one long name, and the usage is wrapped.
 ///
 /// An option may have more names: older ones, and those of similar programs. Only the manual page lists them.
 enum FullHelp {
   /// The column of the descriptions.
   private static let column = 26
+  /// The maximum length of a line.
+  private static let width = 80
 
   /// Returns `help` without further names of options. The first long name is the one to show.
   static func withoutAliases(_ help: String) -> String {
     var lines: [String] = []
     var pending: String?
     for line in help.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+      if line.hasPrefix("USAGE: ") {
+        lines += wrapped(usage: line)
+        continue
+      }
       // The description of a long label begins on the next line.
       if let label = pending, line.hasPrefix(String(repeating: " ", count: column)) {
         lines.append(padded(label) + line.trimmingWhitespace())
@@ -31,6 +37,20 @@ enum FullHelp {
       }
     }
     return (lines + [pending].compactMap(\.self)).joined(separator: "\n")
+  }
+
+  /// Breaks the usage between its arguments into lines of at most ``width`` characters.
+  private static func wrapped(usage: String) -> [String] {
+    var lines: [String] = []
+    for part in usage.matches(of: #/(?:\[[^\]]*\]|\S+)(?: \.\.\.)?/#).map({ String($0.output) }) {
+      if let last = lines.popLast() {
+        let isWithin = last.count + 1 + part.count <= width
+        lines += isWithin ? [last + " " + part] : [last, "       " + part]
+      } else {
+        lines.append(part)
+      }
+    }
+    return lines
   }
 
   private static func padded(_ label: String) -> String {

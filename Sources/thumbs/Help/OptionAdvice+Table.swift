@@ -47,7 +47,7 @@ extension OptionAdvice {
   private static let outputs = [
     OptionAdvice(
       "--out --outdir --out-dir --output-directory --output_folder --output-folder --output-path --outfile --dir "
-        + "--directory --directory-prefix --dest --destination --target --to --save-to -d -D",
+        + "--directory --directory-prefix --dest --destination --target --to --save --save-to -d -D",
       use: "-o, --output DIR"),
     OptionAdvice("-P", say: "Did you mean '-o DIR' for the directory, or '-j N' for the transfers at once?"),
     OptionAdvice(
@@ -60,17 +60,17 @@ extension OptionAdvice {
       say: "It is not needed: only what is missing or has changed is downloaded and written."),
     OptionAdvice("--create-dirs --mkdir", say: "Directories are created without an option."),
     OptionAdvice(
-      "--log --log-file --logfile --write-out --dump-header --json --output-json --results --errors",
+      "--log --log-file --logfile --write-out --dump-header --json --output-json --results --errors --report-file",
       use: "--report FILE", "It has a line of JSON per row."),
     OptionAdvice("--stats --statistics", use: "--summary FILE"),
     OptionAdvice("--prometheus --textfile --metrics-file", use: "--metrics FILE.prom"),
     OptionAdvice("--placeholder --default-image --fallback-image --on-error", use: "--fallback FILE"),
-    OptionAdvice("--html --index --page --contact-sheet", use: "--gallery FILE.html"),
+    OptionAdvice("--html --index --page --contact-sheet --gallery-file", use: "--gallery FILE.html"),
     OptionAdvice("--silent --no-progress-meter --no-progress -S", use: "-q, --quiet"),
     OptionAdvice("--debug --trace --loud -vv", use: "-v, --verbose"),
     OptionAdvice("--progress-bar -#", use: "--progress bar"),
     OptionAdvice("--simulate --just-print --what-if --spider --test --pretend --list-only", use: "-n, --dry-run"),
-    OptionAdvice("--repo --repository --cache-directory -r", use: "--cache-dir DIR"),
+    OptionAdvice("--repo --repository --cache --cache-directory -r", use: "--cache-dir DIR"),
   ]
 
   private static let transfers = [
@@ -107,6 +107,10 @@ extension OptionAdvice {
       "--insecure --no-check-certificate --check-certificate --no-verify --no-verify-ssl --skip-verify --verify "
         + "--insecure-tls --tls-verify -k",
       use: "--insecure-host HOST", "Certificates are left unverified only for hosts that are named."),
+    OptionAdvice(
+      "--ca-certificate --ca-certificates --ca-cert --ca-file --ca-bundle --ca-path --ca-directory --cafile --capath",
+      use: "--cacert FILE.pem"),
+    OptionAdvice("--cookie --cookies --cookie-jar --load-cookies -b", use: "--cookie-file FILE"),
     OptionAdvice("--cert --client-cert -E", say: "Client certificates are not supported."),
     OptionAdvice(
       "--proxy --all-proxy --http-proxy --https-proxy --noproxy --no-proxy -x",
@@ -128,6 +132,10 @@ extension OptionAdvice {
       "--fail --fail-early --fail-with-body",
       say: "Error responses always fail their rows; '--fail-on' is about images."),
     OptionAdvice("--clear-cache --purge", say: "To empty the cache, run 'thumbs cache clear'."),
+    OptionAdvice(
+      "--config --config-file --configuration --conf",
+      say: "The environment names the configuration file: THUMBS_CONFIG=FILE thumbs list.txt"),
+    OptionAdvice("-V", say: "To print the version, run 'thumbs --version'."),
     OptionAdvice("--compressed", say: "Compressed responses are decoded without an option."),
   ]
 }

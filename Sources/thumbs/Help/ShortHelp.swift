@@ -24,7 +24,6 @@ enum ShortHelp {
     Examples:
       thumbs https://example.com/photo.jpg
       thumbs -s 64,128 -o icons apps.plist
-
     All options: thumbs fetch --help
     """
 

@@ -19,6 +19,26 @@ extension ManifestInput {
   /// The URL of the image; nil for a manifest.
   var url: String? { if case .url(let url) = self { url } else { nil } }
 
+  /// Returns a message about `argument`, which is not the name of a file, if it looks like a URL that is wrong; nil for
+  /// any other argument.
+  static func flaw(of argument: String) -> String? {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let (scheme, rest) = (parts[0].lowercased(), parts.count == 2 ? parts[1] : "")
+    let isWeb = parts.count == 2 && ["http", "https"].contains(scheme)
+    if parts.count == 2, scheme == "data" {
+      return "URLs of the scheme data: are not supported; give a file or a web URL."
+    }
+    if isWeb, rest.wholeMatch(of: #/\/\/([\/?#].*)?/#) != nil {
+      return "'\(argument.printable)' has no host; give a whole URL, such as https://example.com/photo.jpg."
+    }
+    if isWeb, !rest.hasPrefix("//") {
+      let whole = "\(scheme)://\(rest.drop { $0 == "/" })".printable
+      return "There is no file '\(argument.printable)'. If it is a URL, it needs two slashes: \(whole)"
+    }
+    guard looksLikeURLWithoutScheme(argument) else { return nil }
+    return "There is no file '\(argument.printable)'. If it is a URL, put https:// in front of it."
+  }
+
   /// Returns true for `www.example.com/…` and `example.com/photo.jpg`: a host, then the path of an image.
   static func looksLikeURLWithoutScheme(_ argument: String) -> Bool {
     let pattern =

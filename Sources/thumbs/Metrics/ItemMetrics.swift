@@ -16,8 +16,9 @@ final class ItemMetrics: Sendable {
   /// Creates counters that `factory` collects.
   init(_ factory: any MetricsFactory) { self.factory = factory }
 
-  /// Counts the row of `line`.
+  /// Counts the row of `line`, unless a retry skipped it.
   func count(_ line: ReportLine) {
+    guard line.kept == nil else { return }
     var key = Key(outcome: line.status)
     switch line.outcome {
     case .done(let set, _): key.origin = set.origin

@@ -12,7 +12,12 @@ extension ThumbnailSpec.Fit: ExpressibleByArgument {
   }
 }
 
-extension ThumbnailSpec.Format: ExpressibleByArgument {}
+extension ThumbnailSpec.Format: ExpressibleByArgument {
+  /// Parses the names of this command; `jpg` is `jpeg`.
+  public init?(argument: String) {
+    self.init(rawValue: argument == "jpg" ? "jpeg" : argument)
+  }
+}
 
 extension ThumbnailSpec.Filter: ExpressibleByArgument {}
 

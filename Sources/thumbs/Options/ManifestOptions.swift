@@ -91,7 +91,7 @@ struct ManifestOptions: ParsableArguments {
   /// in the working directory.
   ///
   /// - Throws: A `ValidationError` if there is none, if the first argument does not exist and looks like a misspelled
-  ///   subcommand, or if an argument does not exist and looks like a URL without its scheme.
+  ///   subcommand, or if an input does not exist and looks like a URL that is wrong or in the wrong place.
   func inputs(fileExists: (String) -> Bool) throws -> [ManifestInput] {
     guard !manifests.isEmpty || !inputFiles.isEmpty else {
       guard fileExists(Self.defaultPath) else {
@@ -104,8 +104,12 @@ struct ManifestOptions: ParsableArguments {
     if let first = manifests.first, first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
       throw ValidationError("There is no file '\(first.printable)'. Did you mean 'thumbs \(subcommand)'?")
     }
-    if let url = manifests.first(where: { ManifestInput.looksLikeURLWithoutScheme($0) && !fileExists($0) }) {
-      throw ValidationError("There is no file '\(url.printable)'. If it is a URL, put https:// in front of it.")
+    for argument in manifests {
+      if let flaw = ManifestInput.flaw(of: argument), !fileExists(argument) { throw ValidationError(flaw) }
+    }
+    if let url = inputFiles.first(where: { ManifestInput(argument: $0).url != nil && !fileExists($0) }) {
+      throw ValidationError(
+        "--input-file reads a manifest, but '\(url.printable)' is a URL; give it without --input-file.")
     }
     return manifests.map(ManifestInput.init(argument:)) + inputFiles.map(ManifestInput.file)
   }

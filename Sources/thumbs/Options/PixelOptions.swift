@@ -90,8 +90,10 @@ struct PixelOptions: ParsableArguments {
   }
 
   private static func color(_ text: String) throws -> ThumbnailSpec.Color {
-    guard let color = ThumbnailSpec.Color(text) else {
-      throw ValidationError("give six hexadecimal digits such as ffffff for white")
+    // Three digits stand for six, as in CSS.
+    let short = text.wholeMatch(of: #/#?([0-9A-Fa-f]{3})/#)
+    guard let color = ThumbnailSpec.Color(short?.1.map { "\($0)\($0)" }.joined() ?? text) else {
+      throw ValidationError("give six hexadecimal digits such as ffffff for white, or three such as fff")
     }
     return color
   }

@@ -73,7 +73,7 @@ extension OutputError: CustomStringConvertible {
     switch cause {
     case .system(let code): "Cannot \(action.rawValue) \(path): \(String(cString: strerror(code)))."
     case .notOwn: "\(path) exists and was not made by thumbs; --overwrite replaces it."
-    case .notDirectory: "\(path) is a link or a file, not a directory; remove it, or change --name."
+    case .notDirectory: "\(path) is a link or a file, not a directory; remove it, or change --name-template."
     case .reserved(let role): "\(path) is \(role), which this run never replaces."
     case .taken: "\(path) holds the thumbnail of another source; use {index} or {hash} in --name-template."
     case .changed: "\(path) was changed by another process and is left unchanged."

@@ -39,7 +39,7 @@ final class OutputWriter: Sendable {
     self.directory = directory
     self.replacement = replacement
     self.reserved = reserved
-    try Self.makeDirectory(directory)
+    _ = try NewDirectories(for: directory)
     descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw OutputError(action: .create, path: directory, code: errno) }
     do throws(OutputError) {
@@ -91,14 +91,4 @@ final class OutputWriter: Sendable {
   }
 
   func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
-
-  private static func makeDirectory(_ path: String) throws(OutputError) {
-    if path.isEmpty { throw OutputError(action: .create, path: path, code: ENOENT) }
-    if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
-    let code = errno
-    let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    guard code == ENOENT, !parent.isEmpty else { throw OutputError(action: .create, path: path, code: code) }
-    try makeDirectory(parent)
-    if mkdir(path, 0o777) != 0, errno != EEXIST { throw OutputError(action: .create, path: path, code: errno) }
-  }
 }

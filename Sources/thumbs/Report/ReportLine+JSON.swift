@@ -4,8 +4,9 @@ import HTTPTypes
 import ImageCache
 
 extension ReportLine {
-  /// The line as one compact JSON object and a line feed. Unknown values are omitted.
+  /// The line as one compact JSON object and a line feed. Unknown values are omitted. A line that is kept is unchanged.
   var json: [UInt8] {
+    if let kept { return kept + [UInt8(ascii: "\n")] }
     var text = JSONText()
     text.object { text in
       text.member("index", index)

@@ -63,6 +63,8 @@ struct ReportLine: Sendable {
   var fallback: [Output] = []
   /// The data needed to retry the row; nil if it succeeded or has no image.
   var again: Again?
+  /// The old line, without its line feed, of a row that a retry skips; nil for all other rows. The report keeps it.
+  var kept: [UInt8]?
 
   /// Creates the line for `row`, and removes credentials from a failure's message.
   init(_ row: ManifestRow, _ outcome: RowOutcome) {

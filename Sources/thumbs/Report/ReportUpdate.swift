@@ -41,8 +41,8 @@ final class ReportUpdate: ReportOutput {
   func begin() {}
 
   func append(_ line: ReportLine, position: Int) throws(OutputError) {
-    // A canceled retry gives no new result. The old line keeps the reason for the retry.
-    if line.status == .cancelled { return }
+    // A canceled or skipped retry gives no new result. The old line keeps the reason for the retry.
+    if line.status == .cancelled || line.kept != nil { return }
     try writer.append(line, position: position)
     replaced.withLock { [number = retried.lineNumbers[position]] in _ = $0.insert(number) }
   }

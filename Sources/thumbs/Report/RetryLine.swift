@@ -20,6 +20,8 @@ struct RetryLine: Hashable, Sendable {
   let fate: Fate
   /// The data needed to retry the row; nil if the line does not contain it.
   let again: ReportLine.Again?
+  /// True if the row's files have the image of `--fallback`.
+  let hasFallback: Bool
   private let url: String?
 
   /// Reads a line from the JSON value `object`.
@@ -32,6 +34,7 @@ struct RetryLine: Hashable, Sendable {
     name = object["name"] as? String
     manifest = object["manifest"] as? String
     url = object["url"] as? String
+    hasFallback = object["fallback"] as? Bool ?? false
     again = (object["again"] as? [String: Any]).flatMap(ReportLine.Again.init(json:))
     switch status {
     case .ok: fate = .done
@@ -44,35 +47,37 @@ struct RetryLine: Hashable, Sendable {
 
   /// Returns the row to fetch. `known` are the names, in lower case, of the header fields that every request gets.
   ///
-  /// - Throws: A `RowFlaw` if the line lacks something, such as credentials, which are never stored in a report.
-  func row(fields known: Set<String>) throws(RowFlaw) -> PlannedRow {
-    let unusable = RowFlaw(reason: "the line has no image to retry")
+  /// - Throws: `missing` if the line lacks header fields or credentials, which are never stored in a report, and
+  ///   `unusable` if it is not one that a run wrote.
+  func row(fields known: Set<String>) throws(RetryFlaw) -> PlannedRow {
+    let unusable = RetryFlaw.unusable("the line has no image to retry")
     guard let url else { throw unusable }
     let urls = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
     guard let first = urls.first else {
-      throw RowFlaw(
-        reason: "the report does not contain the credentials of the URL; run thumbs fetch with the manifest again")
+      throw RetryFlaw.missing(
+        "the report does not contain the credentials of the URL; run thumbs fetch with the manifest again")
     }
     guard let again else { throw unusable }
     if let field = again.fields.first(where: { !known.contains($0) }) {
-      throw RowFlaw(reason: "the report does not contain the row's header field \(field); give it with --header")
+      throw RetryFlaw.missing("the report does not contain the row's header field \(field); give it with --header")
     }
     var row = ManifestRow(index: index, line: line, name: name, url: first)
     row.options.mirrors = Array(urls.dropFirst())
     row.manifest = manifest
     let specs = again.specs.compactMap(ThumbnailSpec.init(fingerprint:))
-    guard !specs.isEmpty, specs.count == again.specs.count else { throw RowFlaw(reason: "the specs are invalid") }
+    guard !specs.isEmpty, specs.count == again.specs.count else { throw RetryFlaw.unusable("the specs are invalid") }
     do throws(PatternFlaw) {
       let name = try OutputName(pattern: again.file)
       return PlannedRow(entry: .row(row), name: name, specs: specs, ownFields: again.fields)
     } catch {
-      throw RowFlaw(reason: "the file name '\(again.file)' is invalid")
+      throw RetryFlaw.unusable("the file name '\(again.file)' is invalid")
     }
   }
 
-  /// Returns the row as a bad row that cannot be retried for `reason`. It keeps the data that a later retry needs.
-  func badRow(_ reason: String) -> PlannedRow {
+  /// Returns the row as a bad row that cannot be retried for `reason`. It keeps the data that a later retry needs, and
+  /// if `kept` is not nil, these bytes as its line.
+  func badRow(_ reason: String, kept: [UInt8]? = nil) -> PlannedRow {
     let row = BadRow(index: index, line: line, name: name, url: url, reason: reason, manifest: manifest)
-    return PlannedRow(entry: .bad(row), again: again)
+    return PlannedRow(entry: .bad(row), again: again, kept: kept)
   }
 }

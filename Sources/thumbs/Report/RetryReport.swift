@@ -27,8 +27,12 @@ struct RetryReport: Sendable {
   private(set) var isPartial = false
   /// The distinct output directories of ``rows``.
   private(set) var directories: [String] = []
+  /// The number of retried rows whose files have the image of `--fallback`.
+  private(set) var fallbackCount = 0
   private var doneCount = 0
   private var failedCount = 0
+  /// The number of skipped rows for each reason, in the order of their first rows.
+  private var skipped: [(reason: String, count: Int)] = []
   private let choice: Choice
   private let fields: Set<String>
 
@@ -55,7 +59,7 @@ struct RetryReport: Sendable {
       guard let bytes = line.bytes else { throw ManifestError(reader.name, at: .line(line.number), "is too long") }
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
       do throws(DocumentFlaw) {
-        try take(JSONDocument.parse(bytes), number: line.number, of: reader.name)
+        try take(bytes, number: line.number, of: reader.name)
       } catch {
         guard line.isEnded || line.number == 1 else {
           isPartial = true
@@ -67,18 +71,33 @@ struct RetryReport: Sendable {
     }
   }
 
-  /// One or two sentences for people: the number of rows to retry, and of those left alone.
+  /// The number of rows that are requested again.
+  var retriedCount: Int { skipped.reduce(rows.count) { $0 - $1.count } }
+
+  /// A few sentences for people: the number of rows to retry, and of those left alone, with the reasons.
   var introduction: String {
-    let tried = rows.isEmpty ? "Nothing to retry" : "Retrying \(Self.rows(rows.count))"
+    let tried = retriedCount == 0 ? "Nothing to retry" : "Retrying \(Self.rows(retriedCount))"
     let failed = failedCount == 0 ? "" : ", \(failedCount) failed permanently (retry with --all-failed)"
-    let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)."
+    let skips = skipped.map { reason, count in
+      " \(Self.rows(count)) \(count == 1 ? "is" : "are") skipped: \(reason)."
+    }
+    let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)." + skips.joined()
     guard isPartial else { return text }
     return text + " The report does not contain every row of its run: run thumbs fetch again for the rest."
   }
 
+  /// A sentence for a retry without `--fallback`, with a space before it: which files would keep its image. Empty if
+  /// there are none.
+  var fallbackAdvice: String {
+    guard fallbackCount > 0 else { return "" }
+    let rows = fallbackCount == 1 ? "1 of them has" : "\(fallbackCount) of them have"
+    return " \(rows) the image of --fallback; give that option again, or its files of another format stay."
+  }
+
   private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }
 
-  private mutating func take(_ object: Any, number: Int, of name: String) throws(DocumentFlaw) {
+  private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(DocumentFlaw) {
+    let object = try JSONDocument.parse(bytes)
     if let object = object as? [String: Any], object["complete"] as? Bool == false {
       isPartial = true
       otherLines.insert(number)
@@ -91,11 +110,27 @@ struct RetryReport: Sendable {
     case .failed, .retryable:
       if let directory = line.again?.directory, !directories.contains(directory) { directories.append(directory) }
       lineNumbers.append(number)
-      do throws(RowFlaw) {
+      do throws(RetryFlaw) {
         rows.append(try line.row(fields: fields))
+        if line.hasFallback { fallbackCount += 1 }
       } catch {
-        rows.append(line.badRow("\(name), line \(number): \(error.reason)."))
+        let row = badRow(line, error, place: "\(name), line \(number)", bytes)
+        rows.append(row)
       }
+    }
+  }
+
+  /// Returns the row of `line`, whose text is `bytes`, as one that cannot be retried. Counts it if it is skipped.
+  private mutating func badRow(_ line: RetryLine, _ flaw: RetryFlaw, place: String, _ bytes: [UInt8]) -> PlannedRow {
+    switch flaw {
+    case .unusable(let reason): return line.badRow("\(place): \(reason).")
+    case .missing(let reason):
+      if let known = skipped.firstIndex(where: { $0.reason == reason }) {
+        skipped[known].count += 1
+      } else {
+        skipped.append((reason, 1))
+      }
+      return line.badRow("\(place): \(reason).", kept: bytes)
     }
   }
 }

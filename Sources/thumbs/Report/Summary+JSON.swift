@@ -8,7 +8,7 @@ extension Summary {
   /// order:
   ///
   ///     {"version": 1, "exit": 75, "complete": true, "limit": null, "elapsed": 1250,
-  ///      "items": {"total": 7, "ok": 2, "failed": 4, "cancelled": 1},
+  ///      "items": {"total": 7, "ok": 2, "failed": 4, "cancelled": 1, "skipped": 0},
   ///      "files": {"written": 1, "unchanged": 1},
   ///      "bytes": {"downloaded": 288666, "saved": 9120},
   ///      "origins": [{"origin": "network", "items": 2}],
@@ -30,7 +30,11 @@ extension Summary {
       text.member("complete", coverage == .complete)
       text.member("limit", orNull: ending.limit?.option)
       text.member("elapsed", elapsed.wholeMilliseconds)
-      text.members("items", [("total", total), ("ok", doneCount), ("failed", failedCount), ("cancelled", cancelled)])
+      text.members(
+        "items",
+        [
+          ("total", total), ("ok", doneCount), ("failed", failedCount), ("cancelled", cancelled), ("skipped", skipped),
+        ])
       text.members("files", [("written", writtenFiles), ("unchanged", unchangedFiles)])
       text.members("bytes", [("downloaded", downloaded.count), ("saved", savedBytes)])
       writeCauses(to: &text)

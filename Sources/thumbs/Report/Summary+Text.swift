@@ -15,7 +15,7 @@ extension Summary {
     if !failed.isEmpty {
       lines.append("  failed: " + Self.list(failed.map { ($0.isRetryable ? "\($0)*" : "\($0)", $1) }))
     }
-    if exitCode == 75 { lines.append("  (* worth retrying)") }
+    if hasRetryableFailure { lines.append("  (* worth retrying)") }
     if savedBytes > 0 { lines.append("  saved by the cache: \(ByteSize(count: savedBytes))") }
     lines += hosts.lines
     return lines.map(\.printable).joined(separator: "\n")
@@ -23,7 +23,8 @@ extension Summary {
 
   private var counts: String {
     let counts = ["\(doneCount) ok", "\(failedCount) failed"]
-    return (cancelled > 0 ? counts + ["\(cancelled) cancelled"] : counts).joined(separator: ", ")
+    let others = [(cancelled, "cancelled"), (skipped, "skipped")].filter { $0.0 > 0 }.map { "\($0) \($1)" }
+    return (counts + others).joined(separator: ", ")
   }
 
   /// Returns `5 http_404, 3 tls`, most frequent first.

@@ -8,6 +8,8 @@ struct Summary: Hashable, Sendable {
   private(set) var failed: [FailureCode: Int] = [:]
   /// The number of rows that were canceled.
   private(set) var cancelled = 0
+  /// The number of rows that a retry skipped, because the report lacks something that they need.
+  private(set) var skipped = 0
   /// The number of files written.
   private(set) var writtenFiles = 0
   /// The number of files that had the right contents already.
@@ -22,6 +24,10 @@ struct Summary: Hashable, Sendable {
 
   /// Counts the row of `line`.
   mutating func count(_ line: ReportLine) {
+    guard line.kept == nil else {
+      skipped += 1
+      return
+    }
     hosts.count(line)
     switch (line.outcome, line.status) {
     case (_, .cancelled): cancelled += 1
@@ -41,12 +47,14 @@ extension Summary {
   /// The number of rows that failed.
   var failedCount: Int { failed.values.reduce(0, +) }
   /// The number of all rows.
-  var total: Int { doneCount + failedCount + cancelled }
+  var total: Int { doneCount + failedCount + cancelled + skipped }
+  /// True if at least one failure is worth retrying.
+  var hasRetryableFailure: Bool { failed.keys.contains(where: \.isRetryable) }
 
   /// The exit status of a run that was not interrupted: 0 if no row failed, 75 (`EX_TEMPFAIL`) if at least one failure
-  /// is worth retrying, and 1 otherwise.
+  /// is worth retrying or a row was skipped, and 1 otherwise.
   var exitCode: Int32 {
-    if failed.keys.contains(where: \.isRetryable) { return 75 }
+    if skipped > 0 || hasRetryableFailure { return 75 }
     return failed.isEmpty ? 0 : 1
   }
 }

@@ -50,7 +50,30 @@ import Testing
     #expect(try options.inputs { _ in true } == [.file(argument)])
   }
 
-  @Test(arguments: ["lists/apps.plist", "./x.jpg", "../a.b/list.csv", "photo.jpg", "/tmp/a.example/x.jpg"])
+  @Test(arguments: [
+    ("http:/a/b", "There is no file 'http:/a/b'. If it is a URL, it needs two slashes: http://a/b"),
+    ("HTTPS:a.example/x", "it needs two slashes: https://a.example/x"),
+    ("data:image/png,xx", "URLs of the scheme data: are not supported"), ("https://", "'https://' has no host"),
+    ("http:///x.png", "has no host"),
+  ])
+  func `A wrong URL is an error that names the fault, unless it is a file`(argument: String, message: String) throws {
+    let options = try ManifestOptions.parse([argument])
+
+    #expect(usageError { _ = try options.inputs { _ in false } }?.contains(message) == true)
+    #expect(throws: Never.self) { try options.inputs { $0 == argument } }
+  }
+
+  @Test func `A URL as --input-file is an error that names the remedy, unless it is a file`() throws {
+    let url = "https://a.example/x.jpg"
+    let options = try ManifestOptions.parse(["-i", url])
+
+    #expect(usageError { _ = try options.inputs { _ in false } }?.hasSuffix("give it without --input-file.") == true)
+    #expect(try options.inputs { $0 == url } == [.file(url)])
+  }
+
+  @Test(arguments: [
+    "lists/apps.plist", "./x.jpg", "../a.b/list.csv", "photo.jpg", "/tmp/a.example/x.jpg", "httpd:x", "http",
+  ])
   func `A path is not taken for a URL`(argument: String) throws {
     #expect(try ManifestOptions.parse([argument]).inputs { _ in false } == [.file(argument)])
   }

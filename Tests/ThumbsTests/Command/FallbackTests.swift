@@ -54,6 +54,19 @@ import Testing
     #expect(ImageFile(try fixture.output("busy.png")) == ImageFile(format: "png", width: 40, height: 30))
   }
 
+  @Test func `A retry without the option says which rows have the image`() async throws {
+    let list = try fixture.list(["/busy.png", "/other.png", "/ok.png"])
+    #expect(try await fixture.fetch(list, "--fallback", "fallback.jpg").ending == .exit(75))
+    isHealthy.open()
+
+    let retry = try await fixture.run("retry", "-n", "report.jsonl")
+    let complete = try await fixture.run("retry", "-n", "report.jsonl", "--fallback", "fallback.jpg")
+
+    #expect(
+      retry.errors.contains("The files go to out. 2 of them have the image of --fallback; give that option again"))
+    #expect(!complete.errors.contains("--fallback"))
+  }
+
   @Test func `The image is never overwritten by a thumbnail, and a file of another program is kept`() async throws {
     _ = try fixture.directory.write("mine", as: "gone.jpg")
     let list = try fixture.list(["/fallback.jpg", "/gone.png"])

@@ -10,7 +10,8 @@ import Testing
 
     #expect(result.ending == .exit(0) && result.errors.isEmpty)
     let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
-    #expect(lines.count <= 25 && lines.allSatisfy { $0.count <= 79 })
+    // Of 24 lines, one is left for the prompt.
+    #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 79 })
     #expect(result.output == (arguments[0] == "retry" ? ShortHelp.retry : ShortHelp.fetch) + "\n")
   }
 
@@ -40,6 +41,15 @@ import Testing
     let result = try await CommandFixture().run("cache", "prune", option)
 
     #expect(result.ending == .exit(0) && result.output.contains("--cache-size <size>"))
+  }
+
+  @Test(arguments: ["stats", "ls", "show", "why", "verify", "prune", "rm", "limit", "clear", "dir"])
+  func `The usage of a command of the cache fits the width of a terminal`(command: String) async throws {
+    let lines = try await CommandFixture().run("cache", command, "-h").output.split(separator: "\n")
+
+    #expect(lines.filter { $0.count > 80 } == [])
+    let usage = lines.drop { !$0.hasPrefix("USAGE: thumbs cache \(command) [--cache-dir <dir>] [--no-config]") }
+    #expect(usage.first?.count ?? 0 > 40)
   }
 
   @Test func `An -h after the end of options is a manifest`() async throws {
@@ -72,6 +82,10 @@ import Testing
       "  --a-name-of-27-letters-here <x>\n                          Does."
     ),
     ("  -a, --first, --second, --third <x>\n                          Does.", "  -a, --first <x>         Does."),
+    (
+      "USAGE: thumbs cache some [--one <value>] <two> ... [--three <condition> ...] [--four-and-five]",
+      "USAGE: thumbs cache some [--one <value>] <two> ... [--three <condition> ...]\n       [--four-and-five]"
+    ),
     ("  --only <x>              Does.\n", "  --only <x>              Does.\n"),
     ("  --first, --second\n  --other                 Does.", "  --first\n  --other                 Does."),
     ("        Text with --a, --b.", "        Text with --a, --b."),

@@ -55,6 +55,35 @@ import Testing
     #expect(try contents(of: fixture) == before)
   }
 
+  @Test(arguments: ["new", "./new/", "new/below/it"])
+  func `Files inside an output directory that does not exist are created with it`(directory: String) async throws {
+    let fixture = try CommandFixture()
+    let names = ["r.jsonl", "page.html", "sum.json", "run.prom"].map { "new/\($0)" }
+    let options = zip(["--report", "--gallery", "--summary", "--metrics"], names).flatMap { [$0, $1] }
+    let list = try fixture.list(["/a.png"])
+
+    let result = try await fixture.start(["fetch", list, "-o", directory, "--no-cache", "-q"] + options).result()
+
+    #expect(result.ending == .exit(0), "\(result.errors)")
+    #expect(try names.filter { try fixture.data($0).isEmpty } == [])
+    #expect(try ReportedRow.all(in: fixture.text("new/r.jsonl")).map(\.paths) == [["a.png"]])
+  }
+
+  @Test(
+    arguments: [
+      (["--report", "new/r.jsonl", "--summary", "none/sum.json"], 73), (["--report", "list.txt"], 64),
+      (["--report", "new/below/none/r.jsonl"], 73),
+    ] as [([String], Int32)])
+  func `A run that does not take place leaves no directory behind`(options: [String], code: Int32) async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png"])
+
+    let result = try await fixture.start(["fetch", list, "-o", "new/below", "--no-cache"] + options).result()
+
+    #expect(result.ending == .exit(code))
+    #expect(try fixture.directory.files() == [list])
+  }
+
   @Test(arguments: [
     ["--report", "notes.txt"], ["--summary", "notes.txt"], ["--gallery", "notes.txt"], ["--summary", "old.jsonl"],
     ["--report", "old.jsonl", "--gallery", "none/page.html"], ["--report", "old.jsonl", "--summary", "none/sum.json"],
@@ -71,11 +100,7 @@ import Testing
 
     #expect(result.ending == .exit(73))
     #expect(result.errorLines.count == 1)
-
-    var after = try contents(of: fixture)
-    after["out"] = nil
-
-    #expect(after == before)
+    #expect(try contents(of: fixture) == before)
     #expect(fixture.server.requests.isEmpty)
   }
 
@@ -83,14 +108,11 @@ import Testing
     let fixture = try CommandFixture()
     let list = try fixture.list(["/page"])
 
-    let result = try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/../out/page")
-
-    #expect(result.ending == .exit(73))
-
-    try FileManager.default.createDirectory(atPath: fixture.directory.path("out"), withIntermediateDirectories: true)
-    #expect(try await fixture.fetch(list, "--name", "{stem}", "--gallery", "out/page").ending == .exit(1))
-    #expect(try fixture.report().first?.code == "output_conflict")
-    #expect(try fixture.text("out/page").hasSuffix("</html>\n"))
+    for page in ["out/../out/page", "out/page"] {
+      #expect(try await fixture.fetch(list, "--name", "{stem}", "--gallery", page).ending == .exit(1))
+      #expect(try fixture.report().first?.code == "output_conflict")
+      #expect(try fixture.text("out/page").hasSuffix("</html>\n"))
+    }
 
     try FileManager.default.createSymbolicLink(
       atPath: fixture.directory.path("link.html"), withDestinationPath: fixture.directory.path("new.html"))

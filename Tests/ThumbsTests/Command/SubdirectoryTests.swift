@@ -62,6 +62,7 @@ import Testing
 
     #expect(result.ending == .exit(1))
     #expect(try fixture.report().map { $0.code ?? $0.status } == ["output_failed", "ok"])
+    #expect(try fixture.text("report.jsonl").contains("remove it, or change --name-template.\""))
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path("elsewhere")).isEmpty)
     #expect(try files(fixture) == ["b/x.png"])
   }

@@ -18,7 +18,7 @@ import Testing
       #expect(try await fixture.fetch(list, "--summary", "summary.json").ending == .exit(1))
       let summary = try summary(fixture)
       #expect(summary["version"] as? Int == 1 && summary["exit"] as? Int == 1)
-      #expect(summary["items"] as? [String: Int] == ["total": 3, "ok": 2, "failed": 1, "cancelled": 0])
+      #expect(summary["items"] as? [String: Int] == ["total": 3, "ok": 2, "failed": 1, "cancelled": 0, "skipped": 0])
       #expect(summary["files"] as? [String: Int] == ["written": round == 1 ? 2 : 0, "unchanged": round == 1 ? 0 : 2])
       #expect((summary["bytes"] as? [String: Int])?["saved"] == (round == 1 ? 0 : bytes))
       let origins = summary["origins"] as? [[String: Any]]

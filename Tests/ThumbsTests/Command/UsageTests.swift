@@ -26,6 +26,23 @@ import Testing
     #expect(try fixture.directory.files() == [list])
   }
 
+  @Test(arguments: [
+    ([], "fetch"), (["list.txt", "--header-env", "A=NONE"], "fetch"),
+    (["list.txt", "--report", "list.txt"], "fetch"), (["retry", "r", "--header-env", "A=NONE"], "retry"),
+    (["cache", "dir"], "cache dir"), (["--nope"], "fetch"), (["cache", "dir", "--nope"], "cache dir"),
+  ])
+  func `Every usage error refers to the help of its command`(arguments: [String], path: String) async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.list(["/a.png"])
+
+    let result = try await fixture.start(arguments, environment: ["HOME": ""]).result()
+
+    #expect(result.ending == .exit(64))
+    let lines = result.errorLines
+    #expect(lines.last == "  See 'thumbs \(path) --help' for more information.", "\(result.errors)")
+    #expect(lines.dropLast().last?.hasPrefix("Usage: thumbs \(path) [") == true)
+  }
+
   @Test func `The error for a missing manifest explains how to read standard input`() async throws {
     let result = try await CommandFixture().run("fetch")
     #expect(result.ending == .exit(64))

@@ -35,7 +35,12 @@ import Testing
     ("--spider", "-n, --dry-run"), ("--repo x", "--cache-dir DIR"), ("--strip", "never contain metadata"),
     ("--eprofile x", "sRGB"), ("--max-duration 5", "--max-run-time"), ("--quota 5", "--max-run-bytes"),
     ("--user a:b", "--netrc"), ("--encode_quality 9", "--quality N"), ("--agent x", "--user-agent TEXT"),
-    ("--contimeout 5", "--connect-timeout"), ("--headers x", "-H, --header"),
+    ("--contimeout 5", "--connect-timeout"), ("--headers x", "-H, --header"), ("--cookies x", "--cookie-file FILE"),
+    ("-b x", "--cookie-file FILE"), ("--load-cookies x", "--cookie-file FILE"), ("--cafile x", "--cacert FILE.pem"),
+    ("--ca-certificate x", "--cacert"), ("--capath x", "--cacert"), ("--ca-bundle x", "--cacert"),
+    ("--config x", "THUMBS_CONFIG=FILE thumbs"), ("--config=x", "THUMBS_CONFIG=FILE thumbs"),
+    ("--report-file x", "--report FILE"), ("--gallery-file x", "--gallery FILE.html"), ("--cache x", "--cache-dir DIR"),
+    ("-V", "thumbs --version"), ("--SIZE 8", "Did you mean '--size'?"), ("--save x", "-o, --output DIR"),
   ])
   func `The advice for an unknown option follows from its meaning`(option: String, advice: String) {
     let name = option.prefix { $0 != " " && $0 != "=" }
@@ -48,10 +53,19 @@ import Testing
 
   @Test(arguments: [
     ("--galery x", "Did you mean '--gallery'?"), ("--sise 4", "Did you mean '--size'?"),
-    ("--concurency 4", "Did you mean '--concurrency'?"),
+    ("--concurency 4", "Did you mean '--concurrency'?"), ("--nam x", "Did you mean '--name-template'?"),
   ])
   func `A typing error gets the name with similar letters`(option: String, advice: String) {
     #expect(message("list.txt \(option)").hasSuffix(advice))
+  }
+
+  @Test(arguments: [
+    ("--fit crop", "'--fit <fit>'. Did you mean 'cover'? Please provide one of 'inside'"),
+    ("--fit=CROP", "Did you mean 'cover'?"), ("--format best", "Did you mean 'smallest'?"),
+    ("--format tiff", "'--format <format>'. Please provide one of 'auto'"),
+  ])
+  func `A value of another program gets the one to use`(option: String, advice: String) {
+    #expect(message("list.txt \(option)").contains(advice), "\(message("list.txt \(option)"))")
   }
 
   @Test(arguments: ["--zzz", "--qwertz", "-Y"])
@@ -62,10 +76,31 @@ import Testing
   @Test(arguments: [
     ("retry r.jsonl --size 64", "It is an option of 'thumbs fetch'; retry uses the settings in the report."),
     ("retry r.jsonl --jobs 64", "Did you mean '-j, --concurrency N'?"),
-    ("cache ls --report x", "It is an option of 'thumbs fetch'."), ("cache ls --jsn", "Did you mean '--json'?"),
+    (
+      "retry r.jsonl --width 3",
+      "It is '-s, --size 256' in 'thumbs fetch'; retry uses the rows, names and settings in the report."
+    ),
+    (
+      "retry r.jsonl --list x",
+      "It is '-i FILE' in 'thumbs fetch'; retry uses the rows, names and settings in the report."
+    ),
+    ("retry r.jsonl --SIZE 3", "Unknown option '--SIZE'"),
+    ("cache ls --gallery x", "It is an option of 'thumbs fetch'."), ("cache ls --jsn", "Did you mean '--json'?"),
   ])
   func `The advice depends on the command`(words: String, advice: String) {
     #expect(message(words).hasSuffix(advice), "\(message(words))")
+  }
+
+  @Test func `The advice for a retry names no option that it lacks or rejects`() {
+    let names = OptionAdvice.all.flatMap(\.names)
+    let known = CommandOptions(RetryCommand.self).names.subtracting(["--name-template", "--name"])
+    let advice = names.compactMap { OptionAdvice.advice(for: $0, in: .retry) }.filter {
+      !$0.contains("in 'thumbs fetch'")
+    }
+    let named = advice.flatMap { $0.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) } }
+
+    #expect(names.allSatisfy { OptionAdvice.advice(for: $0, in: .retry) != nil })
+    #expect(Set(named).subtracting(known) == ["--version"])
   }
 
   @Test func `No advice is for an option that exists, and every advised option exists`() {
@@ -75,9 +110,7 @@ import Testing
     #expect(known.count > 60 && CommandOptions(FetchCommand.self).names.isSuperset(of: ["-j", "--size", "--quiet"]))
     #expect(names.filter(known.contains) == [])
     #expect(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 && $0 != "-f" }.keys.sorted() == [])
-    let advised = OptionAdvice.all.flatMap {
-      $0.text.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) }
-    }
-    #expect(advised.count > 50 && advised.filter { !known.contains($0) } == [])
+    let advised = OptionAdvice.all.flatMap(\.mentioned)
+    #expect(advised.count > 50 && advised.filter { !known.contains($0) && $0 != "--version" } == [])
   }
 }

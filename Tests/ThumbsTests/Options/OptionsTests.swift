@@ -62,6 +62,20 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
     #expect(specs == [ThumbnailSpec(width: 256, filter: .mitchell, light: .linear, scans: .progressive)])
   }
 
+  @Test(arguments: [("ffffff", "ffffff"), ("#00ff7f", "00ff7f"), ("#FFF", "ffffff"), ("0a9", "00aa99")])
+  func `A color has three or six digits, and may begin with a number sign`(text: String, color: String) throws {
+    #expect(try parse("a", "--background", text).pixels.background.description == color)
+  }
+
+  @Test(arguments: ["", "#", "ff", "ffff", "##fff", "##ffffff", "ggg", "#ff f", "+ff"])
+  func `A color of other characters is rejected`(text: String) {
+    #expect(failure(of: ["a", "--background=" + text])?.code == 64)
+  }
+
+  @Test func `The format jpg is jpeg`() throws {
+    #expect(try parse("a", "--format", "jpg").pixels.format == .jpeg)
+  }
+
   @Test func `The option -q overrides --progress`() throws {
     #expect(try parse("a", "-q", "--progress", "bar").output.progressMode == .none)
   }

@@ -20,4 +20,16 @@ import Testing
     }
     #expect(NextStep.advice(about: summary, report: report) == expected)
   }
+
+  @Test(
+    arguments: [(.http(503), "retry --fallback 'no image.png'"), (.http(404), "report failed")]
+      as [(FailureCode, String)])
+  func `The advice to retry repeats --fallback`(code: FailureCode, command: String) {
+    var summary = Summary()
+    summary.count(ReportLine(ManifestRow(index: 0, url: "u"), .failed(FetchFailure(code, ""))))
+
+    let advice = NextStep.advice(about: summary, report: "r.jsonl", fallback: "no image.png")
+
+    #expect(advice == "  next: thumbs \(command) r.jsonl")
+  }
 }

@@ -92,12 +92,27 @@ extension RetryReport {
     let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
     let row = try #require(try report([field]).rows.first)
     guard case .bad(let bad) = row.entry else { throw CancellationError() }
+    #expect(try report([field]).retriedCount == 0)
+    #expect(row.kept == field.json.dropLast())
     var line = ReportLine(bad)
     line.again = row.again
 
     #expect(line.url == "http://a/a.png" && line.again == field.again)
     // A later retry with the header field succeeds.
     #expect(try report([line], fields: ["x-key"]).rows.map(\.entry.url) == ["http://a/a.png"])
+  }
+
+  @Test func `The introduction counts the skipped rows for each reason`() throws {
+    let secret = try (1...2).map { try failed(.http(503), url: "http://me:secret@a/\($0).png") }
+    let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
+    let report = try report(secret + [field, failed(.http(503))])
+
+    #expect(report.rows.count == 4 && report.retriedCount == 1 && report.lineNumbers == [1, 2, 3, 4])
+    #expect(
+      report.introduction
+        == "Retrying 1 row: 0 rows are done. 2 rows are skipped: the report does not contain the credentials of the "
+        + "URL; run thumbs fetch with the manifest again. 1 row is skipped: the report does not contain the row's "
+        + "header field x-key; give it with --header.")
   }
 
   @Test func `A row whose secrets are not in the report is a bad row that names them`() throws {

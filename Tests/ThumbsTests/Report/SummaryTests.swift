@@ -76,7 +76,7 @@ import Testing
     )
     let expected =
       #"{"version":1,"exit":75,"complete":true,"limit":null,"elapsed":2000,"#
-      + #""items":{"total":5,"ok":3,"failed":1,"cancelled":1},"#
+      + #""items":{"total":5,"ok":3,"failed":1,"cancelled":1,"skipped":0},"#
       + #""files":{"written":0,"unchanged":1},"bytes":{"downloaded":7,"saved":144308},"#
       + #""origins":[{"origin":"network","items":2},{"origin":"disk","items":1}],"#
       + #""failures":[{"code":"http_503","items":1,"retryable":true}],"#
@@ -84,6 +84,21 @@ import Testing
     let json = mixed.json(.finished(mixed), .complete, after: .seconds(2), downloaded: ByteSize(count: 7))
 
     #expect(String(decoding: json, as: UTF8.self) == expected)
+  }
+
+  @Test func `A skipped row is worth a retry, and is no failure`() {
+    var summary = summary([.http(404)], done: 1)
+    var skipped = ReportLine(BadRow(index: 2, line: 3, name: nil, reason: "No."))
+    skipped.kept = []
+    summary.count(skipped)
+
+    #expect(summary.exitCode == 75 && summary.total == 3 && summary.failedCount == 1)
+    #expect(
+      summary.text(after: .seconds(1), downloaded: ByteSize(count: 0)) == """
+        3 items: 1 ok, 1 failed, 1 skipped in 1.0 s; 0 B downloaded
+          ok: 1 network
+          failed: 1 http_404
+        """)
   }
 
   @Test func `The limit that ended the run is in both summaries, and gives the exit code 75`() throws {

@@ -1,0 +1,58 @@
+extension SubcommandAdvice {
+  /// Other names of the subcommands, by command.
+  static let names: [String: [OptionAdvice]] = [
+    "cache": [
+      OptionAdvice("list", say: "Did you mean 'thumbs cache ls'?"),
+      OptionAdvice("info status size usage du", say: "Did you mean 'thumbs cache stats'?"),
+      OptionAdvice(
+        "purge clean flush wipe empty reset delete-all",
+        say: "Did you mean 'thumbs cache clear', which removes everything, or 'thumbs cache prune'?"),
+      OptionAdvice("gc trim shrink evict", say: "Did you mean 'thumbs cache prune'?"),
+      OptionAdvice("delete del remove", say: "Did you mean 'thumbs cache rm URL'?"),
+      OptionAdvice("get cat inspect", say: "Did you mean 'thumbs cache show URL'?"),
+      OptionAdvice("explain", say: "Did you mean 'thumbs cache why URL'?"),
+      OptionAdvice("check fsck repair", say: "Did you mean 'thumbs cache verify'?"),
+      OptionAdvice("path location where directory", say: "Did you mean 'thumbs cache dir'?"),
+    ],
+    "report": [
+      OptionAdvice("stats statistics totals show info", say: "Did you mean 'thumbs report summary FILE'?"),
+      OptionAdvice("failures errors list ls", say: "Did you mean 'thumbs report failed FILE'?"),
+      OptionAdvice("retry", say: "Did you mean 'thumbs retry FILE'?"),
+    ],
+  ]
+
+  /// The advice for options, by command. That for `cache` is for all its subcommands.
+  static let options: [String: [OptionAdvice]] = [
+    "doctor": [
+      OptionAdvice("--verbose -v --debug --all", say: "Every check is shown without an option."),
+      OptionAdvice("-o --output --report", say: "The checks go to standard output; --json prints a JSON object."),
+    ],
+    "cache": [
+      OptionAdvice("--force --yes -f -y", say: "There is no confirmation; '--dry-run' shows what would change."),
+      OptionAdvice("--verbose -v", say: "'thumbs cache show URL' shows everything about one image."),
+      OptionAdvice("-o --output --report", say: "The result goes to standard output."),
+    ],
+    "cache stats": [OptionAdvice("--verbose -v", say: "Did you mean '--json'? It has more numbers.")],
+    "cache limit": [
+      OptionAdvice(
+        "--size --sizes --max-size --cache-size --limit --set -s",
+        say: "The limit is an argument: thumbs cache limit 500MiB")
+    ],
+    "cache prune": [
+      OptionAdvice("--size --sizes --limit -s", say: "Did you mean '--cache-size 500MiB'?"),
+      OptionAdvice("--host --older-than --larger-than --state", say: "Did you mean '--filter older-than=30d'?"),
+      OptionAdvice("--all -a", say: "To empty the cache, run 'thumbs cache clear'."),
+    ],
+    "cache ls": [
+      OptionAdvice("--host --older-than --larger-than --state", say: "Did you mean '--filter host=cdn.example'?")
+    ],
+    "report summary": [outputFile("summary")],
+    "report failed": [outputFile("failed")],
+  ]
+
+  private static func outputFile(_ name: String) -> OptionAdvice {
+    OptionAdvice(
+      "-o --output --output-dir --out --report --summary",
+      say: "The result goes to standard output: thumbs report \(name) report.jsonl > FILE")
+  }
+}

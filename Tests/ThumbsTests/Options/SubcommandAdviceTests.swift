@@ -1,0 +1,73 @@
+import ArgumentParser
+import Testing
+
+@testable import thumbs
+
+@Suite struct SubcommandAdviceTests {
+  /// Returns the first line of the message for the command line `words`.
+  private func message(_ words: String) -> String {
+    let arguments = words.split(separator: " ").map(String.init)
+    do {
+      _ = try Thumbs.parseAsRoot(arguments)
+      return "none"
+    } catch {
+      let message = OptionAdvice.improve(Thumbs.fullMessage(for: error), arguments: arguments)
+      return String(message.prefix { $0 != "\n" })
+    }
+  }
+
+  @Test(arguments: [
+    ("cache list", "Unexpected argument 'list'. Did you mean 'thumbs cache ls'?"),
+    ("cache info", "Unexpected argument 'info'. Did you mean 'thumbs cache stats'?"),
+    ("cache purge", "'thumbs cache prune'?"),
+    ("cache purge", "'thumbs cache clear', which removes everything"),
+    ("cache stat", "Did you mean 'thumbs cache stats'?"),
+    ("cache list x", "'list', 'x'. Did you mean 'thumbs cache ls'?"),
+    ("cache list --nope", "Did you mean 'thumbs cache ls'?"),
+    (
+      "report r.jsonl", "Unexpected argument 'r.jsonl'. Did you mean 'thumbs report summary r.jsonl', or 'thumbs report"
+    ),
+    ("report -", "'thumbs report summary -'"), ("report failures r.jsonl", "Did you mean 'thumbs report failed FILE'?"),
+  ])
+  func `A subcommand of another name gets the one that is meant`(words: String, advice: String) {
+    #expect(message(words).contains(advice), "\(message(words))")
+  }
+
+  @Test(arguments: [
+    ("doctor --verbose", "Every check is shown without an option."),
+    ("cache stats --verbose", "Did you mean '--json'?"),
+    ("report failed r.jsonl -o x", "thumbs report failed report.jsonl > FILE"),
+    ("cache limit --size 5", "The limit is an argument: thumbs cache limit 500MiB"),
+    ("cache clear --force", "There is no confirmation"), ("cache clear --yes", "There is no confirmation"),
+    ("cache prune --size 5", "Did you mean '--cache-size 500MiB'?"),
+    ("cache ls --host x", "'--filter host=cdn.example'"),
+  ])
+  func `An option that a command lacks gets advice for that command`(words: String, advice: String) {
+    #expect(message(words).hasPrefix("Error: Unknown option '-"))
+    #expect(message(words).contains(advice), "\(message(words))")
+  }
+
+  @Test(arguments: ["cache nope", "report nope"])
+  func `An argument that resembles no subcommand gets no advice`(words: String) {
+    #expect(message(words) == "Error: Unexpected argument 'nope'")
+  }
+
+  @Test func `Every subcommand and option that is advised exists, and no name does`() throws {
+    for (path, advice) in SubcommandAdvice.names {
+      let command = try #require(ConfigurableCall.subcommand(path, of: Thumbs.self))
+      let known = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+      #expect(advice.flatMap(\.names).filter(known.contains) == [])
+      let named = advice.flatMap { $0.text.matches(of: #/'thumbs (?:cache|report) ([a-z]+)/#).map { String($0.1) } }
+      #expect(named.filter { !known.contains($0) } == [])
+    }
+    for (path, advice) in SubcommandAdvice.options {
+      let words = path.split(separator: " ").map(String.init)
+      let first = try #require(ConfigurableCall.subcommand(words[0], of: Thumbs.self))
+      let command = try words.count == 1 ? first : #require(ConfigurableCall.subcommand(words[1], of: first))
+      let known = CommandOptions(command).names
+
+      #expect(advice.flatMap(\.names).filter(known.contains) == [], "\(path)")
+      if words != ["cache"] { #expect(advice.flatMap(\.mentioned).filter { !known.contains($0) } == [], "\(path)") }
+    }
+  }
+}
