@@ -35,7 +35,7 @@ struct CertificateCheck: DoctorCheck {
     return switch origin {
     case .system: "No certificate authorities\(tried.isEmpty ? "" : " at \(tried)"), so https fails."
     case .variable(let name): "\(name) names \(tried), which cannot be read, so https fails."
-    case .setting: "cacert in the configuration file names \(tried), which has no certificates, so no run starts."
+    case .setting: "cacert in the configuration file names \(tried), without readable certificates, so no run starts."
     }
   }
 
