@@ -130,7 +130,7 @@ extension ThumbnailContext {
     return outcome
   }
 
-  /// Returns the outcome of a request that `entry` serves; nil if the disk or the server must be asked.
+  /// Returns the outcome of a request that `entry` serves; nil if the disk or the server is needed.
   private func outcome(
     of entry: CacheEntry, _ request: ThumbnailRequest, begin: ContinuousClock.Instant
   ) -> Result<ThumbnailSet, FetchFailure>? {
