@@ -148,7 +148,8 @@ extension DiskTransactions {
     return true
   }
 
-  /// Returns how many of the least recently used sources hold `excess` bytes, and the size of their contents.
+  /// Returns how many sources are evicted with the least recently used rows that hold `excess` bytes, and the size of
+  /// the contents of these rows.
   func oldest(holding excess: Int) throws -> (sources: Int, bytes: Int) {
     guard excess > 0 else { return (0, 0) }
     // Pages are not quite full, and only empty ones are freed.
@@ -156,13 +157,29 @@ extension DiskTransactions {
     let excess = Int(Double(excess) / Double(max(1, try usedBytes())) * Double(contents))
     let order = try EvictionOrder(now: now, slots.order, in: database)
     var (sources, sum, rows) = (0, 0, 0)
+    /// The number of rows behind each source that are not evicted yet.
+    var left: [Int: Int] = [:]
     for slot in order.first(.max) where sum + rows * Self.rowBytes < excess {
       guard let (row, bytes) = try content(of: slot) else { continue }
-      if RowNumber.kind(of: row) == .source { sources += 1 }
+      // A source goes with the last of its thumbnails.
+      if try isLast(row, &left) { sources += 1 }
       sum += bytes
       rows += 1
     }
     return (sources, sum)
+  }
+
+  /// Returns true if an eviction of `row` leaves no thumbnail or original of its source.
+  private func isLast(_ row: Int, _ left: inout [Int: Int]) throws -> Bool {
+    let source = RowNumber.source(of: row)
+    let count = try left[source] ?? rows(behind: source).count
+    switch RowNumber.kind(of: row) {
+    case .source: return count == 0
+    case .verdict: return false
+    case .thumbnail, .original:
+      left[source] = count - 1
+      return count == 1
+    }
   }
 
   /// Returns the approximate size of all rows.
