@@ -50,7 +50,7 @@ public struct CookieFile: Sendable {
     return matching.isEmpty ? nil : matching.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
   }
 
-  /// Returns a hash of all cookies for the host of `source`, whatever their path; nil if there are none.
+  /// Returns a hash of all cookies for the host of `source`, regardless of path; nil if there are none.
   func digest(for source: SourceURL) -> String? {
     let fields = cookies.filter { $0.isFor(host: source.hostName) }.map(\.identity)
     return fields.isEmpty ? nil : BodyDigest(of: Array(fields.joined(separator: "\n").utf8)).description

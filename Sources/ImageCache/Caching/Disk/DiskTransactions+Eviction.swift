@@ -1,10 +1,11 @@
 import GRDB
 
-/// The rows that an eviction removed.
+/// The outcome of a step of an eviction.
 struct Eviction {
-  /// The number of rows: sources, thumbnails, originals and verdicts.
+  /// The number of rows it removed, plus those it moved to a later place in the order. Zero means that nothing is left
+  /// to evict.
   var rows = 0
-  /// The number of sources among them.
+  /// The number of sources it removed.
   var sources = 0
 
   static func += (left: inout Eviction, right: Eviction) {

@@ -1,7 +1,7 @@
 /// A hash table from keys to slot numbers, for keys with scattered bits. A plain value.
 ///
 /// It does not store the keys, which the owner has in its slots: a place takes 8 bytes, so that a lookup usually reads
-/// one line of the processor's cache. Keys that share a hash are told apart by the owner.
+/// one line of the processor's cache. The owner distinguishes keys that share a hash.
 struct SlotIndex {
   private struct Place {
     var hash: UInt32
