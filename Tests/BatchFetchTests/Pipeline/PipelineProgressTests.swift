@@ -8,12 +8,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PipelineProgressTests {
   private static let image = SampleImage.png(width: 8, height: 8)
 
-  /// Sends an image in two pieces, and holds the second until the test resumes. `gone` fails after its first piece.
+  /// Sends an image in two pieces, and holds the second until the test resumes. `gone` then fails instead.
   private let transport = ScriptedTransport { request, _ in
     let name = request.source.lastPathComponent
     let (first, rest) = (Array(image.prefix(40)), Array(image.dropFirst(40)))
     let head = ScriptedTransport.Step.head(200, [.contentLength: "\(image.count)"])
-    if name == "gone" { return [head, .bytes(first), .fail(.tooManyRedirects)] }
+    if name == "gone" { return [head, .bytes(first), .hold, .fail(.tooManyRedirects)] }
     return [head, .bytes(first), .hold, .bytes(rest), .end]
   }
 
@@ -87,6 +87,9 @@ import Testing
     } completion: { _ in
     }
 
+    // Later progress replaces progress that was not delivered.
+    _ = await progress.values(count: 1)
+    await transport.exchanges.values(count: 1)[0].resume()
     #expect(await progress.values(count: 2).map(\.attempt) == [1, 2])
     token.cancel()
   }
