@@ -3,26 +3,11 @@ internal import Synchronization
 
 /// Runs a batch: pulls elements while the window has room, parks those whose host is busy, delivers outcomes one at a
 /// time, and holds the completion back until all are delivered.
-final class BatchEngine<Element: Sendable>: Sendable {
-  /// Receives one item, and acknowledges it when its place in the window is free.
-  typealias Handler = @Sendable (BatchItem<Element>, _ acknowledge: @escaping @Sendable () -> Void) -> Void
-
-  private typealias Request = @Sendable (Element) throws(FetchFailure) -> ThumbnailRequest
-  private typealias Pulled = PulledElement<Element>
-  private typealias Pending = PendingElement<Element>
-
-  private struct Closures {
-    let request: Request
-    let begin: @Sendable (Element) -> Void
-    let handler: Handler
-  }
-
+final class BatchEngine: Sendable {
   private struct State {
-    var batch: BatchState<Pending>
+    var batch: BatchState<PendingElement>
     /// The callers in flight, by index.
     var callers: [Int: ThumbnailCaller] = [:]
-    /// Nil after the end: a batch that someone still holds must not keep what they captured.
-    var closures: Closures?
   }
 
   /// Entered once while elements are pulled, and once for each element until it is acknowledged.
@@ -31,7 +16,7 @@ final class BatchEngine<Element: Sendable>: Sendable {
   private let total: Int?
   private let started = ContinuousClock.now
   private let state: Mutex<State>
-  private let source: ElementSource<Element>
+  private let source: ElementSource
   /// Begins parked elements: pulling may block, and the delivery is busy.
   private let beginning = WorkQueue(label: "thumbs.batch.begin", width: 1)
   private let delivering: DispatchQueue
@@ -41,46 +26,38 @@ final class BatchEngine<Element: Sendable>: Sendable {
   ///   - begin: called with each element that begins.
   ///   - handler: called with each item.
   init<Elements>(
-    _ batch: Batch<Elements>, queue: DispatchQueue?, begin: @escaping @Sendable (Element) -> Void,
-    handler: @escaping Handler
-  ) where Elements.Element == Element {
+    _ batch: Batch<Elements>, queue: DispatchQueue?, begin: @escaping @Sendable (Elements.Element) -> Void,
+    handler: @escaping TypedElement<Elements.Element>.Closures.Handler
+  ) {
     pipeline = batch.pipeline
     total = batch.total
     delivering = DispatchQueue(label: "thumbs.batch.deliver", target: queue)
-    let closures = Closures(request: batch.request, begin: begin, handler: handler)
-    let state = BatchState<Pending>(
+    let state = BatchState<PendingElement>(
       window: batch.window, lookahead: Batch<Elements>.lookahead, perHost: batch.pipeline.context.requestsPerHost)
-    self.state = Mutex(State(batch: state, closures: closures))
-    source = ElementSource(batch.elements)
+    self.state = Mutex(State(batch: state))
+    source = ElementSource(
+      batch.elements, TypedElement.Closures(request: batch.request, begin: begin, handler: handler))
   }
 
   func start(completion: @escaping @Sendable (BatchSummary) -> Void) {
     group.enter()
     group.notify(queue: delivering) { [self] in
       completion(summary)
-      release()
+      source.release()
     }
     source.async { [self] in pull() }
   }
 
   func cancel() {
-    let (callers, parked) = state.withLock { state -> ([ThumbnailCaller], [Pending]) in
+    let (callers, parked) = state.withLock { state -> ([ThumbnailCaller], [PendingElement]) in
       guard let parked = state.batch.cancel() else { return ([], []) }
       return (Array(state.callers.values), parked)
     }
     close()
     pipeline.context.downloader.context.queue.whileHeld { for caller in callers { caller.cancel() } }
-    for pending in parked.sorted(by: { $0.pulled.index < $1.pulled.index }) {
-      delivering.async { [self] in deliver(pending.pulled, .failure(.cancelled)) }
+    for pending in parked.sorted(by: { $0.element.index < $1.element.index }) {
+      delivering.async { [self] in deliver(pending.element, host: pending.host, .failure(.cancelled)) }
     }
-  }
-
-  /// Drops everything that the batch was given.
-  private func release() {
-    // Outside the lock: what a closure captured may run code when it is released.
-    let closures = state.withLock { $0.closures.take() }
-    _ = closures
-    source.release()
   }
 
   private var summary: BatchSummary {
@@ -94,9 +71,9 @@ final class BatchEngine<Element: Sendable>: Sendable {
   /// Pulls elements while the window has room. A loop suffices, without recursion: outcomes arrive on another queue.
   private func pull() {
     while let index = state.withLock({ $0.batch.reserve() }) {
-      guard let element = source.pull() else { return close() }
+      guard let element = source.pull(index) else { return close() }
       guard admit() else { return }
-      take(index, element)
+      take(element)
     }
   }
 
@@ -117,31 +94,26 @@ final class BatchEngine<Element: Sendable>: Sendable {
   }
 
   /// Makes the request of an element, and begins the element or parks it.
-  private func take(_ index: Int, _ element: Element) {
-    guard let closures = state.withLock({ $0.closures }) else { return }
+  private func take(_ element: any BatchElement) {
     let epoch = pipeline.context.epoch.load(ordering: .acquiring)
     do throws(FetchFailure) {
-      var request = try closures.request(element)
+      var request = try element.request()
       request.since = request.since ?? started
-      let pending = Pending(index, element, request, epoch: epoch)
-      let begins = state.withLock { state in
-        state.batch.begin(pending, host: pending.pulled.host, priority: pending.request.priority)
-      }
+      let pending = PendingElement(element, request, epoch: epoch)
+      let begins = state.withLock { $0.batch.begin(pending, host: pending.host, priority: pending.request.priority) }
       if begins { begin(pending) }
     } catch {
-      let pulled = Pulled(index: index, element: element)
-      delivering.async { [self] in deliver(pulled, .failure(error)) }
+      delivering.async { [self] in deliver(element, host: nil, .failure(error)) }
     }
   }
 
-  private func begin(_ pending: Pending) {
-    guard let closures = state.withLock({ $0.closures }) else { return }
-    let pulled = pending.pulled
-    closures.begin(pulled.element)
-    let caller = pipeline.makeCaller(pending.request, on: delivering) { [self] in deliver(pulled, $0) }
+  private func begin(_ pending: PendingElement) {
+    let (element, host) = (pending.element, pending.host)
+    element.begin()
+    let caller = pipeline.makeCaller(pending.request, on: delivering) { [self] in deliver(element, host: host, $0) }
     // The caller is in `callers` before it starts, so that no cancellation misses it.
     let isCancelled = state.withLock { state in
-      state.callers[pulled.index] = caller
+      state.callers[element.index] = caller
       return state.batch.isCancelled
     }
     // If the epochs differ, `cancelAll()` of the pipeline was called while the element was parked.
@@ -149,15 +121,15 @@ final class BatchEngine<Element: Sendable>: Sendable {
     caller.start(after: pending.request.after)
   }
 
-  private func deliver(_ pulled: Pulled, _ outcome: Result<ThumbnailSet, FetchFailure>) {
-    let (finished, handler) = state.withLock { state in
-      state.callers[pulled.index] = nil
-      return (state.batch.deliver(.init(outcome)), state.closures?.handler)
+  private func deliver(
+    _ element: any BatchElement, host: String?, _ outcome: Result<ThumbnailSet, FetchFailure>
+  ) {
+    let finished = state.withLock { state in
+      state.callers[element.index] = nil
+      return state.batch.deliver(.init(outcome))
     }
-    let item = BatchItem(
-      index: pulled.index, element: pulled.element, outcome: outcome, finished: finished, total: total)
-    handler?(item) { [self] in
-      free(pulled.host, isCached: outcome.isCached)
+    element.deliver(outcome, finished: finished, total: total) { [self] in
+      free(host, isCached: outcome.isCached)
       group.leave()
     }
   }

@@ -25,9 +25,17 @@ struct BatchHosts<Element> {
   /// Takes a place for an element of `host`. If all places are taken, or others of that host are parked already, parks
   /// the element and returns false.
   mutating func begin(_ element: Element, of host: String, priority: Priority, share: Share) -> Bool {
-    let hasBegun = hosts[host, default: Host(limit: limit(host))].begin(element, priority: priority, share: share)
+    let index = index(of: host)
+    let hasBegun = hosts.values[index].begin(element, priority: priority, share: share)
     if !hasBegun { parkedCount += 1 }
     return hasBegun
+  }
+
+  /// Returns the place of `host`, which it adds if it is missing.
+  private mutating func index(of host: String) -> Dictionary<String, Host>.Index {
+    if let index = hosts.index(forKey: host) { return index }
+    hosts[host] = Host(limit: limit(host))
+    return hosts.index(forKey: host) ?? hosts.startIndex
   }
 
   /// Frees the place of an element that has ended. Returns the parked elements that begin now: at most `room`, those of

@@ -41,7 +41,8 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
 
     /// The callers in the order they joined.
     var inOrder: [(key: SlotMap<Member>.Key, value: Member)] {
-      members.elements.sorted { $0.value.order < $1.value.order }
+      let elements = members.elements
+      return elements.count < 2 ? elements : elements.sorted { $0.value.order < $1.value.order }
     }
 
     func demand(revision: UInt64) -> JointDemand {
@@ -64,7 +65,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
       count(demand, -1)
       change(&demand)
       count(demand, 1)
-      members[key]?.demand = demand
+      members.update(key) { $0.demand = demand }
     }
 
     private mutating func count(_ demand: Demand, _ difference: Int) {
@@ -120,13 +121,13 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
       return entries.remove(place.job.key)?.members[place.member].flatMap { add($0, to: known) }
     }
     ids[key] = place.job
-    entries[place.job.key]?.key = key
+    entries.update(place.job.key) { $0.key = key }
     let revision = nextNumber()
     return entries[place.job.key].map { Joined(job: $0.job, isNew: true, demand: $0.demand(revision: revision)) }
   }
 
   private mutating func add(_ member: Member, to id: JobID) -> Joined? {
-    guard let key = entries[id.key]?.add(member) else { return nil }
+    guard let key = entries.update(id.key, { $0.add(member) }) else { return nil }
     places[member.id] = Place(job: id, member: key)
     let revision = nextNumber()
     return entries[id.key].map { Joined(job: $0.job, isNew: false, demand: $0.demand(revision: revision)) }
@@ -137,7 +138,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
     if let key { ids[key] = id }
     var entry = Entry(job: make(id), key: key)
     places[member.id] = Place(job: id, member: entry.add(member))
-    entries[id.key] = entry
+    entries.set(entry, for: id.key)
     return Joined(job: entry.job, isNew: true, demand: entry.demand(revision: nextNumber()))
   }
 
@@ -159,7 +160,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   /// Removes one caller. Returns nil if it is not in the table.
   mutating func leave(_ id: CallerID) -> Left? {
     guard let place = places.removeValue(forKey: id) else { return nil }
-    _ = entries[place.job.key]?.remove(place.member)
+    _ = entries.update(place.job.key) { $0.remove(place.member) }
     guard let entry = entries[place.job.key] else { return nil }
     guard entry.members.count == 0 else {
       let remaining = (entry.job, entry.demand(revision: nextNumber()))
@@ -186,12 +187,13 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   ) -> (served: [Caller], isOver: Bool) {
     guard let members = entries[id.key]?.inOrder else { return ([], true) }
     let served = members.filter { isServed($0.value.caller) }
-    for (key, member) in served {
-      places[member.id] = nil
-      _ = entries[id.key]?.remove(key)
-    }
+    for (_, member) in served { places[member.id] = nil }
     let isOver = served.count == members.count
-    if isOver { remove(id) }
+    if isOver {
+      remove(id)
+    } else {
+      for (key, _) in served { _ = entries.update(id.key) { $0.remove(key) } }
+    }
     return (served.map(\.value.caller), isOver)
   }
 
@@ -204,7 +206,7 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   /// Changes the demand of one caller. Returns its job and the new joint demand; nil if the caller is not in the table.
   mutating func change(_ id: CallerID, _ change: (inout Demand) -> Void) -> (job: Job, demand: JointDemand)? {
     guard let place = places[id] else { return nil }
-    entries[place.job.key]?.change(place.member, change)
+    entries.update(place.job.key) { $0.change(place.member, change) }
     let revision = nextNumber()
     return entries[place.job.key].map { ($0.job, $0.demand(revision: revision)) }
   }

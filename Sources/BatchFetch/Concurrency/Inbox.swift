@@ -10,11 +10,17 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
   // Not private: the compiler of Swift 6.3 emits invalid code for a private type inside a noncopyable one.
   struct State {
     var mailbox = CallerMailbox<Value>()
-    var progress: DownloadProgress.Handler?
-    var completion: Completion?
+    /// Nil after the end.
+    var closures: Closures?
     /// Created on first use.
     var finished: Milestone?
     var isOver = false
+  }
+
+  /// In a structure: a closure by itself, passed through generic code, is wrapped in new closures.
+  struct Closures {
+    let progress: DownloadProgress.Handler?
+    let completion: Completion
   }
 
   /// True if the caller has a closure for progress.
@@ -23,7 +29,7 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
 
   init(progress: DownloadProgress.Handler?, completion: @escaping Completion) {
     wantsProgress = progress != nil
-    state = Mutex(State(progress: progress, completion: completion))
+    state = Mutex(State(closures: Closures(progress: progress, completion: completion)))
   }
 
   /// Returns the milestone that is reached after the completion has returned.
@@ -59,7 +65,7 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
     var isEnd = false
     while let delivery = state.withLock({ $0.mailbox.next() }) {
       switch delivery {
-      case .progress(let progress): state.withLock { $0.progress }?(progress)
+      case .progress(let progress): state.withLock { $0.closures }?.progress?(progress)
       case .end(let result):
         willComplete(result)
         complete(with: result)
@@ -70,10 +76,9 @@ struct Inbox<Value: Sendable>: ~Copyable, Sendable {
   }
 
   private func complete(with result: Result<Value, FetchFailure>) {
-    let (completion, progress) = state.withLock { ($0.completion.take(), $0.progress.take()) }
-    completion?(result)
-    // Dropped here, outside the lock: what the closure captured may run code when it is released.
-    _ = progress
+    // Dropped here, outside the lock: what the closures captured may run code when they are released.
+    let closures = state.withLock { $0.closures.take() }
+    closures?.completion(result)
     state.withLock { state in
       state.isOver = true
       return state.finished

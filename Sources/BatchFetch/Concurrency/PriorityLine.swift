@@ -52,7 +52,7 @@ struct PriorityLine<Element: Sendable>: Sendable {
   mutating func change(_ place: Place, to priority: Priority) {
     guard let link = links[place.key], link.priority != priority else { return }
     detach(link)
-    links[place.key]?.priority = priority
+    links.update(place.key) { $0.priority = priority }
     attach(place, priority)
   }
 
@@ -79,15 +79,26 @@ struct PriorityLine<Element: Sendable>: Sendable {
   private mutating func attach(_ place: Place, _ priority: Priority) {
     let last = ends[priority.rawValue].last
     ends[priority.rawValue].last = place
-    links[place.key]?.previous = last
-    links[place.key]?.next = nil
-    if let last { links[last.key]?.next = place } else { ends[priority.rawValue].first = place }
+    links.update(place.key) { ($0.previous, $0.next) = (last, nil) }
+    if let last {
+      links.update(last.key) { $0.next = place }
+    } else {
+      ends[priority.rawValue].first = place
+    }
   }
 
   /// Links the neighbors of an element with each other.
   private mutating func detach(_ link: Link) {
     let index = link.priority.rawValue
-    if let previous = link.previous { links[previous.key]?.next = link.next } else { ends[index].first = link.next }
-    if let next = link.next { links[next.key]?.previous = link.previous } else { ends[index].last = link.previous }
+    if let previous = link.previous {
+      links.update(previous.key) { $0.next = link.next }
+    } else {
+      ends[index].first = link.next
+    }
+    if let next = link.next {
+      links.update(next.key) { $0.previous = link.previous }
+    } else {
+      ends[index].last = link.previous
+    }
   }
 }

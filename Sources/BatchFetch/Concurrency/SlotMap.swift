@@ -56,6 +56,20 @@ struct SlotMap<Value: Sendable>: Sendable {
     }
   }
 
+  /// Sets the value of a reserved key. Faster than the subscript, which allocates memory for each change.
+  mutating func set(_ value: Value, for key: Key) {
+    if contains(key) { slots[key.slot].value = value }
+  }
+
+  /// Changes the value of a key in place, and returns the result of `body`; nil if there is no value. Faster than the
+  /// subscript, which allocates memory for each change.
+  @discardableResult
+  mutating func update<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+    guard contains(key), var value = slots[key.slot].value.take() else { return nil }
+    defer { slots[key.slot].value = value }
+    return body(&value)
+  }
+
   /// Removes a value and returns it; nil if it has been removed before, or has not been set.
   @discardableResult
   mutating func remove(_ key: Key) -> Value? {
@@ -73,9 +87,12 @@ struct SlotMap<Value: Sendable>: Sendable {
 
   /// All values with their keys, in no order.
   var elements: [(key: Key, value: Value)] {
-    slots.indices.compactMap { index in
-      slots[index].value.map { (Key(slot: index, number: slots[index].number), $0) }
+    var elements: [(key: Key, value: Value)] = []
+    elements.reserveCapacity(count)
+    for (index, slot) in slots.enumerated() {
+      if let value = slot.value { elements.append((Key(slot: index, number: slot.number), value)) }
     }
+    return elements
   }
 
   private func contains(_ key: Key) -> Bool { key.slot < slots.count && slots[key.slot].number == key.number }

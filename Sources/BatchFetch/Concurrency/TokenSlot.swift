@@ -49,13 +49,15 @@ struct TokenSlot: ~Copyable, Sendable {
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   /// Marks the beginning of a piece.
-  func begin() -> Round {
+  func begin() -> Round { beginWithDemand().round }
+
+  private func beginWithDemand() -> (round: Round, demand: Demand) {
     state.withLock { state in
       state.round.number += 1
       state.isRunning = true
       state.isRoundCancelled = false
       state.handle = nil
-      return state.round
+      return (state.round, state.demand)
     }
   }
 
@@ -91,7 +93,7 @@ struct TokenSlot: ~Copyable, Sendable {
   /// - Parameter work: Begins the piece with the given demand and returns its handle. The piece may end, and call
   ///   ``end()``, before that.
   func run(_ work: (Demand) -> WorkHandle) {
-    let (round, demand) = (begin(), state.withLock { $0.demand })
+    let (round, demand) = beginWithDemand()
     fill(round, with: work(demand), begunWith: demand)
   }
 

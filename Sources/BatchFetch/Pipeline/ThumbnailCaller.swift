@@ -6,8 +6,8 @@ internal import Synchronization
 /// exactly one end.
 final class ThumbnailCaller: Sendable {
   private struct State {
-    /// The URLs not tried yet, the next one first.
-    var urls: ArraySlice<String>
+    /// The number of URLs tried so far: that of the request, then its mirrors.
+    var tried = 0
     /// The failures of those that were tried.
     var failures: [FetchFailure] = []
   }
@@ -41,7 +41,7 @@ final class ThumbnailCaller: Sendable {
     self.context = context
     epoch = context.epoch.load(ordering: .acquiring)
     self.queue = queue
-    state = Mutex(State(urls: [request.url] + request.mirrors))
+    state = Mutex(State())
   }
 
   /// Begins when `milestones` are reached; at once if `milestones` is empty.
@@ -93,10 +93,14 @@ final class ThumbnailCaller: Sendable {
   }
 
   private func tryNextURL() {
-    guard !slot.isCancelled, let url = state.withLock({ $0.urls.popFirst() }) else { return }
+    guard !slot.isCancelled else { return }
+    let index = state.withLock { state in
+      defer { state.tried += 1 }
+      return state.tried
+    }
     slot.run { demand in
       var request = request
-      request.url = url
+      if index > 0 { request.url = request.mirrors[index - 1] }
       request.priority = demand.priority
       context.load(request, for: self)
       let id = ThumbnailContext.CallerID(self)
@@ -112,17 +116,17 @@ final class ThumbnailCaller: Sendable {
   private func record(_ failure: FetchFailure) -> Bool {
     state.withLock { state in
       state.failures.append(failure)
-      return !state.urls.isEmpty
+      return state.tried <= request.mirrors.count
     }
   }
 
   /// The set, with the attempts at other mirrors and the URL that it came from.
   private func finished(_ set: ThumbnailSet) -> ThumbnailSet {
-    let (isFirst, left) = state.withLock { ($0.failures.isEmpty, $0.urls.count) }
-    guard !isFirst else { return set }
+    let tried = state.withLock { $0.failures.isEmpty ? 1 : $0.tried }
+    guard tried > 1 else { return set }
     var set = set
     set.attempts += earlierAttempts
-    let url = request.mirrors[request.mirrors.count - 1 - left]
+    let url = request.mirrors[tried - 2]
     set.finalURL = set.finalURL ?? (try? SourceURL(url))?.description
     return set
   }

@@ -93,6 +93,8 @@ extension ThumbnailContext {
   /// Returns the demand of a job; nil if it has no callers left.
   func demand(of job: ThumbnailJob) -> RenderDemand? {
     guard let callers = waiting(for: job) else { return nil }
+    // The usual case, which need not compare specs.
+    if callers.count == 1 { return RenderDemand(specs: callers[0].specs, since: callers[0].since) }
     var known: Set<ThumbnailSpec> = []
     let specs = callers.flatMap(\.specs).filter { known.insert($0).inserted }
     let since = callers.allSatisfy { $0.since != nil } ? callers.compactMap(\.since).max() : nil

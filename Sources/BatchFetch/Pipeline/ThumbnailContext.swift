@@ -122,12 +122,9 @@ extension ThumbnailContext {
     _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey
   ) -> Result<ThumbnailSet, FetchFailure>? {
     let begin = ContinuousClock.now
-    var outcome: Result<ThumbnailSet, FetchFailure>?
-    _ = cache.memoryEntry(for: key, url: source.description, specs: request.specs) { entry in
-      outcome = self.outcome(of: entry, request, begin: begin)
-      return outcome != nil
+    return cache.memoryEntry(for: key, url: source.description, specs: request.specs) { entry in
+      outcome(of: entry, request, begin: begin)
     }
-    return outcome
   }
 
   /// Returns the outcome of a request that `entry` serves; nil if the disk or the server is needed.

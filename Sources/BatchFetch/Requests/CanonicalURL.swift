@@ -50,9 +50,16 @@ struct CanonicalURL {
   }
 
   private static func isAddress(_ host: Slice<Bytes>) -> Bool {
-    let numbers = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    return numbers.count == 4 && numbers.allSatisfy { decimal($0).map { $0 <= 255 } ?? false }
+    var (rest, count) = (host, 1)
+    while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+      guard isByte(rest[..<dot]) else { return false }
+      rest = rest[(dot + 1)...]
+      count += 1
+    }
+    return count == 4 && isByte(rest)
   }
+
+  private static func isByte(_ digits: Slice<Bytes>) -> Bool { decimal(digits).map { $0 <= 255 } ?? false }
 
   private static func port(_ digits: Slice<Bytes>) -> Int? {
     decimal(digits).flatMap { (1...65535).contains($0) ? $0 : nil }

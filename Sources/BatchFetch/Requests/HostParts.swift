@@ -36,8 +36,8 @@ struct HostParts: Sendable {
   private static func kind(of name: String, isBracketed: Bool) -> Kind {
     guard !isBracketed else { return .address }
     if name == "localhost" || name.hasSuffix(".localhost") { return .loopbackName }
-    // An IPv4 address ends with a digit.
+    // An IPv4 address ends with a digit, and an IPv6 address has brackets.
     guard let last = name.utf8.last, last.isASCIIDigit else { return .name }
-    return IPAddress(name) == nil ? .name : .address
+    return IPAddress.isIPv4(name) ? .address : .name
   }
 }

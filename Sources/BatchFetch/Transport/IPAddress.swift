@@ -17,6 +17,12 @@ struct IPAddress: Hashable, Sendable {
     }
   }
 
+  /// Returns true if `text` is an IPv4 address.
+  static func isIPv4(_ text: String) -> Bool {
+    var address = in_addr()
+    return text.withCString { inet_pton(AF_INET, $0, &address) } == 1
+  }
+
   /// Creates an address from its bytes in network order; nil unless there are four or sixteen.
   init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }

@@ -68,10 +68,10 @@ public final class ThumbnailCache: Sendable {
   let directory: CacheDirectory?
   let now: @Sendable () -> Date
   let monitor: CacheMonitor
-  /// Applies changes in the same order to both tiers. Without it, thread A could be the first to store a key in memory
-  /// while thread B is the first to stage it for the disk, and the tiers would keep different sources. Memory hits do
-  /// not take it.
-  private let changes = Mutex(())
+  /// Applies the changes of a key in the same order to both tiers. Without it, thread A could be the first to store a
+  /// key in memory while thread B is the first to stage it for the disk, and the tiers would keep different sources.
+  /// Memory hits do not take it.
+  private let changes = KeyedLock()
 
   /// Creates a cache. Never fails: a broken disk tier is counted and logged, and the memory tier keeps working.
   ///
@@ -99,21 +99,33 @@ public final class ThumbnailCache: Sendable {
   }
 
   /// Returns the entry that the memory tier has for `key`, without blocking; nil if it has none for this URL. Counts a
-  /// hit if the caller uses the entry; a lookup with ``entry(for:url:specs:)`` follows otherwise, and is counted.
+  /// hit.
   ///
   /// - Parameters:
   ///   - key: The key of the source.
   ///   - url: The canonical URL, which must equal the stored one.
   ///   - specs: The thumbnails to return. Some may be missing from the entry.
-  ///   - isUsed: Returns true if the caller uses the entry. The result is nil otherwise. Default: every entry is used.
-  public func memoryEntry(
-    for key: SourceKey, url: String, specs: [ThumbnailSpec], where isUsed: (CacheEntry) -> Bool = { _ in true }
-  ) -> CacheEntry? {
-    guard let content = resident(key, url: url, specs: specs) else { return nil }
-    let entry = CacheEntry(content, origin: .memory)
-    guard isUsed(entry) else { return nil }
+  public func memoryEntry(for key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry? {
+    memoryEntry(for: key, url: url, specs: specs) { $0 }
+  }
+
+  /// Returns the result of `use` for the entry that the memory tier has for `key`, without blocking; nil if it has none
+  /// for this URL. Counts a hit unless `use` returns nil; a lookup with ``entry(for:url:specs:)`` follows in that case,
+  /// and is counted.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the source.
+  ///   - url: The canonical URL, which must equal the stored one.
+  ///   - specs: The thumbnails in the entry. Some may be missing.
+  ///   - use: Returns nil if the entry is of no use.
+  public func memoryEntry<Result>(
+    for key: SourceKey, url: String, specs: [ThumbnailSpec], use: (CacheEntry) -> Result?
+  ) -> Result? {
+    guard let content = resident(key, url: url, specs: specs),
+      let result = use(CacheEntry(content, origin: .memory))
+    else { return nil }
     monitor.countMemoryHit(of: key)
-    return entry
+    return result
   }
 
   /// Returns the entry of `key` from memory or disk, fresh or stale; nil if there is none for this URL.
@@ -130,7 +142,7 @@ public final class ThumbnailCache: Sendable {
   public func entries(for lookups: [CacheLookup]) -> [CacheEntry?] {
     let held = lookups.map { resident($0.key, url: $0.url, specs: $0.specs) }
     let isOpen = zip(lookups, held).map { lookup, held in !(held?.isComplete(for: lookup.specs) ?? false) }
-    let open = zip(lookups, isOpen).filter(\.1).map(\.0)
+    let open = isOpen.contains(false) ? zip(lookups, isOpen).filter(\.1).map(\.0) : lookups
     var loaded = loaded(open).makeIterator()
     let entries = zip(held, isOpen).map { held, isOpen in
       let entry = held.map { CacheEntry($0, origin: .memory) }
@@ -177,13 +189,13 @@ public final class ThumbnailCache: Sendable {
     if !source.replacesImages, memory.value(for: key) == nil {
       _ = loaded([CacheLookup(key: key, url: source.url, specs: [])])
     }
-    changes.withLock { _ in
+    changes.withLock(for: key) {
       if let old = memory.value(for: key), !source.replaces(old.source) {
         let content = old.with(laterFailure: source)
         memory.insert(content, for: key, cost: content.cost)
         return
       }
-      keep(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }, for: key)
+      keep(CacheEntry.Content(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }), for: key)
       // The disk tier keeps a stored image in place of a useless failure, which memory may not know.
       if source.policy.isStorable || !source.replacesImages {
         disk?.store(source, thumbnails: thumbnails, original: original, for: key)
@@ -213,14 +225,14 @@ public final class ThumbnailCache: Sendable {
 
   /// Removes a source and its thumbnails from both tiers.
   public func remove(_ key: SourceKey) {
-    changes.withLock { _ in
+    changes.withLock(for: key) {
       memory.remove(key)
       disk?.remove(key)
     }
   }
 
   /// Empties the memory tier, for an application that runs short of memory. The disk tier is unchanged.
-  public func emptyMemory() { changes.withLock { _ in memory.removeAll() } }
+  public func emptyMemory() { memory.removeAll() }
 
   /// Blocks until everything stored so far is on disk or has failed to be written. Call it at the end of a run.
   public func flush() { disk?.flush() }
@@ -258,11 +270,13 @@ public final class ThumbnailCache: Sendable {
     _ entry: CacheEntry, for key: SourceKey, specs: [ThumbnailSpec], from disk: DiskCache
   ) -> CacheEntry? {
     let url = entry.source.url
-    return changes.withLock { _ in
+    return changes.withLock(for: key) {
       guard let resident = memory.value(for: key), resident.source.url == url else {
         // Another thread may have stored or removed the entry since the lookup. The result may still be returned, but
         // is too old to be kept.
-        if entry.origin != .disk || !disk.isChanging(key) { keep(entry.source, entry.thumbnails, for: key) }
+        if entry.origin != .disk || !disk.isChanging(key) {
+          memory.insert(entry.content, for: key, cost: entry.content.cost)
+        }
         return entry
       }
       // Memory has seen every change of this process, including those that never reached the disk.
@@ -272,21 +286,18 @@ public final class ThumbnailCache: Sendable {
       let merged = CacheEntry.Content(
         isNewer ? resident.source : entry.source, entry.thumbnails.merging(wanted) { old, _ in old },
         laterFailure: resident.laterFailure)
-      keep(merged.source, merged.thumbnails, laterFailure: resident.laterFailure, for: key)
+      keep(merged, for: key)
       return CacheEntry(merged, origin: entry.origin)
     }
   }
 
-  /// Puts a source into memory and keeps the thumbnails already there if the bytes are the same. Requires `changes`.
-  private func keep(
-    _ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], laterFailure: StoredSource? = nil,
-    for key: SourceKey
-  ) {
-    var thumbnails = thumbnails
-    if let old = memory.value(for: key), old.source.sharesThumbnails(with: source) {
-      thumbnails.merge(old.thumbnails) { new, _ in new }
+  /// Puts `content` into memory and keeps the thumbnails already there if the bytes are the same. Requires `changes`.
+  private func keep(_ content: CacheEntry.Content, for key: SourceKey) {
+    var content = content
+    if let old = memory.value(for: key), old.source.sharesThumbnails(with: content.source) {
+      let thumbnails = content.thumbnails.merging(old.thumbnails) { new, _ in new }
+      content = CacheEntry.Content(content.source, thumbnails, laterFailure: content.laterFailure)
     }
-    let content = CacheEntry.Content(source, thumbnails, laterFailure: laterFailure)
     memory.insert(content, for: key, cost: content.cost)
   }
 }

@@ -21,18 +21,22 @@ enum FileDescriptor {
     }
   }
 
-  /// Returns true if the rest of `descriptor`, up to its end, is exactly `bytes`.
+  /// Returns true if the rest of the regular file `descriptor`, up to its end, is exactly `bytes`.
   static func reads(_ bytes: [UInt8], from descriptor: Int32) -> Bool {
-    var chunk = [UInt8](repeating: 0, count: min(bytes.count + 1, 64 << 10))
-    return bytes.withUnsafeBytes { expected in
-      var position = 0
-      while true {
-        let count = read(descriptor, &chunk, chunk.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return count == 0 && position == expected.count }
-        guard count <= expected.count - position else { return false }
-        guard isEqual(chunk, expected[position..<(position + count)]) else { return false }
-        position += count
+    let length = min(bytes.count + 1, 64 << 10)
+    return withUnsafeTemporaryAllocation(byteCount: length, alignment: 1) { chunk in
+      bytes.withUnsafeBytes { expected in
+        var position = 0
+        while true {
+          let count = read(descriptor, chunk.baseAddress, length)
+          if count < 0, errno == EINTR { continue }
+          guard count > 0 else { return count == 0 && position == expected.count }
+          guard count <= expected.count - position else { return false }
+          guard isEqual(chunk, expected[position..<(position + count)]) else { return false }
+          position += count
+          // A read that returns less than it was asked for has met the end of the file.
+          if position == expected.count, count < length { return true }
+        }
       }
     }
   }
@@ -63,12 +67,11 @@ enum FileDescriptor {
   }
 
   /// Returns true if `chunk` begins with `bytes`, which must not be longer.
-  private static func isEqual(_ chunk: [UInt8], _ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
-    let bytes = UnsafeRawBufferPointer(rebasing: bytes)
-    return chunk.withUnsafeBytes { chunk in
-      guard let left = chunk.baseAddress, let right = bytes.baseAddress else { return bytes.isEmpty }
-      return memcmp(left, right, bytes.count) == 0
+  private static func isEqual(_ chunk: UnsafeMutableRawBufferPointer, _ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+    guard let left = chunk.baseAddress, let right = UnsafeRawBufferPointer(rebasing: bytes).baseAddress else {
+      return bytes.isEmpty
     }
+    return memcmp(left, right, bytes.count) == 0
   }
 
   /// Waits until `descriptor` accepts data: another program may have made a shared terminal or pipe non-blocking.

@@ -9,7 +9,7 @@ extension NameTemplate {
       pieces.append(try Self.placeholder(rest[rest.index(after: open)..<close]))
       rest = rest[rest.index(after: close)...]
     }
-    self.pieces = pieces + Self.literals(rest)
+    self.init(pieces: pieces + Self.literals(rest))
     try check()
   }
 

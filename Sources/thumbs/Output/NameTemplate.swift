@@ -45,6 +45,8 @@ struct NameTemplate: Hashable, Sendable {
 
   /// The parts, in order. No two literals are adjacent, and none contains a slash.
   let pieces: [Piece]
+  /// The parts of the subdirectories and of the file name, in order.
+  let components: [ArraySlice<Piece>]
 
   /// `{stem}.{ext}`: the default for one size.
   static let oneSize = NameTemplate(pieces: [.field(.stem), .literal("."), .field(.ext)])
@@ -54,6 +56,7 @@ struct NameTemplate: Hashable, Sendable {
 
   init(pieces: [Piece]) {
     self.pieces = pieces
+    components = pieces.split(separator: .slash, omittingEmptySubsequences: false)
   }
 }
 
@@ -87,9 +90,6 @@ extension NameTemplate {
   static let hashLength = 8
   /// The largest N in `{field:N}`.
   static let longestPrefix = 99
-
-  /// The parts of the subdirectories and of the file name, in order.
-  var components: [ArraySlice<Piece>] { pieces.split(separator: .slash, omittingEmptySubsequences: false) }
 
   /// This pattern if it contains `{spec}`, else with `-{spec}` added before the extension.
   var tellingSizesApart: NameTemplate {

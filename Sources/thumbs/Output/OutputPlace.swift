@@ -7,18 +7,21 @@ struct OutputPlace: ~Copyable {
   let directory: Int32
   /// The name of the file in its directory.
   let name: String
-  /// The path of the file for messages.
-  let path: String
-  private let ownsDirectory: Bool
+  /// The path of the file, relative to the output directory.
+  private let relativePath: String
+  private let writer: OutputWriter
 
-  /// Creates the place of the file `name` in `directory`, which is closed with this value if `ownsDirectory` is true.
-  init(_ name: String, in directory: Int32, path: String, ownsDirectory: Bool) {
-    (self.name, self.directory, self.path, self.ownsDirectory) = (name, directory, path, ownsDirectory)
+  /// Creates the place of the file `name` in `directory`, which is closed with this value unless it is that of `writer`.
+  init(_ name: String, in directory: Int32, relativePath: String, of writer: OutputWriter) {
+    (self.name, self.directory, self.relativePath, self.writer) = (name, directory, relativePath, writer)
   }
 
   deinit {
-    if ownsDirectory { close(directory) }
+    if directory != writer.descriptor { close(directory) }
   }
+
+  /// The path of the file for messages.
+  var path: String { writer.path(relativePath) }
 
   /// The failure of the last system call.
   var failure: OutputError { OutputError(action: .write, path: path, code: errno) }
@@ -29,7 +32,7 @@ extension OutputWriter {
   /// place of a subdirectory is an error, because it may lead out of the directory.
   func place(of name: String) throws(OutputError) -> OutputPlace {
     guard name.utf8.contains(UInt8(ascii: "/")) else {
-      return OutputPlace(name, in: descriptor, path: path(name), ownsDirectory: false)
+      return OutputPlace(name, in: descriptor, relativePath: name, of: self)
     }
     let names = FileNameText.components(of: name)
     if names.contains(where: ["", ".", ".."].contains) {
@@ -41,7 +44,7 @@ extension OutputWriter {
       defer { if parent != descriptor { close(parent) } }
       directory = try subdirectory(part, of: parent, path: names[...depth].joined(separator: "/"))
     }
-    return OutputPlace(names[names.count - 1], in: directory, path: path(name), ownsDirectory: true)
+    return OutputPlace(names[names.count - 1], in: directory, relativePath: name, of: self)
   }
 
   private func subdirectory(_ name: String, of directory: Int32, path: String) throws(OutputError) -> Int32 {

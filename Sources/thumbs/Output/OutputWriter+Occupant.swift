@@ -19,7 +19,7 @@ extension OutputWriter {
   /// Returns what is at `place`. Neither reads through a link nor waits for a pipe.
   func occupant(of place: borrowing OutputPlace, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
     var status = stat()
-    guard fstatat(place.directory, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+    guard place.name.withCString({ fstatat(place.directory, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
       if errno == ENOENT { return .nothing }
       throw place.failure
     }
@@ -33,7 +33,7 @@ extension OutputWriter {
   private func occupant(
     of place: borrowing OutputPlace, expecting bytes: [UInt8], _ status: stat
   ) throws(OutputError) -> Occupant {
-    let file = openat(place.directory, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let file = place.name.withCString { openat(place.directory, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
     defer { if file >= 0 { close(file) } }
     // Running out of descriptors, for example, does not mean that the file is another program's.
     if file < 0, errno != EACCES { throw place.failure }

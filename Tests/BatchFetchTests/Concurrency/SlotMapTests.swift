@@ -33,6 +33,29 @@ import Testing
     #expect(slotCount(of: map) == 1)
   }
 
+  @Test func `A value is changed by a closure, unless it was removed or has not been set`() {
+    var map = SlotMap<[Int]>()
+    let (a, b, reserved) = (map.insert([1]), map.insert([2]), map.reserveKey())
+    map.remove(b)
+    let counts = [a, b, reserved].map { key in
+      map.update(key) { value in
+        value.append(3)
+        return value.count
+      }
+    }
+    map.set([4], for: reserved)
+    map.set([5], for: b)
+    #expect(counts == [2, nil, nil] && map[a] == [1, 3] && map[b] == nil && map[reserved] == [4])
+  }
+
+  @Test func `A value that a closure changes is not copied`() {
+    var map = SlotMap<[Int]>()
+    let key = map.insert(Array(0..<100))
+    let before = map[key]?.withUnsafeBufferPointer { $0.baseAddress }
+    map.update(key) { $0[50] = -1 }
+    #expect(map[key]?.withUnsafeBufferPointer { $0.baseAddress } == before && map[key]?[50] == -1)
+  }
+
   @Test func `A reserved key finds its value once that is set, and can be given back without one`() {
     var map = SlotMap<Int>()
     let (set, unset) = (map.reserveKey(), map.reserveKey())

@@ -55,13 +55,13 @@ struct ThumbnailCacheTests {
     let cache = ThumbnailCache(.init(), logger: .silent)
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
     let (key, url) = (Fixtures.key(1), Fixtures.url(1))
-    let unused = cache.memoryEntry(for: key, url: url, specs: [spec]) { _ in false }
-    let (hits, used) = (cache.counters.memoryHits, cache.memoryEntry(for: key, url: url, specs: [spec]) { _ in true })
+    let unused = cache.memoryEntry(for: key, url: url, specs: [spec]) { _ in nil as CacheEntry? }
+    let (hits, used) = (cache.counters.memoryHits, cache.memoryEntry(for: key, url: url, specs: [spec]) { $0.source.url })
 
     let count = cache.counters.memoryHits
 
     #expect(unused == nil && hits == 0)
-    #expect(used != nil && count == 1)
+    #expect(used == url && count == 1)
   }
 
   @Test func `Emptying the memory tier leaves the disk tier unchanged`() {

@@ -39,6 +39,7 @@ final class DiskCache: Sendable {
   func entries(for lookups: [CacheLookup]) -> [CacheEntry?] {
     let changes = writer.changes(for: lookups.map(\.key))
     // Lookups without a staged change are made together.
+    guard changes.contains(where: { $0 != nil }) else { return storedEntries(for: lookups) }
     var stored = storedEntries(for: zip(lookups, changes).filter { $1 == nil }.map(\.0)).makeIterator()
     return zip(lookups, changes).map { lookup, change in
       if let change { return entry(for: lookup, changedBy: change) }

@@ -1,24 +1,33 @@
 /// The SHA-256 digest of a response body. Identifies the bytes that thumbnails were made from.
 public struct BodyDigest: ScatteredKey {
-  let words: SIMD4<UInt64>
+  // Not one vector, which would be aligned to 32 bytes, and with it every object that contains a digest: such memory
+  // takes longer to allocate.
+  private let first: UInt64
+  private let second: UInt64
+  private let third: UInt64
+  private let fourth: UInt64
+
+  var words: SIMD4<UInt64> { SIMD4(first, second, third, fourth) }
 
   /// Computes the digest of `bytes`.
   public init(of bytes: [UInt8]) {
-    words = bytes.withUnsafeBytes(sha256)
+    self.init(bytes.withUnsafeBytes(sha256))
   }
+
+  private init(_ words: SIMD4<UInt64>) { (first, second, third, fourth) = (words.x, words.y, words.z, words.w) }
 
   /// Creates a digest from the 32 bytes of ``bytes``; nil for any other count.
   init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     let words = bytes.withUnsafeBytes { $0.loadUnaligned(as: SIMD4<UInt64>.self) }
-    self.words = SIMD4(words.x.bigEndian, words.y.bigEndian, words.z.bigEndian, words.w.bigEndian)
+    self.init(SIMD4(words.x.bigEndian, words.y.bigEndian, words.z.bigEndian, words.w.bigEndian))
   }
 
   /// The first word of the digest.
-  public var scatteredBits: UInt64 { words.x }
+  public var scatteredBits: UInt64 { first }
 
   /// Hashes the last word only, which is already as good as random.
-  public func hash(into hasher: inout Hasher) { hasher.combine(words.w) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(fourth) }
 
   /// The digest as 32 bytes, most significant first.
   var bytes: [UInt8] {

@@ -13,7 +13,8 @@ public struct SourceKey: ScatteredKey {
   ///   - variant: Everything else that changes the response, such as header fields added by the user. Default: empty.
   public init(url: String, variant: String = "") {
     // Neither part contains a NUL, so two different pairs never give the same text.
-    let digest = Array("GET\0\(url)\0\(variant)".utf8).withUnsafeBytes(sha256)
+    var text = "GET\0\(url)\0\(variant)"
+    let digest = text.withUTF8 { sha256(UnsafeRawBufferPointer($0)) }
     (high, low) = (digest.x, digest.y)
   }
 

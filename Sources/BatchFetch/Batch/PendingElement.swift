@@ -1,27 +1,22 @@
-/// An element that was pulled.
-struct PulledElement<Element: Sendable>: Sendable {
-  /// The position of the element in the sequence, from 0.
-  let index: Int
-  let element: Element
-  /// The host whose places the element takes; nil if it takes none.
-  var host: String?
-}
-
 /// An element that has not begun.
 ///
 /// An object, so that a parked element takes only its own size: the arrays that hold parked elements grow by doubling.
 /// It is released when the element begins: a request in flight must not keep the milestones that it waits for, see
 /// ``Milestone``.
-final class PendingElement<Element: Sendable>: Sendable {
-  let pulled: PulledElement<Element>
+final class PendingElement: Sendable {
+  let element: any BatchElement
   let request: ThumbnailRequest
+  /// The host whose places the element takes; nil if it takes none.
+  let host: String?
   /// The epoch of the pipeline when the element was pulled.
   let epoch: Int
 
-  init(_ index: Int, _ element: Element, _ request: ThumbnailRequest, epoch: Int) {
-    self.request = request.parsed()
+  init(_ element: any BatchElement, _ request: ThumbnailRequest, epoch: Int) {
+    let parsed = request.parsed()
+    self.element = element
+    self.request = parsed
     self.epoch = epoch
-    pulled = PulledElement(index: index, element: element, host: self.request.host)
+    host = parsed.host
   }
 }
 
