@@ -75,9 +75,35 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
     completion: @escaping @Sendable (BatchSummary) -> Void = { _ in },
     begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
   ) -> BatchRun {
-    let engine = BatchEngine(self, queue: queue, begin: begin) { item, acknowledge in
-      each(item)
-      acknowledge()
+    start(on: queue, prepare: { _, _ in }, each: { item, _ in each(item) }, completion: completion, begin: begin)
+  }
+
+  /// Starts the batch, with a step that several threads take at a time.
+  ///
+  /// - Parameters:
+  ///   - queue: where `each` and `completion` are called, one at a time. Default: a queue of the batch.
+  ///   - prepare: called once for each element with its outcome, on the thread that has the outcome, and on several
+  ///     threads at a time. Write thumbnails to files here: a slow disk then holds up a thread that renders, but no
+  ///     other outcome.
+  ///   - each: called once for each element with the result of `prepare`, in the order of completion. When it returns,
+  ///     the place of the element in the window is free.
+  ///   - completion: called exactly once, after the last call of `each`. Default: nothing.
+  ///   - begin: called when the request of an element begins, as in the other method. Default: nothing.
+  /// - Returns: the running batch. It continues if you do not keep this value.
+  @discardableResult
+  public func start<Prepared: Sendable>(
+    on queue: DispatchQueue? = nil,
+    prepare: @escaping @Sendable (Elements.Element, Result<ThumbnailSet, FetchFailure>) -> Prepared,
+    each: @escaping @Sendable (Element, Prepared) -> Void,
+    completion: @escaping @Sendable (BatchSummary) -> Void = { _ in },
+    begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
+  ) -> BatchRun {
+    let engine = BatchEngine(self, queue: queue, begin: begin) { element, outcome in
+      let prepared = prepare(element, outcome)
+      return { item, acknowledge in
+        each(item, prepared)
+        acknowledge()
+      }
     }
     engine.start(completion: completion)
     return BatchRun(group: engine.group) { engine.cancel() }

@@ -63,7 +63,7 @@ final class BatchChannel<Element: Sendable>: Sendable {
 
   init<Elements>(_ batch: Batch<Elements>) where Elements.Element == Element {
     let buffer = Buffer()
-    let engine = BatchEngine(batch, queue: nil, begin: { _ in }) { buffer.put(($0, $1)) }
+    let engine = BatchEngine(batch, queue: nil, begin: { _ in }) { _, _ in { buffer.put(($0, $1)) } }
     self.buffer = buffer
     onCancel = { engine.cancel() }
     engine.start { _ in buffer.end() }

@@ -10,12 +10,17 @@ protocol BatchElement: AnyObject, Sendable {
   /// Tells the caller that the request begins.
   func begin()
 
-  /// Hands the outcome to the caller, who acknowledges it when the place of the element in the window is free.
+  /// Hands the outcome to the caller's code that may run for several elements at a time. Returns what remains to be
+  /// done for one element at a time.
+  func prepare(_ outcome: Result<ThumbnailSet, FetchFailure>) -> Delivery
+}
+
+extension BatchElement {
+  /// Delivers the outcome of one element.
   ///
   /// - Parameters:
   ///   - finished: the number of finished elements, including this one.
   ///   - total: the number of elements in the sequence; nil if it is unknown.
-  func deliver(
-    _ outcome: Result<ThumbnailSet, FetchFailure>, finished: Int, total: Int?,
-    acknowledge: @escaping @Sendable () -> Void)
+  ///   - acknowledge: called when the place of the element in the window is free.
+  typealias Delivery = @Sendable (_ finished: Int, _ total: Int?, _ acknowledge: @escaping @Sendable () -> Void) -> Void
 }

@@ -22,12 +22,12 @@ final class BatchEngine: Sendable {
   private let delivering: DispatchQueue
 
   /// - Parameters:
-  ///   - queue: where `handler` is called. Default of nil: a queue of the batch.
+  ///   - queue: where the handlers are called. Default of nil: a queue of the batch.
   ///   - begin: called with each element that begins.
-  ///   - handler: called with each item.
+  ///   - prepare: called with each outcome, on the thread that has it. Returns the handler of the item.
   init<Elements>(
     _ batch: Batch<Elements>, queue: DispatchQueue?, begin: @escaping @Sendable (Elements.Element) -> Void,
-    handler: @escaping TypedElement<Elements.Element>.Closures.Handler
+    prepare: @escaping TypedElement<Elements.Element>.Closures.Preparation
   ) {
     pipeline = batch.pipeline
     total = batch.total
@@ -36,7 +36,7 @@ final class BatchEngine: Sendable {
       window: batch.window, lookahead: Batch<Elements>.lookahead, perHost: batch.pipeline.context.requestsPerHost)
     self.state = Mutex(State(batch: state))
     source = ElementSource(
-      batch.elements, TypedElement.Closures(request: batch.request, begin: begin, handler: handler))
+      batch.elements, TypedElement.Closures(request: batch.request, begin: begin, prepare: prepare))
   }
 
   func start(completion: @escaping @Sendable (BatchSummary) -> Void) {
@@ -56,7 +56,7 @@ final class BatchEngine: Sendable {
     close()
     pipeline.context.downloader.context.queue.whileHeld { for caller in callers { caller.cancel() } }
     for pending in parked.sorted(by: { $0.element.index < $1.element.index }) {
-      delivering.async { [self] in deliver(pending.element, host: pending.host, .failure(.cancelled)) }
+      delivering.async { [self] in finish(pending.element, host: pending.host, .failure(.cancelled)) }
     }
   }
 
@@ -103,14 +103,14 @@ final class BatchEngine: Sendable {
       let begins = state.withLock { $0.batch.begin(pending, host: pending.host, priority: pending.request.priority) }
       if begins { begin(pending) }
     } catch {
-      delivering.async { [self] in deliver(element, host: nil, .failure(error)) }
+      delivering.async { [self] in finish(element, host: nil, .failure(error)) }
     }
   }
 
   private func begin(_ pending: PendingElement) {
     let (element, host) = (pending.element, pending.host)
     element.begin()
-    let caller = pipeline.makeCaller(pending.request, on: delivering) { [self] in deliver(element, host: host, $0) }
+    let caller = pipeline.makeCaller(pending.request, on: .sameThread) { [self] in finish(element, host: host, $0) }
     // The caller is in `callers` before it starts, so that no cancellation misses it.
     let isCancelled = state.withLock { state in
       state.callers[element.index] = caller
@@ -121,16 +121,21 @@ final class BatchEngine: Sendable {
     caller.start(after: pending.request.after)
   }
 
-  private func deliver(
+  /// Prepares an outcome on this thread, and delivers it in its turn.
+  private func finish(
     _ element: any BatchElement, host: String?, _ outcome: Result<ThumbnailSet, FetchFailure>
   ) {
-    let finished = state.withLock { state in
-      state.callers[element.index] = nil
-      return state.batch.deliver(.init(outcome))
-    }
-    element.deliver(outcome, finished: finished, total: total) { [self] in
-      free(host, isCached: outcome.isCached)
-      group.leave()
+    let delivery = element.prepare(outcome)
+    let (index, end, isCached) = (element.index, BatchState<PendingElement>.End(outcome), outcome.isCached)
+    delivering.async { [self] in
+      let finished = state.withLock { state in
+        state.callers[index] = nil
+        return state.batch.deliver(end)
+      }
+      delivery(finished, total) { [self] in
+        free(host, isCached: isCached)
+        group.leave()
+      }
     }
   }
 

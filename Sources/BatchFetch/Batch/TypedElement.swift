@@ -4,18 +4,20 @@ final class TypedElement<Element: Sendable>: BatchElement {
   final class Closures: Sendable {
     /// Receives one item, and acknowledges it when its place in the window is free.
     typealias Handler = @Sendable (BatchItem<Element>, _ acknowledge: @escaping @Sendable () -> Void) -> Void
+    /// Does with an outcome what may be done for several elements at a time, and returns the rest.
+    typealias Preparation = @Sendable (Element, Result<ThumbnailSet, FetchFailure>) -> Handler
 
     fileprivate let request: @Sendable (Element) throws(FetchFailure) -> ThumbnailRequest
     fileprivate let begin: @Sendable (Element) -> Void
-    fileprivate let handler: Handler
+    fileprivate let prepare: Preparation
 
     init(
       request: @escaping @Sendable (Element) throws(FetchFailure) -> ThumbnailRequest,
-      begin: @escaping @Sendable (Element) -> Void, handler: @escaping Handler
+      begin: @escaping @Sendable (Element) -> Void, prepare: @escaping Preparation
     ) {
       self.request = request
       self.begin = begin
-      self.handler = handler
+      self.prepare = prepare
     }
   }
 
@@ -33,11 +35,11 @@ final class TypedElement<Element: Sendable>: BatchElement {
 
   func begin() { closures.begin(element) }
 
-  func deliver(
-    _ outcome: Result<ThumbnailSet, FetchFailure>, finished: Int, total: Int?,
-    acknowledge: @escaping @Sendable () -> Void
-  ) {
-    let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)
-    closures.handler(item, acknowledge)
+  func prepare(_ outcome: Result<ThumbnailSet, FetchFailure>) -> Delivery {
+    let handler = closures.prepare(element, outcome)
+    return { [index, element] finished, total, acknowledge in
+      let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)
+      handler(item, acknowledge)
+    }
   }
 }

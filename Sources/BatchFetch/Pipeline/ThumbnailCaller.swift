@@ -12,6 +12,13 @@ final class ThumbnailCaller: Sendable {
     var failures: [FetchFailure] = []
   }
 
+  /// The place where the closures are called.
+  enum Place: Sendable {
+    case queue(DispatchQueue)
+    /// The thread that makes progress or ends the request. It may be one that renders, reads the cache or cancels.
+    case sameThread
+  }
+
   let specs: [ThumbnailSpec]
   let since: ContinuousClock.Instant?
   let inbox: Inbox<ThumbnailSet>
@@ -20,14 +27,14 @@ final class ThumbnailCaller: Sendable {
   /// The request without its milestones. A caller must not keep a milestone that it waits for: see ``Milestone``.
   private let request: ThumbnailRequest
   private let context: ThumbnailContext
-  private let queue: DispatchQueue
+  private let place: Place
   private let priority: Mutex<CallerPriority>
   /// The number of calls to `cancelAll()` before this caller was created.
   let epoch: Int
   private let state: Mutex<State>
 
   init(
-    _ request: ThumbnailRequest, in context: ThumbnailContext, on queue: DispatchQueue,
+    _ request: ThumbnailRequest, in context: ThumbnailContext, on place: Place,
     progress: DownloadProgress.Handler? = nil, completion: @escaping ThumbnailPipeline.Completion
   ) {
     specs = request.specs
@@ -40,7 +47,7 @@ final class ThumbnailCaller: Sendable {
     self.request = ready
     self.context = context
     epoch = context.epoch.load(ordering: .acquiring)
-    self.queue = queue
+    self.place = place
     state = Mutex(State())
   }
 
@@ -143,7 +150,11 @@ final class ThumbnailCaller: Sendable {
   }
 
   private func post(_ needsDelivery: Bool) {
-    if needsDelivery { queue.async { [self] in _ = inbox.deliver() } }
+    guard needsDelivery else { return }
+    switch place {
+    case .queue(let queue): queue.async { [self] in _ = inbox.deliver() }
+    case .sameThread: _ = inbox.deliver()
+    }
   }
 }
 

@@ -58,7 +58,8 @@ public final class ThumbnailPipeline: Sendable {
     _ request: ThumbnailRequest, on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler? = nil,
     completion: @escaping Completion
   ) -> ThumbnailToken {
-    let caller = makeCaller(request, on: queue, progress: progress, completion: completion)
+    let caller = makeCaller(
+      request, on: .queue(queue ?? context.callbacks), progress: progress, completion: completion)
     caller.start(after: request.after)
     return ThumbnailToken(caller: caller)
   }
@@ -83,10 +84,9 @@ public final class ThumbnailPipeline: Sendable {
 
   /// Makes a caller that has not started yet.
   func makeCaller(
-    _ request: ThumbnailRequest, on queue: DispatchQueue?, progress: DownloadProgress.Handler? = nil,
+    _ request: ThumbnailRequest, on place: ThumbnailCaller.Place, progress: DownloadProgress.Handler? = nil,
     completion: @escaping Completion
   ) -> ThumbnailCaller {
-    ThumbnailCaller(
-      request, in: context, on: queue ?? context.callbacks, progress: progress, completion: completion)
+    ThumbnailCaller(request, in: context, on: place, progress: progress, completion: completion)
   }
 }

@@ -19,7 +19,7 @@ struct IPAddress: Hashable, Sendable {
 
   /// Returns true if `text` is an IPv4 address.
   static func isIPv4(_ text: String) -> Bool {
-    var address = in_addr()
+    var address: UInt32 = 0
     return text.withCString { inet_pton(AF_INET, $0, &address) } == 1
   }
 

@@ -4,9 +4,9 @@ import Synchronization
 
 extension FetchRun {
   /// Accounts for a finished row in the output directory, the report, the gallery, the summary and the progress.
-  func handle(_ item: BatchItem<PlannedRow>) {
+  func handle(_ item: BatchItem<PlannedRow>, _ line: ReportLine) {
     defer { plan.finish(item.element) }
-    var line = line(of: item)
+    var line = line
     if line.status != .ok {
       line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
     }
@@ -32,19 +32,20 @@ extension FetchRun {
   }
 
   /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
-  private func line(of item: BatchItem<PlannedRow>) -> ReportLine {
-    switch (item.element.entry, item.outcome) {
+  /// Several threads may do this at a time.
+  func line(of planned: PlannedRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> ReportLine {
+    switch (planned.entry, outcome) {
     case (.bad(let row), _):
       var line = ReportLine(row)
-      line.kept = item.element.kept
+      line.kept = planned.kept
       return line
     case (.row(let row), .failure(let failure)):
       var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
-      if line.status == .failed { line.fallback = fallback(for: item.element, url: row.url) }
+      if line.status == .failed { line.fallback = fallback(for: planned, url: row.url) }
       return line
     case (.row(let row), .success(let set)):
       do throws(OutputError) {
-        return ReportLine(row, .done(set, try outputs(set.thumbnails, for: item.element, url: row.url)))
+        return ReportLine(row, .done(set, try outputs(set.thumbnails, for: planned, url: row.url)))
       } catch {
         if error.isFatal { stop(for: error) }
         return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))

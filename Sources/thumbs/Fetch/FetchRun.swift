@@ -108,8 +108,10 @@ final class FetchRun: Sendable {
     let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in
       try request(for: row)
     }
-    let run = batch.start { [self] in
-      handle($0)
+    let run = batch.start { [self] row, outcome in
+      line(of: row, outcome)
+    } each: { [self] item, line in
+      handle(item, line)
     } completion: { _ in
       done.signal()
     } begin: { [meter] in

@@ -208,10 +208,13 @@ import Testing
   ])
   func `A request takes places of the host in its URL`(url: String, host: String?) {
     var request = ThumbnailRequest(url: url, size: 8)
-    #expect(PendingElement(0, 0, request, epoch: 0).pulled.host == host)
+    let closures = TypedElement<Int>.Closures(
+      request: { _ in ThumbnailRequest(url: url, size: 8) }, begin: { _ in }, prepare: { _, _ in { _, _ in } })
+    let element = TypedElement(0, index: 0, closures)
+    #expect(PendingElement(element, request, epoch: 0).host == host)
 
     request.after = [Milestone()]
-    #expect(PendingElement(0, 0, request, epoch: 0).pulled.host == nil)
+    #expect(PendingElement(element, request, epoch: 0).host == nil)
   }
 
   @Test(arguments: [("a.test", 2, 24), ("cdn.test", 2, 64), ("a.test", 64, 70)])
