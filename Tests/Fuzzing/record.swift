@@ -18,7 +18,7 @@ private func read(_ record: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
   if let source = SourceRecord(record) { check(source) }
   if let thumbnail = ThumbnailRecord(record, body: body) { precondition(thumbnail.specText.utf8.count <= 512 * 3) }
   if let verdict = VerdictRecord(record) {
-    let copy = VerdictRecord.encode(verdict.error, of: verdict.digest, rendererVersion: verdict.rendererVersion)
+    let copy = VerdictRecord.encode(verdict.error, of: verdict.digest, rendererEdition: verdict.rendererEdition)
     precondition(copy.withUnsafeBytes { VerdictRecord($0)?.error.message } == verdict.error.message)
   }
   if let original = OriginalRecord(record) {
@@ -32,7 +32,7 @@ private func check(_ record: SourceRecord) {
   _ = policy.state(at: Date(timeIntervalSince1970: 1_790_000_000))
   _ = policy.conditionalFields
   // A text with invalid UTF-8 grows when it is read, and may then exceed its limit.
-  guard let copy = SourceRecord.encode(record.source, key: record.key, rendererVersion: record.rendererVersion) else {
+  guard let copy = SourceRecord.encode(record.source, key: record.key, rendererEdition: record.rendererEdition) else {
     return
   }
   precondition(copy.withUnsafeBytes { SourceRecord($0) }?.source == record.source, "a source changed")

@@ -4,9 +4,9 @@ public struct StoredSource: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     /// An image, with its header, the digest of the whole file and the file's size in bytes.
     case image(SourceImage, digest: BodyDigest, bytes: Int)
-    /// A failure, with the code and message of a report. Valid while the policy is fresh, and only for the
-    /// ``Renderer/version`` that stored it. Has the digest of the whole file if the bytes alone are the reason; the
-    /// same bytes from any other URL are then known to fail too.
+    /// A failure, with the code and message of a report. Valid while the policy is fresh, and only for a renderer of
+    /// the version and the formats of the one that stored it. Has the digest of the whole file if the bytes alone are
+    /// the reason; the same bytes from any other URL are then known to fail too.
     case failure(code: String, message: String, digest: BodyDigest? = nil)
   }
 

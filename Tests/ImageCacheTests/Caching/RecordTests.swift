@@ -90,12 +90,20 @@ struct RecordTests {
     }
   }
 
-  @Test func `A failure of another renderer version counts as missing, an image does not`() throws {
+  @Test func `A failure of another renderer edition counts as missing, an image does not`() throws {
     for (source, isOutdated) in [(Fixtures.failure(1), true), (Fixtures.source(1), false)] {
       let record = try #require(
-        SourceRecord.encode(source, key: Fixtures.key(1), rendererVersion: Renderer.version + 1))
+        SourceRecord.encode(source, key: Fixtures.key(1), rendererEdition: Renderer.edition + 1))
       #expect(record.withUnsafeBytes { SourceRecord($0) }?.isOutdated == isOutdated)
     }
+  }
+
+  @Test func `Builds of different versions or formats are different editions of the renderer`() {
+    let hashes = [["jpeg", "png"], ["jpeg", "png", "webp"], ["png"], []].map(Renderer.formatsHash)
+    #expect(Set(hashes).count == 4 && hashes.allSatisfy { 0..<1 << 16 ~= $0 })
+    #expect(Renderer.formatsHash(["png", "jpeg"]) == hashes[0])
+    #expect(Renderer.edition >> 16 == Renderer.version)
+    #expect(Renderer.edition & 0xFFFF == Renderer.formatsHash(CodecTable.decoders.map { $0.format.rawValue }))
   }
 
   @Test func `A record of another version is not read`() {

@@ -30,11 +30,11 @@ struct StoredRowEditor {
   func outdateFailures() throws {
     try rewrite(where: RowNumber.isSource) { _, record in
       guard let stored = record.withUnsafeBytes({ SourceRecord($0) }), !stored.source.isImage else { return }
-      record = SourceRecord.encode(stored.source, key: stored.key, rendererVersion: Renderer.version - 1) ?? []
+      record = SourceRecord.encode(stored.source, key: stored.key, rendererEdition: Renderer.edition - 1) ?? []
     }
     try rewrite(where: RowNumber.isVerdict) { _, record in
       guard let stored = record.withUnsafeBytes({ VerdictRecord($0) }) else { return }
-      record = VerdictRecord.encode(stored.error, of: stored.digest, rendererVersion: Renderer.version - 1)
+      record = VerdictRecord.encode(stored.error, of: stored.digest, rendererEdition: Renderer.edition - 1)
     }
   }
 

@@ -93,7 +93,7 @@ final class DiskCache: Sendable {
     }
   }
 
-  /// Returns the reason why this renderer version could not decode the bytes of `digest`; nil if the disk has none.
+  /// Returns the reason why this ``Renderer/edition`` could not decode the bytes of `digest`; nil if the disk has none.
   func imageError(of digest: BodyDigest) -> ImageError? {
     do throws(DiskReader.ReadFailure) {
       return try reader.imageError(of: digest)

@@ -60,13 +60,13 @@ final class DiskReader: Sendable {
     return (body ?? nil) ?? []
   }
 
-  /// Returns the reason why this renderer version could not decode the bytes of `digest`; nil if none is stored.
+  /// Returns the reason why this ``Renderer/edition`` could not decode the bytes of `digest`; nil if none is stored.
   func imageError(of digest: BodyDigest) throws(ReadFailure) -> ImageError? {
     try read { _, database -> ImageError? in
       var run = try StatementRun("SELECT record FROM item WHERE id = ?", in: database)
       run.bind(RowNumber.verdict(on: digest))
       guard var columns = try run.next(), let verdict = columns.withBytes({ VerdictRecord($0) }) ?? nil,
-        verdict.digest == digest, verdict.rendererVersion == Renderer.version
+        verdict.digest == digest, verdict.rendererEdition == Renderer.edition
       else { return nil }
       return verdict.error
     } ?? nil

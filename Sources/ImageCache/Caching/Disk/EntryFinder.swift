@@ -5,7 +5,7 @@ enum Finding {
   case missing
   /// An intact entry with those of the requested thumbnails that exist.
   case found(StoredSource, [ThumbnailSpec: Thumbnail])
-  /// An entry that fails its checksum, belongs to another URL, or is a failure of another renderer version.
+  /// An entry that fails its checksum, belongs to another URL, or is a failure of another renderer edition.
   case unusable
 }
 

@@ -6,7 +6,7 @@ enum RowCheck {
   case intact
   /// An intact thumbnail.
   case thumbnail(bytes: Int)
-  /// A thumbnail, failure or verdict of another renderer version, which is never served.
+  /// A thumbnail of another renderer version, or a failure or verdict of another edition, which is never served.
   case outdated
   case problem(CacheProblem)
 

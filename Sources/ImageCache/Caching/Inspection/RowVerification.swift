@@ -98,7 +98,7 @@ struct RowVerification {
     guard let verdict = VerdictRecord(record), RowNumber.verdict(on: verdict.digest) == row else {
       return .problem(.wrongTotal, nil, "The record of an undecodable file fails its checksum.")
     }
-    return verdict.rendererVersion == Renderer.version ? .intact : .outdated
+    return verdict.rendererEdition == Renderer.edition ? .intact : .outdated
   }
 
   private func key(of row: Int) -> SourceKey? { source?.row == RowNumber.source(of: row) ? source?.key : nil }

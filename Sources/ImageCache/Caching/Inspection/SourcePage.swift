@@ -8,7 +8,7 @@ struct SourcePage {
   var sources: [ListedSource] = []
   /// The keys of damaged sources, which are left out; nil for a key that cannot be read.
   var unusable: [SourceKey?] = []
-  /// The number of failures from another renderer version, which count as missing.
+  /// The number of failures from another renderer edition, which count as missing.
   var outdated = 0
   /// The last row. The next page begins after it.
   var last: Int

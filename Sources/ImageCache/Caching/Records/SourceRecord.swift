@@ -2,12 +2,12 @@
 struct SourceRecord {
   var key: SourceKey
   var source: StoredSource
-  /// The renderer version that stored the source.
-  var rendererVersion: Int
+  /// The ``Renderer/edition`` that stored the source.
+  var rendererEdition: Int
 
-  /// True for a failure of another renderer version. A later version may succeed, so the failure counts as missing.
+  /// True for a failure of another renderer edition. This one may succeed, so the failure counts as missing.
   var isOutdated: Bool {
-    if case .failure = source.content { return rendererVersion != Renderer.version }
+    if case .failure = source.content { return rendererEdition != Renderer.edition }
     return false
   }
 
@@ -18,7 +18,7 @@ struct SourceRecord {
 
   /// Returns the record of `source` as stored under `key`; nil if one of its texts or numbers exceeds its limit.
   static func encode(
-    _ source: StoredSource, key: SourceKey, rendererVersion: Int = Renderer.version
+    _ source: StoredSource, key: SourceKey, rendererEdition: Int = Renderer.edition
   ) -> [UInt8]? {
     guard source.url.utf8.count <= longestURL, source.finalURL?.utf8.count ?? 0 <= longestURL,
       source.policy.packed.bytes.count <= PackedFields.longest, source.content.fitsRecord
@@ -29,7 +29,7 @@ struct SourceRecord {
       writer.add(source.finalURL)
       writer.add(Int32(truncatingIfNeeded: source.status))
       source.policy.pack(into: &writer)
-      writer.add(Int32(truncatingIfNeeded: rendererVersion))
+      writer.add(Int32(truncatingIfNeeded: rendererEdition))
       source.content.pack(into: &writer)
     }
   }
@@ -51,7 +51,7 @@ struct SourceRecord {
       return nil
     }
     self.key = key
-    rendererVersion = renderer
+    rendererEdition = renderer
     source = StoredSource(
       url: Self.text(utf8, expecting: url), finalURL: finalURL, status: status, policy: policy, content: content)
   }

@@ -1,18 +1,18 @@
-/// The record of a file that a renderer version could not decode. The same bytes from any URL are then known to fail.
+/// The record of a file that a renderer could not decode. The same bytes from any URL are then known to fail.
 struct VerdictRecord {
   /// The digest of the file.
   var digest: BodyDigest
   var error: ImageError
-  /// The renderer version that could not decode the file.
-  var rendererVersion: Int
+  /// The ``Renderer/edition`` that could not decode the file.
+  var rendererEdition: Int
 
-  /// Returns the record of a file that a renderer version could not decode. Default: this version.
+  /// Returns the record of a file that a renderer could not decode. Default: this edition.
   static func encode(
-    _ error: ImageError, of digest: BodyDigest, rendererVersion: Int = Renderer.version
+    _ error: ImageError, of digest: BodyDigest, rendererEdition: Int = Renderer.edition
   ) -> [UInt8] {
     RecordFrame.seal(.verdict) { writer in
       writer.add(raw: digest.bytes)
-      writer.add(Int32(truncatingIfNeeded: rendererVersion))
+      writer.add(Int32(truncatingIfNeeded: rendererEdition))
       writer.add(error.code.rawValue)
       writer.add(error.message)
     }
@@ -26,6 +26,6 @@ struct VerdictRecord {
     let code = reader.text(atMost: 256).flatMap(ImageError.Code.init(rawValue:))
     let message = reader.text(atMost: 1 << 13)
     guard reader.isComplete, let digest, let code, let message else { return nil }
-    (self.digest, error, rendererVersion) = (digest, ImageError(code, message), renderer)
+    (self.digest, error, rendererEdition) = (digest, ImageError(code, message), renderer)
   }
 }
