@@ -79,7 +79,7 @@ import Testing
     isStarted.open()
 
     let summary = await done.values(count: 1)[0]
-    #expect(summary.isCancelled && summary.finished < 100)
+    #expect(summary.isCancelled)
     #expect(prepared.values.count == summary.finished && Set(prepared.values).count == summary.finished)
   }
 }
