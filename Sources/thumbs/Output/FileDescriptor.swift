@@ -34,7 +34,7 @@ enum FileDescriptor {
           guard count <= expected.count - position else { return false }
           guard isEqual(chunk, expected[position..<(position + count)]) else { return false }
           position += count
-          // A read that returns less than it was asked for has met the end of the file.
+          // A read that returns fewer bytes than requested has met the end of the file.
           if position == expected.count, count < length { return true }
         }
       }

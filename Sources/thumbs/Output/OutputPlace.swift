@@ -11,7 +11,8 @@ struct OutputPlace: ~Copyable {
   private let relativePath: String
   private let writer: OutputWriter
 
-  /// Creates the place of the file `name` in `directory`, which is closed with this value unless it is that of `writer`.
+  /// Creates the place of the file `name` in `directory`, which is closed with this value unless it is that of
+  /// `writer`.
   init(_ name: String, in directory: Int32, relativePath: String, of writer: OutputWriter) {
     (self.name, self.directory, self.relativePath, self.writer) = (name, directory, relativePath, writer)
   }

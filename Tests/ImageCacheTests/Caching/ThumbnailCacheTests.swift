@@ -56,7 +56,8 @@ struct ThumbnailCacheTests {
     cache.store(Fixtures.source(1), thumbnails: [Fixtures.thumbnail(1)], for: Fixtures.key(1))
     let (key, url) = (Fixtures.key(1), Fixtures.url(1))
     let unused = cache.memoryEntry(for: key, url: url, specs: [spec]) { _ in nil as CacheEntry? }
-    let (hits, used) = (cache.counters.memoryHits, cache.memoryEntry(for: key, url: url, specs: [spec]) { $0.source.url })
+    let hits = cache.counters.memoryHits
+    let used = cache.memoryEntry(for: key, url: url, specs: [spec]) { $0.source.url }
 
     let count = cache.counters.memoryHits
 

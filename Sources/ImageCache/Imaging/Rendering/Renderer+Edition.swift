@@ -1,6 +1,6 @@
 extension Renderer {
-  /// A number that differs between builds that may judge the same file differently: it depends on ``version`` and on the
-  /// formats that this build decodes. A failure that another build has stored says nothing about this one.
+  /// A number that differs between builds that may judge the same file differently: it depends on ``version`` and on
+  /// the formats that this build decodes. A file that failed with another edition may succeed with this one.
   static let edition = version << 16 | formatsHash(CodecTable.decoders.map { $0.format.rawValue })
 
   /// Returns a hash of 16 bits of the names of formats, the same in every process: FNV-1a, folded.
