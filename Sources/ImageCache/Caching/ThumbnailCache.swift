@@ -212,8 +212,8 @@ public final class ThumbnailCache: Sendable {
     disk?.original(of: source, for: key) ?? []
   }
 
-  /// Returns the reason why the bytes of `digest` cannot be decoded, if a renderer of this version with the same formats
-  /// has stored a failure with this digest for any URL; nil otherwise.
+  /// Returns the reason why the bytes of `digest` cannot be decoded, if a renderer of this version with the same
+  /// formats has stored a failure with this digest for any URL; nil otherwise.
   ///
   /// May block on a disk read: do not call it on the threads of Swift concurrency.
   public func imageError(of digest: BodyDigest) -> ImageError? {
