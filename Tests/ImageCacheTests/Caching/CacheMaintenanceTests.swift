@@ -74,6 +74,21 @@ struct CacheMaintenanceTests {
     #expect(try statistics().sources == after.sources + 10)
   }
 
+  @Test func `An estimate counts each source once, even if its last check was later than the uses of its thumbnails`()
+    throws
+  {
+    store(0..<50, in: ThumbnailCache(diskAt: directory.path))
+    let later = Fixtures.start + 3700
+    let cache = ThumbnailCache(diskAt: directory.path, now: { later })
+    for number in 0..<50 {
+      cache.update(Fixtures.source(number, policy: Fixtures.policy(at: later)), for: Fixtures.key(number))
+    }
+    cache.flush()
+
+    let inspector = try CacheInspector(directory: directory.path)
+    #expect(try inspector.leastRecentlyUsed(above: 1, at: later).sources == 50)
+  }
+
   @Test func `Removing sources by key removes no others`() throws {
     let cache = ThumbnailCache(diskAt: directory.path)
     store(0..<200, in: cache, bytes: 2000)
