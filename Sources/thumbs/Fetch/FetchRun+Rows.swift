@@ -9,6 +9,7 @@ extension FetchRun {
     var line = line(of: item)
     if line.status != .ok {
       line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
+      if line.fallback.isEmpty { line.fallback = remainingFallback(of: item.element) }
     }
     state.withLock { $0.summary.count(line) }
     files.metrics?.items.count(line)
@@ -34,10 +35,7 @@ extension FetchRun {
   /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
   private func line(of item: BatchItem<PlannedRow>) -> ReportLine {
     switch (item.element.entry, item.outcome) {
-    case (.bad(let row), _):
-      var line = ReportLine(row)
-      line.kept = item.element.kept
-      return line
+    case (.bad(let row), _): return ReportLine(row, kept: item.element.kept)
     case (.row(let row), .failure(let failure)):
       var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
       if line.status == .failed { line.fallback = fallback(for: item.element, url: row.url) }
@@ -78,6 +76,13 @@ extension FetchRun {
       meter.note("thumbs: \(error)")
       return []
     }
+  }
+
+  /// Returns the files with the fallback image that an earlier run wrote for `row` into this directory, as far as they
+  /// are still there.
+  private func remainingFallback(of row: PlannedRow) -> [ReportLine.Output] {
+    guard let (directory, outputs) = row.fallback, directory == files.writer.directory else { return [] }
+    return outputs.filter { files.writer.contains($0.path, length: $0.byteCount) }
   }
 
   /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of
