@@ -35,7 +35,10 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
 
   @Test(arguments: [
     (condition { $0.owner = 0 }, "belongs to user 0", "chown"),
-    (condition { ($0.obstacle, $0.owner, $0.isWritable) = ("/a", 0, false) }, "/a is not a directory", "away so that /c can be"),
+    (
+      condition { ($0.obstacle, $0.owner, $0.isWritable) = ("/a", 0, false) }, "/a is not a directory",
+      "Move it away so that /c can be created"
+    ),
     (condition { $0.fileSystem?.kind = .virtual }, "no files can be created", "--cache-dir"),
     (condition { $0.isWritable = false }, "cannot be written", "--cache-dir"),
     (condition { $0.fileSystem?.isReadOnly = true }, "cannot be written", "--cache-dir"),
