@@ -7,7 +7,7 @@
 // The parser returns its errors. Nothing here throws, except when memory is exhausted, which ends the process.
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
-// A setting is a list of values at most.
+// A setting is at most a list of values.
 #define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
 
@@ -28,8 +28,8 @@ class KeyScan {
  public:
   explicit KeyScan(std::string_view text) : text(text) {}
 
-  /// Returns the line of the first key with too many parts, from 1; 0 if there is none. Of a document that is not valid,
-  /// only the part before the first error is scanned reliably; the parser stops there.
+  /// Returns the line of the first key with too many parts, from 1; 0 if there is none. In an invalid document, the
+  /// result is reliable only up to the first error.
   uint32_t line_of_long_key() {
     size_t parts = 1;
     for (; at < text.size(); at++) {
@@ -47,13 +47,15 @@ class KeyScan {
   }
 
  private:
-  /// Passes all of a string but its last byte.
+  /// Moves to the last byte of the string that begins here. A string that must end in its line, but does not, ends
+  /// before the line feed; the parser reports it.
   void pass_string() {
     const char quote = text[at];
     const std::string_view long_end = quote == '"' ? "\"\"\"" : "'''";
     const std::string_view end = starts_with(long_end) ? long_end : long_end.substr(0, 1);
     for (at += end.size(); at < text.size() && !starts_with(end); at++) {
-      if (quote == '"' && text[at] == '\\') at++;
+      if (end.size() == 1 && text[at] == '\n') { at--; return; }
+      if (quote == '"' && text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n') at++;
     }
     at += end.size() - 1;
     // A long string may end with one or two quotation marks of its own.
@@ -146,7 +148,12 @@ extern "C" bool ctoml_parse(
   }
   const auto result = toml::parse(document);
   if (!result) {
-    fill(error, result.error().description(), Walk::line_of(result.error().source()));
+    std::string reason(result.error().description());
+    // The parser's message has the name of the macro above.
+    if (reason.find("TOML_MAX_NESTED_VALUES") != std::string::npos) {
+      reason = "values are nested more than " + std::to_string(TOML_MAX_NESTED_VALUES) + " deep";
+    }
+    fill(error, reason, Walk::line_of(result.error().source()));
     return false;
   }
   pass_document(result.table(), visit, context);

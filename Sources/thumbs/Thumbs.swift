@@ -52,7 +52,8 @@ struct Thumbs: ParsableCommand {
       // Help goes to standard output unchanged. An error may quote an argument, which may hold credentials.
       if !message.isEmpty, code.isSuccess { print(FullHelp.withoutAliases(message)) }
       if !message.isEmpty, !code.isSuccess {
-        printToStandardError(Redaction.message(OptionAdvice.improve(message, arguments: arguments)))
+        let improved = OptionAdvice.improve(message, arguments: arguments)
+        printToStandardError(FullHelp.withShortLines(Redaction.message(improved)))
       }
       StandardStreams.end(code)
     }

@@ -36,7 +36,8 @@ public enum CertificateBundle {
     return paths.lazy.map { root + $0 }.first { access($0, R_OK) == 0 }
   }
 
-  /// Returns the name of the variable that names the file; nil if none does, so that the known paths count.
+  /// Returns the name of the variable that names the file; nil if none is set, and ``find(environment:root:)`` tries
+  /// the known paths.
   ///
   /// - Parameter environment: The environment variables of the process.
   public static func variable(environment: [String: String]) -> String? {

@@ -2,9 +2,9 @@
 public struct CacheCounters: Hashable, Sendable {
   /// Lookups served from memory or from a write still waiting for the disk.
   public var memoryHits = 0
-  /// Lookups served at least partly from disk.
+  /// Lookups that found everything, at least in part on disk.
   public var diskHits = 0
-  /// Lookups that found no source, or not all of the thumbnails.
+  /// Lookups that found no source or lacked a thumbnail.
   public var misses = 0
   /// Sources committed to disk.
   public var written = 0

@@ -13,7 +13,7 @@ final class CacheMonitor: Sendable {
   let metrics: CacheMetrics
 
   /// - Parameters:
-  ///   - logger: Receives the first failure of each kind.
+  ///   - logger: Receives the first failure of each kind. Its metadata has `cache: off` if the cause is lasting.
   ///   - metrics: Receives the metrics. Default: they are dropped.
   init(logger: Logger, metrics: CacheMetrics = CacheMetrics(NOOPMetricsHandler.instance, hasDisk: false)) {
     self.logger = logger
@@ -58,6 +58,8 @@ final class CacheMonitor: Sendable {
     }
     // A full disk fails every write, so only the first failure is logged.
     guard isFirst else { return }
-    logger.warning("\(error.message)", metadata: ["code": "\(error.code.rawValue)", "tier": "disk cache"])
+    var metadata: Logger.Metadata = ["code": "\(error.code.rawValue)", "tier": "disk cache"]
+    if error.isLasting { metadata["cache"] = "off" }
+    logger.warning("\(error.message)", metadata: metadata)
   }
 }

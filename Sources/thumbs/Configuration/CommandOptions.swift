@@ -6,8 +6,11 @@ struct CommandOptions: Sendable {
   struct Option: Hashable, Sendable {
     /// The names with their hyphens. The first long name is the one that help shows.
     let names: [String]
-    let takesValue: Bool
+    /// The name of the value in help; nil for a flag.
+    let valueName: String?
     let isRepeatable: Bool
+
+    var takesValue: Bool { valueName != nil }
 
     /// The first long name without its hyphens.
     var key: String { String((names.first { $0.hasPrefix("--") } ?? names[0]).drop { $0 == "-" }) }
@@ -44,12 +47,13 @@ private struct ToolDescription: Decodable {
     let kind: String
     let isOptional, isRepeating: Bool
     let names: [Name]?
+    let valueName: String?
 
     var option: CommandOptions.Option? {
       guard let names, !names.isEmpty else { return nil }
       return CommandOptions.Option(
-        names: names.map { ($0.kind == "long" ? "--" : "-") + $0.name }, takesValue: kind == "option",
-        isRepeatable: isRepeating)
+        names: names.map { ($0.kind == "long" ? "--" : "-") + $0.name },
+        valueName: kind == "option" ? valueName ?? "value" : nil, isRepeatable: isRepeating)
     }
   }
 

@@ -27,11 +27,13 @@ struct ConfigurationCheck {
     throw translation.error(setting, "there is no option '\(key)'" + (advice.map { ". " + $0 } ?? ""))
   }
 
-  /// Returns the setting for `table` whose name differs least from `key`; nil if all differ in many letters.
+  /// Returns the setting for `table` whose name differs least from `key`; nil if all differ in many letters. Compares
+  /// only names of similar lengths, because the time grows with the product of both.
   private mutating func near(_ key: String, in table: String?) -> String? {
+    guard key.count <= 64 else { return nil }
     var (nearest, least) = (String?.none, max(2, key.count / 3) + 1)
     for (_, options) in commands(of: table) {
-      for name in options.names.sorted() where name.hasPrefix("--") {
+      for name in options.names.sorted() where name.hasPrefix("--") && abs(name.count - 2 - key.count) < least {
         let difference = key.difference(from: name.dropFirst(2)).count
         guard difference < least, let option = options[name] else { continue }
         if ConfigurationRules.maySet(option.key, in: table) { (nearest, least) = (option.key, difference) }

@@ -20,35 +20,48 @@ struct CacheCheck: DoctorCheck {
 
   /// Returns the first reason why the cache cannot be used, or not at once; nil if it can.
   private func fault(of condition: CacheCondition) -> Finding? {
-    let path = condition.directory
-    func problem(_ message: String, _ remedy: String) -> Finding {
-      .problem("cache", message, remedy: remedy, Self.values(condition))
+    if let fault = placeFault(of: condition) { return fault }
+    if case .unreadable(let error) = condition.contents {
+      return problem(condition, error.message, Self.remedy(for: error.code))
     }
+    return lockFault(of: condition) ?? shortage(of: condition)
+  }
+
+  /// Returns the reason why no cache can be in this place; nil if one can.
+  private func placeFault(of condition: CacheCondition) -> Finding? {
+    let path = condition.directory
     if let obstacle = condition.obstacle {
       return problem(
-        "\(path) cannot be created, because \(obstacle) is not a directory, so nothing is cached.",
-        "Move \(obstacle) away, or \(Self.elsewhere).")
+        condition, "\(obstacle) is not a directory, so nothing is cached.",
+        "Move it away so that \(path) can be created, or \(Self.elsewhere).")
     }
     if let owner = condition.owner, owner != condition.user {
       return problem(
-        "\(path) belongs to user \(owner), not to \(condition.user), so nothing is cached.",
+        condition, "\(path) belongs to user \(owner), not to \(condition.user), so nothing is cached.",
         "Change its owner (chown -R \(condition.user) \(path)), or \(Self.elsewhere).")
     }
-    if let fileSystem = condition.fileSystem, fileSystem.isRemote {
-      return problem(
-        "\(path) is on \(fileSystem.name), where a shared cache is not safe, so nothing is cached.",
+    if let fault = condition.fileSystem.flatMap({ fileSystemFault(of: condition, $0) }) { return fault }
+    guard condition.fileSystem?.isReadOnly ?? false || !condition.isWritable else { return nil }
+    return problem(
+      condition, "\(path) cannot be written, so nothing is cached.", "Make it writable, or \(Self.elsewhere).")
+  }
+
+  private func fileSystemFault(of condition: CacheCondition, _ fileSystem: FileSystem) -> Finding? {
+    let place = "\(condition.directory) is on \(fileSystem.name)"
+    return switch fileSystem.kind {
+    case .local: nil
+    case .remote:
+      problem(
+        condition, "\(place), where a shared cache is not safe, so nothing is cached.",
         "Use a local disk: \(Self.elsewhere).")
+    case .virtual:
+      problem(
+        condition, "\(place), where no files can be created, so nothing is cached.", "Use a disk: \(Self.elsewhere).")
     }
-    if let fileSystem = condition.fileSystem, fileSystem.isVirtual {
-      return problem(
-        "\(path) is on \(fileSystem.name), where no files can be created, so nothing is cached.",
-        "Use a disk: \(Self.elsewhere).")
-    }
-    if condition.fileSystem?.isReadOnly ?? false || !condition.isWritable {
-      return problem("\(path) cannot be written, so nothing is cached.", "Make it writable, or \(Self.elsewhere).")
-    }
-    if case .unreadable(let error) = condition.contents { return problem(error.message, Self.remedy(for: error.code)) }
-    return lockFault(of: condition) ?? shortage(of: condition)
+  }
+
+  private func problem(_ condition: CacheCondition, _ message: String, _ remedy: String) -> Finding {
+    .problem("cache", message, remedy: remedy, Self.values(condition))
   }
 
   private func shortage(of condition: CacheCondition) -> Finding? {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import BatchFetch
 import Glibc
 
@@ -9,13 +10,13 @@ struct CertificateCheck: DoctorCheck {
     case system
     /// The environment variable of this name.
     case variable(String)
-    /// `cacert` in the configuration file.
-    case setting
+    /// `cacert` in the configuration file. `flaw` is the reason why no run can use its file; nil if a run can.
+    case setting(flaw: String?)
   }
 
   /// The PEM file that a run trusts; nil if there is none.
   var file: String?
-  /// The directory of certificates of libcurl; nil if another file counts, or if there is no directory.
+  /// The directory of certificates of libcurl; nil if the file has another origin, or if there is no directory.
   var directory: String?
   /// The origin of the file. Default: the system.
   var origin = Origin.system
@@ -35,7 +36,7 @@ struct CertificateCheck: DoctorCheck {
     return switch origin {
     case .system: "No certificate authorities\(tried.isEmpty ? "" : " at \(tried)"), so https fails."
     case .variable(let name): "\(name) names \(tried), which cannot be read, so https fails."
-    case .setting: "cacert in the configuration file names \(tried), without readable certificates, so no run starts."
+    case .setting(let flaw): "cacert in the configuration file cannot be used, so no run starts: \(flaw ?? tried)."
     }
   }
 
@@ -53,13 +54,25 @@ extension CertificateCheck {
   /// or else those of the system.
   init(configured: String?, environment: [String: String]) {
     if let configured {
-      self.init(file: configured, origin: .setting) { (try? Credentials.checkAuthorities(path: $0)) != nil }
+      let flaw = Self.flaw(of: configured)
+      self.init(file: configured, origin: .setting(flaw: flaw)) { _ in flaw == nil }
     } else if let file = CertificateBundle.find(environment: environment) {
       let variable = CertificateBundle.variable(environment: environment)
       self.init(file: file, origin: variable.map { .variable($0) } ?? .system)
     } else {
       let (file, directory) = CurlTransport.standardAuthorities
       self.init(file: file, directory: directory)
+    }
+  }
+
+  /// Returns the reason why a run rejects the file at `path`, without a period at the end; nil if it accepts the file.
+  private static func flaw(of path: String) -> String? {
+    do {
+      try Credentials.checkAuthorities(path: path)
+      return nil
+    } catch {
+      let message = (error as? ValidationError)?.message ?? "\(error)"
+      return message.replacing(#/^--cacert |\.$/#, with: "")
     }
   }
 }

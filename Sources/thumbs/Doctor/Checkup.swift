@@ -28,15 +28,20 @@ struct Checkup: Encodable {
   static func checks(
     cacheDirectory: String?, configuration: ConfigurationFileCheck.Condition, environment: [String: String]
   ) -> [any DoctorCheck] {
-    [
+    let parts: [any DoctorCheck] = [
       LibraryCheck(libraries: CurlTransport.libraries + LibraryVersion.imageCache),
       FormatCheck(sources: SourceFormat.all.map(\.rawValue), outputs: OutputFormat.all.map(\.rawValue)),
       ConfigurationFileCheck(condition: configuration),
       CacheCheck(condition: cacheDirectory.map { CacheCondition(measuring: $0) }),
-      CertificateCheck(configured: configuration.authorities, environment: environment),
+    ]
+    let certificates: [any DoctorCheck] = configuration.authorities.map {
+      CertificateCheck(configured: $0, environment: environment)
+    }
+    let limits: [any DoctorCheck] = [
       ProxyCheck(environment: environment), DescriptorCheck(limits: ResourceLimit.descriptors),
       MemoryCheck(limits: MemoryLimits(root: "")), SpaceCheck(path: ".", fileSystem: FileSystem(at: ".")),
     ]
+    return parts + certificates + limits
   }
 
   /// The findings as lines for people, and their number.

@@ -8,8 +8,9 @@ struct ConfigurationFileCheck: DoctorCheck {
     case missing
     /// The file is not read, because of `--no-config`.
     case ignored
-    /// The file at `path` is valid. `authorities` is the path that it sets as `cacert`; nil if it sets none.
-    case valid(path: String, authorities: String?)
+    /// The file at `path` is valid. `authorities` are the distinct paths that it sets as `cacert` for the commands that
+    /// fetch; nil for a command without one.
+    case valid(path: String, authorities: [String?])
     /// The file has an error, with which no run starts.
     case invalid(ConfigurationError)
   }
@@ -34,21 +35,27 @@ struct ConfigurationFileCheck: DoctorCheck {
 }
 
 extension ConfigurationFileCheck.Condition {
-  /// Reads the file that `environment` names, as a run would.
+  /// Reads the file that `environment` names, as a run of each command that fetches would.
   init(environment: [String: String]) {
     guard let path = ConfigurationFile.path(environment) else {
       self = .missing
       return
     }
     do {
-      let run = try Thumbs.parseAsRoot(Configuration.merge(["fetch", "-"], environment: environment))
-      self = .valid(path: path, authorities: (run as? FetchCommand)?.network.certificateAuthorities)
+      var authorities: [String?] = []
+      for command in ConfigurationRules.fetchingCommands {
+        let arguments = [command.configuration.commandName ?? "", "-"]
+        let run = try Thumbs.parseAsRoot(Configuration.merge(arguments, environment: environment))
+        let path = (run as? any FetchingCommand)?.network.certificateAuthorities
+        if !authorities.contains(path) { authorities.append(path) }
+      }
+      self = .valid(path: path, authorities: authorities)
     } catch {
       let flaw = error as? ConfigurationError
       self = .invalid(flaw ?? ConfigurationError(path: path, reason: Thumbs.message(for: error)))
     }
   }
 
-  /// The path of the certificate authorities that the file sets; nil if it sets none.
-  var authorities: String? { if case .valid(_, let authorities) = self { authorities } else { nil } }
+  /// The paths of the certificate authorities that the file sets; nil stands for those of the system.
+  var authorities: [String?] { if case .valid(_, let authorities) = self { authorities } else { [nil] } }
 }

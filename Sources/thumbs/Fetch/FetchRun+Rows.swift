@@ -9,6 +9,7 @@ extension FetchRun {
     var line = line
     if line.status != .ok {
       line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
+      if line.fallback.isEmpty { line.fallback = remainingFallback(of: item.element) }
     }
     state.withLock { $0.summary.count(line) }
     files.metrics?.items.count(line)
@@ -35,10 +36,7 @@ extension FetchRun {
   /// Several threads may do this at a time.
   func line(of planned: PlannedRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> ReportLine {
     switch (planned.entry, outcome) {
-    case (.bad(let row), _):
-      var line = ReportLine(row)
-      line.kept = planned.kept
-      return line
+    case (.bad(let row), _): return ReportLine(row, kept: planned.kept)
     case (.row(let row), .failure(let failure)):
       var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
       if line.status == .failed { line.fallback = fallback(for: planned, url: row.url) }
@@ -79,6 +77,13 @@ extension FetchRun {
       meter.note("thumbs: \(error)")
       return []
     }
+  }
+
+  /// Returns the files with the fallback image that an earlier run wrote for `row` into this directory, as far as they
+  /// are still there.
+  private func remainingFallback(of row: PlannedRow) -> [ReportLine.Output] {
+    guard let (directory, outputs) = row.fallback, directory == files.writer.directory else { return [] }
+    return outputs.filter { files.writer.contains($0.path, length: $0.byteCount) }
   }
 
   /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of

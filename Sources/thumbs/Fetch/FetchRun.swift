@@ -80,7 +80,7 @@ final class FetchRun: Sendable {
     window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
     let environment = ProcessInfo.processInfo.environment
     var transport = command.network.transportConfiguration(
-      home: environment["HOME"] ?? NSHomeDirectory(), cookies: settings.credentials.cookies)
+      environment: environment, cookies: settings.credentials.cookies)
     transport.systemAuthorities = CertificateBundle.find(environment: environment)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration

@@ -53,6 +53,8 @@ extension FetchingCommand {
     if let path = network.cookieFile { files.append((path, .setting("cookie-file"))) }
     if let path = network.netrcPath(environment) { files.append((path, .setting("netrc"))) }
     if let path = network.certificateAuthorities { files.append((path, .setting("cacert"))) }
+    if let path = CertificateBundle.find(environment: environment) { files.append((path, .authorities)) }
+    if let path = caching.cmykProfile?.path { files.append((path, .setting("cmyk-profile"))) }
     for path in (network.headers + network.configuredHeaders).compactMap(\.path) {
       files.append((path, .setting("header")))
     }
@@ -87,7 +89,7 @@ extension FetchingCommand {
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count
     configuration.failLevel = caching.failOn
-    configuration.inks = caching.cmykProfile
+    configuration.inks = caching.cmykProfile?.profile
     configuration.files = network.fileAccess
     return configuration
   }

@@ -1,4 +1,3 @@
-import ImageCache
 import Logging
 
 /// Passes log messages to a closure. The default level is warning.
@@ -16,14 +15,9 @@ struct NoteLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     let message = "\(event.message)"
-    guard Self.isDirectoryUnusable(event) else { return note(message) }
+    // The cache stays off until the user does something about it.
+    guard let state = event.metadata?["cache"], "\(state)" == "off" else { return note(message) }
     let end = message.hasSuffix(".") ? "" : "."
     note("\(message)\(end) Choose another directory with --cache-dir, or none with --no-cache.")
-  }
-
-  /// Returns true if `event` is about a cache directory that this machine or this user cannot use.
-  private static func isDirectoryUnusable(_ event: LogEvent) -> Bool {
-    guard let code = event.metadata?["code"], event.metadata?["tier"] != nil else { return false }
-    return [DiskCacheError.Code.io, .networkFileSystem].map(\.rawValue).contains("\(code)")
   }
 }

@@ -7,20 +7,20 @@ struct RetryCommand: FetchingCommand {
     commandName: "retry",
     abstract: "Retry the failed rows of a report.",
     discussion: """
-      Canceled rows and rows with a temporary failure are fetched again: the same URLs, to the same files, in the same
-      sizes. A report does not contain the options for downloads and the cache; pass them again.
+      Canceled rows and rows with a temporary failure are fetched again: the same URLs, to the same files, in the \
+      same sizes. A report does not contain the options for downloads and the cache; pass them again.
 
-      The report is updated: the rows get their new results when the retry ends, and until then the old report remains.
-      With --report, the results go to another file instead. A row that needs a header field or a password, which a
-      report never contains, keeps its line and is skipped; pass header fields again with --header.
+      The report is updated when the retry ends; until then, the old one remains. With --report, the results go to \
+      another file. A report contains no header values and no passwords. A row that needs a header field is skipped \
+      unless --header gives it; for a row that needs a password, run thumbs fetch again. Skipped rows keep their lines.
 
       Examples:
         thumbs retry report.jsonl
         thumbs retry -n report.jsonl
         thumbs retry --all-failed --retries 6 --report second.jsonl report.jsonl
 
-      The exit status is as for fetch: 0 also if there is nothing to retry, 75 also if rows are skipped, 65
-      if the report cannot be read.
+      The exit status is that of fetch. It is 0 if there is nothing to retry, 75 if a row was skipped, and 65 if the \
+      report cannot be read.
       """)
 
   @Argument(
@@ -64,11 +64,7 @@ struct RetryCommand: FetchingCommand {
       throw ExitCode.dataError.printing(error)
     }
     let directory = try directory(of: report)
-    if !output.quiet {
-      let place = report.retriedCount == 0 || output.directory != nil ? "" : " The files go to \(directory)."
-      let advice = output.fallback == nil ? report.fallbackAdvice : ""
-      ProgressOutput.standardError.write("thumbs: \((report.introduction + place + advice).printable)\n")
-    }
+    introduce(report, directory)
     guard !dryRun else {
       _ = try politeness.hostRules()
       return try exiting {
@@ -84,11 +80,23 @@ struct RetryCommand: FetchingCommand {
     return try RetryReport(path: self.report, choice: allFailed ? .allFailed : .retryable, fields: fields)
   }
 
+  /// Prints what the retry does. A quiet one says only which rows it skips, because nothing else says so.
+  private func introduce(_ report: RetryReport, _ directory: String) {
+    var sentences = report.skips
+    if !output.quiet {
+      sentences = [report.introduction]
+      if report.requestedCount > 0, output.directory == nil { sentences.append("The files go to \(directory).") }
+      if output.fallback == nil, let advice = report.fallbackAdvice { sentences.append(advice) }
+    }
+    guard !sentences.isEmpty else { return }
+    ProgressOutput.standardError.write("thumbs: \(sentences.joined(separator: " ").printable)\n")
+  }
+
   private func directory(of report: RetryReport) throws -> String {
     if let directory = output.directory { return directory }
     guard report.directories.count < 2 else {
       throw ValidationError("The report covers several output directories; choose one with --output.")
     }
-    return report.directories.first ?? OutputOptions.defaultDirectory
+    return report.directories.first ?? report.otherDirectory ?? OutputOptions.defaultDirectory
   }
 }

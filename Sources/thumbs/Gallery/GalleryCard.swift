@@ -44,6 +44,7 @@ extension GalleryCard {
     let content: Content =
       switch line.outcome {
       case .failed(let failure): .placeholder(code: "\(failure.code)", reason: failure.message)
+      case .skipped(_, let reason): .placeholder(code: "skipped", reason: reason)
       case .done(let set, let outputs): Self.content(set, outputs, images)
       }
     self.init(

@@ -13,7 +13,7 @@ enum FullHelp {
     var pending: String?
     for line in help.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
       if line.hasPrefix("USAGE: ") {
-        lines += wrapped(usage: line)
+        lines += wrapped(line)
         continue
       }
       // The description of a long label begins on the next line.
@@ -39,15 +39,23 @@ enum FullHelp {
     return (lines + [pending].compactMap(\.self)).joined(separator: "\n")
   }
 
-  /// Breaks the usage between its arguments into lines of at most ``width`` characters.
-  private static func wrapped(usage: String) -> [String] {
+  /// Returns the message of an error with its usage and the help of its option wrapped. The first line, which may quote
+  /// an argument, stays whole.
+  static func withShortLines(_ message: String) -> String {
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return lines.flatMap { $0.hasPrefix("Usage: ") || $0.hasPrefix("Help: ") ? wrapped($0) : [$0] }
+      .joined(separator: "\n")
+  }
+
+  /// Breaks a usage or a sentence between its arguments or words into lines of at most ``width`` characters.
+  private static func wrapped(_ text: String) -> [String] {
     var lines: [String] = []
-    for part in usage.matches(of: #/(?:\[[^\]]*\]|\S+)(?: \.\.\.)?/#).map({ String($0.output) }) {
+    for match in text.matches(of: #/(\s*)((?:\[[^\]]*\]|\S+)(?: \.\.\.)?)/#) {
       if let last = lines.popLast() {
-        let isWithin = last.count + 1 + part.count <= width
-        lines += isWithin ? [last + " " + part] : [last, "       " + part]
+        let isWithin = last.count + match.0.count <= width
+        lines += isWithin ? ["\(last)\(match.0)"] : [last, "       \(match.2)"]
       } else {
-        lines.append(part)
+        lines.append(String(match.0))
       }
     }
     return lines

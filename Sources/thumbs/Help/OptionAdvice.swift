@@ -4,7 +4,7 @@
 struct OptionAdvice: Hashable, Sendable {
   /// The names, with their hyphens.
   let names: [String]
-  /// The option to use, with its value; nil if the advice is another.
+  /// The option to use, with its value; nil if the advice names none.
   let option: String?
   /// The sentences after "Unknown option".
   let text: String
@@ -24,7 +24,12 @@ struct OptionAdvice: Hashable, Sendable {
   }
 
   /// The names of the options that the text mentions.
-  var mentioned: [String] { text.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) } }
+  var mentioned: [String] { Self.options(in: text) }
+
+  /// Returns the names of the options that `text` mentions.
+  static func options(in text: String) -> [String] {
+    text.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) }
+  }
 
   /// The text for `retry`, which takes the names and settings of its rows from the report.
   fileprivate var textForRetry: String {

@@ -28,27 +28,34 @@ extension SubcommandAdvice {
       OptionAdvice("-o --output --report", say: "The checks go to standard output; --json prints a JSON object."),
     ],
     "cache": [
-      OptionAdvice("--force --yes -f -y", say: "There is no confirmation; '--dry-run' shows what would change."),
       OptionAdvice("--verbose -v", say: "'thumbs cache show URL' shows everything about one image."),
       OptionAdvice("-o --output --report", say: "The result goes to standard output."),
     ],
+    "cache clear": [unconfirmed], "cache rm": [unconfirmed], "cache verify": [unconfirmed],
     "cache stats": [OptionAdvice("--verbose -v", say: "Did you mean '--json'? It has more numbers.")],
     "cache limit": [
       OptionAdvice(
         "--size --sizes --max-size --cache-size --limit --set -s",
-        say: "The limit is an argument: thumbs cache limit 500MiB")
+        say: "The limit is an argument: thumbs cache limit 500MiB"),
+      unconfirmed,
     ],
     "cache prune": [
       OptionAdvice("--size --sizes --limit -s", say: "Did you mean '--cache-size 500MiB'?"),
       OptionAdvice("--host --older-than --larger-than --state", say: "Did you mean '--filter older-than=30d'?"),
       OptionAdvice("--all -a", say: "To empty the cache, run 'thumbs cache clear'."),
+      unconfirmed,
     ],
     "cache ls": [
       OptionAdvice("--host --older-than --larger-than --state", say: "Did you mean '--filter host=cdn.example'?")
     ],
+    "report": [outputFile("summary")],
     "report summary": [outputFile("summary")],
     "report failed": [outputFile("failed")],
   ]
+
+  /// The advice for the commands of the cache that change it.
+  private static let unconfirmed = OptionAdvice(
+    "--force --yes -f -y", say: "There is no confirmation; '--dry-run' shows what would change.")
 
   private static func outputFile(_ name: String) -> OptionAdvice {
     OptionAdvice(

@@ -4,27 +4,37 @@ import ArgumentParser
 struct SubcommandAdvice {
   /// The words that select the command, such as `cache limit`; only `cache` if its subcommand does not exist.
   let path: String
-  /// The argument in the place of a subcommand that does not exist; nil if there is none.
+  /// The first argument, if it is not a subcommand; nil otherwise.
   let unknown: String?
   private let subcommands: [String]
+  /// The subcommand of the command line, or all of them if it has none.
+  private let candidates: [any ParsableCommand.Type]
 
   /// Finds the command among `arguments`.
   init(_ arguments: [String]) {
     let first = arguments.first ?? ""
-    let command = ConfigurableCall.subcommand(first, of: Thumbs.self)
-    let names = command?.configuration.subcommands.compactMap { $0.configuration.commandName } ?? []
-    let second = arguments.dropFirst().first { !$0.hasPrefix("-") || $0 == "-" }
-    let known = second.flatMap { names.contains($0) ? $0 : nil }
+    let group = ConfigurableCall.subcommand(first, of: Thumbs.self)
+    let names = group?.configuration.subcommands.compactMap { $0.configuration.commandName } ?? []
+    let words = arguments.dropFirst()
+    let plain = words.first.flatMap { !$0.hasPrefix("-") || $0 == "-" ? $0 : nil }
+    // After an option, the next argument may be its value.
+    let known = plain.map { names.contains($0) ? $0 : nil } ?? words.first(where: names.contains)
     path = known.map { "\(first) \($0)" } ?? first
-    unknown = known != nil || names.isEmpty ? nil : second
+    unknown = known != nil || names.isEmpty ? nil : plain
     subcommands = names
+    candidates = (group?.configuration.subcommands ?? []).filter {
+      known == nil || $0.configuration.commandName == known
+    }
   }
 
-  /// The advice for the argument that is no subcommand; nil if its meaning is unknown.
+  /// The advice for an unknown subcommand; nil if its meaning is unknown.
   var forUnknown: String? {
     guard let unknown else { return nil }
     if let meant = Self.names[path]?.first(where: { $0.names.contains(unknown.lowercased()) }) { return meant.text }
-    if let near = subcommands.first(where: { unknown.difference(from: $0).count <= min(2, $0.count - 1) }) {
+    // A long argument resembles no subcommand, and takes long to compare.
+    if unknown.count <= 16,
+      let near = subcommands.first(where: { unknown.difference(from: $0).count <= min(2, $0.count - 1) })
+    {
       return "Did you mean 'thumbs \(path) \(near)'?"
     }
     guard path == "report", unknown == "-" || unknown.contains(where: { "./".contains($0) }) else { return nil }
@@ -33,8 +43,20 @@ struct SubcommandAdvice {
 
   /// Returns the advice for the option called `name`, which the command lacks; nil if its meaning is unknown.
   func advice(for name: String) -> String? {
-    if unknown != nil { return forUnknown }
+    if let advice = forUnknown { return advice }
     let advice = (Self.options[path] ?? []) + (Self.options[String(path.prefix { $0 != " " })] ?? [])
-    return advice.first { $0.names.contains(name) }?.text
+    return advice.first { $0.names.contains(name) }?.text ?? place(of: name)
+  }
+
+  /// Returns where to put the option called `name`, if it stands before the subcommand that has it; nil otherwise.
+  private func place(of name: String) -> String? {
+    for command in candidates {
+      guard let option = CommandOptions(command)[name], let subcommand = command.configuration.commandName else {
+        continue
+      }
+      let value = option.valueName.map { " " + $0.uppercased() } ?? ""
+      return "Put it after the subcommand: thumbs \(path.prefix { $0 != " " }) \(subcommand) \(name)\(value)"
+    }
+    return nil
   }
 }

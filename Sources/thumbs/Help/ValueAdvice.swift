@@ -1,4 +1,4 @@
-/// Advice for values that an option does not have, but that other programs do.
+/// Advice for values that other programs accept.
 enum ValueAdvice {
   /// The values to use, by the names of the options and the given values.
   private static let table = [

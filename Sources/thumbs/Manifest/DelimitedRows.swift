@@ -21,8 +21,8 @@ struct DelimitedRows: RowSource {
   private var optionPlaces: [OptionColumn: Int] = [:]
 
   /// Reads the header row from `lines`, whose columns are called as in `keys`. Throws if it has no URL column. A file
-  /// without any row is an empty list. In CSV, the first separator of comma, semicolon and tab is used with which the
-  /// header row has a URL column; a line such as `sep=;` before the header row, as Excel reads it, names another one.
+  /// without any row is an empty list. CSV is split at the first of comma, semicolon and tab that gives the header row
+  /// a URL column. A line such as `sep=;`, as Excel writes it, names the separator to try first.
   init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(ManifestError) {
     self.lines = lines
     self.parser = DelimitedParser(dialect)

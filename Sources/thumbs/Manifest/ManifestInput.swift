@@ -26,9 +26,9 @@ extension ManifestInput {
     let (scheme, rest) = (parts[0].lowercased(), parts.count == 2 ? parts[1] : "")
     let isWeb = parts.count == 2 && ["http", "https"].contains(scheme)
     if parts.count == 2, scheme == "data" {
-      return "URLs of the scheme data: are not supported; give a file or a web URL."
+      return "data: URLs are not supported; give a file or an http or https URL."
     }
-    if isWeb, rest.wholeMatch(of: #/\/\/([\/?#].*)?/#) != nil {
+    if isWeb, rest.wholeMatch(of: #/\/?|\/\/([\/?#].*)?/#) != nil {
       return "'\(argument.printable)' has no host; give a whole URL, such as https://example.com/photo.jpg."
     }
     if isWeb, !rest.hasPrefix("//") {

@@ -18,11 +18,11 @@ final class ItemMetrics: Sendable {
 
   /// Counts the row of `line`, unless a retry skipped it.
   func count(_ line: ReportLine) {
-    guard line.kept == nil else { return }
     var key = Key(outcome: line.status)
     switch line.outcome {
     case .done(let set, _): key.origin = set.origin
     case .failed(let failure): key.code = failure.code
+    case .skipped: return
     }
     counter(key).increment()
   }

@@ -50,8 +50,8 @@ struct CachingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "ICC profile of CMYK images that have none. (default: ideal inks, as in browsers)", valueName: "file.icc"),
-    completion: .file(extensions: ["icc", "icm"]), transform: { try InkProfile(contentsOf: $0) })
-  var cmykProfile: InkProfile?
+    completion: .file(extensions: ["icc", "icm"]), transform: { try NamedProfile(contentsOf: $0) })
+  var cmykProfile: NamedProfile?
 
   /// Rejects options that contradict each other.
   func validate() throws {

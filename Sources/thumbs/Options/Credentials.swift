@@ -47,9 +47,10 @@ struct Credentials: Sendable {
   }
 
   private static func fields(path: String) throws -> [HeaderOption] {
-    let lines = try text("--header", path, "a file of header fields").split(omittingEmptySubsequences: false) {
-      $0.isNewline
+    let text = try text("--header", path) { () throws(ManifestError) in
+      try ByteSource.open(path, expecting: "a file of header fields")
     }
+    let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
     return try zip(1..., lines).compactMap { number, line in
       let line = String(line).trimmingWhitespace()
       guard !line.isEmpty, !line.hasPrefix("#") else { return nil }
@@ -62,7 +63,9 @@ struct Credentials: Sendable {
   }
 
   private static func cookies(path: String) throws -> CookieFile {
-    let text = try text("--cookie-file", path, "a file of cookies")
+    let text = try text("--cookie-file", path) { () throws(ManifestError) in
+      try ByteSource.open(path, expecting: "a file of cookies")
+    }
     do throws(CookieFile.Flaw) {
       return try CookieFile(text)
     } catch {
@@ -72,7 +75,10 @@ struct Credentials: Sendable {
 
   /// Throws a `ValidationError` if the file at `path` cannot be read, or has no certificates.
   static func checkAuthorities(path: String) throws {
-    let text = try text("--cacert", path, "a PEM file")
+    // libcurl opens the file by its name: a pipe would be empty by then.
+    let text = try text("--cacert", path) { () throws(ManifestError) in
+      try ByteSource.openRegularFile(path, expecting: "a PEM file")
+    }
     guard text.contains(#/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/#) else {
       throw ValidationError(
         "--cacert \(path): there is no certificate in it; give a PEM file, which has lines such as "
@@ -80,9 +86,11 @@ struct Credentials: Sendable {
     }
   }
 
-  private static func text(_ option: String, _ path: String, _ expected: String) throws -> String {
+  private static func text(
+    _ option: String, _ path: String, open: () throws(ManifestError) -> ByteSource
+  ) throws -> String {
     do {
-      guard let bytes = try ByteSource.open(path, expecting: expected).bytes(limit: longest) else {
+      guard let bytes = try open().bytes(limit: longest) else {
         throw ValidationError("\(option) \(path): is longer than \(ByteSize(count: longest)).")
       }
       guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -145,14 +145,16 @@ struct NetworkOptions: ParsableArguments {
   /// Returns the configuration of the transport.
   ///
   /// - Parameters:
-  ///   - home: The user's home directory, for `.netrc`.
+  ///   - environment: The environment variables of the process, for the path of `.netrc`.
   ///   - cookies: The cookies of `--cookie-file`.
-  func transportConfiguration(home: String, cookies: CookieFile? = nil) -> CurlTransport.Configuration {
+  func transportConfiguration(
+    environment: [String: String], cookies: CookieFile? = nil
+  ) -> CurlTransport.Configuration {
     var configuration = CurlTransport.Configuration()
     configuration.insecureHosts = Set(insecureHosts.map(\.host))
     configuration.cookies = cookies
     configuration.certificateAuthorities = certificateAuthorities
-    configuration.netrc = netrc ? "\(home)/.netrc" : nil
+    configuration.netrc = netrcPath(environment)
     configuration.maxConnections = max(configuration.maxConnections, 2 * concurrency)
     return configuration
   }

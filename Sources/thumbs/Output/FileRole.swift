@@ -12,6 +12,8 @@ enum FileRole: Hashable, Sendable {
   case setting(String)
   /// The configuration file.
   case configuration
+  /// The file with the certificate authorities of the system.
+  case authorities
   /// A local image that a row names.
   case source
   /// The file of `--report`.
@@ -33,8 +35,9 @@ extension FileRole: CustomStringConvertible {
     case .retriedReport(let path): "the report to retry, \(path)"
     case .hosts: "the file of --hosts"
     case .fallback: "the file of --fallback"
-    case .setting(let option): "a file of --\(option)"
+    case .setting(let option): "a file that --\(option) reads"
     case .configuration: "the configuration file"
+    case .authorities: "the file of certificate authorities"
     case .source: "a source image"
     case .report: "the report"
     case .summary: "the summary"

@@ -15,6 +15,13 @@ extension OutputWriter {
     if unlinkat(place.directory, place.name, 0) != 0, errno != ENOENT { throw place.failure }
   }
 
+  /// Returns true if `name` is a file of `length` bytes.
+  func contains(_ name: String, length: Int) -> Bool {
+    var status = stat()
+    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+    return status.st_mode & S_IFMT == S_IFREG && Int(status.st_size) == length
+  }
+
   private func isReserved(_ place: borrowing OutputPlace) -> Bool {
     var status = stat()
     guard fstatat(place.directory, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }

@@ -12,7 +12,7 @@ enum OwnFile: Hashable, Sendable {
     case .summary: self = .summary
     case .gallery: self = .gallery
     case .metrics: self = .metrics
-    case .manifest, .retriedReport, .hosts, .fallback, .setting, .configuration, .source: return nil
+    case .manifest, .retriedReport, .hosts, .fallback, .setting, .configuration, .authorities, .source: return nil
     }
   }
 

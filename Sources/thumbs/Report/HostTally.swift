@@ -25,7 +25,7 @@ struct HostTally: Hashable, Sendable {
   /// The number of rows of hosts beyond the limit.
   private(set) var unlistedRows = 0
 
-  /// Counts the row of `line`, unless it was canceled or has no host, like a local file.
+  /// Counts the row of `line`, unless it was canceled or skipped, or has no host, like a local file.
   mutating func count(_ line: ReportLine) {
     guard line.status != .cancelled else { return }
     count(rowOf: SourceURLParts(line.url ?? "").host) { $0.count(line.outcome) }
@@ -64,7 +64,7 @@ extension HostTally.Host {
     case .done(let set, _) where set.origin == .network || set.origin == .revalidated:
       downloads += 1
       time += set.timings.download
-    case .done: break
+    case .done, .skipped: break
     }
   }
 }

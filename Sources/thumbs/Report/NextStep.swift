@@ -10,7 +10,7 @@ enum NextStep {
     guard let report else {
       return "  next: add --report r.jsonl to keep the failures for thumbs report and thumbs retry"
     }
-    let isWorthRetrying = summary.cancelled > 0 || summary.failed.keys.contains(where: \.isRetryable)
+    let isWorthRetrying = summary.cancelled > 0 || summary.hasRetryableFailure
     guard isWorthRetrying else { return "  next: thumbs report failed \(quoted(report).printable)" }
     let option = fallback.map { " --fallback \(quoted($0).printable)" } ?? ""
     return "  next: thumbs retry\(option) \(quoted(report).printable)"

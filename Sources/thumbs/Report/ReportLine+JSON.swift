@@ -4,9 +4,9 @@ import HTTPTypes
 import ImageCache
 
 extension ReportLine {
-  /// The line as one compact JSON object and a line feed. Unknown values are omitted. A line that is kept is unchanged.
+  /// The line as one compact JSON object and a line feed. Unknown values are omitted. A skipped row has its old line.
   var json: [UInt8] {
-    if let kept { return kept + [UInt8(ascii: "\n")] }
+    if case .skipped(let line, _) = outcome { return line + [UInt8(ascii: "\n")] }
     var text = JSONText()
     text.object { text in
       text.member("index", index)
@@ -16,6 +16,7 @@ extension ReportLine {
       switch outcome {
       case .done(let set, let outputs): Self.write(set, outputs, to: &text)
       case .failed(let failure): Self.write(failure, to: &text)
+      case .skipped: break
       }
       if !fallback.isEmpty {
         text.member("fallback", true)

@@ -7,8 +7,8 @@ extension ReportLine {
     let source = url ?? "row \(index)"
     switch outcome {
     case .done(let set, let outputs): return "ok \(set.origin.rawValue) \(source) -> \(outputs.paths)".printable
-    case .failed(let failure) where kept != nil: return "skipped \(source) \(failure.message)".printable
     case .failed(let failure): return "\(status.rawValue) \(failure.code) \(source) \(failure.message)".printable
+    case .skipped(_, let reason): return "skipped \(source) \(reason)".printable
     }
   }
 }

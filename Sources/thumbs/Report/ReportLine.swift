@@ -27,6 +27,18 @@ struct ReportLine: Sendable {
       format = thumbnail.format
       byteCount = thumbnail.bytes.count
     }
+
+    /// Reads an element of `outputs` in a line of a report; nil if it lacks a field or leads out of the directory.
+    init?(json: [String: Any]) {
+      guard let spec = json["spec"] as? String, let path = json["path"] as? String, let width = json["width"] as? Int,
+        let height = json["height"] as? Int, let byteCount = json["bytes"] as? Int,
+        let format = (json["format"] as? String).flatMap(OutputFormat.init(rawValue:)),
+        !path.hasPrefix("/"), !path.split(separator: "/").contains("..")
+      else { return nil }
+      (self.spec, self.path, self.format, self.byteCount) = (spec, path, format, byteCount)
+      size = PixelSize(width: width, height: height)
+      outcome = .unchanged
+    }
   }
 
   /// The outcome of a row.
@@ -35,6 +47,8 @@ struct ReportLine: Sendable {
     case done(ThumbnailSet, [Output])
     /// The row failed or was canceled.
     case failed(FetchFailure)
+    /// A retry skipped the row for `reason`. `line` is its old line, without its line feed, which the report keeps.
+    case skipped(line: [UInt8], reason: String)
   }
 
   /// The value of `status` in the report.
@@ -43,7 +57,7 @@ struct ReportLine: Sendable {
     case ok
     /// The row failed.
     case failed
-    /// The run ended before the row did.
+    /// The run ended before the row did, or a retry skipped the row.
     case cancelled
   }
 
@@ -59,12 +73,10 @@ struct ReportLine: Sendable {
   var url: String?
   /// The outcome of the row.
   var outcome: RowOutcome
-  /// The files with the fallback image that a failed row got; empty for all other rows.
+  /// The files with the fallback image that a row without success has; empty for all other rows.
   var fallback: [Output] = []
   /// The data needed to retry the row; nil if it succeeded or has no image.
   var again: Again?
-  /// The old line, without its line feed, of a row that a retry skips; nil for all other rows. The report keeps it.
-  var kept: [UInt8]?
 
   /// Creates the line for `row`, and removes credentials from a failure's message.
   init(_ row: ManifestRow, _ outcome: RowOutcome) {
@@ -80,14 +92,15 @@ struct ReportLine: Sendable {
     }
   }
 
-  /// Creates the line for a bad row.
-  init(_ row: BadRow) {
+  /// Creates the line for a bad row. If `kept` is not nil, a retry skips the row, and the report keeps these bytes.
+  init(_ row: BadRow, kept: [UInt8]? = nil) {
     index = row.index
     line = row.line
     manifest = row.manifest
     name = row.name.map { Redaction.label($0) }
     url = row.url.map { Redaction.url($0) }
-    outcome = .failed(FetchFailure(.badRow, Redaction.message(row.reason)))
+    let reason = Redaction.message(row.reason)
+    outcome = kept.map { RowOutcome.skipped(line: $0, reason: reason) } ?? .failed(FetchFailure(.badRow, reason))
   }
 
   /// The value of `status` in the report.
@@ -95,6 +108,7 @@ struct ReportLine: Sendable {
     switch outcome {
     case .done: .ok
     case .failed(let failure): failure.code == .cancelled ? .cancelled : .failed
+    case .skipped: .cancelled
     }
   }
 }

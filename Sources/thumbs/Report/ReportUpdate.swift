@@ -42,7 +42,7 @@ final class ReportUpdate: ReportOutput {
 
   func append(_ line: ReportLine, position: Int) throws(OutputError) {
     // A canceled or skipped retry gives no new result. The old line keeps the reason for the retry.
-    if line.status == .cancelled || line.kept != nil { return }
+    if line.status == .cancelled { return }
     try writer.append(line, position: position)
     replaced.withLock { [number = retried.lineNumbers[position]] in _ = $0.insert(number) }
   }

@@ -2,6 +2,6 @@
 enum RetryFlaw: Error, Hashable, Sendable {
   /// The report lacks something that a later run can have, such as a header field. The row keeps its line.
   case missing(String)
-  /// The line is of no use. The row becomes a bad row.
+  /// No run wrote the line. The row becomes a bad row.
   case unusable(String)
 }

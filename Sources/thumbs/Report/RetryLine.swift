@@ -20,8 +20,8 @@ struct RetryLine: Hashable, Sendable {
   let fate: Fate
   /// The data needed to retry the row; nil if the line does not contain it.
   let again: ReportLine.Again?
-  /// True if the row's files have the image of `--fallback`.
-  let hasFallback: Bool
+  /// The files with the image of `--fallback` that the row got; empty if it has none.
+  let fallback: [ReportLine.Output]
   private let url: String?
 
   /// Reads a line from the JSON value `object`.
@@ -34,7 +34,8 @@ struct RetryLine: Hashable, Sendable {
     name = object["name"] as? String
     manifest = object["manifest"] as? String
     url = object["url"] as? String
-    hasFallback = object["fallback"] as? Bool ?? false
+    let outputs = object["fallback"] as? Bool == true ? object["outputs"] as? [[String: Any]] : nil
+    fallback = (outputs ?? []).compactMap(ReportLine.Output.init(json:))
     again = (object["again"] as? [String: Any]).flatMap(ReportLine.Again.init(json:))
     switch status {
     case .ok: fate = .done
@@ -68,7 +69,9 @@ struct RetryLine: Hashable, Sendable {
     guard !specs.isEmpty, specs.count == again.specs.count else { throw RetryFlaw.unusable("the specs are invalid") }
     do throws(PatternFlaw) {
       let name = try OutputName(pattern: again.file)
-      return PlannedRow(entry: .row(row), name: name, specs: specs, ownFields: again.fields)
+      return PlannedRow(
+        entry: .row(row), name: name, specs: specs, ownFields: again.fields,
+        fallback: fallback.isEmpty ? nil : (directory: again.directory, outputs: fallback))
     } catch {
       throw RetryFlaw.unusable("the file name '\(again.file)' is invalid")
     }

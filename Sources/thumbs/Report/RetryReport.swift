@@ -25,14 +25,20 @@ struct RetryReport: Sendable {
   private(set) var version: FileVersion?
   /// True if rows of the run are missing: the report says so, or ends in the middle of a line.
   private(set) var isPartial = false
-  /// The distinct output directories of ``rows``.
+  /// The number of rows that are requested again.
+  private(set) var requestedCount = 0
+  /// The distinct output directories of the rows that are requested again.
   private(set) var directories: [String] = []
+  /// The output directory of the first of the other ``rows``; nil if none has one.
+  private(set) var otherDirectory: String?
   /// The number of retried rows whose files have the image of `--fallback`.
   private(set) var fallbackCount = 0
-  private var doneCount = 0
-  private var failedCount = 0
+  /// The number of rows that have their files.
+  private(set) var doneCount = 0
+  /// The number of rows that failed permanently and are left alone.
+  private(set) var failedCount = 0
   /// The number of skipped rows for each reason, in the order of their first rows.
-  private var skipped: [(reason: String, count: Int)] = []
+  private(set) var skipped: [(reason: String, count: Int)] = []
   private let choice: Choice
   private let fields: Set<String>
 
@@ -71,31 +77,6 @@ struct RetryReport: Sendable {
     }
   }
 
-  /// The number of rows that are requested again.
-  var retriedCount: Int { skipped.reduce(rows.count) { $0 - $1.count } }
-
-  /// A few sentences for people: the number of rows to retry, and of those left alone, with the reasons.
-  var introduction: String {
-    let tried = retriedCount == 0 ? "Nothing to retry" : "Retrying \(Self.rows(retriedCount))"
-    let failed = failedCount == 0 ? "" : ", \(failedCount) failed permanently (retry with --all-failed)"
-    let skips = skipped.map { reason, count in
-      " \(Self.rows(count)) \(count == 1 ? "is" : "are") skipped: \(reason)."
-    }
-    let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)." + skips.joined()
-    guard isPartial else { return text }
-    return text + " The report does not contain every row of its run: run thumbs fetch again for the rest."
-  }
-
-  /// A sentence for a retry without `--fallback`, with a space before it: which files would keep its image. Empty if
-  /// there are none.
-  var fallbackAdvice: String {
-    guard fallbackCount > 0 else { return "" }
-    let rows = fallbackCount == 1 ? "1 of them has" : "\(fallbackCount) of them have"
-    return " \(rows) the image of --fallback; give that option again, or its files of another format stay."
-  }
-
-  private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }
-
   private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(DocumentFlaw) {
     let object = try JSONDocument.parse(bytes)
     if let object = object as? [String: Any], object["complete"] as? Bool == false {
@@ -108,16 +89,22 @@ struct RetryReport: Sendable {
     case .done: doneCount += 1
     case .failed where choice == .retryable: failedCount += 1
     case .failed, .retryable:
-      if let directory = line.again?.directory, !directories.contains(directory) { directories.append(directory) }
       lineNumbers.append(number)
       do throws(RetryFlaw) {
         rows.append(try line.row(fields: fields))
-        if line.hasFallback { fallbackCount += 1 }
+        countRequest(of: line)
       } catch {
         let row = badRow(line, error, place: "\(name), line \(number)", bytes)
         rows.append(row)
+        otherDirectory = otherDirectory ?? line.again?.directory
       }
     }
+  }
+
+  private mutating func countRequest(of line: RetryLine) {
+    requestedCount += 1
+    if !line.fallback.isEmpty { fallbackCount += 1 }
+    if let directory = line.again?.directory, !directories.contains(directory) { directories.append(directory) }
   }
 
   /// Returns the row of `line`, whose text is `bytes`, as one that cannot be retried. Counts it if it is skipped.

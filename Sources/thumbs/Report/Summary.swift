@@ -24,12 +24,9 @@ struct Summary: Hashable, Sendable {
 
   /// Counts the row of `line`.
   mutating func count(_ line: ReportLine) {
-    guard line.kept == nil else {
-      skipped += 1
-      return
-    }
     hosts.count(line)
     switch (line.outcome, line.status) {
+    case (.skipped, _): skipped += 1
     case (_, .cancelled): cancelled += 1
     case (.failed(let failure), _): failed[failure.code, default: 0] += 1
     case (.done(let set, let outputs), _):

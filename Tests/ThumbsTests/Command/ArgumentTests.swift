@@ -53,8 +53,9 @@ import Testing
   @Test(arguments: [
     ("http:/a/b", "There is no file 'http:/a/b'. If it is a URL, it needs two slashes: http://a/b"),
     ("HTTPS:a.example/x", "it needs two slashes: https://a.example/x"),
-    ("data:image/png,xx", "URLs of the scheme data: are not supported"), ("https://", "'https://' has no host"),
-    ("http:///x.png", "has no host"),
+    ("data:image/png,xx", "data: URLs are not supported; give a file or an http or https URL."),
+    ("https://", "'https://' has no host"),
+    ("http:///x.png", "has no host"), ("http:", "'http:' has no host"), ("HTTPS:/", "'HTTPS:/' has no host"),
   ])
   func `A wrong URL is an error that names the fault, unless it is a file`(argument: String, message: String) throws {
     let options = try ManifestOptions.parse([argument])

@@ -45,6 +45,7 @@ import Testing
     (["--cacert", "none.pem"], "--cacert none.pem: there is no such file"),
     (["--cacert", "empty.pem"], "--cacert empty.pem: there is no certificate in it; give a PEM file"),
     (["--cacert", "list.txt"], "there is no certificate in it"),
+    (["--cacert", "/dev/null"], "is not a regular file; give a PEM file"),
   ])
   func `An unusable file or variable is a usage error before the run`(options: [String], message: String) async throws {
     let fixture = try CommandFixture()
@@ -82,7 +83,8 @@ import Testing
       fixture.fetchArguments(["-H", "@fields.txt", fixture.server.url("/a.png")], report: "fields.txt")
     ).result()
 
-    #expect(result.ending == .exit(64) && result.errors.contains("cannot be both a file of --header and the report"))
+    #expect(result.ending == .exit(64))
+    #expect(result.errors.contains("cannot be both a file that --header reads and the report"))
     #expect(try fixture.text("fields.txt") == "X-Key: k\n")
   }
 
@@ -90,7 +92,7 @@ import Testing
   func `The configuration file and ~/.netrc are never replaced by an output`(option: String) async throws {
     let fixture = try CommandFixture()
     for (name, text, role) in [
-      ("c.toml", "retries = 0\n", "the configuration file"), (".netrc", "", "a file of --netrc"),
+      ("c.toml", "retries = 0\n", "the configuration file"), (".netrc", "", "a file that --netrc reads"),
     ] {
       _ = try fixture.directory.write(text, as: name)
       let arguments = fixture.fetchArguments(["--netrc", fixture.server.url("/a.png"), option, name, "--overwrite"])
@@ -101,6 +103,41 @@ import Testing
       #expect(try fixture.text(name) == text)
     }
     #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test(arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
+  func `The file of certificate authorities is never replaced by an output`(variable: String) async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("text", as: "ca.pem")
+    let arguments = fixture.fetchArguments([fixture.server.url("/a.png"), "--overwrite"], report: "ca.pem")
+
+    let result = try await fixture.start(arguments, environment: [variable: "ca.pem"]).result()
+
+    #expect(result.ending == .exit(64))
+    #expect(result.errors.contains("ca.pem cannot be both the file of certificate authorities and the report"))
+    #expect(try fixture.text("ca.pem") == "text")
+  }
+
+  @Test func `The profile of inks is never replaced by an output`() async throws {
+    let fixture = try CommandFixture()
+    let profile = try Self.inks()
+    _ = try fixture.directory.write(profile, as: "inks.icc")
+    let arguments = ["--cmyk-profile", "inks.icc", fixture.server.url("/a.png"), "--overwrite"]
+
+    let result = try await fixture.start(fixture.fetchArguments(arguments, report: "inks.icc")).result()
+
+    #expect(result.ending == .exit(64))
+    #expect(result.errors.contains("inks.icc cannot be both a file that --cmyk-profile reads and the report"))
+    #expect(try Array(fixture.data("inks.icc")) == profile)
+  }
+
+  /// The ICC profile in the only APP2 segment of a JPEG file (ICC.1:2010, B.4).
+  private static func inks() throws -> [UInt8] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures/pictures")
+    let file = try Data(contentsOf: folder.appending(path: "cmyk-profile.jpg"))
+    let name = try #require(file.range(of: Data("ICC_PROFILE\0\u{1}\u{1}".utf8)))
+    let length = Int(file[name.lowerBound - 2]) << 8 | Int(file[name.lowerBound - 1])
+    return Array(file[name.upperBound..<name.lowerBound - 2 + length])
   }
 
   @Test func `No thumbnail replaces the configuration file`() async throws {

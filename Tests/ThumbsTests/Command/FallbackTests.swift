@@ -63,8 +63,29 @@ import Testing
     let complete = try await fixture.run("retry", "-n", "report.jsonl", "--fallback", "fallback.jpg")
 
     #expect(
-      retry.errors.contains("The files go to out. 2 of them have the image of --fallback; give that option again"))
+      retry.errors.contains(
+        "The files go to out. 2 of the rows to retry have the image of --fallback. Give --fallback again; "))
     #expect(!complete.errors.contains("--fallback"))
+  }
+
+  @Test(
+    arguments: [(nil, nil, true), ("out/busy.jpg", nil, false), (nil, "elsewhere", false)] as [(String?, String?, Bool)]
+  )
+  func `A row that fails again in a retry without the option has the image as long as its file is there`(
+    removed: String?, directory: String?, isThere: Bool
+  ) async throws {
+    #expect(try await fixture.fetch(fixture.list(["/busy.png"]), "--fallback", "fallback.jpg").ending == .exit(75))
+    let first = try row(0)
+    if let removed { try FileManager.default.removeItem(atPath: fixture.directory.path(removed)) }
+    let options = directory.map { ["-o", $0] } ?? []
+
+    for _ in 0..<2 {
+      let retry = ["retry", "report.jsonl", "--cache-dir", fixture.cache, "--retries", "0"] + options
+      #expect(try await fixture.start(retry).result().ending == .exit(75))
+      #expect(try (row(0)["fallback"] as? Bool ?? false) == isThere)
+      #expect(try fixture.report()[0].paths == (isThere ? ["busy.jpg"] : []))
+      if isThere { #expect(try NSDictionary(dictionary: row(0)) == NSDictionary(dictionary: first)) }
+    }
   }
 
   @Test func `The image is never overwritten by a thumbnail, and a file of another program is kept`() async throws {

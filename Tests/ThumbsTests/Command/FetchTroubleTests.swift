@@ -147,6 +147,19 @@ import Testing
     #expect(notes.count == 1 && notes.allSatisfy { $0.hasSuffix(end) }, "\(result.errors)")
   }
 
+  @Test func `Directories that are named through a missing one are created`() async throws {
+    let fixture = try CommandFixture()
+    let arguments = [
+      "fetch", fixture.server.url("/a.png"), "-o", "new/../out", "--cache-dir", "missing/../cc", "--progress", "none",
+    ]
+
+    let result = try await fixture.start(arguments).result()
+
+    #expect(result.ending == .exit(0) && result.errorLines.count == 2, "\(result.errors)")
+    #expect(try fixture.outputs() == ["a.png"])
+    #expect(try fixture.text("cc/CURRENT") == "g1\n")
+  }
+
   @Test func `A report that cannot be created exits with 73 before anything is fetched`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])

@@ -47,6 +47,32 @@ import Testing
     #expect(fixture.server.requests.count == requests)
   }
 
+  @Test func `A skipped row is no failure in the progress and in the gallery`() async throws {
+    let fixture = try await failed(.field, Gate())
+
+    let result = try await fixture.run(
+      "retry", "report.jsonl", "--cache-dir", fixture.cache, "--progress", "json", "--gallery", "page.html")
+
+    #expect(result.ending == .exit(75))
+    let progress = result.errorLines.filter { $0.hasPrefix("{") }
+    #expect(progress.last?.hasPrefix(#"{"finished":1,"total":1,"failed":0,"#) == true, "\(result.errors)")
+    let page = try fixture.text("page.html")
+    #expect(page.contains("<li class=\"cancelled\">") && page.contains("<code>skipped</code>"))
+    #expect(!page.contains("bad_row"))
+  }
+
+  @Test(arguments: [["-q"], ["-n"], ["-nq"]])
+  func `A quiet retry and a dry run mention a skipped row once, and exit with 75`(options: [String]) async throws {
+    let fixture = try await failed(.field, Gate())
+
+    let result = try await fixture.start(["retry", "report.jsonl", "--cache-dir", fixture.cache] + options).result()
+
+    #expect(result.ending == .exit(75) && result.output.isEmpty)
+    let skip = "1 row is skipped: the report does not contain \(Need.field.advice)."
+    let introduction = options == ["-n"] ? "Nothing to retry: 0 rows are done. " : ""
+    #expect(result.errors == "thumbs: \(introduction)\(skip)\n")
+  }
+
   @Test func `With --report, the other report has the old line, from which a later retry succeeds`() async throws {
     let isHealthy = Gate()
     let fixture = try await failed(.field, isHealthy)

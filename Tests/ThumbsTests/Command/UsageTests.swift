@@ -40,7 +40,18 @@ import Testing
     #expect(result.ending == .exit(64))
     let lines = result.errorLines
     #expect(lines.last == "  See 'thumbs \(path) --help' for more information.", "\(result.errors)")
-    #expect(lines.dropLast().last?.hasPrefix("Usage: thumbs \(path) [") == true)
+    #expect(lines.contains { $0.hasPrefix("Usage: thumbs \(path) [") })
+  }
+
+  @Test(arguments: [
+    [], ["--nope"], ["--cache-dir"], ["--size", "big"], ["retry"], ["cache", "ls", "--format", "xml"],
+  ])
+  func `The usage and the help after an error have lines of at most 80 characters`(arguments: [String]) async throws {
+    let result = try await CommandFixture().start(arguments).result()
+
+    let lines = result.errorLines.dropFirst()
+    #expect(result.ending == .exit(64) && lines.contains { $0.hasPrefix("Usage: ") })
+    #expect(lines.filter { $0.count > 80 } == [])
   }
 
   @Test func `The error for a missing manifest explains how to read standard input`() async throws {

@@ -130,6 +130,8 @@ import Testing
     #expect(try Configuration.merge(arguments, environment: [:]) == expected)
   }
 
+  private static let dots = String(repeating: "1.", count: 20)
+
   @Test(arguments: [
     ("sizes = 64\nconcurency = 8", "line 2: there is no option 'concurency'. Did you mean 'concurrency'?"),
     ("qualtiy = 8", "line 1: there is no option 'qualtiy'. Did you mean 'quality'?"),
@@ -148,6 +150,9 @@ import Testing
     ("[cache]\nsize = 1", "line 2: there is no option 'size'."),
     ("[cache]\nrepair = true", "line 2: 'repair' can be given only on the command line."),
     ("dry-run = true", "line 1: 'dry-run' can be given only on the command line."),
+    ("size = \(String(repeating: "[", count: 40))", "line 1: values are nested more than 16 deep."),
+    ("user-agent = \"a\nreferer = \"\(dots)\"", "line 1: "), ("referer = 'a\nreferer = '\(dots)'", "line 1: "),
+    ("user-agent = \"a\\\nreferer = \"\(dots)\"", "line 1: "),
     ("retries = 1\nretry = 2", "line 2: 'retries' is set in line 1, too; keep one of them."),
     ("size = 1\nsize = 2", "line 2: "), ("size =", "line 1: "),
     ("quiet = true\nverbose = true", "cannot be used together"),
@@ -176,8 +181,23 @@ import Testing
     #expect(error?.description == "\(path), line \(line): a key has more than 16 parts.")
   }
 
+  @Test(arguments: [(16, "there is no table [a]"), (17, "a key has more than 16 parts")])
+  func `A key may have 16 parts`(count: Int, reason: String) throws {
+    let key = Array(repeating: "a", count: count).joined(separator: ".")
+    let error = #expect(throws: ConfigurationError.self) { try merge("list.txt", "\(key) = 1") }
+
+    #expect(error?.reason.hasPrefix(reason) == true, "\(String(describing: error))")
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `A long key resembles no option, and takes no long time`() throws {
+    let key = String(repeating: "s", count: 200_000)
+    let error = #expect(throws: ConfigurationError.self) { try merge("list.txt", "\(key) = 1") }
+
+    #expect(error?.reason == "there is no option '\(key)'")
+  }
+
   @Test func `Comments and strings may contain any number of dots`() throws {
-    let dots = String(repeating: "1.", count: 20)
+    let dots = Self.dots
     let text = """
       # \(dots)
       user-agent = "\\"\(dots)" # \(dots)

@@ -13,10 +13,10 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
 
 @Suite struct CacheCheckTests {
   private static let disk = FileSystem(
-    name: "ext4", isRemote: false, isReadOnly: false, availableBytes: 1 << 40, totalBytes: 1 << 41)
+    name: "ext4", isReadOnly: false, availableBytes: 1 << 40, totalBytes: 1 << 41)
 
   private static let remote = FileSystem(
-    name: "NFS", isRemote: true, isReadOnly: false, availableBytes: 1 << 40, totalBytes: 1 << 41)
+    name: "NFS", kind: .remote, isReadOnly: false, availableBytes: 1 << 40, totalBytes: 1 << 41)
 
   /// A healthy directory without a cache, changed by `change`.
   private static func condition(_ change: (inout CacheCondition) -> Void = { _ in }) -> CacheCondition {
@@ -35,8 +35,11 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
 
   @Test(arguments: [
     (condition { $0.owner = 0 }, "belongs to user 0", "chown"),
-    (condition { ($0.obstacle, $0.owner, $0.isWritable) = ("/a", 0, false) }, "/a is not a directory", "Move /a away"),
-    (condition { $0.fileSystem?.isVirtual = true }, "no files can be created", "--cache-dir"),
+    (
+      condition { ($0.obstacle, $0.owner, $0.isWritable) = ("/a", 0, false) }, "/a is not a directory",
+      "Move it away so that /c can be created"
+    ),
+    (condition { $0.fileSystem?.kind = .virtual }, "no files can be created", "--cache-dir"),
     (condition { $0.isWritable = false }, "cannot be written", "--cache-dir"),
     (condition { $0.fileSystem?.isReadOnly = true }, "cannot be written", "--cache-dir"),
     (condition { $0.fileSystem = remote }, "NFS", "local disk"),
@@ -81,6 +84,13 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
     #expect(finding.state == .problem && finding.values["variable"] == "CURL_CA_BUNDLE")
     #expect(finding.message == "CURL_CA_BUNDLE names /none/ca.pem, which cannot be read, so https fails.")
     #expect(finding.remedy == "Set CURL_CA_BUNDLE to a PEM file of certificate authorities, or unset it.")
+  }
+
+  @Test func `The reason why cacert of the configuration file cannot be used is part of the problem`() throws {
+    let finding = try finding(CertificateCheck(configured: "/none/ca.pem", environment: [:]))
+
+    let start = "cacert in the configuration file cannot be used, so no run starts: "
+    #expect(finding.state == .problem && finding.message == start + "/none/ca.pem: there is no such file.")
   }
 
   @Test func `A libcurl without TLS is a problem`() {
@@ -140,7 +150,7 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
   @Test(arguments: [(1, Finding.State.problem), (100, .warning), (90_000, .ok)])
   func `Little space is a warning, and too little a problem`(megabytes: Int, state: Finding.State) throws {
     let fileSystem = FileSystem(
-      name: "ext4", isRemote: false, isReadOnly: false, availableBytes: megabytes << 20, totalBytes: 100_000 << 20)
+      name: "ext4", isReadOnly: false, availableBytes: megabytes << 20, totalBytes: 100_000 << 20)
     #expect(try finding(SpaceCheck(path: ".", fileSystem: fileSystem)).state == state)
     #expect(try finding(SpaceCheck(path: ".", fileSystem: nil)).state == .problem)
   }

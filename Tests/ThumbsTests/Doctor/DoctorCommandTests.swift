@@ -5,11 +5,13 @@ import TestSupport
 import Testing
 
 @Suite("thumbs doctor", .timeLimit(.minutes(5))) struct DoctorCommandTests {
-  /// The findings of `thumbs doctor --json`, by check.
+  /// The findings of `thumbs doctor --json`, by check; a problem wins over other findings of the same check.
   private static func findings(_ result: CommandResult) throws -> [String: [String: Any]] {
     let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
     let findings = try #require(object["findings"] as? [[String: Any]])
-    return Dictionary(findings.map { ($0["check"] as? String ?? "", $0) }) { first, _ in first }
+    return Dictionary(findings.map { ($0["check"] as? String ?? "", $0) }) {
+      $1["state"] as? String == "problem" ? $1 : $0
+    }
   }
 
   private static func doctor(
@@ -67,13 +69,16 @@ import Testing
   @Test(arguments: [
     ("nope = 1\n", "configuration", "c.toml, line 1: there is no option 'nope'."),
     ("size = [", "configuration", "c.toml, line 1: "), ("cacert = \"/nope.pem\"\n", "certificates", "/nope.pem"),
+    ("cacert = \"pipe\"\n", "certificates", "pipe: is not a regular file"),
+    ("[retry]\ncacert = \"/nope.pem\"\n", "certificates", "/nope.pem"),
+    ("quiet = true\n[retry]\nverbose = true\n", "configuration", "cannot be used together"),
   ])
   func `An error in the configuration file is a problem with a remedy`(
     text: String, check: String, message: String
   ) async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write(text, as: "c.toml")
-    let result = try await Self.doctor(fixture, environment: ["THUMBS_CONFIG": "c.toml"])
+    let result = try await Self.doctor(fixture, environment: ["THUMBS_CONFIG": "c.toml"], setup: "mkfifo pipe")
     let finding = try #require(try Self.findings(result)[check])
 
     #expect(result.ending == .exit(1) && finding["state"] as? String == "problem")
@@ -96,8 +101,10 @@ import Testing
   @Test func `A cache that is a file, damaged or locked is reported`() async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write("g1\n", as: "file")
+    #expect(symlink("nowhere", fixture.directory.path("link")) == 0)
     for (path, message) in [
       ("file/cache", "file is not a directory"), ("file", "file is not a directory"), ("/proc/cache", "is on proc"),
+      ("link", "link is not a directory"), ("link/cache", "link is not a directory"),
     ] {
       let finding = try Self.findings(try await fixture.run("doctor", "--json", "--cache-dir", path))["cache"]
       #expect(finding?["state"] as? String == "problem")

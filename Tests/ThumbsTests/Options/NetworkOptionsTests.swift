@@ -13,7 +13,7 @@ import Testing
     #expect(ours.concurrency == defaults.concurrency && ours.perHost == defaults.perHost)
     #expect(ours.retry == defaults.retry && ours.limits == defaults.limits)
     #expect(ours.headerFields == defaults.headerFields)
-    let transport = options.transportConfiguration(home: "/home/me")
+    let transport = options.transportConfiguration(environment: ["HOME": "/home/me"])
     #expect(transport.insecureHosts.isEmpty && transport.netrc == nil && transport.maxConnections == 256)
   }
 
@@ -28,7 +28,7 @@ import Testing
     #expect(fields[.userAgent] == "robot/1" && fields[.referer] == "https://site.example/" && fields[.accept] != nil)
     #expect(try Credentials(options, environment: [:]).headerFields[values: .init("X-A")!] == ["1", "2"])
     #expect(options.configuration.limits.addresses == .publicOnly)
-    let transport = options.transportConfiguration(home: "/home/me")
+    let transport = options.transportConfiguration(environment: ["HOME": "/home/me"])
     #expect(transport.insecureHosts == ["xn--bcher-kva.example", "h:8443", "[::1]"])
     #expect(transport.netrc == "/home/me/.netrc" && transport.maxConnections == 300)
   }

@@ -97,7 +97,7 @@ import Testing
     let advice = names.compactMap { OptionAdvice.advice(for: $0, in: .retry) }.filter {
       !$0.contains("in 'thumbs fetch'")
     }
-    let named = advice.flatMap { $0.matches(of: #/(?:^|[ '])(--?[a-z][a-z\-]*)/#).map { String($0.1) } }
+    let named = advice.flatMap(OptionAdvice.options(in:))
 
     #expect(names.allSatisfy { OptionAdvice.advice(for: $0, in: .retry) != nil })
     #expect(Set(named).subtracting(known) == ["--version"])

@@ -92,7 +92,7 @@ extension RetryReport {
     let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
     let row = try #require(try report([field]).rows.first)
     guard case .bad(let bad) = row.entry else { throw CancellationError() }
-    #expect(try report([field]).retriedCount == 0)
+    #expect(try report([field]).requestedCount == 0)
     #expect(row.kept == field.json.dropLast())
     var line = ReportLine(bad)
     line.again = row.again
@@ -107,12 +107,28 @@ extension RetryReport {
     let field = try failed(.http(503)) { $0.options.headers = [try! HeaderOption("x-key: secret")] }
     let report = try report(secret + [field, failed(.http(503))])
 
-    #expect(report.rows.count == 4 && report.retriedCount == 1 && report.lineNumbers == [1, 2, 3, 4])
+    #expect(report.rows.count == 4 && report.requestedCount == 1 && report.lineNumbers == [1, 2, 3, 4])
     #expect(
       report.introduction
         == "Retrying 1 row: 0 rows are done. 2 rows are skipped: the report does not contain the credentials of the "
         + "URL; run thumbs fetch with the manifest again. 1 row is skipped: the report does not contain the row's "
         + "header field x-key; give it with --header.")
+  }
+
+  @Test func `Rows that are not requested again neither count nor decide about the directory`() throws {
+    let retried = try failed(.http(503))
+    let skipped = try ["a", "b"].map { directory in
+      var line = try failed(.http(503), url: "http://me:secret@a/a.png")
+      line.again?.directory = directory
+      return line
+    }
+    let unusable = ReportLine(BadRow(index: 1, line: 2, name: nil, reason: "No."))
+    let all = try report(skipped + [unusable, retried], .allFailed)
+    let others = try report(skipped + [unusable], .allFailed)
+
+    #expect(all.directories == ["out"] && all.requestedCount == 1 && all.rows.count == 4)
+    #expect(others.directories == [] && others.otherDirectory == "a" && others.requestedCount == 0)
+    #expect(others.introduction.hasPrefix("Nothing to retry: 0 rows are done. 2 rows are skipped: "))
   }
 
   @Test func `A row whose secrets are not in the report is a bad row that names them`() throws {

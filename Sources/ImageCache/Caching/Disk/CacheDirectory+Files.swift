@@ -6,7 +6,7 @@ extension CacheDirectory {
   func checkOwner() throws(DiskCacheError) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_uid != geteuid() else { return }
-    throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.")
+    throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.", isLasting: true)
   }
 
   /// Returns the size of a file in bytes; 0 if it does not exist. Must not open the file: closing a descriptor of the
@@ -28,7 +28,7 @@ extension CacheDirectory {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw DiskCacheError(systemCall: "fstat", path: path) }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
-      throw DiskCacheError(.io, "\(path) is not a file of this user; the disk cache is off.")
+      throw DiskCacheError(.io, "\(path) is not a file of this user; the disk cache is off.", isLasting: true)
     }
     var bytes = [UInt8](repeating: 0, count: limit)
     let count = read(descriptor, &bytes, bytes.count)

@@ -49,27 +49,15 @@ struct CacheDirectory: Sendable {
   ///
   /// - Throws: If that fails, or the directory belongs to another user.
   func create() throws(DiskCacheError) {
-    let code = Self.make(path)
-    guard code == 0 else {
+    if let code = makeDirectories(path, mode: 0o700).failure?.code {
       let reason = String(cString: strerror(code))
-      throw DiskCacheError(.io, "Cannot create the cache directory \(path): \(reason); the disk cache is off.")
+      throw DiskCacheError(
+        code, "Cannot create the cache directory \(path): \(reason); the disk cache is off.")
     }
     try checkOwner()
     guard access(path + "/CACHEDIR.TAG", F_OK) != 0 else { return }
     // Another process may create the file at the same time.
     _ = try write(Self.tag, toNew: path + "/CACHEDIR.TAG")
-  }
-
-  /// Creates the directory at `path` and its missing parents with mode 0700. Returns an `errno` value; 0 on success, or
-  /// if the directory exists.
-  private static func make(_ path: String) -> Int32 {
-    guard mkdir(path, 0o700) != 0 else { return 0 }
-    let code = errno
-    var status = stat()
-    if code == EEXIST { return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR ? 0 : ENOTDIR }
-    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    guard code == ENOENT, parent != path, make(parent) == 0 else { return code }
-    return mkdir(path, 0o700) == 0 || errno == EEXIST ? 0 : errno
   }
 
   /// Makes `number` the current generation of all processes. The caller holds the lock.

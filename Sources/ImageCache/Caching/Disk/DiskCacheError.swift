@@ -25,11 +25,16 @@ public struct DiskCacheError: Error, Hashable, Sendable {
   public var code: Code
   /// One sentence for people.
   public var message: String
+  /// True if the cause stays until somebody ends it, such as missing permissions: the cache is off for the whole run.
+  let isLasting: Bool
 
   /// Creates an error with a code and a message.
   public init(_ code: Code, _ message: String) {
-    self.code = code
-    self.message = message
+    self.init(code, message, isLasting: code == .newerSchema || code == .networkFileSystem)
+  }
+
+  init(_ code: Code, _ message: String, isLasting: Bool) {
+    (self.code, self.message, self.isLasting) = (code, message, isLasting)
   }
 }
 
@@ -42,8 +47,13 @@ extension DiskCacheError {
   /// Creates the error of a failed system call on `path` from `errno`.
   init(systemCall: String, path: String) {
     let number = errno
-    let isFull = number == ENOSPC || number == EDQUOT
-    self.init(isFull ? .diskFull : .io, "\(systemCall) \(path): \(String(cString: strerror(number)))")
+    self.init(number, "\(systemCall) \(path): \(String(cString: strerror(number)))")
+  }
+
+  /// Creates the error with `message` that the `errno` value `number` caused.
+  init(_ number: Int32, _ message: String) {
+    let isLasting = [EACCES, EPERM, EROFS, ENOTDIR, ENOENT, ELOOP].contains(number)
+    self.init(number == ENOSPC || number == EDQUOT ? .diskFull : .io, message, isLasting: isLasting)
   }
 
   /// Translates an error from SQLite.

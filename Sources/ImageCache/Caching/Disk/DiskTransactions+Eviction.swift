@@ -160,27 +160,24 @@ extension DiskTransactions {
     var (sources, sum, rows) = (0, 0, 0)
     /// The number of rows behind each source that are not evicted yet.
     var left: [Int: Int] = [:]
+    var gone: Set<Int> = []
     for slot in order.first(.max) where sum + rows * Self.rowBytes < excess {
       guard let (row, bytes) = try content(of: slot) else { continue }
-      // A source goes with the last of its thumbnails.
-      if try isLast(row, &left) { sources += 1 }
+      if try isLast(row, &left, &gone) { sources += 1 }
       sum += bytes
       rows += 1
     }
     return (sources, sum)
   }
 
-  /// Returns true if an eviction of `row` leaves no thumbnail or original of its source.
-  private func isLast(_ row: Int, _ left: inout [Int: Int]) throws -> Bool {
-    let source = RowNumber.source(of: row)
-    let count = try left[source] ?? rows(behind: source).count
-    switch RowNumber.kind(of: row) {
-    case .source: return count == 0
-    case .verdict: return false
-    case .thumbnail, .original:
-      left[source] = count - 1
-      return count == 1
-    }
+  /// Returns true if an eviction of `row` removes its source, which goes with the last row behind it. The source's own
+  /// row may come before or after that one, and the source counts only once.
+  private func isLast(_ row: Int, _ left: inout [Int: Int], _ gone: inout Set<Int>) throws -> Bool {
+    let (kind, source) = (RowNumber.kind(of: row), RowNumber.source(of: row))
+    guard kind != .verdict else { return false }
+    let count = try (left[source] ?? rows(behind: source).count) - (kind == .source ? 0 : 1)
+    left[source] = count
+    return count <= 0 && gone.insert(source).inserted
   }
 
   /// Returns the approximate size of all rows.

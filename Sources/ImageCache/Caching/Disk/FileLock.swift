@@ -25,10 +25,11 @@ final class FileLock: Sendable {
     // If this throws, `deinit` closes the descriptor, because all properties are initialized.
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
-      throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.")
+      throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.", isLasting: true)
     }
     guard status.st_mode & 0o022 == 0 else {
-      throw DiskCacheError(.io, "Other users may write to \(path) (chmod go-w); the disk cache is off.")
+      throw DiskCacheError(
+        .io, "Other users may write to \(path) (chmod go-w); the disk cache is off.", isLasting: true)
     }
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
       if errno == EWOULDBLOCK { throw DiskCacheError(.busy, "\(path) is being removed.") }

@@ -58,7 +58,7 @@ extension CacheCondition {
   /// Measures the condition of the cache in `path`, which may not exist. Sources are fresh or stale as of `now`.
   public init(measuring path: String, at now: Date = Date()) {
     let directory = CacheDirectory(path: path)
-    let place = Self.nearestDirectory(of: path)
+    let place = Self.nearestPlace(of: path)
     var status = stat()
     let exists = stat(path, &status) == 0
     self.init(
@@ -92,11 +92,15 @@ extension CacheCondition {
     return errno == EWOULDBLOCK ? .held : .unusable(String(cString: strerror(errno)))
   }
 
-  /// Returns `path`, or else its nearest parent that exists, which may be a file.
-  private static func nearestDirectory(of path: String) -> String {
-    var place = URL(fileURLWithPath: path)
-    while access(place.path, F_OK) != 0, place.path != "/" { place.deleteLastPathComponent() }
-    return place.path
+  /// Returns `path`, or else its nearest parent that exists, which may be a file or a link to nothing.
+  private static func nearestPlace(of path: String) -> String {
+    var place = path
+    var status = stat()
+    while lstat(place, &status) != 0 {
+      guard let slash = place.lastIndex(of: "/") else { return "." }
+      place = slash == place.startIndex ? "/" : String(place[..<slash])
+    }
+    return place
   }
 }
 

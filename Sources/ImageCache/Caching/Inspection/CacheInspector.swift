@@ -33,8 +33,9 @@ public struct CacheInspector: Sendable {
     }
   }
 
-  /// Returns how many sources would have to be evicted for the cache to hold at most `limit` bytes, and the size of
-  /// their contents. Sources with a last use later than `now`, from a clock that ran ahead, are evicted first.
+  /// Returns how many sources would be evicted until the cache holds at most `limit` bytes, and the size of the
+  /// contents of all rows evicted until then, which may be thumbnails of sources that keep others. Both are estimates.
+  /// Sources with a last use later than `now`, from a clock that ran ahead, are evicted first.
   ///
   /// - Parameters:
   ///   - limit: the limit in bytes; nil for the limit of the cache itself.

@@ -3,26 +3,35 @@ import Foundation
 
 /// The file system of a directory.
 public struct FileSystem: Hashable, Sendable {
+  /// The kinds of file systems, as far as the disk cache distinguishes them.
+  public enum Kind: Hashable, Sendable {
+    /// On a disk or in the memory of this machine.
+    case local
+    /// A network or FUSE file system, on which the disk cache is off.
+    case remote
+    /// An interface of the kernel, such as `/proc`, in which nobody can create files.
+    case virtual
+  }
+
   /// The name, such as `ext4`, or else the number of `statfs(2)` in hexadecimal digits.
   public var name: String
-  /// True if it is a network or FUSE file system, on which the disk cache is off.
-  public var isRemote: Bool
+  /// The kind.
+  public var kind: Kind
   /// True if nothing on it can be changed.
   public var isReadOnly: Bool
   /// The bytes that this user may still write.
   public var availableBytes: Int
   /// The size of the file system in bytes.
   public var totalBytes: Int
-  /// True if it is an interface of the kernel, such as `/proc`, in which nobody can create files.
-  public var isVirtual: Bool
 
   /// Creates a description from its parts.
-  public init(
-    name: String, isRemote: Bool, isReadOnly: Bool, availableBytes: Int, totalBytes: Int, isVirtual: Bool = false
-  ) {
-    (self.name, self.isRemote, self.isReadOnly, self.isVirtual) = (name, isRemote, isReadOnly, isVirtual)
+  public init(name: String, kind: Kind = .local, isReadOnly: Bool, availableBytes: Int, totalBytes: Int) {
+    (self.name, self.kind, self.isReadOnly) = (name, kind, isReadOnly)
     (self.availableBytes, self.totalBytes) = (availableBytes, totalBytes)
   }
+
+  /// True if it is a network or FUSE file system, on which the disk cache is off.
+  public var isRemote: Bool { kind == .remote }
 
   /// True if less space is left than the cache leaves to others: a twentieth of the file system, at most 1 GiB.
   public var isShort: Bool { FileSystemSpace(available: availableBytes, whole: totalBytes).isShort }
@@ -36,9 +45,9 @@ extension FileSystem {
     let type = UInt32(truncatingIfNeeded: status.f_type)
     let (remote, virtual) = (CacheDirectory.remoteFileSystems[type], Self.virtualNames[type])
     self.init(
-      name: remote ?? virtual ?? Self.names[type] ?? "0x" + String(type, radix: 16), isRemote: remote != nil,
-      isReadOnly: Int(status.f_flags) & Int(ST_RDONLY) != 0, availableBytes: space.available,
-      totalBytes: space.whole, isVirtual: virtual != nil)
+      name: remote ?? virtual ?? Self.names[type] ?? "0x" + String(type, radix: 16),
+      kind: remote != nil ? .remote : virtual != nil ? .virtual : .local,
+      isReadOnly: Int(status.f_flags) & Int(ST_RDONLY) != 0, availableBytes: space.available, totalBytes: space.whole)
   }
 
   /// Magic numbers from `statfs(2)` of interfaces of the kernel.

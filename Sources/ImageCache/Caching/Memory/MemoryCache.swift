@@ -47,7 +47,7 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
     let insertion = shards[shard(of: key)].withLock {
       $0.insert(value, for: key, cost: max(1, cost), evicted: &evicted)
     }
-    // The older value of the key is no eviction.
+    // The replaced value of the key does not count. A refused value may have replaced none.
     let count = insertion == .inserted ? evicted.count : evicted.count - 1
     if count > 0 { onEviction(count) }
     return insertion != .refused

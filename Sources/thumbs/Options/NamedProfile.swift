@@ -1,7 +1,12 @@
 import ArgumentParser
 import ImageCache
 
-extension InkProfile {
+/// A profile of inks with the file that it comes from.
+struct NamedProfile: Hashable, Sendable {
+  /// The path of the file, as given on the command line.
+  let path: String
+  let profile: InkProfile
+
   /// The maximum length of a profile in bytes. Those of printing conditions have up to 3 MB.
   private static let longest = 16 << 20
 
@@ -12,7 +17,7 @@ extension InkProfile {
     do {
       let bytes = try ByteSource.open(path, expecting: "an ICC profile").bytes(limit: Self.longest)
       guard let bytes else { throw ValidationError("\(path) is longer than \(ByteSize(count: Self.longest)).") }
-      try self.init(bytes)
+      (self.path, profile) = (path, try InkProfile(bytes))
     } catch let error as ManifestError {
       throw ValidationError("\(error)")
     } catch let error as ImageError {
