@@ -3,31 +3,44 @@ import BatchFetch
 /// The unfinished rows, keyed by their names and URLs. Its size is bounded by the number of rows that the batch pulls
 /// ahead, not by the manifest.
 struct RowDependencies {
-  private struct UnfinishedRow {
-    let index: Int
-    let end: Milestone
-  }
-
-  /// Nearly always one row per key.
-  private var rows: [String: [UnfinishedRow]] = [:]
+  private var rows: [String: UnfinishedRows] = [:]
 
   /// Returns the ends of the rows that `row` depends on: unfinished earlier rows with a matching name or URL.
   func ends(of row: ManifestRow) -> [Milestone] {
-    row.options.depends.flatMap { key in (rows[key] ?? []).map(\.end) }
+    row.options.depends.flatMap { key in rows[key]?.ends ?? [] }
   }
 
   /// Adds `row`, which is unfinished until it reaches `end`.
   mutating func begin(_ row: ManifestRow, end: Milestone) {
-    for key in row.keys { rows[key, default: []].append(UnfinishedRow(index: row.index, end: end)) }
+    for key in row.keys { rows[key, default: UnfinishedRows()].insert(row.index, end: end) }
   }
 
   /// Removes `row`, which has finished.
   mutating func end(_ row: ManifestRow) {
     for key in row.keys {
       guard let place = rows.index(forKey: key) else { continue }
-      rows.values[place].removeAll { $0.index == row.index }
+      rows.values[place].remove(row.index)
       if rows.values[place].isEmpty { rows.remove(at: place) }
     }
+  }
+}
+
+/// The unfinished rows with the same key. Nearly always one, which needs no memory of its own; a list that repeats one
+/// URL has thousands.
+private struct UnfinishedRows {
+  private var first: (index: Int, end: Milestone)?
+  private var others: [Int: Milestone] = [:]
+
+  var isEmpty: Bool { first == nil && others.isEmpty }
+
+  var ends: [Milestone] { (first.map { [$0.end] } ?? []) + others.values }
+
+  mutating func insert(_ index: Int, end: Milestone) {
+    if isEmpty { first = (index, end) } else { others[index] = end }
+  }
+
+  mutating func remove(_ index: Int) {
+    if first?.index == index { first = nil } else { others[index] = nil }
   }
 }
 
