@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite(.timeLimit(.minutes(5))) struct LoopbackServerTests {
+@Suite(.timeLimit(.minutes(20))) struct LoopbackServerTests {
   /// Thread A runs the `deinit` of a server while threads B end its connections. Threads C open sockets, which reuse
   /// the descriptors that B closes, and check that A does not shut down any of them.
   @Test func `A deallocated server shuts down only its own descriptors`() async throws {

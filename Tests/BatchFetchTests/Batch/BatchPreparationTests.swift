@@ -5,7 +5,7 @@ import Testing
 @testable import BatchFetch
 
 /// The step of a batch that several threads take at a time.
-@Suite(.timeLimit(.minutes(5))) struct BatchPreparationTests {
+@Suite(.timeLimit(.minutes(20))) struct BatchPreparationTests {
   private static let image = SampleImage.png(width: 8, height: 8)
 
   private func pipeline(renderThreads: Int) -> ThumbnailPipeline {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct CallerPriorityTests {
+@Suite(.timeLimit(.minutes(20))) struct CallerPriorityTests {
   /// A caller that only records its priority.
   private final class Caller: PrioritizedCaller {
     let followed = Recorder<Priority>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct InboxTests {
+@Suite(.timeLimit(.minutes(20))) struct InboxTests {
   /// Owns an inbox.
   private final class Caller: Sendable {
     let inbox: Inbox<Int>

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct PriorityLineTests {
+@Suite(.timeLimit(.minutes(20))) struct PriorityLineTests {
   @Test func `The highest priority leaves first, and the oldest element within a priority`() {
     var line = NamedLine(("a", .low), ("b", .normal), ("c", .high), ("d", .normal), ("e", .low), ("f", .high))
     #expect(line.line.count == 6 && line.line.first == "c" && line.line.topPriority == .high)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct SlotMapTests {
+@Suite(.timeLimit(.minutes(20))) struct SlotMapTests {
   @Test func `A value is found and changed by its key`() {
     var map = SlotMap<[String]>()
     let (a, b) = (map.insert(["a"]), map.insert(["b"]))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct WorkQueueTests {
+@Suite(.timeLimit(.minutes(20))) struct WorkQueueTests {
   @Test func `A queue of one thread does its work in order`() async {
     let queue = WorkQueue(label: "test", width: 1)
     let done = Recorder<Int>()

@@ -4,7 +4,7 @@ import Testing
 @testable import BatchFetch
 
 /// Downloads that wait for milestones.
-@Suite(.timeLimit(.minutes(5))) struct DownloadMilestoneTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadMilestoneTests {
   private let transport = ScriptedTransport { request, _ in
     request.source.lastPathComponent == "held" ? [.hold] : .response([1])
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct FileAccessTests {
+@Suite(.timeLimit(.minutes(20))) struct FileAccessTests {
   private let directory: TemporaryDirectory
   private let request: DownloadRequest
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct ByteBudgetTests {
+@Suite(.timeLimit(.minutes(20))) struct ByteBudgetTests {
   @Test func `A budget suspends downloads above its limit and resumes them at the limit`() async {
     let changes = Recorder<Bool>()
     let budget = ByteBudget(limit: 100) { changes.record($0) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct PipelineMetricsTests {
+@Suite(.timeLimit(.minutes(20))) struct PipelineMetricsTests {
   private static func value(_ metrics: TestMetrics, _ name: String, _ labels: [(String, String)] = []) throws -> Int64 {
     try metrics.expectCounter(name, labels).totalValue
   }

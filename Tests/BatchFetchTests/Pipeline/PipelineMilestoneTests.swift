@@ -4,7 +4,7 @@ import Testing
 @testable import BatchFetch
 
 /// Requests that wait for milestones.
-@Suite(.timeLimit(.minutes(5))) struct PipelineMilestoneTests {
+@Suite(.timeLimit(.minutes(20))) struct PipelineMilestoneTests {
   @Test func `A request begins once all of its milestones are reached`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()

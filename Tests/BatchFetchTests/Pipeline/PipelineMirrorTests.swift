@@ -5,7 +5,7 @@ import Testing
 @testable import BatchFetch
 
 /// Requests with mirrors.
-@Suite(.timeLimit(.minutes(5))) struct PipelineMirrorTests {
+@Suite(.timeLimit(.minutes(20))) struct PipelineMirrorTests {
   private func request(_ fixture: PipelineFixture, _ paths: [String]) -> ThumbnailRequest {
     var request = fixture.request(paths[0])
     request.mirrors = paths.dropFirst().map { fixture.server.url($0) }

@@ -5,7 +5,7 @@ import Testing
 @testable import BatchFetch
 
 /// The progress of requests for thumbnails.
-@Suite(.timeLimit(.minutes(5))) struct PipelineProgressTests {
+@Suite(.timeLimit(.minutes(20))) struct PipelineProgressTests {
   private static let image = SampleImage.png(width: 8, height: 8)
 
   /// Sends an image in two pieces, and holds the second until the test resumes. `gone` then fails instead.

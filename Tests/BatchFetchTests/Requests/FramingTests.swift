@@ -4,7 +4,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite("Header fields for framing and connections", .timeLimit(.minutes(5))) struct FramingTests {
+@Suite("Header fields for framing and connections", .timeLimit(.minutes(20))) struct FramingTests {
   static let names = [
     "Content-Length", "transfer-encoding", "Connection", "Keep-Alive", "Proxy-Authorization", "proxy-connection", "TE",
     "Trailer", "Upgrade", "Expect", "HTTP2-Settings",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct RobotsFileTests {
+@Suite(.timeLimit(.minutes(20))) struct RobotsFileTests {
   private func allows(_ text: String, _ path: String, as productToken: String = "thumbs") -> Bool {
     RobotsFile(text.utf8, productToken: productToken).allows(path: path)
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct RobotsGateTests {
+@Suite(.timeLimit(.minutes(20))) struct RobotsGateTests {
   private typealias Outcome = Result<Download, FetchFailure>
 
   /// A server whose responses the test sends.

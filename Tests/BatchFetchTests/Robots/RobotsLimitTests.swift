@@ -17,7 +17,7 @@ private struct CountedBytes: RandomAccessCollection {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct RobotsLimitTests {
+@Suite(.timeLimit(.minutes(20))) struct RobotsLimitTests {
   private func file(_ text: String) -> RobotsFile { RobotsFile(text.utf8, productToken: "thumbs") }
 
   private static let many = 10_000

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct RobotsTableTests {
+@Suite(.timeLimit(.minutes(20))) struct RobotsTableTests {
   private typealias Table = RobotsTable<String>
 
   private func key(_ host: String) -> Table.Key { .init(scheme: .https, host: host, productToken: "thumbs") }

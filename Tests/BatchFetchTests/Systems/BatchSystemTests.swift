@@ -4,7 +4,7 @@ import Testing
 
 /// The batch: many requests as one, with progress, an asynchronous sequence, and a cancel that spares work that others
 /// need.
-@Suite(.timeLimit(.minutes(5))) struct BatchSystemTests {
+@Suite(.timeLimit(.minutes(20))) struct BatchSystemTests {
   /// One report of progress, with the element's index and the failure code of its outcome.
   private struct Report: Sendable, Equatable {
     let finished: Int

@@ -6,7 +6,7 @@ import Testing
 @testable import BatchFetch
 
 /// Download operations together with others: order, limits, dependencies, shared downloads, and release.
-@Suite(.timeLimit(.minutes(5))) struct DownloadOperationQueueTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadOperationQueueTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
   private let quick = ScriptedTransport { _, _ in .response([1]) }
   private let queue = OperationQueue()

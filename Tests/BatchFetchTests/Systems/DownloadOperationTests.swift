@@ -7,7 +7,7 @@ import Testing
 @testable import BatchFetch
 
 /// The download operation: progress, the end, a failure, a cancel, pause and resume.
-@Suite(.timeLimit(.minutes(5))) struct DownloadOperationTests {
+@Suite(.timeLimit(.minutes(20))) struct DownloadOperationTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
   private let quick = ScriptedTransport { _, _ in .response([1]) }
   private let queue = OperationQueue()

@@ -5,7 +5,7 @@ import Testing
 
 /// The last block of a dispatch group: a batch calls its completion once, after the handlers of all items have
 /// returned, whatever became of the items. Its group can be joined.
-@Suite(.timeLimit(.minutes(5))) struct GroupCompletionTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupCompletionTests {
   enum Situation: String, CaseIterable {
     case empty, new, cached, failing, joined, canceled
   }

@@ -8,7 +8,7 @@ import Testing
 /// The operation subclass: its flags and its key-value notifications. On Linux, Foundation itself is the only observer
 /// of these: they make dependents ready, remove an operation from its queue, call its completion block, and end
 /// blocking waits.
-@Suite(.timeLimit(.minutes(5))) struct OperationSubclassTests {
+@Suite(.timeLimit(.minutes(20))) struct OperationSubclassTests {
   private let work = ManualWork()
   private let queue = OperationQueue(width: 1)
 

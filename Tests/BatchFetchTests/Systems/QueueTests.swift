@@ -6,7 +6,7 @@ import Testing
 
 /// The queue: its limit, suspension, canceling everything, waiting, priorities, dependencies and completion blocks. A
 /// downloader offers most of it. The rest is tested on Foundation's `OperationQueue`, on which the library is built.
-@Suite(.timeLimit(.minutes(5))) struct QueueTests {
+@Suite(.timeLimit(.minutes(20))) struct QueueTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
   private let quick = ScriptedTransport { _, _ in .response([1]) }
 

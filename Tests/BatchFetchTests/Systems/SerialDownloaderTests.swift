@@ -6,7 +6,7 @@ import Testing
 
 /// The serial downloader: one connection, and items that have priorities, depend on one another, and are named by
 /// configuration files. Observers, which are held weakly, follow it.
-@Suite(.timeLimit(.minutes(5))) struct SerialDownloaderTests {
+@Suite(.timeLimit(.minutes(20))) struct SerialDownloaderTests {
   private let held = ScriptedTransport { _, _ in [.hold] + .response([1]) }
 
   @Test func `Items run one at a time, by priority, but none before the item that it depends on`() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// The table of icons: three load at a time, each image once, and each row shows a placeholder until it is reloaded
 /// with its icon. Rows that scroll out of sight are canceled.
-@Suite(.timeLimit(.minutes(5))) struct TableOfIconsTests {
+@Suite(.timeLimit(.minutes(20))) struct TableOfIconsTests {
   private static let icon = [ScriptedTransport.Step].response(
     SampleImage.png(width: 20, height: 20), fields: [.cacheControl: "max-age=3600"])
 

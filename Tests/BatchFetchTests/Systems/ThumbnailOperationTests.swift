@@ -9,7 +9,7 @@ import Testing
 
 /// The thumbnail operation: result, failure, progress, cancel, priorities, dependencies, mirrors, and work shared with
 /// other callers.
-@Suite(.timeLimit(.minutes(5))) struct ThumbnailOperationTests {
+@Suite(.timeLimit(.minutes(20))) struct ThumbnailOperationTests {
   private static let image = SampleImage.png(width: 40, height: 30)
 
   private let queue = OperationQueue()

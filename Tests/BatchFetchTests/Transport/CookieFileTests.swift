@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatchFetch
 
-@Suite(.timeLimit(.minutes(5))) struct CookieFileTests {
+@Suite(.timeLimit(.minutes(20))) struct CookieFileTests {
   /// Returns a line of a file.
   private static func line(
     _ domain: String, subdomains: Bool = false, path: String = "/", secure: Bool = false, expiry: String = "0",

@@ -4,7 +4,7 @@ import Testing
 @testable import BatchFetch
 
 /// Failures during the TLS handshake. NginxSecureTests covers bad certificates.
-@Suite("TLS handshakes", .timeLimit(.minutes(5))) struct HandshakeTests {
+@Suite("TLS handshakes", .timeLimit(.minutes(20))) struct HandshakeTests {
   struct Server: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let steps: [ServerReply.Step]

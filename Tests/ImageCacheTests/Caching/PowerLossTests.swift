@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("Power failures", .timeLimit(.minutes(5)))
+@Suite("Power failures", .timeLimit(.minutes(20)))
 struct PowerLossTests {
   private typealias Fixtures = CacheFixtures
   private static let kept = 0..<300

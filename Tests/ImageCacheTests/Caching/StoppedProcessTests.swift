@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageCache
 
-@Suite("Processes stopped with SIGSTOP", .timeLimit(.minutes(5)))
+@Suite("Processes stopped with SIGSTOP", .timeLimit(.minutes(20)))
 struct StoppedProcessTests {
   private typealias Fixtures = CacheFixtures
   private static let processes = 3

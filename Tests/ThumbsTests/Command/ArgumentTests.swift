@@ -5,7 +5,7 @@ import Testing
 @testable import thumbs
 
 /// URLs and manifests on the command line.
-@Suite("thumbs fetch: arguments", .timeLimit(.minutes(5))) struct ArgumentTests {
+@Suite("thumbs fetch: arguments", .timeLimit(.minutes(20))) struct ArgumentTests {
   @Test func `URLs and manifests mix, and the rows follow the command line, then --input-file`() async throws {
     let fixture = try CommandFixture()
     let urls = ["/a.png", "/b.png", "/c.png"].map(fixture.server.url)

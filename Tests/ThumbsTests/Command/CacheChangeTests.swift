@@ -3,7 +3,7 @@ import ImageCache
 import TestSupport
 import Testing
 
-@Suite("thumbs cache show, verify, prune, rm, limit", .timeLimit(.minutes(5))) struct CacheChangeTests {
+@Suite("thumbs cache show, verify, prune, rm, limit", .timeLimit(.minutes(20))) struct CacheChangeTests {
   /// Returns a fixture whose cache contains three images and one failure.
   private static func filled() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs cache", .timeLimit(.minutes(5))) struct CacheCommandTests {
+@Suite("thumbs cache", .timeLimit(.minutes(20))) struct CacheCommandTests {
   /// Returns a fixture whose cache contains two images and one failure.
   private static func filled() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }

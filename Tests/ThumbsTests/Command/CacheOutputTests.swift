@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The output of thumbs cache", .timeLimit(.minutes(5))) struct CacheOutputTests {
+@Suite("The output of thumbs cache", .timeLimit(.minutes(20))) struct CacheOutputTests {
   /// Returns a fixture whose cache contains three images and one failure.
   private static func filled() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }

@@ -4,7 +4,7 @@ import ImageCache
 import TestSupport
 import Testing
 
-@Suite("thumbs cache verify --repair", .timeLimit(.minutes(5))) struct CacheRepairTests {
+@Suite("thumbs cache verify --repair", .timeLimit(.minutes(20))) struct CacheRepairTests {
   /// Damage to a cache of three images, and the number of images that a repair leaves.
   struct Damage: Sendable, CustomTestStringConvertible {
     let code: String

@@ -5,7 +5,7 @@ import Testing
 @testable import thumbs
 
 /// Secrets that are not on the command line, and certificate authorities.
-@Suite("thumbs fetch: credentials", .timeLimit(.minutes(5))) struct CredentialTests {
+@Suite("thumbs fetch: credentials", .timeLimit(.minutes(20))) struct CredentialTests {
   @Test func `Header fields come from options, files and environment variables`() async throws {
     let fixture = try CommandFixture()
     _ = try fixture.directory.write("# a comment\n\nX-File: f\r\n  Accept:  image/png \n", as: "fields.txt")

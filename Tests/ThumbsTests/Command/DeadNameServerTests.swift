@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests the system's resolver with a silent name server, inside mount and network namespaces of the test.
-@Suite("Dead name servers", .timeLimit(.minutes(5))) struct DeadNameServerTests {
+@Suite("Dead name servers", .timeLimit(.minutes(20))) struct DeadNameServerTests {
   private static let unshare = ["unshare", "--mount", "--net"]
   private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../Servers/names.py").standardizedFileURL.path

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch --dry-run", .timeLimit(.minutes(5))) struct DryRunTests {
+@Suite("thumbs fetch --dry-run", .timeLimit(.minutes(20))) struct DryRunTests {
   @Test func `A dry run prints every file and its URL, sends no request and writes nothing`() async throws {
     let fixture = try CommandFixture()
     let list = "http://a.example/x.png\nhttp://b.example/x.png\nhttp://user:secret@a.example/y.jpg\n"

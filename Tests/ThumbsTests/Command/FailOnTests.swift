@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Runs the command with images that are damaged, between whole ones.
-@Suite("thumbs fetch: --fail-on", .timeLimit(.minutes(5))) struct FailOnTests {
+@Suite("thumbs fetch: --fail-on", .timeLimit(.minutes(20))) struct FailOnTests {
   private static let whole = SampleImage.png(width: 300, height: 200)
   private static let cut = Array(whole.dropLast(whole.count / 3))
   private static let corrupt = whole.indices.map { $0 == whole.count / 2 ? whole[$0] ^ 0x55 : whole[$0] }

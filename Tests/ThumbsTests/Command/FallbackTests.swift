@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: the fallback image", .timeLimit(.minutes(5))) struct FallbackTests {
+@Suite("thumbs fetch: the fallback image", .timeLimit(.minutes(20))) struct FallbackTests {
   private let fixture: CommandFixture
   private let isHealthy = Gate()
 

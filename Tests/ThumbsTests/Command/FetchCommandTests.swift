@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: files, report, cache", .timeLimit(.minutes(5))) struct FetchCommandTests {
+@Suite("thumbs fetch: files, report, cache", .timeLimit(.minutes(20))) struct FetchCommandTests {
   enum Manifest: String, CaseIterable, Sendable {
     case xml = "apps.plist"
     case binary = "binary.plist"

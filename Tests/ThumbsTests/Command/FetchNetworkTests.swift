@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: network options", .timeLimit(.minutes(5))) struct FetchNetworkTests {
+@Suite("thumbs fetch: network options", .timeLimit(.minutes(20))) struct FetchNetworkTests {
   @Test func `The user agent, referer and header options are sent with every request`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png"])

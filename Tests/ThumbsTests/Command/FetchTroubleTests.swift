@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: failures", .timeLimit(.minutes(5))) struct FetchTroubleTests {
+@Suite("thumbs fetch: failures", .timeLimit(.minutes(20))) struct FetchTroubleTests {
   private static let photo = SampleImage.jpeg(width: 200, height: 150)
 
   /// The server's responses to the bad paths; it responds to all others with an icon.

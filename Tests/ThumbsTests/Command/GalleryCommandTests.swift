@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch --gallery", .timeLimit(.minutes(5))) struct GalleryCommandTests {
+@Suite("thumbs fetch --gallery", .timeLimit(.minutes(20))) struct GalleryCommandTests {
   @Test func `The gallery shows successful and failed rows`() async throws {
     let fixture = try CommandFixture { $0.target == "/b.png" ? .http(404) : .icon() }
     let result = try await fixture.fetch(try fixture.list(["/a.png", "/b.png"]), "--gallery", "page.html")

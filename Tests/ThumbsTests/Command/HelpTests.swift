@@ -3,7 +3,7 @@ import Testing
 
 @testable import thumbs
 
-@Suite("thumbs: help", .timeLimit(.minutes(5))) struct HelpTests {
+@Suite("thumbs: help", .timeLimit(.minutes(20))) struct HelpTests {
   @Test(arguments: [["-h"], ["fetch", "-h"], ["fetch", "list.txt", "--size", "big", "-h"], ["retry", "-h"]])
   func `The short help fits on a screen and exits with 0`(arguments: [String]) async throws {
     let result = try await CommandFixture().start(arguments).result()

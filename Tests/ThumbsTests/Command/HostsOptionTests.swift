@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch --hosts", .timeLimit(.minutes(5))) struct HostsOptionTests {
+@Suite("thumbs fetch --hosts", .timeLimit(.minutes(20))) struct HostsOptionTests {
   @Test(arguments: [[], ["--dry-run"]])
   func `An error in the file exits with 64 before anything is requested or written`(options: [String]) async throws {
     let fixture = try CommandFixture()

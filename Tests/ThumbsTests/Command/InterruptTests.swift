@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: interrupted runs", .timeLimit(.minutes(5))) struct InterruptTests {
+@Suite("thumbs fetch: interrupted runs", .timeLimit(.minutes(20))) struct InterruptTests {
   /// Returns a fixture whose server responds to the first `done` paths at once, and to the others when `gate` opens.
   private static func fixture(_ gate: Gate, done: Int) throws -> CommandFixture {
     try CommandFixture { request in

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: columns of a manifest", .timeLimit(.minutes(5))) struct ManifestColumnTests {
+@Suite("thumbs fetch: columns of a manifest", .timeLimit(.minutes(20))) struct ManifestColumnTests {
   @Test func `Sizes, header fields and mirrors of a row apply only to that row`() async throws {
     let fixture = try CommandFixture { request in
       switch request.target {

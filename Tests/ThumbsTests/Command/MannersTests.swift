@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: manners", .timeLimit(.minutes(5))) struct MannersTests {
+@Suite("thumbs fetch: manners", .timeLimit(.minutes(20))) struct MannersTests {
   @Test(arguments: ["-", "list.txt", "list.csv", "list.jsonl"])
   func `An empty list is not an error, and the message mentions it`(manifest: String) async throws {
     let fixture = try CommandFixture()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Runs the command with less memory than one of its images needs.
-@Suite("thumbs fetch: out of memory", .timeLimit(.minutes(5))) struct MemoryLimitTests {
+@Suite("thumbs fetch: out of memory", .timeLimit(.minutes(20))) struct MemoryLimitTests {
   private static let huge = SampleImage.pngHeader(width: 70_000, height: 70_000, isInterlaced: true)
 
   /// The image needs 14 GB for its pixels. The limit is 8 GB of address space, most of which is reserved but not used.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests the effect of the output options on existing files.
-@Suite("thumbs fetch: files named for output", .timeLimit(.minutes(5))) struct NamedOutputTests {
+@Suite("thumbs fetch: files named for output", .timeLimit(.minutes(20))) struct NamedOutputTests {
   private static let oldReport = "{\"index\":0,\"status\":\"ok\"}\n"
 
   private func fixture() throws -> CommandFixture {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests which files a run may replace in its output directory.
-@Suite("thumbs fetch: existing files", .timeLimit(.minutes(5))) struct OverwriteTests {
+@Suite("thumbs fetch: existing files", .timeLimit(.minutes(20))) struct OverwriteTests {
   private func write(_ bytes: [UInt8], as name: String, in fixture: CommandFixture) throws {
     let directory = URL(fileURLWithPath: fixture.directory.path(name)).deletingLastPathComponent().path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

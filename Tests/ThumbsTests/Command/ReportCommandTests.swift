@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs report", .timeLimit(.minutes(5))) struct ReportCommandTests {
+@Suite("thumbs report", .timeLimit(.minutes(20))) struct ReportCommandTests {
   private func fixture() async throws -> CommandFixture {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let secret = fixture.server.url("/gone.png").replacing("http://", with: "http://me:secret@")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs retry", .timeLimit(.minutes(5))) struct RetryCommandTests {
+@Suite("thumbs retry", .timeLimit(.minutes(20))) struct RetryCommandTests {
   @Test func `Only retryable rows are fetched again, into the files that they would have had`() async throws {
     let isHealthy = Gate()
     let fixture = try CommandFixture { request in

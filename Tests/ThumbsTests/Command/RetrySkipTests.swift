@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rows of a report that a retry cannot request, because a report contains no secrets.
-@Suite("thumbs retry: skipped rows", .timeLimit(.minutes(5))) struct RetrySkipTests {
+@Suite("thumbs retry: skipped rows", .timeLimit(.minutes(20))) struct RetrySkipTests {
   /// A row that needs more than its report contains.
   enum Need: CaseIterable {
     /// Its own header field.

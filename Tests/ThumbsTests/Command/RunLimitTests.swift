@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: limits of a run", .timeLimit(.minutes(5))) struct RunLimitTests {
+@Suite("thumbs fetch: limits of a run", .timeLimit(.minutes(20))) struct RunLimitTests {
   /// Returns a fixture whose server responds to the first `done` paths at once, and to the others when `gate` opens.
   private static func fixture(_ gate: Gate, done: Int = 0) throws -> CommandFixture {
     try CommandFixture { request in

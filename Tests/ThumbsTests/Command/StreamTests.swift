@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: pipes and terminals", .timeLimit(.minutes(5))) struct StreamTests {
+@Suite("thumbs fetch: pipes and terminals", .timeLimit(.minutes(20))) struct StreamTests {
   @Test func `Rows on standard input are fetched before its end`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-"], report: "-"), input: .pipe)

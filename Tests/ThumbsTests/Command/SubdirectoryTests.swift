@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: subdirectories", .timeLimit(.minutes(5))) struct SubdirectoryTests {
+@Suite("thumbs fetch: subdirectories", .timeLimit(.minutes(20))) struct SubdirectoryTests {
   /// The paths of all files in the output directory.
   private func files(_ fixture: CommandFixture) throws -> [String] {
     let all = FileManager.default.enumerator(atPath: fixture.directory.path("out"))?.compactMap { $0 as? String } ?? []

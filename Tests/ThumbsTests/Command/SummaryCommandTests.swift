@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: the summary file", .timeLimit(.minutes(5))) struct SummaryCommandTests {
+@Suite("thumbs fetch: the summary file", .timeLimit(.minutes(20))) struct SummaryCommandTests {
   private func summary(_ fixture: CommandFixture) throws -> [String: Any] {
     let data = try Data(contentsOf: URL(fileURLWithPath: fixture.directory.path("summary.json")))
     return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

@@ -8,7 +8,7 @@ import Testing
 /// CSI (U+009B), U+202E and a line feed.
 private let attack = "\u{1B}]0;t\u{7}\u{9B}31m\u{202E}x\nthumbs: done"
 
-@Suite("Terminal control sequences from input are never printed", .timeLimit(.minutes(5)))
+@Suite("Terminal control sequences from input are never printed", .timeLimit(.minutes(20)))
 struct TerminalSafetyTests {
   private static func json(_ rows: [[String: String]]) throws -> String {
     String(decoding: try JSONSerialization.data(withJSONObject: rows), as: UTF8.self)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import thumbs
 
-@Suite("thumbs: usage", .timeLimit(.minutes(5))) struct UsageTests {
+@Suite("thumbs: usage", .timeLimit(.minutes(20))) struct UsageTests {
   @Test(arguments: [
     (["fetch", "list.txt", "--nope"], "--nope"), (["fetch", "list.txt", "--size", "big"], "big"),
     (["fetch", "list.txt", "--size", "0"], "--size"), (["fetch", "list.txt", "--concurrency", "0"], "--concurrency"),

@@ -51,7 +51,7 @@ private struct WrittenFields {
   }
 }
 
-@Suite("Documentation/formats.md", .timeLimit(.minutes(5))) struct FormatsTests {
+@Suite("Documentation/formats.md", .timeLimit(.minutes(20))) struct FormatsTests {
   @Test func `The failure codes are exactly the documented ones`() throws {
     let documented = try FormatsPage(section: "Codes").rows.map(\.name)
     #expect(Set(documented).count == documented.count)

@@ -130,7 +130,7 @@ private func html(
     #expect(page.contains("Done <i>6665</i>") && page.contains("Failed <i>3334</i>") && !page.contains("Canceled <i>"))
   }
 
-  @Test(.timeLimit(.minutes(5))) func `A row may have any index`() throws {
+  @Test(.timeLimit(.minutes(20))) func `A row may have any index`() throws {
     let writer = try writer()
     let rows = [Int.max, 3, 1_000_000_000_000, Int.max - 1, 0, 1 << 40, Int.max]
     for row in rows { try writer.append(failedLine(row, name: row == 3 ? "late" : nil), subtitle: nil) }

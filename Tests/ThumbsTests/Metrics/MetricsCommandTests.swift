@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch --metrics", .timeLimit(.minutes(5))) struct MetricsCommandTests {
+@Suite("thumbs fetch --metrics", .timeLimit(.minutes(20))) struct MetricsCommandTests {
   /// The samples of a metrics file, by name and labels.
   private static func samples(_ fixture: CommandFixture, _ name: String = "run.prom") throws -> [String: String] {
     let lines = try fixture.text(name).split(separator: "\n").filter { !$0.hasPrefix("#") }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: dead hosts", .timeLimit(.minutes(5))) struct DeadHostTests {
+@Suite("thumbs fetch: dead hosts", .timeLimit(.minutes(20))) struct DeadHostTests {
   /// A URL prefix of a host whose ports are all closed.
   private static let closed = "http://127.0.3.1:9"
 

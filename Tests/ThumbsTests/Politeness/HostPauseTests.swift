@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Hosts that respond with 429 Too Many Requests, together with hosts that do not.
-@Suite("thumbs fetch: pauses of hosts", .timeLimit(.minutes(5))) struct HostPauseTests {
+@Suite("thumbs fetch: pauses of hosts", .timeLimit(.minutes(20))) struct HostPauseTests {
   private let refusals = Recorder<ContinuousClock.Instant>()
   /// Opens when the first request is refused.
   private let refused = Gate()

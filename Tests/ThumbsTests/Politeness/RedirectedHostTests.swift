@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: redirects to other hosts", .timeLimit(.minutes(5))) struct RedirectedHostTests {
+@Suite("thumbs fetch: redirects to other hosts", .timeLimit(.minutes(20))) struct RedirectedHostTests {
   @Test func `Redirects from many hosts to one do not exceed the limit of that host`() async throws {
     let (gate, signals, arrivals, meter) = (Gate(), Counter(), Counter(), LoadMeter())
     // Opens after all redirects and as many requests for images as are permitted at once.

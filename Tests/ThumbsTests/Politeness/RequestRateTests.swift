@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch: rates and settings of hosts", .timeLimit(.minutes(5))) struct RequestRateTests {
+@Suite("thumbs fetch: rates and settings of hosts", .timeLimit(.minutes(20))) struct RequestRateTests {
   /// The shortest average time between two requests at the rate of these tests, 20 per second.
   private static let interval = Duration.milliseconds(50)
   private static let stale = ["Cache-Control": "no-cache", "ETag": "\"1\""]

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs fetch --robots", .timeLimit(.minutes(5))) struct RobotsCommandTests {
+@Suite("thumbs fetch --robots", .timeLimit(.minutes(20))) struct RobotsCommandTests {
   private static let file = Array("User-agent: *\nDisallow: /private/\n".utf8)
   private static let paths = (0..<25).flatMap { ["/\($0).png", "/private/\($0).png"] }
 
