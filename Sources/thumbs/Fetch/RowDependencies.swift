@@ -25,7 +25,7 @@ struct RowDependencies {
   }
 }
 
-/// The unfinished rows with the same key. Nearly always one, which needs no memory of its own; a list that repeats one
+/// The unfinished rows with the same key. Nearly always one, for which no memory is allocated; a list that repeats one
 /// URL has thousands.
 private struct UnfinishedRows {
   private var first: (index: Int, end: Milestone)?
