@@ -103,7 +103,7 @@ def set_up_loopback(root):
     with socket.socket() as any_socket:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sH14x", b"lo", 0x41))
     resolver = pathlib.Path(root, "resolv.conf")
-    resolver.write_text("nameserver 127.0.0.1\noptions timeout:60 attempts:1\n")
+    resolver.write_text("nameserver 127.0.0.1\noptions timeout:30 attempts:5\n")
     subprocess.run(["mount", "--bind", str(resolver), "/etc/resolv.conf"], check=True)
 
 

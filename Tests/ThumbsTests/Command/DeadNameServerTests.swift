@@ -35,7 +35,7 @@ import Testing
     _ = try directory.write(urls.joined(separator: "\n"), as: "list.txt")
     let arguments = [
       "fetch", "list.txt", "--no-cache", "-o", "out", "--retries", "0", "--connect-timeout", connectTimeout,
-      "--timeout", "600", "--progress", "none", "--report", "report.jsonl",
+      "--timeout", "2400", "--progress", "none", "--report", "report.jsonl",
     ]
     let status = try await run(
       unshare + [script, image, "\(good)", RunningCommand.executable.path] + arguments, in: directory.path)
@@ -56,7 +56,7 @@ import Testing
     let bad = Self.urls(20, in: "dead") + Self.urls(3, in: "sick") + ["http://gone.test/a.png"]
 
     let (rows, status) = try await Self.codes(
-      of: bad + Self.urls(3, in: "late") + good, good: good.count + 3, connectTimeout: "60")
+      of: bad + Self.urls(3, in: "late") + good, good: good.count + 3, connectTimeout: "2400")
 
     #expect(status == 75)
     #expect(rows.count == 627 && rows.count { $0.code == nil } == 603)
