@@ -1,11 +1,11 @@
-package import Glibc
+internal import Glibc
 
 /// Creates the directory at `path` and its parents with `mode`, as far as they are missing. The kernel resolves `..`,
 /// as it does when the path is used.
 ///
 /// Returns the paths of the new directories, the outermost first, and the one that could not be created with its
 /// `errno` value; nil if `path` is a directory now.
-package func makeDirectories(_ path: String, mode: mode_t) -> (made: [String], failure: (path: String, code: Int32)?) {
+package func makeDirectories(_ path: String, mode: UInt32) -> (made: [String], failure: (path: String, code: Int32)?) {
   var code = makeDirectory(path, mode: mode)
   if code == EEXIST { return ([], nil) }
   if code == 0 { return ([path], nil) }
@@ -20,7 +20,7 @@ package func makeDirectories(_ path: String, mode: mode_t) -> (made: [String], f
 
 /// Creates one directory. Returns an `errno` value: 0 if it is new, `EEXIST` if there is one, and `ENOTDIR` if there is
 /// something else.
-private func makeDirectory(_ path: String, mode: mode_t) -> Int32 {
+private func makeDirectory(_ path: String, mode: UInt32) -> Int32 {
   guard mkdir(path, mode) != 0 else { return 0 }
   let code = errno
   var status = stat()
