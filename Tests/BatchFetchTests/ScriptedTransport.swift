@@ -66,6 +66,9 @@ final class ScriptedExchange: Transfer {
   /// Plays the steps up to the next `hold`.
   func resume() { queue.async { self.play() } }
 
+  /// Returns when the steps up to the next `hold` are played.
+  func played() async { await withCheckedContinuation { done in queue.async { done.resume() } } }
+
   func cancel() { queue.async { self.end(.cancelled) } }
 
   private func play() {
