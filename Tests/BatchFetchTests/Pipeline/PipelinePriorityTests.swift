@@ -17,7 +17,7 @@ import Testing
   }
 
   /// The number of requests that are not urgent, at least 1. Default 10,000; THUMBS_CROWD_SIZE sets it.
-  private static let count = ProcessInfo.processInfo.environment["THUMBS_CROWD_SIZE"].flatMap { Int($0) } ?? 10_000
+  private static let count = environmentNumber("THUMBS_CROWD_SIZE") ?? 10_000
   private static let image = SampleImage.png(width: 8, height: 8)
   /// The names of the requests that are not urgent, in order.
   private static let crowd = (0..<count).map { "\($0)" }

@@ -27,7 +27,7 @@ enum CacheFixtures {
 
   /// Returns the number of rounds of a repeating test: the value of the environment variable, if it is set.
   static func count(of variable: String, otherwise count: Int) -> Int {
-    ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? count
+    environmentNumber(variable) ?? count
   }
 
   static func url(_ number: Int) -> String { "https://img.example/\(number).jpg" }

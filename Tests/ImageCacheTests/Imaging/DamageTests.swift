@@ -24,9 +24,8 @@ import Testing
   func `A file cut anywhere is truncated`(name: String) throws {
     let bytes = try Fixtures.image(name)
     let tail = name.hasPrefix("no-end-") ? 0 : try #require(Self.tails[String(name.suffix(3))])
-    let step = max(1, bytes.count / 150)
 
-    for count in [Int](stride(from: 20, to: bytes.count - tail, by: step)) + [bytes.count - tail - 1] {
+    for count in (20..<bytes.count - tail).cutPositions(count: 75) {
       #expect(code(Array(bytes.prefix(count))) == .truncated, "cut to \(count) of \(bytes.count)")
     }
   }
@@ -59,16 +58,13 @@ import Testing
     #expect(code(bytes) == nil)
 
     var outcomes: [ImageError.Code?: Int] = [:]
-    for position in bytes.indices {
-      for bit in 0..<8 {
-        var flipped = bytes
-        flipped[position] ^= 1 << bit
-        outcomes[code(flipped), default: 0] += 1
-      }
+    for bit in flippedBits(of: bytes) {
+      var flipped = bytes
+      flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+      outcomes[code(flipped), default: 0] += 1
     }
 
     // Rendering returns every time, and some of the damage is detected.
-    #expect(outcomes.values.reduce(0, +) == bytes.count * 8)
     #expect(outcomes[.decodeError, default: 0] > 0)
   }
 

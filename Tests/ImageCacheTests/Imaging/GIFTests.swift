@@ -40,7 +40,9 @@ import Testing
     let bytes = try Fixtures.exactImage(name)
     let end = name == "no-trailer.gif" ? bytes.count : bytes.count - 1
 
-    for count in 8..<end { #expect(code(Array(bytes.prefix(count))) == .truncated, "cut to \(count)") }
+    for count in (8..<end).cutPositions() {
+      #expect(code(Array(bytes.prefix(count))) == .truncated, "cut to \(count)")
+    }
 
     let warnings = try Renderer().render(Array(bytes.prefix(end)), specs: Self.specs).warnings
     #expect(warnings == ["the GIF file ends before its trailer"])

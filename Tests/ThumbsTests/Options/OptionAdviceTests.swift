@@ -44,11 +44,12 @@ import Testing
   ])
   func `The advice for an unknown option follows from its meaning`(option: String, advice: String) {
     let name = option.prefix { $0 != " " && $0 != "=" }
-    for command in ["", "fetch "] {
-      let message = message("\(command)list.txt \(option)")
+    // The advice is the same with and without the subcommand, so each is tested with a half of the options.
+    let command = option.utf8.count.isMultiple(of: 2) ? "" : "fetch "
 
-      #expect(message.hasPrefix("Error: Unknown option '\(name)'. ") && message.contains(advice), "\(message)")
-    }
+    let message = message("\(command)list.txt \(option)")
+
+    #expect(message.hasPrefix("Error: Unknown option '\(name)'. ") && message.contains(advice), "\(message)")
   }
 
   @Test(arguments: [

@@ -25,7 +25,7 @@ import Testing
     let (first, second) = (try Settings(short), try Settings(full))
 
     #expect(first == second)
-    #expect(try first != Settings([]))
+    #expect(try first != Self.defaults.get())
   }
 
   @Test func `The time to the first byte is a quarter of the whole time unless it is given`() throws {
@@ -49,6 +49,8 @@ import Testing
     #expect(message == "--output is a directory, not a pattern. Use: \(options)")
     #expect(throws: Never.self) { try OutputOptions.parse(["-o", "100%"]) }
   }
+
+  private static let defaults = Result { try Settings([]) }
 
   /// All settings of a `fetch` command that options set.
   private struct Settings: Equatable {
