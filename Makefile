@@ -20,7 +20,7 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
   test-metrics gallery-screenshot test-install test-packages fuzz fuzz-libraries bench bench-pixels bench-fetch \
-  bench-cache bench-start docs format lint structure build release install install-files uninstall dist image clean \
+  bench-cache bench-start docs format lint structure build build-traits release install install-files uninstall dist image clean \
   setup
 
 ## Fetches the example images twice, and prints the cache statistics.
@@ -37,29 +37,39 @@ test: setup
 	    Examples/apps.plist || exit 1; \
 	done
 
-## Runs the tests under the thread sanitizer. It is slow, so few tests run at a time, or they would time out while they
-## wait. The tests of the command run separately, because its processes need CPU time too. As without a sanitizer, an
-## allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of requests in the largest tests.
-## Tests that damage files in every place use one thread and are left out.
+# Optimizes C in a debug build.
+FAST_C := -Xcc -O1
+
+# The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
+# those of the cache. Parsing and pixels use one thread, and would take most of the time.
+THREAD_TESTS := 'ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding)|BatchFetchTests' ThumbsTests
+THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template
+
+## Runs the tests of shared state under the thread sanitizer. It is slow, so few tests run at a time, or they would time
+## out while they wait. The tests of the command run separately, because its processes need CPU time too. As without a
+## sanitizer, an allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of requests in the
+## largest tests.
 test-thread: setup
 	mkdir -p .build-thread
 	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
-	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
-	for tests in 'ImageCacheTests|BatchFetchTests' ThumbsTests; do \
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread $(FAST_C)
+	for tests in $(THREAD_TESTS); do \
 	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
 	  THUMBS_CROWD_SIZE=500 \
-	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread --filter "$$tests" \
-	    --skip 'flipped bit|cut anywhere|cut after any' \
-	    --experimental-maximum-parallelization-width 4 || exit 1; \
+	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread $(FAST_C) --filter "$$tests" \
+	    --skip '$(THREAD_SKIPS)' --experimental-maximum-parallelization-width 4 || exit 1; \
 	done
+
+# The tests in which processes are killed or stopped.
+SEVERAL_PROCESSES := KillTests|PowerLossTests|ProcessTests
 
 ## Runs the imaging and cache tests under the address sanitizer.
 test-address: setup
-	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
+	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address $(FAST_C)
 	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp \
-	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address \
-	  --filter ImageCacheTests
+	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address $(FAST_C) \
+	  --filter ImageCacheTests --skip '$(SEVERAL_PROCESSES)'
 
 ## Runs long tests of the cache: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and a failure of
 ## every system call of a run.
@@ -79,8 +89,12 @@ test-arm: PACKAGES += qemu-user
 test-arm: setup
 	Tests/Portability/arm.sh
 
-## Builds without the package traits and runs the imaging tests.
 TRAITS := --disable-default-traits --scratch-path .build-traits
+## Builds the libraries without the package traits.
+build-traits: setup
+	$(SWIFT) build --target BatchFetch $(TRAITS)
+
+## Builds without the package traits and runs the imaging tests.
 test-traits: setup
 	$(SWIFT) build --build-tests $(TRAITS)
 	$(SWIFT) test --skip-build $(TRAITS) \
