@@ -56,7 +56,7 @@ struct FetchCommand: FetchingCommand {
     let plan = {
       try reserveSources(of: sources, in: inputs.reserved)
       return ManifestPlan(
-        try list(sources), names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
+        try list(sources), names: OutputNames(template) { SourceKey(url: $0).description }, specs: pixels.rowSpecs)
     }
     if dryRun {
       _ = try politeness.hostRules()
@@ -93,10 +93,5 @@ struct FetchCommand: FetchingCommand {
       if case .row(let row) = entry { reserved.insert(sourcesOf: row) }
     }
     lseek(STDIN_FILENO, position, SEEK_SET)
-  }
-
-  /// The thumbnails to make for a row: in the row's sizes, or else in those of the command line.
-  private var specs: @Sendable (RowOptions) -> [ThumbnailSpec] {
-    { [pixels, specs = pixels.specs] in $0.sizes.isEmpty ? specs : pixels.specs(of: $0.sizes) }
   }
 }
