@@ -12,6 +12,8 @@ final class ManifestPlan: RowPlan {
   /// The names assigned so far. Only the thread that calls `next()` uses them; the lock is for the compiler.
   private let names: Mutex<OutputNames>
   private let dependencies = Mutex(RowDependencies())
+  /// The number of rows read so far, in all shards.
+  private let count = Atomic(0)
 
   /// Creates a plan for the rows of `list`, or those of a `shard`. `names` assigns their files, and `specs` returns the
   /// thumbnails of a row.
@@ -27,6 +29,7 @@ final class ManifestPlan: RowPlan {
 
   func next() -> PlannedRow? {
     while let entry = list.next() {
+      count.add(1, ordering: .relaxed)
       var row = plan(entry)
       guard shard?.contains(entry) ?? true else { continue }
       dependencies.withLock { $0.begin(&row) }
@@ -49,7 +52,9 @@ final class ManifestPlan: RowPlan {
     row.end.reach()
   }
 
-  var expectedRows: RowTotal { list.expectedRows }
+  var expectedRows: RowTotal { shard.map { list.expectedRows.part(of: $0.count) } ?? list.expectedRows }
+
+  var shardEnd: ShardEnd? { shard.map { ShardEnd(shard: $0, rows: count.load(ordering: .relaxed)) } }
 
   var isPartial: Bool { list.failure != nil }
 

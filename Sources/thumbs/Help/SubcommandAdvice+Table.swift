@@ -18,6 +18,7 @@ extension SubcommandAdvice {
       OptionAdvice("stats statistics totals show info", say: "Did you mean 'thumbs report summary FILE'?"),
       OptionAdvice("failures errors list ls", say: "Did you mean 'thumbs report failed FILE'?"),
       OptionAdvice("retry", say: "Did you mean 'thumbs retry FILE'?"),
+      OptionAdvice("combine join concat cat union", say: "Did you mean 'thumbs report merge FILES'?"),
     ],
   ]
 

@@ -22,6 +22,7 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   init(_ lines: LineReader, specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]) {
     var keys = ManifestKeys(urlKey: "url", nameKey: "name")
     keys.subtitle = []
+    for place in keys.options.indices { keys.options[place].ignoring = .impossible }
     self.keys = keys
     self.specs = specs
     state = Mutex(State(lines: lines))
