@@ -14,7 +14,7 @@ struct WorkerCommand: DownloadingCommand {
 
       Examples:
         thumbs worker --size 256 --no-cache
-        thumbs worker --protocol jsonl --no-bodies < rows.jsonl
+        cat rows.jsonl | thumbs worker --protocol jsonl --no-bodies
 
       Exit status:
         0    every row has its result, whatever that is

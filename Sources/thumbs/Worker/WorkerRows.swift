@@ -4,6 +4,14 @@ import Synchronization
 
 /// The rows that the worker reads: a JSON object on each line, as a lazy, single-pass sequence.
 final class WorkerRows: Sequence, IteratorProtocol, Sendable {
+  /// The end of the input.
+  enum End: Hashable, Sendable {
+    /// It was read to its end, and had this number of rows.
+    case complete(rows: Int)
+    /// It could not be read to its end.
+    case failed(ManifestError)
+  }
+
   private struct State {
     var lines: LineReader
     var ids = RecentIDs()
@@ -15,8 +23,8 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   /// Locked while a line is read, which may block.
   private let state: Mutex<State>
   private let dependencies = Mutex(RowDependencies())
-  /// The error that ended the rows early. Under its own lock, so that a run can end while a line is read.
-  private let end = Mutex<ManifestError?>(nil)
+  /// Under its own lock, so that a run can end while a line is read.
+  private let end = Mutex<End?>(nil)
 
   /// Creates the rows in `lines`. `specs` returns the thumbnails of a row.
   init(_ lines: LineReader, specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]) {
@@ -28,13 +36,10 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
     state = Mutex(State(lines: lines))
   }
 
-  /// The error that ended the rows early; nil while there are more rows, and after a normal end.
-  var failure: ManifestError? { end.withLock { $0 } }
+  /// The end of the input; nil while there may be more rows.
+  var ending: End? { end.withLock { $0 } }
 
-  /// The number of rows read so far. Waits while a line is read.
-  var count: Int { state.withLock { $0.count } }
-
-  /// Returns the next row; nil after the last, and after a ``failure``. May block.
+  /// Returns the next row; nil after the last, and after a failure. May block.
   func next() -> WorkerRow? {
     state.withLock { state in
       do throws(ManifestError) {
@@ -42,8 +47,9 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
           if line.bytes?.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) == true { continue }
           return row(line, &state)
         }
+        end.withLock { [count = state.count] in $0 = .complete(rows: count) }
       } catch {
-        end.withLock { $0 = error }
+        end.withLock { $0 = .failed(error) }
       }
       return nil
     }

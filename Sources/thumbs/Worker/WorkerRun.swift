@@ -54,7 +54,7 @@ final class WorkerRun: Sendable {
     if let failure = output.failure {
       throw failure.isBrokenPipe ? ExitCode.ioError : ExitCode.ioError.printing(failure)
     }
-    if let failure = rows.failure { throw ExitCode.dataError.printing(failure) }
+    if case .failed(let failure) = rows.ending { throw ExitCode.dataError.printing(failure) }
   }
 
   private func start(_ output: ResultOutput, completion: @escaping @Sendable () -> Void) {
@@ -83,8 +83,8 @@ final class WorkerRun: Sendable {
 
   /// Writes the last record, unless rows are missing.
   private func end(_ output: ResultOutput) {
-    if rows.failure == nil {
-      output.add(format.end(received: rows.count, finished: finished.load(ordering: .relaxed)))
+    if case .complete(let count) = rows.ending {
+      output.add(format.end(received: count, finished: finished.load(ordering: .relaxed)))
     }
     output.finish()
   }

@@ -189,7 +189,7 @@ import Testing
   @Test func `Output that cannot be written ends the worker with a message`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.workerArguments(), setup: "exec > /dev/full", input: .pipe)
-    command.write(fixture.row(1, "/a.png"))
+    command.write(fixture.row(1, "/a.png") + "\n")
     let result = await command.result()
 
     #expect(result.ending == .exit(74))

@@ -8,7 +8,7 @@ import Testing
   @Test func `A reader that stops stops the requests, and gets every result when it goes on`() async throws {
     let image = SampleImage.png(width: 320, height: 320)
     let fixture = try CommandFixture { _ in .http(200, [:], image) }
-    let (rows, perResult) = (600, 40_000)
+    let (rows, perResult) = (600, 8_000)
     let arguments = fixture.workerArguments([
       "--size", "300", "--format", "png", "--no-cache", "--concurrency", "8", "--per-host", "8",
     ])

@@ -76,9 +76,9 @@ struct WorkerResults {
 }
 
 extension CommandFixture {
-  /// The arguments of a worker without retries, with this fixture's cache.
+  /// The arguments of a worker without retries and with long deadlines, with this fixture's cache.
   func workerArguments(_ arguments: [String] = []) -> [String] {
-    ["worker", "--size", "16", "--cache-dir", cache, "--retries", "0"] + arguments
+    ["worker", "--size", "16", "--cache-dir", cache, "--retries", "0", "--timeout", "2400"] + arguments
   }
 
   /// Runs a worker with the lines `input`, and returns its ending, its output and its results as frames.
