@@ -13,7 +13,7 @@ class Worker:
     def __init__(self, thumbs, options, rows, environment=None, before_reading=lambda worker: None):
         self.process = subprocess.Popen(
             [thumbs, "worker", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
-            bufsize=1 << 20)
+            bufsize=64 << 10)
         self.sent, self.end, self.rest = 0, None, b""
         self.before_reading = before_reading
         self.writer = threading.Thread(target=self.write, args=[rows], daemon=True)

@@ -78,7 +78,7 @@ def test_pause(folder):
                   f"{measured[-1][2]} rows taken")
 
     count = 20_000
-    rows = (row(number, url(server, number)) for number in range(count))
+    rows = (row(number, url(server, number) + "?" + "x" * 100) for number in range(count))
     options = ["--size", "200", "--format", "png", "--no-cache", "--retries", "0", "--no-config"]
     worker = Worker(THUMBS, options, rows, plain_environment(), before_reading=pause)
     ids = {header["id"] for header, bodies in worker if header["status"] == "ok" and len(bodies[0]) > 100_000}
@@ -159,7 +159,8 @@ def test_document(folder):
     names = {}
     exec(code, names)
     server = ImageServer()
-    os.environ["PATH"] = f"{pathlib.Path(THUMBS).parent}:{os.environ['PATH']}"
+    os.symlink(THUMBS, f"{folder}/thumbs")
+    os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
     rows = [{"id": str(number), "url": url(server, number)} for number in range(3000)]
     results = dict((header["id"], bodies) for header, bodies in names["results"](rows, *cached(folder)))
     check(len(results) == 3000 and all(results.values()), "the reader in the document reads 3,000 results")

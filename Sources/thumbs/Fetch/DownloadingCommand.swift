@@ -12,9 +12,13 @@ protocol DownloadingCommand: ParsableCommand {
   var politeness: PolitenessOptions { get }
   var caching: CachingOptions { get }
   var configuration: ConfigurationOptions { get }
+  /// The size of the memory cache in bytes. Default 4 MiB.
+  static var memoryByteLimit: Int { get }
 }
 
 extension DownloadingCommand {
+  static var memoryByteLimit: Int { CachingOptions.memoryByteLimit }
+
   /// Prepares the process for downloads, and returns its limit of descriptors. Unless it `isQuiet`, mentions it on
   /// standard error if there is no cache directory.
   func prepareProcess(isQuiet: Bool) -> DescriptorLimit {
@@ -62,6 +66,7 @@ extension DownloadingCommand {
     configuration.downloads = network.configuration
     politeness.apply(to: &configuration.downloads)
     configuration.cache = caching.configuration
+    configuration.cache.memoryByteLimit = Self.memoryByteLimit
     configuration.cacheMode = caching.mode
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count

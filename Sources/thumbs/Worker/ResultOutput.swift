@@ -43,7 +43,7 @@ final class ResultOutput: Sendable {
   ///   - onChange: called when threads are blocked, and when they go on.
   ///   - onFailure: called once, for the first error. A reader that closes a pipe is one, even if nothing is written.
   init(
-    _ descriptor: Int32, limit: Int = 1 << 20, onChange: @escaping @Sendable (Flow) -> Void,
+    _ descriptor: Int32, limit: Int = 256 << 10, onChange: @escaping @Sendable (Flow) -> Void,
     onFailure: @escaping @Sendable (OutputError) -> Void
   ) {
     self.descriptor = descriptor

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatchFetch
+import CMalloc
 import Foundation
 import ImageCache
 
@@ -40,10 +41,16 @@ struct WorkerCommand: DownloadingCommand {
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
   @OptionGroup var configuration: ConfigurationOptions
 
+  /// Less than in a run that writes files, because the worker may be one of many on a machine.
+  static let memoryByteLimit = 1 << 20
+
   func run() throws {
     if form == .frames, isatty(STDOUT_FILENO) == 1 {
       throw ValidationError("Frames are not text. Use --protocol jsonl, or read standard output through a pipe.")
     }
+    // Each arena keeps memory that was freed, and by default there are eight per processor: a worker that runs for long
+    // would come to use a third more than one that has just begun.
+    mallopt(M_ARENA_MAX, Int32(max(1, ProcessInfo.processInfo.activeProcessorCount / 2)))
     let credentials = try Credentials(network)
     let descriptors = prepareProcess(isQuiet: false)
     try exiting {

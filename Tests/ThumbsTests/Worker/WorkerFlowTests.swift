@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("thumbs worker: flow", .timeLimit(.minutes(20))) struct WorkerFlowTests {
-  /// Before it is blocked, the worker may make the results for 1 MiB, for the pipe, and for each thread that waits, and
+  /// Before it is blocked, the worker may make the results for 256 KiB, for the pipe, and for each thread that waits, and
   /// the downloads that had begun. `make test-worker` stops the reader for 10 seconds.
   @Test func `A reader that stops stops the requests, and gets every result when it goes on`() async throws {
     let image = SampleImage.png(width: 320, height: 320)
@@ -26,7 +26,7 @@ import Testing
     #expect(ending == .exit(0) && results.end?.finished == rows)
     #expect(Set(results.records.compactMap(\.id)).count == rows)
     #expect(results.records.allSatisfy { $0.status == "ok" && $0.bodies[0].count > perResult })
-    #expect(requests < (1 << 20) / perResult + 60, "\(requests) requests before the reader went on")
+    #expect(requests < (256 << 10) / perResult + 60, "\(requests) requests before the reader went on")
     #expect(memory < 200 << 10, "\(memory) KiB")
   }
 
