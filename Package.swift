@@ -64,7 +64,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CTOML", "CZlib",
+        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CTOML", "CXXHash", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),

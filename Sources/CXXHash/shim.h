@@ -6,3 +6,5 @@
 static inline uint64_t xxh3_64(const void *bytes, size_t count, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes, count, seed);
 }
+
+static inline uint64_t xxh64(const void *bytes, size_t count, uint64_t seed) { return XXH64(bytes, count, seed); }

@@ -18,7 +18,8 @@ struct Thumbs: ParsableCommand {
       """,
     version: Downloader.version,
     subcommands: [
-      FetchCommand.self, RetryCommand.self, ReportCommand.self, CacheCommand.self, DoctorCommand.self,
+      FetchCommand.self, RetryCommand.self, ReportCommand.self, WorkerCommand.self, CacheCommand.self,
+      DoctorCommand.self,
     ],
     defaultSubcommand: FetchCommand.self)
 

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Elements are pulled lazily, so that a sequence of any length takes constant memory. A host gets only a part of the
 /// window: further elements of it are parked, so that the hosts of later elements are busy at the same time. At most
-/// 16,384 elements are parked. Several batches and single requests can share a pipeline: the work they have in common
+/// 16,384 elements are parked by default. Several batches and single requests can share a pipeline: the work they have in common
 /// is done once.
 ///
 /// ```swift
@@ -19,13 +19,13 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   /// Makes the request of an element. If it throws, only that element fails.
   public typealias Request = @Sendable (Elements.Element) throws(FetchFailure) -> ThumbnailRequest
 
-  /// The number of parked elements at which pulling stops, over all hosts.
+  /// The default number of parked elements at which pulling stops, over all hosts: 16,384.
   ///
   /// Measured with the command, a parked row takes 1.1 KB (a URL of 83 bytes alone), 1.4 KB (with a name and a
   /// subtitle) or 2.1 KB (with header fields, sizes and a dependency as well), which makes 18 to 35 MB for this number.
   /// It exceeds 10,000, so that a host with that many rows holds up no other host while it is down. A sequence that is
   /// grouped by host keeps all transfers busy if no host has more than about half of this number in a row.
-  static var lookahead: Int { 16_384 }
+  public static var standardLookahead: Int { 16_384 }
 
   /// The default maximum number of elements in flight, over all hosts: 4096.
   public static var standardWindow: Int { 4096 }
@@ -34,6 +34,7 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   let pipeline: ThumbnailPipeline
   let total: Int?
   let window: Int
+  let lookahead: Int
   let request: Request
 
   /// Creates a batch of any elements that requests can be made from. It does nothing until it is started or iterated.
@@ -46,15 +47,18 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   ///     most four times ``Downloader/Configuration/perHost`` of them are of one host, or as many as keep all render
   ///     threads busy, and four times that number while the host is served from the cache. While more than 256 elements
   ///     are in flight, a host gets a quarter of that, and while there are more than 1,024, one.
+  ///   - lookahead: the number of parked elements at which pulling stops, over all hosts, at least 1. Default
+  ///     ``standardLookahead``.
   ///   - request: makes the request of an element.
   public init(
     _ elements: Elements, over pipeline: ThumbnailPipeline, total: Int? = nil, window: Int = Self.standardWindow,
-    request: @escaping Request
+    lookahead: Int = Self.standardLookahead, request: @escaping Request
   ) {
     self.elements = elements
     self.pipeline = pipeline
     self.total = total
     self.window = Swift.max(1, window)
+    self.lookahead = Swift.max(1, lookahead)
     self.request = request
   }
 

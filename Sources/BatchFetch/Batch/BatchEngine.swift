@@ -33,7 +33,7 @@ final class BatchEngine: Sendable {
     total = batch.total
     delivering = DispatchQueue(label: "thumbs.batch.deliver", target: queue)
     let state = BatchState<PendingElement>(
-      window: batch.window, lookahead: Batch<Elements>.lookahead, perHost: batch.pipeline.context.requestsPerHost)
+      window: batch.window, lookahead: batch.lookahead, perHost: batch.pipeline.context.requestsPerHost)
     self.state = Mutex(State(batch: state))
     source = ElementSource(
       batch.elements, TypedElement.Closures(request: batch.request, begin: begin, prepare: prepare))

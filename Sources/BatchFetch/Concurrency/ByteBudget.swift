@@ -12,13 +12,18 @@ final class ByteBudget: Sendable {
   }
 
   fileprivate struct State {
+    let limit: Int
     var held = 0
+    /// True between ``suspend()`` and ``resume()``.
+    var isSuspended = false
     /// The work that waits for room.
     var waiting = PriorityLine<Waiting>()
+
+    /// True if no transfer may start and no original may be read.
+    var isOver: Bool { isSuspended || held > limit }
   }
 
-  private let limit: Int
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let setSuspended: @Sendable (Bool) -> Void
   /// Calls `setSuspended` in order, so that the latest state is applied last.
   private let queue = DispatchQueue(label: "thumbs.budget")
@@ -27,7 +32,7 @@ final class ByteBudget: Sendable {
   ///   - limit: at least 0.
   ///   - setSuspended: suspends and resumes the start of transfers.
   init(limit: Int, setSuspended: @escaping @Sendable (Bool) -> Void) {
-    self.limit = max(0, limit)
+    state = Mutex(State(limit: max(0, limit)))
     self.setSuspended = setSuspended
   }
 
@@ -64,25 +69,33 @@ final class ByteBudget: Sendable {
     for work in change({ $0.held -= bytes }).admitted { work() }
   }
 
+  /// Acts as if there were no room, until ``resume()``.
+  func suspend() { _ = change { $0.isSuspended = true } }
+
+  /// Ends a suspension, if there is one.
+  func resume() {
+    for work in change({ $0.isSuspended = false }).admitted { work() }
+  }
+
   /// Returns the result of `change`, and the work for which there is room now.
   private func change<Result: Sendable>(
     _ change: (inout State) -> Result
   ) -> (result: Result, admitted: [Work]) {
     let (result, admitted, isCrossed) = state.withLock { state in
-      let wasOver = state.held > limit
+      let wasOver = state.isOver
       let result = change(&state)
-      let admitted = state.admit(limit: limit)
-      return (result, admitted, wasOver != (state.held > limit))
+      let admitted = state.admit()
+      return (result, admitted, wasOver != state.isOver)
     }
-    if isCrossed { queue.async { [self] in setSuspended(state.withLock { $0.held > limit }) } }
+    if isCrossed { queue.async { [self] in setSuspended(state.withLock { $0.isOver }) } }
     return (result, admitted)
   }
 }
 
 extension ByteBudget.State {
-  fileprivate mutating func admit(limit: Int) -> [ByteBudget.Work] {
+  fileprivate mutating func admit() -> [ByteBudget.Work] {
     var admitted: [ByteBudget.Work] = []
-    while held <= limit, let next = waiting.popFirst() {
+    while !isOver, let next = waiting.popFirst() {
       held += next.bytes
       admitted.append(next.work)
     }

@@ -75,6 +75,13 @@ public final class ThumbnailPipeline: Sendable {
   /// `cancelled`, unless its outcome is being delivered already. Later requests are not affected.
   public func cancelAll() { context.cancelAll() }
 
+  /// Starts no transfer and reads no kept original until ``resume()``: for a caller that cannot take more results now.
+  /// What runs already continues, and thumbnails in the cache are still served. Has no effect if suspended.
+  public func suspend() { context.budget.suspend() }
+
+  /// Ends a suspension, if there is one.
+  public func resume() { context.budget.resume() }
+
   /// Blocks until everything that was stored is on disk. Call it before the process ends.
   public func flush() { cache.flush() }
 

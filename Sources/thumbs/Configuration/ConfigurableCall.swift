@@ -19,7 +19,7 @@ struct ConfigurableCall: Sendable {
       guard words.count == 2, let command = Self.subcommand(words[1], of: CacheCommand.self) else { return nil }
       self.init(path: Array(words), command: command, arguments: arguments.dropFirst(2))
     } else if let name = words.first, let command = Self.subcommand(name, of: Thumbs.self) {
-      guard command is any FetchingCommand.Type || command is DoctorCommand.Type else { return nil }
+      guard command is any DownloadingCommand.Type || command is DoctorCommand.Type else { return nil }
       self.init(path: [name], command: command, arguments: arguments.dropFirst())
     } else {
       guard words.first != "help" else { return nil }

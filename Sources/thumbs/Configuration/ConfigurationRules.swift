@@ -2,8 +2,10 @@ import ArgumentParser
 
 /// The rules for the settings of a configuration file.
 enum ConfigurationRules {
-  /// The settings of a single run.
-  static let unconfigurable: Set<String> = ["all-failed", "dry-run", "help", "input-file", "no-config", "version"]
+  /// The settings of a single run, and those that the program around a worker relies on.
+  static let unconfigurable: Set<String> = [
+    "all-failed", "dry-run", "help", "input-file", "no-bodies", "no-config", "protocol", "shard", "version",
+  ]
 
   /// The settings that a report has recorded, or that would replace it. At the top of the file, they are for `fetch`
   /// alone: a retry writes the same files as the run that failed.
@@ -31,17 +33,17 @@ enum ConfigurationRules {
   }
 
   /// The names of the tables.
-  static var tables: [String] { fetchingCommands.compactMap { $0.configuration.commandName } + ["cache"] }
+  static var tables: [String] { downloadingCommands.compactMap { $0.configuration.commandName } + ["cache"] }
 
   /// The commands that the settings at the top of the file are for.
-  static var fetchingCommands: [any ParsableCommand.Type] {
-    Thumbs.configuration.subcommands.filter { $0 is any FetchingCommand.Type }
+  static var downloadingCommands: [any ParsableCommand.Type] {
+    Thumbs.configuration.subcommands.filter { $0 is any DownloadingCommand.Type }
   }
 
   /// Returns the commands that a setting in `table` may be for.
   static func commands(of table: String?) -> [any ParsableCommand.Type] {
     switch table {
-    case nil: fetchingCommands
+    case nil: downloadingCommands
     case "cache": CacheCommand.configuration.subcommands
     case let name?: ConfigurableCall.subcommand(name, of: Thumbs.self).map { [$0] } ?? []
     }

@@ -43,10 +43,10 @@ extension ConfigurationFileCheck.Condition {
     }
     do {
       var authorities: [String?] = []
-      for command in ConfigurationRules.fetchingCommands {
-        let arguments = [command.configuration.commandName ?? "", "-"]
+      for command in ConfigurationRules.downloadingCommands {
+        let arguments = [command.configuration.commandName ?? ""] + CommandOptions(command).placeholders
         let run = try Thumbs.parseAsRoot(Configuration.merge(arguments, environment: environment))
-        let path = (run as? any FetchingCommand)?.network.certificateAuthorities
+        let path = (run as? any DownloadingCommand)?.network.certificateAuthorities
         if !authorities.contains(path) { authorities.append(path) }
       }
       self = .valid(path: path, authorities: authorities)

@@ -16,6 +16,7 @@ struct FetchCommand: FetchingCommand {
         thumbs fetch apps.plist --gallery apps.html
         thumbs fetch -o icons -s 64,64@2x apps.json more.csv
         grep -h '^https' links.txt | thumbs fetch --report report.jsonl -
+        thumbs fetch --shard 3/8 --report 3.jsonl urls.txt
 
       To finish a run that was stopped, repeat the command: only what is missing is downloaded.
 
@@ -52,11 +53,15 @@ struct FetchCommand: FetchingCommand {
     let credentials = try Credentials(network)
     let template = try output.template(sizeCount: pixels.specs.count)
     let directory = output.directory ?? OutputOptions.defaultDirectory
+    let shard = try manifest.shard.map {
+      try $0.shard(by: manifest.shardBy, environment: ProcessInfo.processInfo.environment)
+    }
     let inputs = RunInputs(manifests: sources.compactMap(\.path), settings: settingFiles)
     let plan = {
       try reserveSources(of: sources, in: inputs.reserved)
       return ManifestPlan(
-        try list(sources), names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
+        try list(sources), shard: shard, names: OutputNames(template) { SourceKey(url: $0).description },
+        specs: pixels.rowSpecs)
     }
     if dryRun {
       _ = try politeness.hostRules()
@@ -93,10 +98,5 @@ struct FetchCommand: FetchingCommand {
       if case .row(let row) = entry { reserved.insert(sourcesOf: row) }
     }
     lseek(STDIN_FILENO, position, SEEK_SET)
-  }
-
-  /// The thumbnails to make for a row: in the row's sizes, or else in those of the command line.
-  private var specs: @Sendable (RowOptions) -> [ThumbnailSpec] {
-    { [pixels, specs = pixels.specs] in $0.sizes.isEmpty ? specs : pixels.specs(of: $0.sizes) }
   }
 }

@@ -11,7 +11,7 @@ extension FetchRun {
       summary.cancelled > 0 || coverage != .complete ? limit : nil
     }
     attempt { () throws(OutputError) in try files.gallery?.finish() }
-    attempt { () throws(OutputError) in try files.report?.finish(coverage) }
+    attempt { () throws(OutputError) in try files.report?.finish(coverage, of: plan.shardEnd) }
     let (elapsed, downloaded) = (started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
     attempt { () throws(OutputError) in
       try files.summary?.write(

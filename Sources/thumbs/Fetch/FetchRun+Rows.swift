@@ -83,7 +83,9 @@ extension FetchRun {
   /// are still there.
   private func remainingFallback(of row: PlannedRow) -> [ReportLine.Output] {
     guard let (directory, outputs) = row.fallback, directory == files.writer.directory else { return [] }
-    return outputs.filter { files.writer.contains($0.path, length: $0.byteCount) }
+    return outputs.filter { output in
+      output.path.map { files.writer.contains($0, length: output.byteCount) } ?? false
+    }
   }
 
   /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of

@@ -1,9 +1,8 @@
 import ArgumentParser
 import BatchFetch
-import Foundation
+import Dispatch
 import HTTPTypes
 import ImageCache
-import Logging
 import Synchronization
 
 /// The settings of a run that are decided before its files are opened.
@@ -78,17 +77,8 @@ final class FetchRun: Sendable {
     reportPath = command.output.report ?? inputs.retried?.path
     // The transfers of a very wide run have rows waiting behind them, too.
     window = max(Batch<PlannedRows>.standardWindow, 16 * command.network.concurrency)
-    let environment = ProcessInfo.processInfo.environment
-    var transport = command.network.transportConfiguration(
-      environment: environment, cookies: settings.credentials.cookies)
-    transport.systemAuthorities = CertificateBundle.find(environment: environment)
-    transport.maxConnections = min(transport.maxConnections, settings.connections)
-    var configuration = command.pipelineConfiguration
-    configuration.downloads.hosts = settings.hosts
-    configuration.downloads.metrics = files.metrics?.registry
-    configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)
-    pipeline = ThumbnailPipeline(
-      configuration, transport: CurlTransport(transport), logger: Self.logger(meter))
+    // Warnings of the libraries are notes above the progress.
+    pipeline = command.pipeline(settings, metrics: files.metrics?.registry) { meter.note($0) }
   }
 
   /// Runs until every row is finished or `interrupt` fires. Throws the exit code unless it is 0.
@@ -140,10 +130,5 @@ final class FetchRun: Sendable {
       reserved.insert(sourcesOf: row)
     }
     return try row.request(headerFields: headerFields)
-  }
-
-  /// A logger that shows warnings from the libraries as notes above the progress.
-  private static func logger(_ meter: ProgressMeter) -> Logger {
-    Logger(label: "thumbs") { _ in NoteLogHandler { meter.note("thumbs: \($0)") } }
   }
 }

@@ -1,17 +1,11 @@
 import ArgumentParser
 import BatchFetch
-import CSQLiteSetup
 import Foundation
-import ImageCache
 
-/// A command that fetches images and reports the outcome of each.
-protocol FetchingCommand: ParsableCommand {
+/// A command that fetches images, writes their thumbnails to files, and reports the outcome of each.
+protocol FetchingCommand: DownloadingCommand {
   var output: OutputOptions { get }
-  var network: NetworkOptions { get }
-  var politeness: PolitenessOptions { get }
   var runLimits: RunLimitOptions { get }
-  var caching: CachingOptions { get }
-  var configuration: ConfigurationOptions { get }
 }
 
 extension FetchingCommand {
@@ -22,15 +16,7 @@ extension FetchingCommand {
     since started: ContinuousClock.Instant = .now,
     _ plan: () throws -> any RowPlan
   ) throws {
-    // A write to a closed pipe then fails with EPIPE and does not kill the process.
-    signal(SIGPIPE, SIG_IGN)
-    let descriptors = DescriptorLimit.raise()
-    // SQLite's memory statistics take a global lock on every allocation, which slows down concurrent cache lookups.
-    _ = sqlite_setup_without_memory_statistics()
-    if !caching.noCache, caching.configuration.directory == nil, !output.quiet {
-      let reason = "HOME is not set. Choose a directory with --cache-dir, or none with --no-cache."
-      ProgressOutput.standardError.write("thumbs: Nothing is cached, because \(reason)\n")
-    }
+    let descriptors = prepareProcess(isQuiet: output.quiet)
     try exiting {
       let (hosts, plan) = try runLimits.limits.opening(since: started) { (try politeness.hostRules(), try plan()) }
       let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)
@@ -61,36 +47,10 @@ extension FetchingCommand {
     return files
   }
 
-  /// Runs `body`. Prints its manifest and output errors and throws their exit codes instead.
-  func exiting(_ body: () throws -> Void) throws {
-    do {
-      try body()
-    } catch let error as ManifestError {
-      throw ExitCode.dataError.printing(error)
-    } catch let error as OutputError {
-      throw ExitCode.cannotCreate.printing(error)
-    }
-  }
-
   /// The title of a gallery of the rows from `paths`.
   private func title(of paths: [String]) -> String {
     guard !paths.isEmpty else { return "Images" }
     return paths.map { $0 == "-" ? "Standard input" : $0.split(separator: "/").last.map(String.init) ?? $0 }
       .joined(separator: ", ")
-  }
-
-  /// The pipeline configuration for the command's options.
-  var pipelineConfiguration: ThumbnailPipeline.Configuration {
-    var configuration = ThumbnailPipeline.Configuration()
-    configuration.downloads = network.configuration
-    politeness.apply(to: &configuration.downloads)
-    configuration.cache = caching.configuration
-    configuration.cacheMode = caching.mode
-    configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
-    configuration.maxPixels = caching.maxPixels.count
-    configuration.failLevel = caching.failOn
-    configuration.inks = caching.cmykProfile?.profile
-    configuration.files = network.fileAccess
-    return configuration
   }
 }

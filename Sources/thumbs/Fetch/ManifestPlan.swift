@@ -7,30 +7,44 @@ import Synchronization
 final class ManifestPlan: RowPlan {
   private let list: ManifestList
   private let specs: @Sendable (RowOptions) -> [ThumbnailSpec]
+  /// The part of the rows to return; nil for all.
+  private let shard: Shard?
   /// The names assigned so far. Only the thread that calls `next()` uses them; the lock is for the compiler.
   private let names: Mutex<OutputNames>
   private let dependencies = Mutex(RowDependencies())
+  /// The number of rows read so far, in all shards.
+  private let count = Atomic(0)
 
-  /// Creates a plan for the rows of `list`. `names` assigns their files, and `specs` returns the thumbnails of a row.
-  init(_ list: ManifestList, names: OutputNames, specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]) {
+  /// Creates a plan for the rows of `list`, or those of a `shard`. `names` assigns their files, and `specs` returns the
+  /// thumbnails of a row.
+  init(
+    _ list: ManifestList, shard: Shard? = nil, names: OutputNames,
+    specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]
+  ) {
     self.list = list
+    self.shard = shard
     self.specs = specs
     self.names = Mutex(names)
   }
 
   func next() -> PlannedRow? {
-    guard let entry = list.next() else { return nil }
+    while let entry = list.next() {
+      count.add(1, ordering: .relaxed)
+      var row = plan(entry)
+      guard shard?.contains(entry) ?? true else { continue }
+      dependencies.withLock { $0.begin(&row) }
+      return row
+    }
+    return nil
+  }
+
+  /// Assigns the names of an entry, whether it is in the shard or not: the names of a run do not depend on its shard.
+  private func plan(_ entry: ManifestEntry) -> PlannedRow {
     guard case .row(let row) = entry else { return PlannedRow(entry: entry) }
     let specs = specs(row.options)
-    var planned = PlannedRow(
+    return PlannedRow(
       entry: entry, name: names.withLock { $0.claim(row, specs: specs) }, specs: specs,
       ownFields: row.options.headers.map { $0.name.lowercased() })
-    let end = planned.end
-    planned.after = dependencies.withLock { dependencies in
-      defer { dependencies.begin(row, end: end) }
-      return dependencies.ends(of: row)
-    }
-    return planned
   }
 
   func finish(_ row: PlannedRow) {
@@ -38,7 +52,9 @@ final class ManifestPlan: RowPlan {
     row.end.reach()
   }
 
-  var expectedRows: RowTotal { list.expectedRows }
+  var expectedRows: RowTotal { shard.map { list.expectedRows.part(of: $0.count) } ?? list.expectedRows }
+
+  var shardEnd: ShardEnd? { shard.map { ShardEnd(shard: $0, rows: count.load(ordering: .relaxed)) } }
 
   var isPartial: Bool { list.failure != nil }
 

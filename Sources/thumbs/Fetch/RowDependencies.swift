@@ -5,14 +5,16 @@ import BatchFetch
 struct RowDependencies {
   private var rows: [String: UnfinishedRows] = [:]
 
-  /// Returns the ends of the rows that `row` depends on: unfinished earlier rows with a matching name or URL.
-  func ends(of row: ManifestRow) -> [Milestone] {
-    row.options.depends.flatMap { key in rows[key]?.ends ?? [] }
+  /// Makes `planned` wait for the rows that it depends on, and adds it to the unfinished rows.
+  mutating func begin(_ planned: inout PlannedRow) {
+    guard case .row(let row) = planned.entry else { return }
+    planned.after = ends(of: row)
+    for key in row.keys { rows[key, default: UnfinishedRows()].insert(row.index, end: planned.end) }
   }
 
-  /// Adds `row`, which is unfinished until it reaches `end`.
-  mutating func begin(_ row: ManifestRow, end: Milestone) {
-    for key in row.keys { rows[key, default: UnfinishedRows()].insert(row.index, end: end) }
+  /// Returns the ends of the rows that `row` depends on: unfinished earlier rows with a matching name or URL.
+  private func ends(of row: ManifestRow) -> [Milestone] {
+    row.options.depends.flatMap { key in rows[key]?.ends ?? [] }
   }
 
   /// Removes `row`, which has finished.

@@ -18,6 +18,7 @@ extension SubcommandAdvice {
       OptionAdvice("stats statistics totals show info", say: "Did you mean 'thumbs report summary FILE'?"),
       OptionAdvice("failures errors list ls", say: "Did you mean 'thumbs report failed FILE'?"),
       OptionAdvice("retry", say: "Did you mean 'thumbs retry FILE'?"),
+      OptionAdvice("combine join concat cat union", say: "Did you mean 'thumbs report merge FILES'?"),
     ],
   ]
 
@@ -26,6 +27,12 @@ extension SubcommandAdvice {
     "doctor": [
       OptionAdvice("--verbose -v --debug --all", say: "Every check is shown without an option."),
       OptionAdvice("-o --output --report", say: "The checks go to standard output; --json prints a JSON object."),
+    ],
+    "worker": [
+      OptionAdvice(
+        "-o --output --output-dir --out --report --summary --gallery",
+        say: "The results go to standard output, with the thumbnails."),
+      OptionAdvice("-i --input-file --input --format-in", say: "The rows come from standard input, as lines of JSON."),
     ],
     "cache": [
       OptionAdvice("--verbose -v", say: "'thumbs cache show URL' shows everything about one image."),

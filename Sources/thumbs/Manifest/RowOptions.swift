@@ -38,6 +38,17 @@ struct OptionColumn: Hashable, Sendable {
   var column: RowOptions.Column
   /// The name of the column in the manifest.
   var name: String
+  /// The way to ignore the column, for a message about its content. Default: an option of the command line.
+  var ignoring = Ignoring.option
+
+  enum Ignoring: Hashable, Sendable {
+    case option
+    case impossible
+  }
+
+  fileprivate var remedy: String {
+    ignoring == .option ? " (--\(column.rawValue)-column none ignores the column)" : ""
+  }
 }
 
 extension RowOptions {
@@ -49,8 +60,7 @@ extension RowOptions {
         try take(value, of: column.column)
       } catch {
         let reason = (error as? ValidationError)?.message ?? "\(error)"
-        let option = "--\(column.column.rawValue)-column none"
-        throw RowFlaw(reason: "\(column.name): \(reason) (\(option) ignores the column)")
+        throw RowFlaw(reason: "\(column.name): \(reason)\(column.remedy)")
       }
     }
   }

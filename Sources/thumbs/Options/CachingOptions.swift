@@ -67,7 +67,7 @@ struct CachingOptions: ParsableArguments {
 
   /// The size of the memory cache in bytes. It serves rows that repeat an earlier row. These are rarely far apart, and
   /// the disk cache is not much slower.
-  private static let memoryByteLimit = 4 << 20
+  static let memoryByteLimit = 4 << 20
 
   /// The location and limits of the cache.
   var configuration: ThumbnailCache.Configuration {

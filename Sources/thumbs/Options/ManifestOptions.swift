@@ -61,6 +61,25 @@ struct ManifestOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Column of the earlier rows to wait for; 'none' ignores it.", valueName: "key"))
   var dependsColumn = RowOptions.Column.depends.rawValue
 
+  @Option(
+    help: ArgumentHelp(
+      "Fetch only this part of the rows, such as 3/8, the third of eight; 'auto' takes it from the scheduler.",
+      discussion: """
+        Run each of the shards 1/8 to 8/8 with the same manifests, also on several machines, with a report each, and \
+        combine the reports with 'thumbs report merge'. Indexes and file names are those of a run without shards. \
+        'auto' reads the variables of a Slurm array, of a Kubernetes job with indexes, or of GNU parallel; for the \
+        latter two, THUMBS_SHARDS must be the number of shards.
+        """,
+      valueName: "i/n"),
+    transform: { try ShardOption($0) })
+  var shard: ShardOption?
+
+  @Option(
+    help: ArgumentHelp(
+      "Rows to keep in the same shard: those of a host, which keeps the limits per host, those of a URL, or each row by "
+        + "itself."))
+  var shardBy = ShardKey.host
+
   /// The manifest to read if the command line has none.
   static let defaultPath = "apps.plist"
 

@@ -75,6 +75,11 @@ struct PixelOptions: ParsableArguments {
     return specs
   }
 
+  /// Returns the thumbnails to make for a row: in the row's sizes, or else in those of the command line.
+  var rowSpecs: @Sendable (RowOptions) -> [ThumbnailSpec] {
+    { [self, specs] in $0.sizes.isEmpty ? specs : self.specs(of: $0.sizes) }
+  }
+
   private func spec(_ size: SizeOption) -> ThumbnailSpec {
     ThumbnailSpec(
       width: size.box.width, height: size.box.height, scale: size.scale, fit: fit,

@@ -28,14 +28,14 @@ enum OwnFile: Hashable, Sendable {
     return count == 0 || count > 0 && recognizes(start[..<count])
   }
 
-  /// Returns true if a file of this kind may begin with `start`: a report with a row's index or the end of a partial
-  /// report, a gallery with a page that names its generator, metrics with the first one by name.
+  /// Returns true if a file of this kind may begin with `start`: a report with a row's index or the end of a report
+  /// without rows, a gallery with a page that names its generator, metrics with the first one by name.
   private func recognizes(_ start: ArraySlice<UInt8>) -> Bool {
     switch self {
     case .report:
       // A digit must follow: Elasticsearch's bulk files begin with `{"index":{`.
       start.starts(with: "{\"index\":".utf8) && start.dropFirst(9).first.map { (0x30...0x39).contains($0) } ?? false
-        || start.starts(with: "{\"complete\":false".utf8)
+        || start.starts(with: "{\"complete\":".utf8)
     case .summary: start.starts(with: "{\"version\":1,\"exit\":".utf8)
     case .metrics: start.starts(with: "# HELP thumbs_".utf8)
     case .gallery:

@@ -14,4 +14,7 @@ enum RowTotal: Hashable, Sendable {
     case .about(let count), .exactly(let count): count
     }
   }
+
+  /// Returns the number of rows in one of `shards` parts, which are of about the same size.
+  func part(of shards: Int) -> RowTotal { shards == 1 ? self : count.map { .about($0 / shards) } ?? .unknown }
 }

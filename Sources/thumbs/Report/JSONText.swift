@@ -50,12 +50,16 @@ struct JSONText: Hashable, Sendable {
     bytes.append(contentsOf: (flag ? "true" : "false").utf8)
   }
 
+  /// Writes null.
+  mutating func null() {
+    separate()
+    bytes.append(contentsOf: "null".utf8)
+  }
+
   /// Writes a member with a string value, or null if `text` is nil.
   mutating func member(_ key: StaticString, orNull text: String?) {
     self.key(key)
-    if let text { return value(text) }
-    separate()
-    bytes.append(contentsOf: "null".utf8)
+    if let text { value(text) } else { null() }
   }
 
   /// Writes a member with a string value.

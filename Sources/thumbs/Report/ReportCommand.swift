@@ -6,14 +6,16 @@ struct ReportCommand: ParsableCommand {
     commandName: "report",
     abstract: "Read the report of a run.",
     discussion: """
-      A report may be compressed with gzip; - is standard input. The exit status is 65 if it cannot be read.
+      A report may be compressed with gzip; - is standard input. The exit status is 65 if it cannot be read, and of \
+      merge also if a row is missing.
 
       Examples:
         thumbs report summary report.jsonl
         thumbs report failed report.jsonl
         thumbs report failed report.jsonl --urls | thumbs --report second.jsonl -
+        thumbs report merge 1.jsonl 2.jsonl -o all.jsonl
       """,
-    subcommands: [ReportSummaryCommand.self, ReportFailedCommand.self])
+    subcommands: [ReportSummaryCommand.self, ReportFailedCommand.self, ReportMergeCommand.self])
 }
 
 /// The report that a subcommand reads.

@@ -8,26 +8,29 @@ extension ReportLine {
   var json: [UInt8] {
     if case .skipped(let line, _) = outcome { return line + [UInt8(ascii: "\n")] }
     var text = JSONText()
-    text.object { text in
-      text.member("index", index)
-      if let name { text.member("name", name) }
-      if let url { text.member("url", url) }
-      text.member("status", status.rawValue)
-      switch outcome {
-      case .done(let set, let outputs): Self.write(set, outputs, to: &text)
-      case .failed(let failure): Self.write(failure, to: &text)
-      case .skipped: break
-      }
-      if !fallback.isEmpty {
-        text.member("fallback", true)
-        Self.write(fallback, to: &text)
-      }
-      if let manifest { text.member("manifest", manifest) }
-      if let line { text.member("line", line) }
-      if let again { Self.write(again, to: &text) }
-    }
+    text.object { writeMembers(to: &$0) }
     text.endLine()
     return text.bytes
+  }
+
+  /// Writes the members of the line's object.
+  func writeMembers(to text: inout JSONText) {
+    text.member("index", index)
+    if let name { text.member("name", name) }
+    if let url { text.member("url", url) }
+    text.member("status", status.rawValue)
+    switch outcome {
+    case .done(let set, let outputs): Self.write(set, outputs, to: &text)
+    case .failed(let failure): Self.write(failure, to: &text)
+    case .skipped: break
+    }
+    if !fallback.isEmpty {
+      text.member("fallback", true)
+      Self.write(fallback, to: &text)
+    }
+    if let manifest { text.member("manifest", manifest) }
+    if let line { text.member("line", line) }
+    if let again { Self.write(again, to: &text) }
   }
 
   private static func write(_ set: ThumbnailSet, _ outputs: [Output], to text: inout JSONText) {
@@ -61,7 +64,7 @@ extension ReportLine {
   private static func write(_ output: Output, to text: inout JSONText) {
     text.object { text in
       text.member("spec", output.spec)
-      text.member("path", output.path)
+      if let path = output.path { text.member("path", path) }
       text.member("width", output.size.width)
       text.member("height", output.size.height)
       text.member("format", output.format.rawValue)

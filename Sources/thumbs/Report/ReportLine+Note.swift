@@ -14,5 +14,5 @@ extension ReportLine {
 }
 
 extension [ReportLine.Output] {
-  fileprivate var paths: String { map(\.path).joined(separator: " ") }
+  fileprivate var paths: String { compactMap(\.path).joined(separator: " ") }
 }

@@ -3,23 +3,23 @@ import ImageCache
 
 /// One line of the report: a row and its outcome.
 struct ReportLine: Sendable {
-  /// One file that was written or found unchanged.
+  /// One thumbnail, usually a file that was written or found unchanged.
   struct Output: Hashable, Sendable {
     /// The requested size: `256x256`, `64x64@2x`.
     var spec: String
-    /// The path relative to the output directory.
-    var path: String
+    /// The path relative to the output directory; nil if there is no file.
+    var path: String?
     /// The actual size in pixels.
     var size: PixelSize
     /// The format of the file.
     var format: OutputFormat
-    /// The length of the file in bytes.
+    /// The length of the thumbnail in bytes.
     var byteCount: Int
     /// The result of writing the file.
     var outcome: OutputWriter.WriteResult
 
     /// Creates the entry for `thumbnail` in the file at `path`.
-    init(_ thumbnail: Thumbnail, path: String, outcome: OutputWriter.WriteResult = .written) {
+    init(_ thumbnail: Thumbnail, path: String?, outcome: OutputWriter.WriteResult = .written) {
       self.outcome = outcome
       spec = thumbnail.spec.label
       self.path = path

@@ -5,8 +5,13 @@ protocol ReportOutput: Sendable {
   /// Appends `line`, which describes the row at `position` in the batch, from 0. After an error, every call throws that
   /// error again and writes nothing.
   func append(_ line: ReportLine, position: Int) throws(OutputError)
-  /// Ends the report. If `coverage` is partial, the report then says so.
-  func finish(_ coverage: Coverage) throws(OutputError)
+  /// Ends the report. If `coverage` is partial, or if the rows are those of a `shard`, the report then says so.
+  func finish(_ coverage: Coverage, of shard: ShardEnd?) throws(OutputError)
+}
+
+extension ReportOutput {
+  /// Ends a report whose rows are not those of a shard.
+  func finish(_ coverage: Coverage) throws(OutputError) { try finish(coverage, of: nil) }
 }
 
 /// The part of the rows that a run has read.

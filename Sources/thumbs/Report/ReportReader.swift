@@ -6,10 +6,14 @@ struct ReportReader {
     let row: ReportRow
     /// The JSON text of the line.
     let text: String
+    /// The number of the line, from 1.
+    let number: Int
   }
 
   /// True if the report says that rows of its run are missing.
   private(set) var isPartial = false
+  /// The number of rows of all shards, if this is the report of one of them and has its end.
+  private(set) var rowsOfShards: Int?
   /// True if the last line is not finished. It is ignored: the process was killed, or is still writing it.
   private(set) var isCut = false
   private var lines: LineReader
@@ -31,11 +35,13 @@ struct ReportReader {
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
       do throws(DocumentFlaw) {
         let value = try JSONDocument.parse(bytes)
-        if let row = ReportRow(value) { return Line(row: row, text: String(decoding: bytes, as: UTF8.self)) }
-        guard (value as? [String: Any])?["complete"] as? Bool == false else {
+        if let row = ReportRow(value) {
+          return Line(row: row, text: String(decoding: bytes, as: UTF8.self), number: line.number)
+        }
+        guard let end = value as? [String: Any], let isComplete = end["complete"] as? Bool else {
           throw DocumentFlaw(reason: "it has no index and status")
         }
-        isPartial = true
+        if isComplete { rowsOfShards = end["rows"] as? Int } else { isPartial = true }
       } catch {
         guard !line.isEnded, line.number > 1 else {
           throw ManifestError(lines.name, at: .line(line.number), "not a report line: \(error.reason)")

@@ -48,7 +48,7 @@ final class ReportUpdate: ReportOutput {
   }
 
   /// Replaces the old report. The new one is partial exactly if the old one was, since a retry reads no manifest.
-  func finish(_ coverage: Coverage) throws(OutputError) {
+  func finish(_ coverage: Coverage, of shard: ShardEnd?) throws(OutputError) {
     guard FileVersion(path: retried.path) == retried.version else {
       throw OutputError(.write, retried.path, .changed)
     }
@@ -63,8 +63,8 @@ final class ReportUpdate: ReportOutput {
     }
   }
 
-  /// Copies the old lines that were not replaced, and returns their number. Skips lines that are not rows: an
-  /// incomplete last line, and the end of a partial report.
+  /// Copies the old lines that were not replaced, and returns their number. Skips an incomplete last line, and the end
+  /// of a partial report, but not that of a shard.
   private func carryOver(to file: Int32) throws(OutputError) -> Int {
     let replaced = replaced.withLock { $0 }
     var reader = try reading { () throws(ManifestError) in

@@ -29,10 +29,20 @@ final class ReportWriter: ReportOutput {
     }
   }
 
-  /// Writes the last line of a partial report. Does nothing after an error, which has ended the report already.
-  func finish(_ coverage: Coverage) throws(OutputError) {
+  /// Appends `line`, the bytes of a row of another report, without their line feed.
+  func append(copyOf line: [UInt8]) throws(OutputError) {
     try state.withLock { state throws(OutputError) in
-      if state.failure == nil { try write(coverage.json, &state) }
+      if let failure = state.failure { throw failure }
+      try write(line + [UInt8(ascii: "\n")], &state)
+    }
+  }
+
+  /// Writes the last line of a partial report, or of a complete one of a shard. Does nothing after an error, which has
+  /// ended the report already.
+  func finish(_ coverage: Coverage, of shard: ShardEnd?) throws(OutputError) {
+    let json = coverage == .complete ? shard?.json ?? [] : coverage.json
+    try state.withLock { state throws(OutputError) in
+      if state.failure == nil { try write(json, &state) }
     }
   }
 

@@ -79,7 +79,9 @@ struct RetryReport: Sendable {
 
   private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(DocumentFlaw) {
     let object = try JSONDocument.parse(bytes)
-    if let object = object as? [String: Any], object["complete"] as? Bool == false {
+    if let isComplete = (object as? [String: Any])?["complete"] as? Bool {
+      // The end of a shard remains true after a retry.
+      if isComplete { return }
       isPartial = true
       otherLines.insert(number)
       return

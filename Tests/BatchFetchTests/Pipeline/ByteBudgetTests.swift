@@ -25,6 +25,41 @@ import Testing
     #expect(await changes.values(count: 3) == [true, false, true])
   }
 
+  @Test func `A suspended budget admits nothing, whatever room there is, until it is resumed`() async {
+    let (changes, admitted) = (Recorder<Bool>(), Recorder<String>())
+    let budget = ByteBudget(limit: 100) { changes.record($0) }
+
+    budget.suspend()
+    budget.suspend()
+    budget.hold(10, whenThereIsRoom: .normal) { admitted.record("a") }
+    #expect(await changes.values(count: 1) == [true])
+    #expect(admitted.values.isEmpty)
+
+    budget.hold(101)
+    budget.resume()
+    budget.resume()
+    #expect(admitted.values.isEmpty)
+
+    budget.release(101)
+    #expect(await changes.values(count: 2) == [true, false])
+    #expect(admitted.values == ["a"])
+  }
+
+  @Test func `A suspended pipeline begins no download, and begins it when it is resumed`() async throws {
+    let fixture = try PipelineFixture { _ in .image() }
+    let pipeline = fixture.pipeline()
+    pipeline.suspend()
+    await eventually { pipeline.context.downloader.isSuspended }
+    let outcome = Recorder<Bool>()
+
+    pipeline.load(fixture.request("/a")) { outcome.record($0.failure == nil) }
+    await eventually { pipeline.context.downloader.context.queue.ticketCount == 1 }
+    #expect(fixture.server.requests.isEmpty)
+    pipeline.resume()
+
+    #expect(await outcome.values(count: 1) == [true])
+  }
+
   @Test func `Bodies that wait to be rendered hold back further downloads, and all finish in the end`() async throws {
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline(change: {

@@ -1,0 +1,125 @@
+import ArgumentParser
+
+/// `thumbs report merge`: combines the reports of the shards of a run, and proves that every row is there.
+struct ReportMergeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge",
+    abstract: "Combine reports, such as those of shards, into one with every row exactly once.",
+    discussion: """
+      If a row has several lines, as after a shard was run again, one is kept: ok before failed, failed before \
+      canceled, and among equals the last. Rows that have several lines, and rows that have none, are listed on \
+      standard error. The number of rows is in the reports of shards; otherwise, rows after the last one in the reports \
+      are missed only with --rows.
+
+      Examples:
+        thumbs report merge 1.jsonl 2.jsonl 3.jsonl -o all.jsonl
+        thumbs report merge --rows 1000 --summary merge.json -o all.jsonl old.jsonl new.jsonl
+
+      The exit status is 0 if every row is there, and 65 if a row is missing or the reports cannot be read or do not \
+      belong together.
+      """)
+
+  @Argument(help: ArgumentHelp("Reports; - is standard input. Each may be compressed with gzip."), completion: .file())
+  var reports: [String]
+
+  @Option(
+    name: [.customShort("o", allowingJoined: true), .customLong("output")],
+    help: ArgumentHelp("File for the combined report; - is standard output. (default: -)", valueName: "file"),
+    completion: .file())
+  var output = "-"
+
+  @Option(
+    help: ArgumentHelp("Number of rows that must be there. (default: as in the reports)", valueName: "n"),
+    transform: { try ReportMergeCommand.number($0) })
+  var rows: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the counts, and all rows with several lines or none, to this file as a JSON object.", valueName: "file"),
+    completion: .file())
+  var summary: String?
+
+  @Flag(help: "Also overwrite files that are no report or summary of thumbs.")
+  var overwrite = false
+
+  /// Rejects more reports than can be told apart, and two uses of standard output.
+  func validate() throws {
+    if reports.count > Int(UInt16.max) { throw ValidationError("Give at most \(UInt16.max) reports.") }
+    if reports.count(where: { $0 == "-" }) > 1 {
+      throw ValidationError("Standard input can be read only once; give - only once.")
+    }
+    if output == "-", summary == "-" {
+      throw ValidationError("--output and --summary cannot both be standard output; give one of them a file.")
+    }
+  }
+
+  func run() throws {
+    do {
+      try merge()
+    } catch let error as ManifestError {
+      throw ExitCode.dataError.printing(error)
+    } catch let error as OutputError {
+      throw (error.action == .create ? ExitCode.cannotCreate : .ioError).printing(error)
+    }
+  }
+
+  private func merge() throws {
+    let sources = try reports.map { try ReportSource(path: $0) }
+    let files = try MergeFiles(output: output, summary: summary, sources: sources, mayReplaceAny: overwrite)
+    do {
+      let merged = try resolve(sources)
+      let exit = merged.missing.count == 0 ? ExitCode.success : .dataError
+      try files.write(merged, from: sources, exit: exit)
+      for line in merged.text(reports: sources.count) { Self.print(line) }
+      if exit != .success { throw exit }
+    } catch {
+      if !(error is ExitCode) { files.discard() }
+      throw error
+    }
+  }
+
+  /// Reads all reports and chooses the lines to keep.
+  private func resolve(_ sources: [ReportSource]) throws(ManifestError) -> MergedReports {
+    var (merge, total) = (ReportMerge(), rows.map { (rows: $0, source: "--rows") })
+    for (number, source) in sources.enumerated() {
+      var reader = ReportReader(try source.lines())
+      while let line = try reader.next() {
+        guard merge.add(line.row, number: line.number, report: number) else {
+          throw ManifestError(source.name, at: .line(line.number), "the index is out of range")
+        }
+      }
+      if reader.isCut { Self.print("\(source.name): The last line is not finished and is ignored.") }
+      guard let rows = reader.rowsOfShards else { continue }
+      if let total, total.rows != rows {
+        throw ManifestError(source.name, "is of a list with \(rows) rows, but \(total.source) has \(total.rows)")
+      }
+      total = total ?? (rows, source.name)
+    }
+    do throws(ReportMerge.Flaw) {
+      return try merge.resolve(total: total?.rows)
+    } catch {
+      throw Self.error(error, sources, total: total?.rows ?? 0)
+    }
+  }
+
+  private static func error(_ flaw: ReportMerge.Flaw, _ sources: [ReportSource], total: Int) -> ManifestError {
+    switch flaw {
+    case .beyondEnd(let index, let report):
+      return ManifestError(sources[report].name, "has a row \(index), but the list has only \(total) rows, from 0")
+    case .differentURLs(let index, let reports):
+      let names = reports.map { sources[$0].name }
+      return ManifestError(names[0], "row \(index) has another URL in \(names[1]); these are reports of different lists")
+    }
+  }
+
+  private static func print(_ line: String) {
+    ProgressOutput.standardError.write("thumbs: \(line.printable)\n")
+  }
+
+  private static func number(_ text: String) throws -> Int {
+    guard let number = Int(text), (0...ReportMerge.indexLimit).contains(number) else {
+      throw ValidationError("give a number of rows such as 1000000")
+    }
+    return number
+  }
+}

@@ -1,0 +1,7 @@
+/// A row of the worker.
+struct WorkerRow: Sendable {
+  /// The id; nil if the line has none that can be used.
+  let id: RowID?
+  /// The row, without names of files.
+  let planned: PlannedRow
+}

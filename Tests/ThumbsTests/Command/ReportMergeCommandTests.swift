@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("thumbs report merge", .timeLimit(.minutes(20))) struct ReportMergeCommandTests {
+  private static let end = #"{"complete":true,"rows":4,"shard":"1/2","by":"row"}"# + "\n"
+
+  private func line(_ index: Int, _ status: String = "ok", url: String = "http://a.example/") -> String {
+    #"{"index":\#(index),"url":"\#(url)\#(index)","status":"\#(status)"}"# + "\n"
+  }
+
+  private func fixture(_ reports: String...) throws -> CommandFixture {
+    let fixture = try CommandFixture()
+    for (number, report) in reports.enumerated() { _ = try fixture.directory.write(report, as: "\(number).jsonl") }
+    return fixture
+  }
+
+  @Test func `The combined report has each row once, as it was`() async throws {
+    let fixture = try fixture(line(3) + line(0, "failed") + Self.end, line(1) + line(0) + line(2) + Self.end)
+
+    let result = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "all.jsonl")
+
+    #expect(result.ending == .exit(0) && result.output.isEmpty)
+    #expect(try fixture.text("all.jsonl") == line(3) + line(1) + line(0) + line(2))
+    #expect(
+      result.errorLines == [
+        "thumbs: 2 reports have 4 rows: 4 ok, 0 failed.",
+        "thumbs: 1 row has several lines, of which the best was kept: 0.",
+      ])
+    #expect(try await fixture.run("report", "summary", "all.jsonl").ending == .exit(0))
+  }
+
+  @Test func `Missing rows are listed, the combined report is partial, and the exit status is 65`() async throws {
+    let fixture = try fixture(line(0) + Self.end)
+
+    let result = try await fixture.run("report", "merge", "0.jsonl", "--summary", "summary.json")
+
+    #expect(result.ending == .exit(65))
+    #expect(result.errors.hasSuffix("thumbs: 3 rows are missing: 1-3.\n"))
+    #expect(result.output.hasPrefix(line(0) + #"{"complete":false,"items":1,"#))
+    let summary = try fixture.object("summary.json")
+    #expect(summary["exit"] as? Int == 65 && summary["complete"] as? Bool == false)
+    #expect(summary["missing"] as? [[Int]] == [[1, 3]] && summary["repeated"] as? [[Int]] == [])
+  }
+
+  @Test func `Rows after the last one are missed if the number of rows is given`() async throws {
+    let fixture = try fixture(line(0) + line(1))
+
+    #expect(try await fixture.run("report", "merge", "0.jsonl").ending == .exit(0))
+    #expect(try await fixture.run("report", "merge", "0.jsonl", "--rows", "3").ending == .exit(65))
+  }
+
+  @Test func `Reports from pipes and in gzip are read, and a killed run's last line is ignored`() async throws {
+    let fixture = try fixture(line(0), line(1) + line(2).dropLast(9), line(2))
+    _ = try fixture.directory.write(gzipped(try fixture.text("0.jsonl")), as: "0.jsonl.gz")
+    let merge = "'\(RunningCommand.executable.path)' report merge 0.jsonl.gz - 2.jsonl < 1.jsonl"
+
+    let result = try await fixture.start([], setup: "\(merge); cat 1.jsonl | \(merge.replacing("< 1.jsonl", with: "")); exit")
+      .result()
+
+    #expect(result.output == String(repeating: line(0) + line(1) + line(2), count: 2))
+    #expect(result.errors.contains("thumbs: standard input: The last line is not finished and is ignored.\n"))
+  }
+
+  @Test(arguments: [
+    ("{}\n", "0.jsonl, line 1: not a report line: it has no index and status."),
+    (#"{"index":-1,"status":"ok"}"#, "0.jsonl, line 1: the index is out of range."),
+    (
+      #"{"index":0,"status":"ok","url":"http://other.example/"}"#,
+      "row 0 has another URL in 0.jsonl; these are reports of different lists."
+    ),
+    (#"{"index":9,"status":"ok"}"#, "0.jsonl: has a row 9, but the list has only 4 rows, from 0."),
+    (
+      #"{"complete":true,"rows":5,"shard":"2/2","by":"row"}"#,
+      "1.jsonl: is of a list with 4 rows, but 0.jsonl has 5."
+    ),
+  ])
+  func `Reports that cannot be read or do not belong together leave the output as it was`(
+    report: String, message: String
+  ) async throws {
+    let fixture = try fixture(report, line(0) + Self.end)
+    _ = try fixture.directory.write(line(7), as: "all.jsonl")
+
+    for output in ["all.jsonl", "new.jsonl"] {
+      let result = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", output)
+      #expect(result.ending == .exit(65))
+      #expect(result.errors.hasSuffix(message + "\n"), "\(result.errors)")
+    }
+    #expect(try fixture.text("all.jsonl") == line(7))
+    #expect(!FileManager.default.fileExists(atPath: fixture.directory.path("new.jsonl")))
+  }
+
+  @Test func `A report is never replaced by the result, nor is another file`() async throws {
+    let fixture = try fixture(line(0), line(1))
+    _ = try fixture.directory.write("mine\n", as: "mine.txt")
+
+    let same = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "1.jsonl")
+    let other = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "mine.txt")
+    let missing = try await fixture.run("report", "merge", "0.jsonl", "none.jsonl", "-o", "x.jsonl")
+    let forced = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "mine.txt", "--overwrite")
+
+    #expect(same.ending == .exit(64) && other.ending == .exit(73) && missing.ending == .exit(65))
+    #expect(forced.ending == .exit(0))
+    #expect(try fixture.text("1.jsonl") == line(1) && fixture.text("mine.txt") == line(0) + line(1))
+    #expect(try !fixture.directory.files().contains("x.jsonl"))
+  }
+
+  /// `make test-worker` does the same with 8 shards and more rows.
+  @Test func `Shards that were killed and run again give each row exactly once`() async throws {
+    let gate = Gate()
+    let fixture = try CommandFixture { request in
+      let number = Int(request.target.filter(\.isNumber)) ?? 0
+      return number < 60 ? .icon(number) : .icon(number).after(gate)
+    }
+    let list = try fixture.list((0..<120).map { "/\($0).png" })
+    func start(_ shard: Int, _ report: String) throws -> RunningCommand {
+      let options = [list, "--shard", "\(shard)/3", "--shard-by", "url", "-q"]
+      return try fixture.start(fixture.fetchArguments(options, report: report))
+    }
+
+    let killed = try start(1, "killed.jsonl")
+    await fixture.server.waitForRequests(8)
+    killed.send(SIGKILL)
+    #expect(await killed.result().ending == .signal(SIGKILL))
+    gate.open()
+    for shard in 1...3 { #expect(try await start(shard, "\(shard).jsonl").result().ending == .exit(0)) }
+    let result = try await fixture.run(
+      "report", "merge", "killed.jsonl", "1.jsonl", "2.jsonl", "3.jsonl", "-o", "all.jsonl")
+    let less = try await fixture.run("report", "merge", "killed.jsonl", "2.jsonl", "3.jsonl")
+
+    #expect(result.ending == .exit(0), "\(result.errors)")
+    let rows = try ReportedRow.all(in: fixture.text("all.jsonl"))
+    #expect(rows.map(\.index) == Array(0..<120) && rows.allSatisfy { $0.status == "ok" })
+    #expect(less.ending == .exit(65))
+  }
+}
