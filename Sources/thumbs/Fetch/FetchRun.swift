@@ -16,6 +16,8 @@ struct RunSettings: Sendable {
   let connections: Int
   /// The header fields and cookies to send.
   let credentials: Credentials
+  /// The cache that several machines share; nil for none.
+  let remoteCache: RemoteCache?
 }
 
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
@@ -84,6 +86,7 @@ final class FetchRun: Sendable {
     transport.systemAuthorities = CertificateBundle.find(environment: environment)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = command.pipelineConfiguration
+    configuration.remoteCache = settings.remoteCache
     configuration.downloads.hosts = settings.hosts
     configuration.downloads.metrics = files.metrics?.registry
     configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)
@@ -129,7 +132,8 @@ final class FetchRun: Sendable {
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
     timer?.cancel()
-    pipeline.flush()
+    // Whoever interrupts a run does not wait for uploads.
+    pipeline.flush(uploadingWithin: interrupt.signal == nil ? .seconds(10) : .zero)
     pipeline.recordRun()
     try end(signal: interrupt.signal)
   }
