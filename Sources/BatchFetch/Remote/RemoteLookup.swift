@@ -74,7 +74,10 @@ final class RemoteLookup: Sendable {
         switch result {
         case .found(let source): found(source)
         case .missing: completion(RemoteFinding())
-        case .failed(let problem): completion(RemoteFinding(problem: problem))
+        case .failed(let problem):
+          // The same writer may have spoiled the thumbnails.
+          let unusable = problem == .unusable ? Set(query.specs) : []
+          completion(RemoteFinding(unusable: unusable, problem: problem))
         }
       }
     }

@@ -40,7 +40,7 @@ final class RemoteWriter: Sendable {
   /// upload has ended. What is left then is dropped.
   func flush(within limit: Duration) {
     let end = ContinuousClock.now + limit
-    var count = -1
+    var count = state.withLock { $0.endedCount }
     while !isFinished(within: min(Self.patience, ContinuousClock.now.duration(to: end))) {
       let last = state.withLock { $0.endedCount }
       guard last != count, ContinuousClock.now < end else { return giveUp() }

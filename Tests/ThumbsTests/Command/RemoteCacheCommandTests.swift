@@ -45,7 +45,7 @@ import Testing
     ])
     let metrics = try fixture.text("two.prom")
     #expect(metrics.contains("thumbs_remote_cache_lookups_total{result=\"hit\"} 50\n"))
-    #expect(metrics.contains("thumbs_items_total{code=\"\",origin=\"remote\",outcome=\"ok\"} 50\n"))
+    #expect(metrics.contains("thumbs_items_total{outcome=\"ok\",origin=\"remote\",code=\"\"} 50\n"))
     #expect(try fixture.text("one.prom").contains("thumbs_remote_cache_uploads_total{result=\"stored\"} 50\n"))
   }
 
