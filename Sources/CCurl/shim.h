@@ -22,6 +22,11 @@ static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct cu
   return curl_easy_setopt(handle, option, value);
 }
 
+/// Sets the body of a request, which libcurl copies. CURLOPT_POSTFIELDSIZE must be set before.
+static inline CURLcode ccurl_copy_body(CURL *handle, const void *bytes) {
+  return curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes);
+}
+
 /// Lets a transfer end during a name lookup without waiting for the lookup (libcurl 7.87 and later).
 static inline void ccurl_set_quick_exit(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700

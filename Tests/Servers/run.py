@@ -3,7 +3,8 @@
 
 nginx (HTTP/1.1, HTTP/2, valid and invalid certificates) and tinyproxy serve the example images on free loopback ports
 from a temporary directory. Environment variables give their URLs to the command: THUMBS_TEST_<NAME> for every name
-below. If a program is missing, its variables are not set, and its tests are skipped.
+below. If a program is missing, its variables are not set, and its tests are skipped. nginx and s3.py also store objects
+for a remote cache.
 """
 import contextlib
 import gzip
@@ -35,8 +36,19 @@ http {{
   add_header X-Connection $connection always;
   add_header X-Via $http_via always;
   root {root}/www;
+  log_format objects '$request_method $uri $status';
   {servers}
 }}
+"""
+# An object store, with a part that needs a password.
+STORE = """
+  server {{
+    listen 127.0.0.1:{port}; root {root}/objects; access_log {root}/objects.log objects; client_max_body_size 16m;
+    location / {{ dav_methods PUT; create_full_put_path on; }}
+    location /private/ {{
+      dav_methods PUT; create_full_put_path on; auth_basic objects; auth_basic_user_file {root}/passwords;
+    }}
+  }}
 """
 LOCATIONS = """
   location /coded/ { gzip_static always; }
@@ -80,7 +92,9 @@ def make_site(root):
         (root / "www" / folder).mkdir()
     shutil.copy(IMAGES / "fjord.jpg", root / "www/slow/fjord.jpg")
     (root / "www/coded/fjord.jpg.gz").write_bytes(gzip.compress((IMAGES / "fjord.jpg").read_bytes()))
-    (root / "tmp").mkdir()
+    for folder in ["tmp", "objects"]:
+        (root / folder).mkdir()
+    (root / "passwords").write_text("thumbs:{PLAIN}secret\n")
 
 
 def free_ports(count):
@@ -101,6 +115,7 @@ def nginx_configuration(root, ports):
             f"server {{ listen 127.0.0.1:{ports[name]} ssl {option}; ssl_protocols {protocols};"
             f" ssl_ciphers DEFAULT@SECLEVEL=0; ssl_certificate {root}/{certificate}.pem;"
             f" ssl_certificate_key {root}/{certificate}.key; {locations} }}")
+    servers.append(STORE.format(root=root, port=ports["STORE"]))
     user = "user root;" if os.getuid() == 0 else ""
     return NGINX.format(user=user, root=root, servers="\n".join(servers))
 
@@ -130,7 +145,7 @@ def stop(server):
 
 
 def start_nginx(stack, root):
-    names = ["HTTP", *SECURE]
+    names = ["HTTP", "STORE", *SECURE]
     ports = dict(zip(names, free_ports(len(names))))
     make_certificates(root)
     make_site(root)
@@ -138,7 +153,8 @@ def start_nginx(stack, root):
     command = ["nginx", "-p", str(root), "-c", "nginx.conf", "-e", f"{root}/error.log", "-g", "daemon off;"]
     start(stack, root, "nginx", command, ports.values())
     urls = {name: f"https://localhost:{port}" for name, port in ports.items()}
-    return urls | {"HTTP": f"http://127.0.0.1:{ports['HTTP']}", "CA": f"{root}/ca.pem", "FILES": f"{root}/www"}
+    urls |= {name: f"http://127.0.0.1:{ports[name]}" for name in ["HTTP", "STORE"]}
+    return urls | {"CA": f"{root}/ca.pem", "FILES": f"{root}/www", "STORE_LOG": f"{root}/objects.log"}
 
 
 def start_proxy(stack, root):
@@ -149,13 +165,20 @@ def start_proxy(stack, root):
     return {"PROXY": f"http://127.0.0.1:{port}"}
 
 
+def start_s3(stack, root):
+    [port] = free_ports(1)
+    program = pathlib.Path(__file__).parent / "s3.py"
+    start(stack, root, "s3", [sys.executable, "-B", str(program), str(port), str(root / "s3.log")], [port])
+    return {"S3": f"http://127.0.0.1:{port}", "S3_LOG": f"{root}/s3.log"}
+
+
 def main():
     # Without this, SIGTERM would end the script but not the servers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     environment = dict(os.environ)
     with contextlib.ExitStack() as stack:
         root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="thumbs-servers-")))
-        for program, begin in [("nginx", start_nginx), ("tinyproxy", start_proxy)]:
+        for program, begin in [("nginx", start_nginx), ("tinyproxy", start_proxy), ("python3", start_s3)]:
             if shutil.which(program):
                 values = begin(stack, root)
                 environment.update({f"THUMBS_TEST_{name}": value for name, value in values.items()})

@@ -151,6 +151,6 @@ extension Result<ThumbnailSet, FetchFailure> {
   /// True if the thumbnails are from the cache, without a request.
   fileprivate var isCached: Bool {
     guard case .success(let set) = self else { return false }
-    return set.origin == .memory || set.origin == .disk
+    return [.memory, .disk, .remote].contains(set.origin)
   }
 }

@@ -19,3 +19,5 @@ struct FIFO<Element> {
     return outgoing.popLast()
   }
 }
+
+extension FIFO: Sendable where Element: Sendable {}

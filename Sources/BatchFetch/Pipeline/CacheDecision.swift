@@ -45,7 +45,7 @@ enum CacheDecision {
   }
 
   /// Returns the stored failure; nil for an image and for a failure that is tolerated.
-  private static func failure(of source: StoredSource, _ level: FailLevel) -> FetchFailure? {
+  static func failure(of source: StoredSource, _ level: FailLevel) -> FetchFailure? {
     guard case .failure(let name, let message, _) = source.content else { return nil }
     let code = FailureCode(name) ?? .image(.decodeError)
     if case .image(let code) = code, level.tolerates(code) { return nil }

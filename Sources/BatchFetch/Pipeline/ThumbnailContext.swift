@@ -2,6 +2,7 @@ internal import CoreMetrics
 internal import Foundation
 internal import HTTPTypes
 internal import ImageCache
+internal import Logging
 internal import Synchronization
 
 /// Everything that the jobs of one pipeline share: the table of images and callers, the queues, the cache, the
@@ -21,6 +22,8 @@ final class ThumbnailContext: Sendable {
 
   let state = Mutex(State())
   let cache: ThumbnailCache
+  /// Nil if there is none.
+  let remote: RemoteTier?
   let downloader: Downloader
   let renderer: Renderer
   let metrics: PipelineMetrics
@@ -34,6 +37,8 @@ final class ThumbnailContext: Sendable {
   /// Returns the header fields for a host that differ from the defaults. They are a part of the variant: they decide
   /// which bytes are received.
   let unusualFields: @Sendable (_ host: String) -> [String]
+  /// Returns the header fields of every request to a host.
+  let usualFields: @Sendable (_ host: String) -> HTTPFields
   /// Returns the number of requests of a host that a batch has in flight.
   let requestsPerHost: @Sendable (_ host: String) -> Int
   /// Calls completions, and continues jobs after their downloads.
@@ -51,11 +56,18 @@ final class ThumbnailContext: Sendable {
   /// The bytes of all bodies downloaded so far.
   let downloadedBytes = Atomic(0)
 
-  init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport) {
+  init(
+    _ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport, logger: Logger
+  ) {
     var downloads = configuration.downloads
     downloads.files = configuration.files
     let downloader = Downloader(downloads, transport: transport)
     self.cache = cache
+    remote = configuration.remoteCache.map {
+      RemoteTier(
+        $0, inks: configuration.inks, logger: logger, metrics: downloads.metrics ?? MetricsSystem.factory,
+        now: downloads.clock.stopwatch())
+    }
     self.downloader = downloader
     self.transport = transport
     var renderer = Renderer(
@@ -75,6 +87,7 @@ final class ThumbnailContext: Sendable {
       let rule = rules.rule(for: host)
       return rule.headerFields.isEmpty ? usual : rule.headerFields(over: fields).unusual
     }
+    usualFields = { rules.rule(for: $0).headerFields(over: fields) }
     lookUps = GroupQueue(
       configuration.makeThreads("thumbs.lookups", 2), groupLimit: Self.lookUpGroupLimit, handle: ThumbnailJob.lookUp)
     reads = WorkQueue(configuration.makeThreads("thumbs.reads", 2))

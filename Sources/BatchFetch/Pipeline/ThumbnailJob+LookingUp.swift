@@ -21,7 +21,7 @@ extension ThumbnailJob {
     case .serve(let image, let origin): serve(image, origin)
     case .fail(let failure): conclude(.failure(failure))
     case .complete(let source): complete(source)
-    case .fetch(let image): download(confirming: image)
+    case .fetch(let image): lookUpRemotely(demand.specs, confirming: image)
     }
   }
 
@@ -35,14 +35,14 @@ extension ThumbnailJob {
   }
 
   private func completeNow(_ source: StoredSource, holding bytes: Int) {
-    guard context.demand(of: self) != nil else { return context.budget.release(bytes) }
+    guard let demand = context.demand(of: self) else { return context.budget.release(bytes) }
     let body = context.cache.original(of: source, for: key)
     guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body)) } }
     context.budget.release(bytes)
     if context.mode == .offline {
       conclude(.failure(CacheDecision.offlineMiss))
     } else {
-      download(confirming: nil)
+      lookUpRemotely(demand.specs, completing: source)
     }
   }
 }

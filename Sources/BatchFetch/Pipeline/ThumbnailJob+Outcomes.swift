@@ -45,6 +45,7 @@ extension ThumbnailJob {
       url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
       content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
     context.cache.store(stored, thumbnails: [], for: key)
+    upload(stored, [], redirects: head.redirects)
   }
 }
 

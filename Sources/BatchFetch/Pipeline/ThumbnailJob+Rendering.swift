@@ -66,6 +66,7 @@ extension ThumbnailJob {
       let source = storedSource(rendering.source, download, digest)
       if !rendering.isDamaged {
         context.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
+        upload(source, rendering.thumbnails, redirects: download.redirects)
       }
       let timings = Timings(
         queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
@@ -74,7 +75,10 @@ extension ThumbnailJob {
       return ServedSource(rendering, downloadedFrom: self.source, download, timings: timings)
     case .kept(let source, _):
       // Larger thumbnails may need damaged data that smaller ones do not.
-      if !rendering.isDamaged { context.cache.store(source, thumbnails: rendering.thumbnails, for: key) }
+      if !rendering.isDamaged {
+        context.cache.store(source, thumbnails: rendering.thumbnails, for: key)
+        upload(rendering.thumbnails, of: source)
+      }
       let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
       context.metrics.rendered(timings)
       return ServedSource(rendering, keptFrom: source, timings: timings)

@@ -14,6 +14,8 @@ final class ThumbnailJob: Sendable {
     var attempts = 0
     var progress: DownloadProgress?
     var isWatched = false
+    /// The objects that the remote cache has; nil if it was not looked up.
+    var finding: RemoteFinding?
   }
 
   let source: SourceURL
@@ -21,7 +23,7 @@ final class ThumbnailJob: Sendable {
   let id: ThumbnailContext.Table.JobID
   let created = ContinuousClock.now
   let context: ThumbnailContext
-  private let headerFields: HTTPFields
+  let headerFields: HTTPFields
   /// Holds the place where the job waits: for a thread that looks up, for room, for the download, or for a thread that
   /// renders.
   let slot: TokenSlot
@@ -68,6 +70,12 @@ final class ThumbnailJob: Sendable {
       return progress
     }
     return record(first)
+  }
+
+  /// The objects that the remote cache has; nil if it was not looked up.
+  var finding: RemoteFinding? {
+    get { state.withLock { $0.finding } }
+    set { state.withLock { $0.finding = newValue } }
   }
 
   // MARK: The download
@@ -118,6 +126,7 @@ final class ThumbnailJob: Sendable {
       requestedAt: download.requestedAt, respondedAt: download.respondedAt)
     image.source.obtained = .now
     context.cache.update(image.source, for: key)
+    upload(image.source, Array(image.thumbnails.values), redirects: download.redirects)
     serve(image, .revalidated, download)
   }
 }

@@ -8,6 +8,9 @@ extension ThumbnailPipeline {
     public var downloads = Downloader.Configuration()
     /// The directory and the limits of the cache. Default: the standard directory.
     public var cache = ThumbnailCache.Configuration(directory: CacheLocation.standard())
+    /// The cache on a server that several machines share, behind the other two. Not used while ``cacheMode`` is
+    /// ``CacheMode/offline``. Default nil: none.
+    public var remoteCache: RemoteCache?
     /// Decides when cached entries are served. Default ``CacheMode/normal``.
     public var cacheMode = CacheMode.normal
     /// The maximum number of simultaneous decodes: 1...1024; a value outside is clamped. Default: one per processor.

@@ -16,7 +16,7 @@ public final class ThumbnailPipeline: Sendable {
   /// Receives the outcome of a request, exactly once.
   public typealias Completion = @Sendable (Result<ThumbnailSet, FetchFailure>) -> Void
 
-  /// The two-level cache of this pipeline.
+  /// The cache in memory and on disk of this pipeline.
   public let cache: ThumbnailCache
   let context: ThumbnailContext
 
@@ -32,7 +32,7 @@ public final class ThumbnailPipeline: Sendable {
   ) {
     cache = ThumbnailCache(
       configuration.cache, logger: logger, metrics: configuration.downloads.metrics, now: configuration.downloads.now)
-    context = ThumbnailContext(configuration, cache: cache, transport: transport)
+    context = ThumbnailContext(configuration, cache: cache, transport: transport, logger: logger)
   }
 
   /// The number of images in flight.
@@ -82,8 +82,18 @@ public final class ThumbnailPipeline: Sendable {
   /// Ends a suspension, if there is one.
   public func resume() { context.budget.resume() }
 
-  /// Blocks until everything that was stored is on disk. Call it before the process ends.
-  public func flush() { cache.flush() }
+  /// The counts of what happened with the remote cache so far; nil if there is none.
+  public var remoteCounters: RemoteCacheCounters? { context.remote?.counters }
+
+  /// Blocks until everything that was stored is on disk, and was uploaded to the remote cache if there is one. Call it
+  /// before the process ends.
+  ///
+  /// - Parameter limit: The maximum time to wait for uploads. What is left then is dropped, and so is everything if no
+  ///   upload ends for two seconds. Default 10 s.
+  public func flush(uploadingWithin limit: Duration = .seconds(10)) {
+    cache.flush()
+    context.remote?.flush(within: limit)
+  }
 
   /// Records the hits and misses so far in the cache directory, for `thumbs cache stats`. Call it once, before the
   /// process ends.

@@ -12,6 +12,8 @@ public struct ThumbnailSet: Sendable {
     case disk
     /// Fresh in the memory cache.
     case memory
+    /// Fresh in the remote cache, which several machines share.
+    case remote
     /// Stale in the cache, and served because the server was not available or the cache mode is offline.
     case stale
     /// Read from a local file.

@@ -29,9 +29,17 @@ final class CurlMemory {
   /// Returns the header lines of a request. Most requests have the same fields as the one before.
   func headerLines(for fields: HTTPFields) -> CurlList {
     if let header, header.fields.elementsEqual(fields, by: Self.isSame) { return header.lines }
-    let lines = CurlList(fields.lazy.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+    let lines = CurlList(Self.lines(of: fields))
     header = (fields, lines)
     return lines
+  }
+
+  /// Returns the header lines of a request with a body, which is sent without waiting for the permission of the server
+  /// (status 100).
+  static func uploadLines(for fields: HTTPFields) -> CurlList { CurlList(lines(of: fields) + ["Expect:"]) }
+
+  private static func lines(of fields: HTTPFields) -> [String] {
+    fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
   }
 
   /// Compares two fields including the spelling of their names.

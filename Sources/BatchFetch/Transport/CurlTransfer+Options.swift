@@ -6,9 +6,9 @@ extension CurlTransfer {
   func setOptions(proxy: String?, addresses: [IPAddress], now: ContinuousClock.Instant) {
     setTarget(proxy: proxy)
     setAddresses(addresses, now: now)
-    headerLines = memory.headerLines(for: request.headerFields)
-    ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerLines?.first)
+    setContent()
     setTrust()
+    setSignature()
     setDeadlines(timeLeft: now.duration(to: end))
     setCallbacks()
     isGuarded = proxy == nil
@@ -48,6 +48,24 @@ extension CurlTransfer {
     let ends = source.hasFinalDot ? ["", "."] : [""]
     addressLines = CurlList(ends.map { "+\(source.hostName)\($0):\(source.port):\(list)" })
     ccurl_set_list(handle, CURLOPT_RESOLVE, addressLines?.first)
+  }
+
+  /// Sets the header fields, and the body of an upload.
+  private func setContent() {
+    let fields = request.headerFields
+    headerLines = request.upload == nil ? memory.headerLines(for: fields) : CurlMemory.uploadLines(for: fields)
+    ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerLines?.first)
+    guard let body = request.upload else { return }
+    ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, "PUT")
+    ccurl_set_long(handle, CURLOPT_POSTFIELDSIZE, body.count)
+    _ = body.withUnsafeBytes { ccurl_copy_body(handle, $0.baseAddress) }
+  }
+
+  private func setSignature() {
+    guard let signature = request.signature else { return }
+    ccurl_set_string(handle, CURLOPT_AWS_SIGV4, signature.parameters)
+    ccurl_set_string(handle, CURLOPT_USERNAME, signature.accessKey)
+    ccurl_set_string(handle, CURLOPT_PASSWORD, signature.secretKey)
   }
 
   private func setTrust() {

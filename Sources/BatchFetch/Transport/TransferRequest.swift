@@ -14,6 +14,10 @@ public struct TransferRequest: Sendable {
   /// True if the transport may add its own credentials, for example from a `.netrc` file. False after a redirect to
   /// another host. Default true.
   public var addsCredentials = true
+  /// The body of a PUT request; nil for a GET request.
+  var upload: [UInt8]?
+  /// The signature of the request; nil for none.
+  var signature: RequestSignature?
 
   /// Creates a request for `source`.
   public init(source: SourceURL, headerFields: HTTPFields = [:], limits: TransferLimits = TransferLimits()) {

@@ -60,7 +60,7 @@ public struct StoredSource: Hashable, Sendable {
   }
 
   /// True if the source is an image.
-  var isImage: Bool {
+  public var isImage: Bool {
     if case .image = content { return true }
     return false
   }

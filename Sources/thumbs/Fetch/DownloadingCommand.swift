@@ -53,6 +53,7 @@ extension DownloadingCommand {
     transport.systemAuthorities = CertificateBundle.find(environment: environment)
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = pipelineConfiguration
+    configuration.remoteCache = settings.remoteCache
     configuration.downloads.hosts = settings.hosts
     configuration.downloads.metrics = metrics
     configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)

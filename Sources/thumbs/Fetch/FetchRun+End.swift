@@ -15,7 +15,9 @@ extension FetchRun {
     let (elapsed, downloaded) = (started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
     attempt { () throws(OutputError) in
       try files.summary?.write(
-        summary.json(runEnding(summary, signal, limit), coverage, after: elapsed, downloaded: downloaded))
+        summary.json(
+          runEnding(summary, signal, limit), coverage, after: elapsed, downloaded: downloaded,
+          remote: pipeline.remoteCounters))
     }
     attempt { () throws(OutputError) in
       try files.metrics?.finish(runEnding(summary, signal, limit).exitCode.rawValue) { pipeline.updateGauges() }
@@ -26,7 +28,8 @@ extension FetchRun {
       if coverage == .complete, summary.total == 0, !isRetry {
         ProgressOutput.standardError.write("thumbs: The list has no rows.\n")
       }
-      let text = summary.text(coverage, limit: limit, after: elapsed, downloaded: downloaded)
+      let text = summary.text(
+        coverage, limit: limit, after: elapsed, downloaded: downloaded, remote: pipeline.remoteCounters)
       ProgressOutput.standardError.write(([text] + advice(summary, coverage)).joined(separator: "\n") + "\n")
     }
     let ending = runEnding(summary, signal, limit)

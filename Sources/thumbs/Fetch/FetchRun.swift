@@ -15,6 +15,8 @@ struct RunSettings: Sendable {
   let connections: Int
   /// The header fields and cookies to send.
   let credentials: Credentials
+  /// The cache that several machines share; nil for none.
+  let remoteCache: RemoteCache?
 }
 
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
@@ -119,7 +121,8 @@ final class FetchRun: Sendable {
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
     timer?.cancel()
-    pipeline.flush()
+    // Whoever interrupts a run does not wait for uploads.
+    pipeline.flush(uploadingWithin: interrupt.signal == nil ? .seconds(10) : .zero)
     pipeline.recordRun()
     try end(signal: interrupt.signal)
   }

@@ -16,15 +16,18 @@ extension FetchingCommand {
     since started: ContinuousClock.Instant = .now,
     _ plan: () throws -> any RowPlan
   ) throws {
+    let environment = ProcessInfo.processInfo.environment
+    let remoteCache = try caching.remote.cache(netrc: network.netrcPath(environment), environment: environment)
     let descriptors = prepareProcess(isQuiet: output.quiet)
     try exiting {
       let (hosts, plan) = try runLimits.limits.opening(since: started) { (try politeness.hostRules(), try plan()) }
-      let meter = ProgressMeter(output.progressMode, environment: ProcessInfo.processInfo.environment)
+      let meter = ProgressMeter(output.progressMode, environment: environment)
       // From here on, an interrupt must leave the files in a consistent state.
       let interrupt = InterruptWatch { meter.end() }
       let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
       let settings = RunSettings(
-        started: started, hosts: hosts, connections: descriptors.connections, credentials: credentials)
+        started: started, hosts: hosts, connections: descriptors.connections, credentials: credentials,
+        remoteCache: remoteCache)
       try FetchRun(self, settings, plan: plan, inputs: inputs, files: files, meter: meter).run(interrupt)
     }
   }
@@ -41,6 +44,7 @@ extension FetchingCommand {
     if let path = network.certificateAuthorities { files.append((path, .setting("cacert"))) }
     if let path = CertificateBundle.find(environment: environment) { files.append((path, .authorities)) }
     if let path = caching.cmykProfile?.path { files.append((path, .setting("cmyk-profile"))) }
+    if let path = caching.remote.remoteCacheKey { files.append((path, .setting("remote-cache-key"))) }
     for path in (network.headers + network.configuredHeaders).compactMap(\.path) {
       files.append((path, .setting("header")))
     }

@@ -14,6 +14,8 @@ enum MetricHelp {
     "thumbs_items_total": "Rows of the manifests that ended, by outcome, origin and failure code.",
     "thumbs_queue_depth": "Images that wait for a lookup or a render, and those that wait for a transfer or have one.",
     "thumbs_queue_seconds": "Time of an image from its request to its first attempt, or to the cache hit.",
+    "thumbs_remote_cache_lookups_total": "Lookups in the remote cache, by result.",
+    "thumbs_remote_cache_uploads_total": "Images uploaded to the remote cache, or not, by result.",
     "thumbs_render_seconds": "Time to decode, resize and encode all sizes of an image.",
     "thumbs_renders_total": "Images decoded.",
     "thumbs_run_exit_code": "Exit status of the run; -1 until it has finished.",

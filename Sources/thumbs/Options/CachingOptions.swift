@@ -24,6 +24,8 @@ struct CachingOptions: ParsableArguments {
   @Flag(help: "Neither read nor write the disk cache.")
   var noCache = false
 
+  @OptionGroup var remote: RemoteCacheOptions
+
   @Flag(help: "Revalidate every cached image, even if it is fresh.")
   var refresh = false
 

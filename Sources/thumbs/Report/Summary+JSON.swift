@@ -10,7 +10,7 @@ extension Summary {
   ///     {"version": 1, "exit": 75, "complete": true, "limit": null, "elapsed": 1250,
   ///      "items": {"total": 7, "ok": 2, "failed": 4, "cancelled": 1, "skipped": 0},
   ///      "files": {"written": 1, "unchanged": 1},
-  ///      "bytes": {"downloaded": 288666, "saved": 9120},
+  ///      "bytes": {"downloaded": 288666, "saved": 9120}, "remoteCache": null,
   ///      "origins": [{"origin": "network", "items": 2}],
   ///      "failures": [{"code": "http_404", "items": 2, "retryable": false}],
   ///      "hosts": {"count": 2, "unlistedItems": 0,
@@ -19,10 +19,13 @@ extension Summary {
   ///
   /// `exit` is the exit status of the process. `complete` is true if every row of the manifests is counted. `limit` is
   /// the limit that ended the run, `max-run-time` or `max-run-bytes`, or else null. `saved` is the total length of the
-  /// images that came from the cache. `mean` is the mean time of the downloads. `unlistedItems` counts the rows of
+  /// images that came from the cache. `remoteCache` is null without a remote cache. `mean` is the mean time of the downloads. `unlistedItems` counts the rows of
   /// hosts beyond the first ``HostTally/limit``. `version` changes when a member changes its meaning or is removed, not
   /// when one is added.
-  func json(_ ending: RunEnding, _ coverage: Coverage, after elapsed: Duration, downloaded: ByteSize) -> [UInt8] {
+  func json(
+    _ ending: RunEnding, _ coverage: Coverage, after elapsed: Duration, downloaded: ByteSize,
+    remote: RemoteCacheCounters? = nil
+  ) -> [UInt8] {
     var text = JSONText()
     text.object { text in
       text.member("version", 1)
@@ -37,6 +40,7 @@ extension Summary {
         ])
       text.members("files", [("written", writtenFiles), ("unchanged", unchangedFiles)])
       text.members("bytes", [("downloaded", downloaded.count), ("saved", savedBytes)])
+      if let remote { remote.write(to: &text) } else { text.member("remoteCache", orNull: nil) }
       writeCauses(to: &text)
       hosts.write(to: &text)
     }

@@ -1,10 +1,11 @@
 import BatchFetch
 
 extension Summary {
-  /// Returns the summary for people: one to nine lines, without a line feed at the end. `limit` is the limit that ended
+  /// Returns the summary for people: one to ten lines, without a line feed at the end. `limit` is the limit that ended
   /// the run, if one did.
   func text(
-    _ coverage: Coverage = .complete, limit: RunLimit? = nil, after elapsed: Duration, downloaded: ByteSize
+    _ coverage: Coverage = .complete, limit: RunLimit? = nil, after elapsed: Duration, downloaded: ByteSize,
+    remote: RemoteCacheCounters? = nil
   ) -> String {
     var lines = [
       "\(total) \(total == 1 ? "item" : "items"): \(counts) in \(elapsed.secondsText) s; \(downloaded) downloaded"
@@ -17,7 +18,7 @@ extension Summary {
     }
     if hasRetryableFailure { lines.append("  (* worth retrying)") }
     if savedBytes > 0 { lines.append("  saved by the cache: \(ByteSize(count: savedBytes))") }
-    lines += hosts.lines
+    lines += [remote?.line].compactMap(\.self) + hosts.lines
     return lines.map(\.printable).joined(separator: "\n")
   }
 

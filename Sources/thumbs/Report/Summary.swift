@@ -60,7 +60,7 @@ extension ThumbnailSet.Origin {
   /// True if the image came from the cache.
   fileprivate var isCache: Bool {
     switch self {
-    case .revalidated, .disk, .memory, .stale: true
+    case .revalidated, .disk, .memory, .remote, .stale: true
     case .network, .file: false
     }
   }

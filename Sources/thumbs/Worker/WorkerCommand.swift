@@ -52,11 +52,13 @@ struct WorkerCommand: DownloadingCommand {
     // would come to use a third more than one that has just begun.
     mallopt(M_ARENA_MAX, Int32(max(1, ProcessInfo.processInfo.activeProcessorCount / 2)))
     let credentials = try Credentials(network)
+    let environment = ProcessInfo.processInfo.environment
+    let remoteCache = try caching.remote.cache(netrc: network.netrcPath(environment), environment: environment)
     let descriptors = prepareProcess(isQuiet: false)
     try exiting {
       let settings = RunSettings(
         started: .now, hosts: try politeness.hostRules(), connections: descriptors.connections,
-        credentials: credentials)
+        credentials: credentials, remoteCache: remoteCache)
       let rows = WorkerRows(LineReader(try .open("-", expecting: "rows")), specs: pixels.rowSpecs)
       let pipeline = pipeline(settings) { ProgressOutput.standardError.write("\($0)\n") }
       let format = ResultFormat(form: form, bodies: noBodies ? .omitted : .included)

@@ -16,6 +16,11 @@ enum RealServers {
     case selfSigned = "SELF_SIGNED"
     case oldTLS = "OLD_TLS"
     case proxy = "PROXY"
+    /// The object stores of nginx and of Tests/Servers/s3.py, and their logs.
+    case store = "STORE"
+    case storeLog = "STORE_LOG"
+    case s3 = "S3"
+    case s3Log = "S3_LOG"
     /// The file with the certificate of the authority that signed the certificates of the good servers.
     case authority = "CA"
     /// The directory that nginx serves.

@@ -6,6 +6,8 @@ public struct ServerRequest: Sendable {
   public var target: String
   /// The header fields, with names in lower case.
   public var fields: [String: String]
+  /// The body; empty if the request has no `Content-Length`.
+  public var body: [UInt8] = []
   /// The number of the connection, starting with 1.
   public var connection: UInt64
   /// The time of arrival.
@@ -47,12 +49,28 @@ struct RequestReader {
       if let range = pending.firstRange(of: end) {
         let head = String(decoding: pending[..<range.lowerBound], as: UTF8.self)
         pending.removeSubrange(..<range.upperBound)
-        return request(from: head)
+        guard var request = request(from: head), let body = body(of: request) else { return nil }
+        request.body = body
+        return request
       }
-      let count = LoopbackSocket.receive(connection, into: &buffer)
-      guard count > 0 else { return nil }
-      pending += buffer[..<count]
+      guard receive() else { return nil }
     }
+  }
+
+  /// Returns the body of a request; nil if the client closes the connection before its end.
+  private mutating func body(of request: ServerRequest) -> [UInt8]? {
+    let length = request.fields["content-length"].flatMap { Int($0) } ?? 0
+    // Tests send fields about a body that does not follow.
+    guard request.method == "PUT" else { return [] }
+    while pending.count < length { guard receive() else { return nil } }
+    defer { pending.removeSubrange(..<length) }
+    return Array(pending[..<length])
+  }
+
+  private mutating func receive() -> Bool {
+    let count = LoopbackSocket.receive(connection, into: &buffer)
+    if count > 0 { pending += buffer[..<count] }
+    return count > 0
   }
 
   private func request(from head: String) -> ServerRequest? {

@@ -17,18 +17,8 @@ struct CacheControl: Hashable, Sendable {
   ///
   /// Works on bytes, because every disk lookup parses this field and iterating over characters is much slower.
   init(_ value: String?) {
-    guard var value else { return }
-    value.withUTF8 { read($0) }
-  }
-
-  /// A slice of the value's bytes.
-  typealias Word = Slice<UnsafeBufferPointer<UInt8>>
-
-  private mutating func read(_ value: UnsafeBufferPointer<UInt8>) {
-    for directive in Self.directives(of: value) {
-      let parts = directive.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      let argument = parts.count == 2 ? Self.unquoted(parts[1]) : directive.suffix(0)
-      switch String(decoding: Self.trimmed(parts[0]), as: UTF8.self).lowercased() {
+    Self.forEachDirective(of: value) { name, argument in
+      switch name {
       case "no-store": noStore = true
       // A list of field names narrows `no-cache`. Ignoring the list is allowed and safe.
       case "no-cache": noCache = true
@@ -36,6 +26,22 @@ struct CacheControl: Hashable, Sendable {
       case "max-age": maxAge = maxAge ?? Self.deltaSeconds(argument) ?? 0
       case "stale-if-error": staleIfError = staleIfError ?? Self.deltaSeconds(argument) ?? 0
       default: break
+      }
+    }
+  }
+
+  /// A slice of the value's bytes.
+  typealias Word = Slice<UnsafeBufferPointer<UInt8>>
+
+  /// Calls `body` with the name of each directive in lower case, and its argument without quotation marks, which is
+  /// empty if it has none.
+  static func forEachDirective(of value: String?, _ body: (_ name: String, _ argument: Word) -> Void) {
+    guard var value else { return }
+    value.withUTF8 { value in
+      for directive in directives(of: value) {
+        let parts = directive.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let argument = parts.count == 2 ? unquoted(parts[1]) : directive.suffix(0)
+        body(String(decoding: trimmed(parts[0]), as: UTF8.self).lowercased(), argument)
       }
     }
   }

@@ -30,6 +30,7 @@ extension CachePolicy {
     if hops.contains(where: { !$0.isReusable }) { directives.append("no-cache") }
     if hops.contains(where: \.control.mustRevalidate) { directives.append("must-revalidate") }
     if let end = hops.map(\.freshUntil).min() { directives.append("max-age=\(max(0, end - respondedAt))") }
+    directives += sharedDirectives(of: hops, respondedAt: respondedAt)
     return directives.isEmpty ? nil : directives.joined(separator: ", ")
   }
 }

@@ -1,0 +1,114 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+
+// The remote cache: looked up between the disk and the download, and filled with what was downloaded.
+extension ThumbnailJob {
+  /// Looks up `specs` in the remote cache, and downloads the source if that does not have them.
+  ///
+  /// - Parameter image: The stale image in the local cache, if any.
+  func lookUpRemotely(_ specs: [ThumbnailSpec], confirming image: CachedImage?) {
+    // The response is not for everyone, so nobody has uploaded it.
+    guard image?.source.policy.isShareable != false else { return download(confirming: image) }
+    lookUpRemotely(specs, .nothingFresh(image))
+  }
+
+  /// Looks up `specs` in the remote cache. The local cache has a fresh `source` without them.
+  func lookUpRemotely(_ specs: [ThumbnailSpec], completing source: StoredSource) {
+    guard source.isShareable else { return download(confirming: nil) }
+    lookUpRemotely(specs, .fresh(source))
+  }
+
+  private func lookUpRemotely(_ specs: [ThumbnailSpec], _ local: RemoteQuery.Local) {
+    guard let remote = context.remote, context.mode != .offline, isForEveryone else {
+      return download(confirming: local.image)
+    }
+    let query = RemoteQuery(key: key, url: source.description, specs: specs, local: local)
+    slot.run { demand in
+      remote.lookUp(query, demand.priority) { [self] finding in
+        slot.end()
+        // The cache may block, and completions of callers run there as well.
+        context.callbacks.async { [self] in found(finding, query) }
+      }
+    }
+  }
+
+  private func found(_ finding: RemoteFinding, _ query: RemoteQuery) {
+    // All callers left during the lookup.
+    guard context.priority(of: self) != nil else { return }
+    self.finding = finding
+    let decision = RemoteDecision(
+      finding, query, mode: context.mode, failLevel: context.renderer.failLevel, now: context.now())
+    switch decision {
+    case .serve(let image):
+      keep(image)
+      serve(image, .remote)
+    case .fail(let failure, var source):
+      source.obtained = .now
+      context.cache.store(source, thumbnails: [], for: key)
+      conclude(.failure(failure))
+    case .confirm(let image):
+      context.cache.store(image.source, thumbnails: Array(image.thumbnails.values), for: key)
+      download(confirming: image)
+    case .proceed: download(confirming: query.local.image)
+    }
+  }
+
+  /// Stores an image from the remote cache in the local one. It counts as received just now.
+  private func keep(_ image: CachedImage) {
+    var source = image.source
+    source.obtained = .now
+    context.cache.store(source, thumbnails: Array(image.thumbnails.values), for: key)
+  }
+
+  // MARK: Uploads
+
+  /// Uploads a source that its host has just sent or confirmed, and those of its thumbnails that the remote cache may
+  /// lack.
+  func upload(_ source: StoredSource, _ thumbnails: [Thumbnail], redirects: [Redirect]) {
+    guard let remote = context.remote, source.isShareable, isForEveryone, !redirects.haveCredentials(self.source) else {
+      return
+    }
+    let finding = finding
+    var missing = thumbnails
+    if let finding, let known = finding.source?.digest, known == source.digest {
+      missing.removeAll { !finding.missing.contains($0.spec) && !finding.unusable.contains($0.spec) }
+    }
+    remote.upload(
+      RemoteWrite(
+        key: key, source: source, digest: source.digest, thumbnails: missing, unusable: finding?.unusable ?? []))
+  }
+
+  /// Uploads thumbnails that were made from a kept original. The object of its source stays as it is.
+  func upload(_ thumbnails: [Thumbnail], of source: StoredSource) {
+    guard let remote = context.remote, source.isShareable, isForEveryone else { return }
+    remote.upload(RemoteWrite(key: key, source: nil, digest: source.digest, thumbnails: thumbnails, unusable: []))
+  }
+
+  /// True if the response does not depend on the user: the request has no credentials in any form, no header fields
+  /// that may be secret, and is sent to a server that every machine trusts in the same way.
+  private var isForEveryone: Bool {
+    guard source.scheme != .file, source.credentials == nil, context.transport.variant(of: source).isEmpty else {
+      return false
+    }
+    return (headerFields + context.usualFields(source.host)).allSatisfy { Self.sharedFields.contains($0.name) }
+  }
+
+  /// The header fields that are not secret.
+  private static let sharedFields: Set<HTTPField.Name> = [.userAgent, .accept, .acceptLanguage, .referer]
+}
+
+extension RemoteQuery.Local {
+  /// The stale image in the local cache, if any.
+  fileprivate var image: CachedImage? { if case .nothingFresh(let image) = self { image } else { nil } }
+}
+
+extension [Redirect] {
+  /// Returns true if one of these redirects of `source` led to a URL with credentials.
+  fileprivate func haveCredentials(_ source: SourceURL) -> Bool {
+    contains { redirect in
+      RedirectTrail.location(in: redirect.response)
+        .map { (try? SourceURL($0, relativeTo: source))?.credentials != nil } ?? false
+    }
+  }
+}

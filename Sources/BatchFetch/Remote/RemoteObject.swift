@@ -1,0 +1,45 @@
+/// An object to upload.
+struct RemoteObject: Sendable {
+  /// The condition under which the server stores an object.
+  enum Condition: Sendable {
+    /// There is no object of that name yet.
+    case absent
+    /// None: an existing object is replaced.
+    case always
+  }
+
+  let name: String
+  let bytes: [UInt8]
+  let condition: Condition
+}
+
+/// The result of reading one object.
+enum RemoteResult<Value: Sendable>: Sendable {
+  case found(Value)
+  /// The server has no such object.
+  case missing
+  case failed(RemoteProblem)
+}
+
+/// The reason why an object was neither read nor written.
+enum RemoteProblem: Error, Hashable, Sendable {
+  /// The server did not respond in time. The text is a sentence for people.
+  case timeout(String)
+  /// Any other failure of the exchange. The text is a sentence for people.
+  case error(String)
+  /// The object failed a check.
+  case unusable
+  /// Earlier requests failed, so this one was not sent.
+  case skipped
+  /// The request was canceled.
+  case cancelled
+
+  init(_ failure: FetchFailure) {
+    switch failure.code {
+    case .cancelled: self = .cancelled
+    case .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled, .dnsTemporary: self = .timeout(failure.message)
+    case .hostUnavailable: self = .skipped
+    default: self = .error(failure.message)
+    }
+  }
+}

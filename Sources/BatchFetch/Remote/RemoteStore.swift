@@ -1,0 +1,108 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ImageCache
+
+/// Reads and writes objects on the server of a remote cache.
+final class RemoteStore: Sendable {
+  /// The maximum numbers of reads and writes at once.
+  private static let (readWidth, writeWidth) = (16, 4)
+
+  private let configuration: RemoteCache
+  private let reads: RemoteLane
+  private let writes: RemoteLane
+
+  /// - Parameter now: The time of the breakers, which never goes back.
+  init(_ configuration: RemoteCache, transport: any Transport, now: @escaping @Sendable () -> Duration) {
+    self.configuration = configuration
+    reads = RemoteLane(width: Self.readWidth, transport: transport, now: now)
+    writes = RemoteLane(width: Self.writeWidth, transport: transport, now: now)
+  }
+
+  /// Reads an object. Returns a handle that can cancel this and change its priority.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the object.
+  ///   - maxBytes: The maximum length of the object.
+  ///   - priority: The order among the reads that wait.
+  ///   - decode: Returns the value of the object; nil if it is unusable.
+  ///   - completion: Called exactly once, on any queue. May take its time.
+  func get<Value: Sendable>(
+    _ name: String, maxBytes: Int, _ priority: Priority, decode: @escaping @Sendable ([UInt8]) -> Value?,
+    completion: @escaping @Sendable (RemoteResult<Value>) -> Void
+  ) -> WorkHandle {
+    let limits = configuration.readLimits(maxBytes: maxBytes)
+    do throws(FetchFailure) {
+      let request = try configuration.location.get(name, limits: limits)
+      return reads.add(
+        RemoteExchange(request, priority: priority) { response, elapsed in
+          let result = RemoteResult(response, decode: decode)
+          // A server that is always slow would cost more than it saves.
+          let isSlow = elapsed > limits.total / 2
+          let verdict = isSlow && result.verdict == .success ? .failure : result.verdict
+          return RemoteExchange.Ending(verdict: verdict) { completion(result) }
+        })
+    } catch {
+      completion(.failed(RemoteProblem(error)))
+      return WorkHandle {}
+    }
+  }
+
+  /// Writes an object. Returns a handle that can cancel this.
+  ///
+  /// - Parameter completion: Called exactly once, on any queue, with nil if the server has the object. May take its
+  ///   time.
+  func put(_ object: RemoteObject, completion: @escaping @Sendable (RemoteProblem?) -> Void) -> WorkHandle {
+    do throws(FetchFailure) {
+      let request = try configuration.location.put(
+        object.bytes, as: object.name, object.condition, limits: configuration.writeLimits)
+      return writes.add(
+        RemoteExchange(request, priority: .normal) { response, _ in
+          let problem = RemoteProblem(writing: response, object.condition)
+          let verdict = problem.map { RemoteBreaker.Verdict($0) } ?? .success
+          return RemoteExchange.Ending(verdict: verdict) { completion(problem) }
+        })
+    } catch {
+      completion(RemoteProblem(error))
+      return WorkHandle {}
+    }
+  }
+}
+
+extension RemoteResult {
+  fileprivate init(
+    _ response: Result<RemoteExchange.Response, FetchFailure>, decode: ([UInt8]) -> Value?
+  ) {
+    switch response {
+    case .failure(let failure): self = .failed(RemoteProblem(failure))
+    case .success(let response) where response.status == 200:
+      self = decode(response.body).map { .found($0) } ?? .failed(.unusable)
+    case .success(let response) where [404, 410].contains(response.status): self = .missing
+    case .success(let response): self = .failed(RemoteProblem(status: response.status))
+    }
+  }
+
+  fileprivate var verdict: RemoteBreaker.Verdict {
+    if case .failed(let problem) = self { RemoteBreaker.Verdict(problem) } else { .success }
+  }
+}
+
+extension RemoteProblem {
+  fileprivate init(status: Int) { self = .error("The server responded with status \(status).") }
+
+  /// The problem of a write; nil if the server has stored the object, or had it already.
+  fileprivate init?(
+    writing response: Result<RemoteExchange.Response, FetchFailure>, _ condition: RemoteObject.Condition
+  ) {
+    switch response {
+    case .failure(let failure): self.init(failure)
+    case .success(let response) where (200...299).contains(response.status): return nil
+    // RFC 9110, section 15.5.13, and S3 if two writers meet.
+    case .success(let response) where condition == .absent && [409, 412].contains(response.status): return nil
+    case .success(let response): self.init(status: response.status)
+    }
+  }
+}
+
+extension RemoteBreaker.Verdict {
+  fileprivate init(_ problem: RemoteProblem) { self = problem == .cancelled ? .abandoned : .failure }
+}

@@ -1,0 +1,55 @@
+internal import CoreMetrics
+internal import Foundation
+internal import ImageCache
+internal import Logging
+
+/// The remote cache of a pipeline: lookups, uploads and their counts.
+final class RemoteTier: Sendable {
+  private let store: RemoteStore
+  private let codec: RemoteObjectCodec
+  private let monitor: RemoteMonitor
+  /// Nil if the cache is only read.
+  private let writer: RemoteWriter?
+
+  /// - Parameters:
+  ///   - configuration: The server, the limits, the key.
+  ///   - inks: The profile of CMYK images without one.
+  ///   - transport: Exchanges requests and responses. Default: libcurl, with the connections of `configuration`.
+  ///   - now: The time of the breakers, which never goes back.
+  init(
+    _ configuration: RemoteCache, inks: InkProfile?, transport: (any Transport)? = nil, logger: Logger,
+    metrics: any MetricsFactory, now: @escaping @Sendable () -> Duration
+  ) {
+    let transport = transport ?? CurlTransport(configuration.connections)
+    store = RemoteStore(configuration, transport: transport, now: now)
+    codec = RemoteObjectCodec(secret: configuration.secret?.bytes, inks: inks)
+    monitor = RemoteMonitor(configuration.location.prefix, logger: logger, metrics: metrics)
+    writer =
+      configuration.access == .readOnly
+      ? nil : RemoteWriter(store, codec, monitor, limit: configuration.maxPendingBytes)
+  }
+
+  /// The counts of what happened so far.
+  var counters: RemoteCacheCounters { monitor.counters }
+
+  /// Looks up a source and its thumbnails. Returns a handle that can cancel this and change its priority.
+  ///
+  /// - Parameter completion: Called exactly once, on any queue, even after a cancel. May take its time.
+  func lookUp(
+    _ query: RemoteQuery, _ priority: Priority, completion: @escaping @Sendable (RemoteFinding) -> Void
+  ) -> WorkHandle {
+    let lookup = RemoteLookup(query, in: store, codec, priority: priority) { [monitor] finding in
+      if finding.problem != .cancelled {
+        monitor.count(finding.event(of: query.specs), because: finding.problem)
+      }
+      completion(finding)
+    }
+    return lookup.start()
+  }
+
+  /// Uploads the objects of a source in the background.
+  func upload(_ write: RemoteWrite) { writer?.add(write) }
+
+  /// Blocks until the uploads have ended, but no longer than `limit`; see ``RemoteWriter/flush(within:)``.
+  func flush(within limit: Duration) { writer?.flush(within: limit) }
+}

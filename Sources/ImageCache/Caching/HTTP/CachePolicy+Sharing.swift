@@ -1,0 +1,89 @@
+public import FoundationEssentials
+
+// The rules of RFC 9111 for a cache that several users share. They differ from those of a private cache in three
+// directives: `private`, `s-maxage` and `proxy-revalidate`.
+extension CachePolicy {
+  /// True if a cache that several users share may store the response (RFC 9111, section 3), and can ever serve it:
+  /// it has status 200, neither it nor a redirect that led to it is `private` or `no-store`, and it is fresh for some
+  /// time or has a validator.
+  ///
+  /// The caller must check that the request had no credentials, in whatever form.
+  public var isShareable: Bool {
+    guard isStorable, status == 200 || status == 203, !variesByEverything else { return false }
+    let fields = fields
+    let controls = [fields.cacheControl, fields.redirectControl].map { SharedCacheControl($0) }
+    guard !controls.contains(where: \.isPrivate) else { return false }
+    return sharedFreshUntil > respondedAt || fields.entityTag != nil || fields.lastModified != nil
+  }
+
+  /// Returns ``State/fresh`` if a shared cache may serve the response at `now` without contacting the origin.
+  public func sharedState(at now: Date) -> State {
+    now.wholeSeconds < sharedFreshUntil && now.wholeSeconds >= respondedAt - Self.clockTolerance ? .fresh : .stale
+  }
+
+  /// The policy of a response that a shared cache held when it was stale. With `s-maxage` or `proxy-revalidate`, that
+  /// cache must not serve it, whatever fails, before the origin has confirmed it (RFC 9111, sections 5.2.2.8 and
+  /// 5.2.2.10); a 304 lifts this restriction.
+  public var fromSharedCache: CachePolicy {
+    var fields = fields
+    guard SharedCacheControl(fields.cacheControl).mustRevalidate, !control.mustRevalidate else { return self }
+    fields.redirectControl = [fields.redirectControl, "must-revalidate"].compactMap { $0 }.joined(separator: ", ")
+    return CachePolicy(status: status, fields: fields, requestedAt: requestedAt, respondedAt: respondedAt)
+  }
+
+  /// The first second at which a shared cache must validate the response; 0 if it must before every use.
+  var sharedFreshUntil: Int {
+    guard isReusable else { return 0 }
+    let fields = fields
+    let redirects = SharedCacheControl(fields.redirectControl)
+    let rest = redirects.maxAge ?? CacheControl(fields.redirectControl).maxAge
+    let own = sharedLifetime(fields)
+    return respondedAt + min(own, rest.map { initialAge + $0 } ?? own) - initialAge
+  }
+
+  /// The lifetime of the final response alone: `s-maxage`, or else that of a private cache (RFC 9111, section 4.2.1).
+  private func sharedLifetime(_ fields: ResponseFields) -> Int {
+    if let maxAge = SharedCacheControl(fields.cacheControl).maxAge { return maxAge }
+    let date = fields.date.flatMap { HTTPDate.parse($0, now: respondedAt) } ?? respondedAt
+    return Self.lifetime(
+      status: status, control: CacheControl(fields.cacheControl), fields: fields, date: date, now: respondedAt)
+  }
+
+  /// Returns the restrictions that redirects add to those of a private cache.
+  static func sharedDirectives(of hops: [CachePolicy], respondedAt: Int) -> [String] {
+    let controls = hops.map { SharedCacheControl($0.fields.cacheControl) }
+    var directives: [String] = []
+    if hops.contains(where: \.control.noStore) || controls.contains(where: \.isPrivate) {
+      directives.append("private")
+    }
+    if controls.contains(where: { $0.maxAge != nil }), let end = hops.map(\.sharedFreshUntil).min() {
+      directives.append("s-maxage=\(max(0, end - respondedAt))")
+    }
+    return directives
+  }
+}
+
+/// The directives of a `Cache-Control` field that apply only to a cache that several users share (RFC 9111, section
+/// 5.2.2).
+struct SharedCacheControl: Hashable, Sendable {
+  /// `private`: the response is for one user. A list of field names narrows it; ignoring the list is allowed and safe.
+  private(set) var isPrivate = false
+  /// `s-maxage` in seconds; 0 if its value is not a number.
+  private(set) var maxAge: Int?
+  /// `proxy-revalidate` or `s-maxage`: once stale, the response must not be used without validation.
+  private(set) var mustRevalidate = false
+
+  /// Parses the value of a field.
+  init(_ value: String?) {
+    CacheControl.forEachDirective(of: value) { name, argument in
+      switch name {
+      case "private": isPrivate = true
+      case "proxy-revalidate": mustRevalidate = true
+      case "s-maxage":
+        maxAge = maxAge ?? CacheControl.deltaSeconds(argument) ?? 0
+        mustRevalidate = true
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import BatchFetch
+
+/// The options of the cache that several machines share.
+struct RemoteCacheOptions: ParsableArguments {
+  /// The parser would quote an invalid value, which may have a password; ``cache(netrc:environment:)`` checks it.
+  @Option(
+    help: ArgumentHelp(
+      "Cache that several machines share: http://host/path or s3://bucket/prefix. (default: $THUMBS_REMOTE_CACHE)",
+      discussion: """
+        The server is looked up before an image is downloaded, and gets the thumbnails of what was downloaded. \
+        s3:// takes ?endpoint=URL&region=NAME, and the key from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. \
+        Private images, and those of requests with credentials, are not uploaded.
+        """,
+      valueName: "url"))
+  var remoteCache: String?
+
+  @Flag(help: "Read the remote cache, but upload nothing.")
+  var remoteCacheReadOnly = false
+
+  @Option(
+    help: ArgumentHelp(
+      "File with a key that signs what is in the remote cache. (default: the key in $THUMBS_REMOTE_CACHE_KEY)",
+      discussion: "Objects without the signature of this key are not used. A line feed at the end does not count.",
+      valueName: "file"),
+    completion: .file())
+  var remoteCacheKey: String?
+
+  @Option(
+    help: ArgumentHelp("Maximum time to connect to the remote cache, in seconds. (default: 0.1)", valueName: "seconds"),
+    transform: { try Count.seconds($0) })
+  var remoteCacheConnectTimeout = Duration.milliseconds(100)
+
+  @Option(
+    help: ArgumentHelp(
+      "Maximum time to read one object of the remote cache, in seconds. (default: 1)", valueName: "seconds"),
+    transform: { try Count.seconds($0) })
+  var remoteCacheTimeout = Duration.seconds(1)
+
+  /// The maximum length of the key in bytes.
+  private static let longestKey = 1 << 16
+
+  /// Returns the settings of the remote cache; nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - netrc: The path of a file with credentials; nil for none.
+  ///   - environment: The environment variables of the process.
+  /// - Throws: A `ValidationError` with the option, the reason and the remedy.
+  func cache(netrc: String?, environment: [String: String]) throws -> RemoteCache? {
+    guard let url = remoteCache ?? environment["THUMBS_REMOTE_CACHE"], !url.isEmpty else { return nil }
+    var cache: RemoteCache
+    do throws(FetchFailure) {
+      cache = try RemoteCache(url, environment: environment)
+    } catch {
+      throw ValidationError("--remote-cache: \(error.message)")
+    }
+    cache.access = remoteCacheReadOnly ? .readOnly : .readWrite
+    cache.secret = try secret(environment)
+    cache.connectTimeout = remoteCacheConnectTimeout
+    cache.readTimeout = remoteCacheTimeout
+    cache.connections.netrc = netrc
+    cache.connections.systemAuthorities = CertificateBundle.find(environment: environment)
+    return cache
+  }
+
+  private func secret(_ environment: [String: String]) throws -> RemoteCache.Secret? {
+    if let path = remoteCacheKey { return try secret(in: keyFile(path), from: "--remote-cache-key \(path)") }
+    guard let text = environment["THUMBS_REMOTE_CACHE_KEY"], !text.isEmpty else { return nil }
+    return try secret(in: Array(text.utf8), from: "THUMBS_REMOTE_CACHE_KEY")
+  }
+
+  private func secret(in bytes: [UInt8], from place: String) throws -> RemoteCache.Secret {
+    let key = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+    guard let secret = RemoteCache.Secret(Array(key)) else {
+      throw ValidationError(
+        "\(place): the key is shorter than \(RemoteCache.Secret.minLength) bytes; make one with openssl rand -hex 32.")
+    }
+    return secret
+  }
+
+  private func keyFile(_ path: String) throws -> [UInt8] {
+    do {
+      let bytes = try ByteSource.open(path, expecting: "a file with a key").bytes(limit: Self.longestKey)
+      guard let bytes else {
+        throw ValidationError("--remote-cache-key \(path): is longer than \(ByteSize(count: Self.longestKey)).")
+      }
+      return bytes
+    } catch let error as ManifestError {
+      throw ValidationError("--remote-cache-key \(error)")
+    }
+  }
+}
