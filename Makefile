@@ -20,8 +20,8 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
   test-metrics gallery-screenshot test-install test-packages fuzz fuzz-libraries bench bench-pixels bench-fetch \
-  bench-cache bench-start docs format lint structure build build-traits release install install-files uninstall dist image clean \
-  setup
+  bench-cache bench-start docs format lint structure build build-traits release install install-files uninstall \
+  dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
