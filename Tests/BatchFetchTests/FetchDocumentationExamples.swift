@@ -155,6 +155,17 @@ import Testing
     #expect(pipeline.decodeCount == 2)
   }
 
+  private func sharedPipeline(password: String) throws -> ThumbnailPipeline {
+    var configuration = ThumbnailPipeline.Configuration()
+    configuration.remoteCache = try RemoteCache("http://thumbs:\(password)@cache.internal/thumbs")
+    configuration.remoteCache?.access = .readOnly
+    return ThumbnailPipeline(configuration)
+  }
+
+  @Test func `The example of RemoteCache makes a pipeline that counts`() throws {
+    #expect(try sharedPipeline(password: "secret").remoteCounters == RemoteCacheCounters())
+  }
+
   // MARK: Examples that would use the network: they only need to compile
 
   private func exampleOfDownloader() async throws {

@@ -1,5 +1,6 @@
 // Reads arbitrary bytes as records of the cache: as they are, and as the fields and the body of a record whose checksum
-// is right. A record that is read and written again must stay the same.
+// is right. A record that is read and written again must stay the same. The same bytes are read as objects of a remote
+// cache: as they are, and with the right tag.
 
 import FoundationEssentials
 
@@ -11,7 +12,32 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let fields = Array(bytes.dropFirst())
   let record = RecordFrame.seal(kind) { $0.add(raw: fields) }
   record.withUnsafeBytes { read($0, body: .empty) }
+  readObject(Array(bytes))
+  for body in [[], fields] {
+    if let object = frame.seal(codec.name(of: key), record: record, body: body) { readObject(object) }
+  }
+  if let object = frame.seal(codec.name(of: spec, from: digest), record: record, body: fields) { readObject(object) }
+  if let object = frame.seal(codec.name(of: key), record: fields) { readObject(object) }
   return 0
+}
+
+private let url = "https://img.example/1.jpg"
+private let key = SourceKey(url: url)
+private let digest = BodyDigest(of: [])
+private let spec = ThumbnailSpec(width: 64)
+private let frame = RemoteObjectFrame(key: nil)
+private let codec = RemoteObjectCodec(secret: nil)
+
+/// Reads what a lookup in a remote cache reads.
+private func readObject(_ object: [UInt8]) {
+  if let source = codec.source(in: object, key: key, url: url) {
+    precondition(source.url == url && source.isShareable, "a source that must not be shared")
+    _ = source.policy.sharedState(at: Date(timeIntervalSince1970: 1_790_000_000))
+    _ = source.policy.fromSharedCache.mayServeStaleOnError(at: Date(timeIntervalSince1970: 1_790_000_000))
+  }
+  if let thumbnail = codec.thumbnail(in: object, spec, from: digest) {
+    precondition(ThumbnailMark.isPresent(in: thumbnail.bytes), "a file without a mark")
+  }
 }
 
 private func read(_ record: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {

@@ -55,6 +55,7 @@ build() {
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" -o "$out/$1" \
       "$root/Tests/Fuzzing/$1.swift" "$layer"/Imaging/*/*.swift "$layer"/Caching/Records/*.swift \
       "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift "$layer"/Caching/StoredSource.swift \
+      "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
   header | file | render)

@@ -44,7 +44,11 @@ final class RemoteLane: Sendable {
       }
     }
     advance()
-    return WorkHandle { exchange.slot.cancel() } setPriority: { exchange.slot.setPriority($0) }
+    return WorkHandle {
+      exchange.slot.cancel()
+    } setPriority: {
+      exchange.slot.setPriority($0)
+    }
   }
 
   private func advance() {

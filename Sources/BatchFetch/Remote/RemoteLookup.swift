@@ -60,7 +60,11 @@ final class RemoteLookup: Sendable {
     case .fresh(let source): found(source)
     case .nothingFresh: getSource()
     }
-    return WorkHandle { [self] in slot.cancel() } setPriority: { [self] in slot.setPriority($0) }
+    return WorkHandle { [self] in
+      slot.cancel()
+    } setPriority: { [self] in
+      slot.setPriority($0)
+    }
   }
 
   private func getSource() {

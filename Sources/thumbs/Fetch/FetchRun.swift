@@ -121,7 +121,7 @@ final class FetchRun: Sendable {
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
     timer?.cancel()
-    // Whoever interrupts a run does not wait for uploads.
+    // An interrupted run does not wait for uploads.
     pipeline.flush(uploadingWithin: interrupt.signal == nil ? .seconds(10) : .zero)
     pipeline.recordRun()
     try end(signal: interrupt.signal)

@@ -17,11 +17,11 @@ extension Summary {
   ///       "slowest": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}],
   ///       "failing": [{"host": "a.example", "downloads": 2, "mean": 310, "items": 4, "failed": 2}]}}
   ///
-  /// `exit` is the exit status of the process. `complete` is true if every row of the manifests is counted. `limit` is
-  /// the limit that ended the run, `max-run-time` or `max-run-bytes`, or else null. `saved` is the total length of the
-  /// images that came from the cache. `remoteCache` is null without a remote cache. `mean` is the mean time of the downloads. `unlistedItems` counts the rows of
-  /// hosts beyond the first ``HostTally/limit``. `version` changes when a member changes its meaning or is removed, not
-  /// when one is added.
+  /// `exit` is the exit status of the process. `complete` is true if every row of the manifests is counted. `limit`
+  /// is the limit that ended the run, `max-run-time` or `max-run-bytes`, or else null. `saved` is the total length of
+  /// the images that came from the cache. `remoteCache` is null without a remote cache. `mean` is the mean time of
+  /// the downloads. `unlistedItems` counts the rows of hosts beyond the first ``HostTally/limit``. `version` changes
+  /// when a member changes its meaning or is removed, not when one is added.
   func json(
     _ ending: RunEnding, _ coverage: Coverage, after elapsed: Duration, downloaded: ByteSize,
     remote: RemoteCacheCounters? = nil

@@ -25,7 +25,9 @@ import Testing
       "s3://bucket-1/\(prefix)?endpoint=\(endpoint)", environment: s3Environment.merging(changes) { $1 })
   }
 
-  private static func machine(_ fixture: RemoteFixture, _ name: String, _ cache: RemoteCache) throws -> ThumbnailPipeline {
+  private static func machine(_ fixture: RemoteFixture, _ name: String, _ cache: RemoteCache) throws
+    -> ThumbnailPipeline
+  {
     try fixture.machine(name) {
       var cache = cache
       cache.connections.proxies = .none
@@ -101,7 +103,8 @@ import Testing
     #expect(counters.errors == 5 && counters.skipped == 5 && counters.stored == 0)
   }
 
-  @Test func `An object of three megabytes is uploaded without waiting for the permission of the server`() async throws {
+  @Test func `An object of three megabytes is uploaded without waiting for the permission of the server`() async throws
+  {
     for cache in [try Self.nginx(), try Self.s3(UUID().uuidString)] {
       let store = RemoteStore(cache, transport: CurlTransport(.direct), now: { .zero })
       var generator = SeededGenerator(seed: 1)
@@ -109,7 +112,11 @@ import Testing
       let results = Recorder<RemoteResult<[UInt8]>>()
       _ = store.put(RemoteObject(name: "t/r0/00/0", bytes: bytes, condition: .absent)) { problem in
         #expect(problem == nil)
-        _ = store.get("t/r0/00/0", maxBytes: 4 << 20, .normal) { $0 } completion: { results.record($0) }
+        _ = store.get("t/r0/00/0", maxBytes: 4 << 20, .normal) {
+          $0
+        } completion: {
+          results.record($0)
+        }
       }
       guard case .found(let read)? = await results.values(count: 1).first else {
         Issue.record("The object was not found.")

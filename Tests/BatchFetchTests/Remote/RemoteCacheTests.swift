@@ -8,7 +8,9 @@ import Testing
 
 /// Machines that share a remote cache.
 @Suite(.timeLimit(.minutes(10))) struct RemoteCacheTests {
-  @Test func `What one machine has fetched, another gets from the remote cache, and then from its own disk`() async throws {
+  @Test func `What one machine has fetched, another gets from the remote cache, and then from its own disk`()
+    async throws
+  {
     let fixture = try RemoteFixture()
     let first = try fixture.machine("one")
     let fetched = try await first.thumbnails(for: fixture.request())
@@ -119,7 +121,8 @@ import Testing
 
   @Test func `A failure that follows from the bytes is shared, and a 404 is not`() async throws {
     let fixture = try RemoteFixture { request in
-      request.target == "/missing" ? .http(404, ["Cache-Control": "max-age=3600"])
+      request.target == "/missing"
+        ? .http(404, ["Cache-Control": "max-age=3600"])
         : .http(200, ["Cache-Control": "max-age=3600"], Array("<html>no image</html>".utf8))
     }
     for name in ["one", "two"] {

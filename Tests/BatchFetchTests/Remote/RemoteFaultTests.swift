@@ -51,7 +51,9 @@ import Testing
     let counters = try #require(second.remoteCounters)
     // A body that is larger than any object, or empty, does not get as far as the checks.
     #expect(counters.rejected + counters.errors == 1 && counters.hits == 0 && counters.stored == 1)
-    if damage != .huge { #expect(try await fixture.machine("three").thumbnails(for: fixture.request()).origin == .remote) }
+    if damage != .huge {
+      #expect(try await fixture.machine("three").thumbnails(for: fixture.request()).origin == .remote)
+    }
   }
 
   @Test func `Objects of a writer without the key are not used, and are replaced`() async throws {

@@ -36,9 +36,11 @@ import Testing
   @Test func `A response that a redirect with credentials led to is not uploaded`() async throws {
     let fixture = try RemoteFixture { request in
       request.target == "/a"
-        ? .http(302, [
-          "Location": "http://user:pw@\(request.fields["host"] ?? "")/b", "Cache-Control": "max-age=3600",
-        ])
+        ? .http(
+          302,
+          [
+            "Location": "http://user:pw@\(request.fields["host"] ?? "")/b", "Cache-Control": "max-age=3600",
+          ])
         : .image()
     }
     try await fixture.fill(try fixture.machine("one"))

@@ -29,7 +29,11 @@ import Testing
     func advance(by duration: Duration) { time.now.withLock { $0 += duration } }
 
     func get(_ name: String, _ priority: Priority = .normal) -> WorkHandle {
-      store.get(name, maxBytes: 1000, priority) { $0 } completion: { [results] in results.record($0) }
+      store.get(name, maxBytes: 1000, priority) {
+        $0
+      } completion: { [results] in
+        results.record($0)
+      }
     }
 
     /// Reads one object from a server that takes `duration`.
@@ -81,7 +85,8 @@ import Testing
       exchange.resume()
     }
     let all = await bench.transport.exchanges.values(count: 18)
-    #expect(all[16...].map(\.request.source.description) == ["raised", "normal"].map { "http://cache.example/s/\($0)" })
+    #expect(
+      all[16...].map(\.request.source.description) == ["raised", "normal"].map { "http://cache.example/s/\($0)" })
   }
 
   @Test func `A canceled read ends as canceled and does not count as a failure`() async throws {
@@ -95,7 +100,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (ScriptedTransport.Step.fail(.connectFailed), false), (.fail(.timeoutFirstByte), true), (.fail(.timeoutTotal), true),
+    (ScriptedTransport.Step.fail(.connectFailed), false), (.fail(.timeoutFirstByte), true),
+    (.fail(.timeoutTotal), true),
     (.fail(.stalled), true), (.fail(.timeoutConnect), true), (.fail(.connectionLost), false), (.fail(.tls), false),
     (.head(500, [:]), false), (.head(302, [.location: "/"]), false), (.head(204, [:]), false),
   ])

@@ -42,6 +42,14 @@ struct CachingDocumentationExamples {
     #expect(second == first)
   }
 
+  private func restoredSource(_ object: [UInt8], of url: String) -> StoredSource? {
+    RemoteObjectCodec(secret: nil).source(in: object, key: SourceKey(url: url), url: url)
+  }
+
+  @Test func `The example of RemoteObjectCodec restores nothing from other bytes`() {
+    #expect(restoredSource(Array("<html>".utf8), of: "https://images.example/photo.jpg") == nil)
+  }
+
   @Test func `The example of ThumbnailCache downloads again if the cached response is stale`() throws {
     let cache = ThumbnailCache(.init(), logger: Logger(label: "example"))
     let (spec, url) = (ThumbnailSpec(width: 32), "https://images.example/photo.jpg")

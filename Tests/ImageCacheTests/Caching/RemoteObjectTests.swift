@@ -47,12 +47,12 @@ struct RemoteObjectTests {
     }
     for object in [source, file] {
       #expect(isAccepted(object))
-      for bit in 0..<object.count * 8 {
+      for place in object.indices {
         var changed = object
-        changed[bit / 8] ^= 1 << UInt8(bit % 8)
+        changed[place] ^= 1 << UInt8(place % 8)
         #expect(!isAccepted(changed))
       }
-      for length in 0..<object.count { #expect(!isAccepted(Array(object[..<length]))) }
+      for length in stride(from: 0, to: object.count, by: 7) { #expect(!isAccepted(Array(object[..<length]))) }
       #expect(!isAccepted(object + [0]))
     }
   }
@@ -123,7 +123,8 @@ struct RemoteObjectTests {
 
   @Test func `Objects that are too large are not written`() {
     let codec = Self.codecs[0]
-    #expect(codec.object(of: Fixtures.thumbnail(1, bytes: RemoteObjectCodec.maxThumbnailBytes), from: Self.digest) == nil)
+    #expect(
+      codec.object(of: Fixtures.thumbnail(1, bytes: RemoteObjectCodec.maxThumbnailBytes), from: Self.digest) == nil)
     var source = Fixtures.source(1)
     source.finalURL = "https://a.example/" + String(repeating: "a", count: RemoteObjectCodec.maxSourceBytes)
     #expect(codec.object(of: source, key: Fixtures.key(1)) == nil)

@@ -54,7 +54,7 @@ struct SharingPolicyTests {
     #expect(!Self.policy(fields, redirects: [[.cacheControl: "max-age=60"], [.cacheControl: control]]).isShareable)
   }
 
-  @Test func `s-maxage takes precedence over max-age in a shared cache, and over neither in a private one`() {
+  @Test func `In a shared cache, s-maxage takes precedence over max-age; a private one ignores it`() {
     let longer = Self.policy([.cacheControl: "max-age=10, s-maxage=100"])
     #expect(Self.isFresh(longer, after: 99) && !Self.isFresh(longer, after: 100))
     #expect(longer.state(at: Self.start + 11) == .stale)
@@ -76,7 +76,8 @@ struct SharingPolicyTests {
     #expect(!Self.isFresh(Self.policy(fields, redirects: [[:]]), after: 0))
     let plain = Self.policy(fields, redirects: [[.cacheControl: "max-age=50"], [.cacheControl: "max-age=70"]])
     #expect(Self.isFresh(plain, after: 49) && !Self.isFresh(plain, after: 50))
-    let shared = Self.policy(fields, redirects: [[.cacheControl: "max-age=5, s-maxage=500"], [.cacheControl: "max-age=700"]])
+    let shared = Self.policy(
+      fields, redirects: [[.cacheControl: "max-age=5, s-maxage=500"], [.cacheControl: "max-age=700"]])
     #expect(Self.isFresh(shared, after: 499) && !Self.isFresh(shared, after: 500))
     #expect(shared.state(at: Self.start + 6) == .stale)
   }

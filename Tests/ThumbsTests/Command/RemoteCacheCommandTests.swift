@@ -39,10 +39,11 @@ import Testing
     for path in first.rows.flatMap(\.paths) { #expect(try fixture.data("one/\(path)") == fixture.data("two/\(path)")) }
 
     let counts = try counts(fixture, of: "two")
-    #expect(counts == [
-      "hits": 50, "misses": 0, "timeouts": 0, "errors": 0, "rejected": 0, "skipped": 0, "stored": 0, "failed": 0,
-      "dropped": 0,
-    ])
+    #expect(
+      counts == [
+        "hits": 50, "misses": 0, "timeouts": 0, "errors": 0, "rejected": 0, "skipped": 0, "stored": 0, "failed": 0,
+        "dropped": 0,
+      ])
     let metrics = try fixture.text("two.prom")
     #expect(metrics.contains("thumbs_remote_cache_lookups_total{result=\"hit\"} 50\n"))
     #expect(metrics.contains("thumbs_items_total{outcome=\"ok\",origin=\"remote\",code=\"\"} 50\n"))
@@ -74,7 +75,8 @@ import Testing
     let silent = try SilentPort()
     let without = try await fetch(fixture, on: "one", [list])
     let with = try await fetch(
-      fixture, on: "two", [
+      fixture, on: "two",
+      [
         "--remote-cache", "http://127.0.0.1:\(silent.port)/", "--remote-cache-connect-timeout", "0.1", list,
       ])
     #expect(without.result.ending == .exit(1) && with.result.ending == .exit(1))
@@ -132,7 +134,9 @@ import Testing
     (["--remote-cache", "ftp://user:hunter2@a.example/"], "--remote-cache: The URL of the remote cache must have"),
     (["--remote-cache", "http://user:hunter2@a.example/?x"], "must not have a query"),
     (["--remote-cache", "s3://bucket"], "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
-    (["--remote-cache", "http://a.example/", "--remote-cache-key", "none"], "--remote-cache-key none: there is no such"),
+    (
+      ["--remote-cache", "http://a.example/", "--remote-cache-key", "none"], "--remote-cache-key none: there is no such"
+    ),
     (["--remote-cache", "http://a.example/", "--remote-cache-key", "short"], "shorter than 16 bytes"),
     (["--remote-cache", "http://a.example/", "--remote-cache-timeout", "0"], "--remote-cache-timeout"),
   ])

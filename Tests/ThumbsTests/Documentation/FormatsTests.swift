@@ -81,7 +81,8 @@ private struct WrittenFields {
     _ = try fixture.directory.write("", as: "none.txt")
     _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "fallback.png")
     let result = try await fixture.fetch(
-      "list.csv", "none.txt", "--summary", "summary.json", "--fallback", "fallback.png")
+      "list.csv", "none.txt", "--summary", "summary.json", "--fallback", "fallback.png", "--remote-cache",
+      fixture.server.url("/store"))
     #expect(result.ending == .exit(75))
     return fixture
   }
@@ -113,7 +114,10 @@ private struct WrittenFields {
 
   @Test func `The metrics are exactly the documented ones`() async throws {
     let fixture = try await Self.run()
-    #expect(try await fixture.fetch("list.csv", "--metrics", "thumbs.prom").ending == .exit(75))
+    #expect(
+      try await fixture.fetch(
+        "list.csv", "--metrics", "thumbs.prom", "--remote-cache", fixture.server.url("/store")
+      ).ending == .exit(75))
     let metrics = try fixture.text("thumbs.prom").split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
     let documented = try FormatsPage(section: "Metrics").rows.map(\.name)
 

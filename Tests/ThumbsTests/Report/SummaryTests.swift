@@ -77,7 +77,7 @@ import Testing
     let expected =
       #"{"version":1,"exit":75,"complete":true,"limit":null,"elapsed":2000,"#
       + #""items":{"total":5,"ok":3,"failed":1,"cancelled":1,"skipped":0},"#
-      + #""files":{"written":0,"unchanged":1},"bytes":{"downloaded":7,"saved":144308},"#
+      + #""files":{"written":0,"unchanged":1},"bytes":{"downloaded":7,"saved":144308},"remoteCache":null,"#
       + #""origins":[{"origin":"network","items":2},{"origin":"disk","items":1}],"#
       + #""failures":[{"code":"http_503","items":1,"retryable":true}],"#
       + #""hosts":{"count":2,"unlistedItems":0,"slowest":[\#(hosts.slow)],"failing":[\#(hosts.bad)]}}"# + "\n"

@@ -85,8 +85,8 @@ public struct RemoteObjectCodec: Sendable {
 }
 
 extension StoredSource {
-  /// True if users other than the one who requested the source may get it from a cache that they share, and it is of
-  /// use to them: an image, or a failure that follows from the bytes of the file alone. See ``CachePolicy/isShareable``.
+  /// True if users other than the one who requested the source may get it from a cache that they share, and can use it:
+  /// an image, or a failure that follows from the bytes of the file alone. See ``CachePolicy/isShareable``.
   public var isShareable: Bool {
     guard policy.isShareable else { return false }
     switch content {
