@@ -22,6 +22,7 @@ def options():
     parser.add_argument("--hosts")
     parser.add_argument("--state")
     parser.add_argument("--log")
+    parser.add_argument("--per-host")
     parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--faulty-starts", type=int, default=1)
     parser.add_argument("--trailer", choices=["right", "missing", "received", "finished"], default="right")

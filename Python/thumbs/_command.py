@@ -67,7 +67,7 @@ def size_list(sizes: Sizes) -> List[str]:
 
 
 def _argument(name: str, value: Option) -> Iterator[str]:
-    option = "--" + name.strip("_").replace("_", "-")
+    option = "--" + name.replace("_", "-")
     if value is True:
         yield option
     elif value is None or value is False:
