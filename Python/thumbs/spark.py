@@ -63,7 +63,7 @@ def fetch(
     plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt)
     urls = _distinct_urls(df, url_col)
     rows, salts = _count(urls, plan)
-    placed = _place(urls, salts, partitions or max(8, -(-rows // ROWS_PER_PARTITION)))
+    placed = _place(urls, salts, partitions or _partitions(rows))
     task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
     fetched = placed.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
     table_format = table_format or _default_format(df.sparkSession)
@@ -117,6 +117,10 @@ def _count(urls: DataFrame, plan: HostPlan) -> "tuple[int, Dict[str, int]]":
     counted = urls.groupBy("host").count().agg(F.sum("count"), F.collect_list(large)).collect()[0]
     salts = {host: plan.salts(host, rows) for host, rows in counted[1]}
     return counted[0] or 0, {host: count for host, count in salts.items() if count > 1}
+
+
+def _partitions(rows: int) -> int:
+    return max(8, -(-rows // ROWS_PER_PARTITION))
 
 
 def _place(urls: DataFrame, salts: Mapping[str, int], partitions: int) -> DataFrame:
