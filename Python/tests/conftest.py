@@ -22,7 +22,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return script
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def command() -> str:
     """The path of the real command, which the tests need."""
     path = os.environ.get("THUMBS_BINARY")

@@ -117,6 +117,8 @@ class Trial:
         """Checks that each URL was requested once, and again at most if it was in a partition that was lost."""
         stats = self.origin.stats()
         extra = sum(stats["requests"].values()) - len(stats["requests"])
+        print(f"{extra} extra requests; the largest partition has {self.largest_partition()} URLs; at most "
+              f"{max(stats['peaks'].values())} connections per host")
         assert len(stats["requests"]) == self.urls
         assert max(stats["requests"].values()) <= (2 if lost_cores else 1)
         assert extra <= lost_cores * self.largest_partition()

@@ -80,11 +80,11 @@ def _is_below(pid: int, ancestor: int, parents: Dict[int, int]) -> bool:
     return pid == ancestor
 
 
-def kill_one(pattern: str) -> int:
+def kill_one(pattern: str, below: Optional[int] = None, index: int = 0) -> int:
     """Kills the first process whose command line contains `pattern`, waiting for it if necessary."""
-    found = wait_until(lambda: processes(pattern), 60)
-    os.kill(found[0], signal.SIGKILL)
-    return int(found[0])
+    found = wait_until(lambda: processes(pattern, below), 60)
+    os.kill(found[index], signal.SIGKILL)
+    return int(found[index])
 
 
 def wait_until(condition: Callable[[], Any], seconds: float) -> Any:

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, List
 
 import pytest
 from support import Origin, processes, wait_until
@@ -29,7 +29,7 @@ OPTIONS: Any = {"sizes": 32, "no_cache": True, "no_config": True, "partitions": 
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster(command: str) -> Iterator[Any]:
     os.environ["PYTHONPATH"] = str(PACKAGE)
     cluster = Cluster(initialize_head=True, head_node_args={
         "num_cpus": 0, "object_store_memory": 100 << 20, "include_dashboard": False})
@@ -70,24 +70,25 @@ def check(origin: Origin, path: Path, urls: int, lost_actors: int) -> None:
     assert max(stats["peaks"].values()) <= OPTIONS["per_host"]
 
 
+def children() -> List[int]:
+    """Returns the processes of `thumbs worker` that belong to this test."""
+    return processes(f"{os.environ['THUMBS_BINARY']} worker", below=1)
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def kill_actor(cluster: Any) -> None:
-    os.kill(wait_until(lambda: processes("MapBatches(FetchPartitions)") or actors(), 60)[0], signal.SIGKILL)
-
-
-def actors() -> Any:
-    """Returns the processes of actors that have a worker."""
-    workers = [Path(f"/proc/{pid}/stat").read_text() for pid in processes("thumbs worker", below=1)]
-    return [int(stat.rpartition(")")[2].split()[1]) for stat in workers]
+    os.kill(parent(wait_until(children, 60)[0]), signal.SIGKILL)
 
 
 def kill_node(cluster: Any) -> None:
-    node = cluster.list_all_nodes()[-1]
-    cluster.remove_node(node, allow_graceful=False)
-    cluster.add_node(num_cpus=2, object_store_memory=100 << 20)
+    cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
 
 
 def kill_child(cluster: Any) -> None:
-    os.kill(wait_until(lambda: processes("thumbs worker", below=1), 60)[0], signal.SIGKILL)
+    os.kill(wait_until(children, 60)[0], signal.SIGKILL)
 
 
 def test_an_existing_path_raises(cluster: Any, tmp_path: Path) -> None:

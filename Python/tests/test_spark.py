@@ -24,7 +24,7 @@ OPTIONS: Any = {"sizes": 32, "no_cache": True, "no_config": True, "partitions": 
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(command: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("spark")
     spark = session("local-cluster[2,1,1024]", folder)
     yield spark

@@ -64,7 +64,7 @@ def fetch(
     parts = partitions or max(8, -(-count // ROWS_PER_PARTITION))
     task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
     placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
-    written = _write(placed, task, unfinished, actors or int(ray.cluster_resources().get("CPU", 1)))
+    written = _write(placed, task, unfinished, actors or _processors())
     _check(written, count, unfinished)
     if count == 0:
         write_empty(task, unfinished)
@@ -78,6 +78,11 @@ def _new_folder(path: Path) -> Path:
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     return path
+
+
+def _processors() -> int:
+    resources: Dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return max(1, int(resources.get("CPU", 1)))
 
 
 def _distinct_urls(ds: Any, url_col: str) -> Any:
