@@ -49,7 +49,8 @@ def test_keys_and_hosts_are_those_of_the_python_function(spark: SparkSession) ->
     key, host = thumbs.spark._key_and_host(F.col("url"))
     df = spark.createDataFrame(list(enumerate(urls)), "number int, url string")
     found = df.select("number", key.alias("key"), host.alias("host")).collect()
-    assert {row.number: (row["key"], row["host"]) for row in found} == {number: _urls.key_and_host(url) for number, url in enumerate(urls)}
+    expected = {number: _urls.key_and_host(url) for number, url in enumerate(urls)}
+    assert {row.number: (row["key"], row["host"]) for row in found} == expected
 
 
 def test_each_row_gets_the_outcome_of_its_url(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def arguments(sizes: Sizes = None, **options: Option) -> List[str]:
 
 
 def size_list(sizes: Sizes) -> List[str]:
-    """Returns the sizes as texts; none if `sizes` is None."""
+    """Returns the sizes as texts, an empty list for None."""
     if sizes is None:
         return []
     several = [sizes] if isinstance(sizes, (int, str)) else sizes

@@ -22,7 +22,7 @@ class Counters:
     bytes: int = 0
     """The lengths of the images that were downloaded, not those from the cache."""
     restarts: int = 0
-    """How many times the worker was started again."""
+    """The number of times that the worker was started again."""
     codes: Dict[str, int] = field(default_factory=dict)
     """The number of rows per failure code."""
 

@@ -28,7 +28,7 @@ class Result:
     """The outcome of one row.
 
     A row that failed has a `code`, a `message` and no thumbnails. `status`, `code`, `retryable` and `origin` have the
-    values that Documentation/formats.md lists; a value is None where the report has no such field.
+    values that Documentation/formats.md lists; fields that the report lacks are None.
     """
 
     index: int
@@ -48,7 +48,7 @@ class Result:
     final_url: Optional[str]
     """The URL after redirects, if there were any."""
     origin: Optional[str]
-    """Where the image came from: `network`, `revalidated`, `disk`, `memory`, `stale` or `file`."""
+    """The place the image came from: `network`, `revalidated`, `disk`, `memory`, `stale` or `file`."""
     width: Optional[int]
     """The width of the downloaded image in pixels."""
     height: Optional[int]
