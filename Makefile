@@ -19,9 +19,9 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
-  test-metrics gallery-screenshot test-install test-packages fuzz fuzz-libraries bench bench-pixels bench-fetch \
-  bench-cache bench-start docs format lint structure build build-traits release install install-files uninstall \
-  dist image clean setup
+  test-metrics test-python test-cluster gallery-screenshot test-install test-packages fuzz fuzz-libraries bench \
+  bench-pixels bench-fetch bench-cache bench-start bench-spark docs format lint structure build build-traits release \
+  install install-files uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -112,6 +112,29 @@ test-metrics: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py /usr/bin/python3 -B Tests/Metrics/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
+# The virtual environment of the Python package is kept between runs.
+PYTHON := .build-python
+PYTEST = THUMBS_BINARY=$(THUMBS_BINARY) ../$(PYTHON)/venv/bin/python -B -m pytest -q
+THUMBS_BINARY = $(abspath $(shell $(SWIFT) build --show-bin-path)/thumbs)
+
+## Checks the types of the Python package, and tests it with the worker and with Spark; takes about three minutes.
+test-python: PACKAGES += python3-venv openjdk-17-jre-headless
+test-python: setup
+	$(SWIFT) build --product thumbs
+	Python/tests/environment.sh $(PYTHON)
+	cd Python && ../$(PYTHON)/venv/bin/mypy --cache-dir ../$(PYTHON)/mypy
+	cd Python && $(PYTEST) -m 'not cluster' -p no:cacheprovider
+
+## Kills every kind of process of Spark and Ray clusters on this machine; takes half an hour. THUMBS_CLUSTER_ROWS and
+## THUMBS_CLUSTER_URLS set the size for Spark. Ray gets its own network, because it listens on all interfaces.
+test-cluster: PACKAGES += python3-venv openjdk-17-jre-headless iproute2
+test-cluster: setup
+	$(SWIFT) build --product thumbs
+	Python/tests/environment.sh $(PYTHON) ray
+	cd Python && $(PYTEST) -p no:cacheprovider -s tests/test_spark_kills.py
+	cd Python && RAY_USAGE_STATS_ENABLED=0 unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
+	  env $(PYTEST) -p no:cacheprovider -s tests/test_ray.py
+
 GALLERY_SHOTS := .build/gallery
 ## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).
 test-gallery: PACKAGES += chromium
@@ -171,6 +194,15 @@ bench-cache: setup
 bench-start: PACKAGES += curl
 bench-start: release
 	python3 Benchmarks/start.py $(DIST)/thumbs
+
+## Kills every kind of process of a Spark cluster that fetches a million rows; then compares fetching photos on two
+## Spark workers with the command alone and with img2dataset on the same cluster.
+bench-spark: PACKAGES += python3-venv openjdk-17-jre-headless $(CORPUS)
+bench-spark: THUMBS_BINARY = $(CURDIR)/$(DIST)/thumbs
+bench-spark: release
+	Python/tests/environment.sh $(PYTHON)
+	cd Python && THUMBS_CLUSTER_ROWS=1000000 $(PYTEST) -p no:cacheprovider -s tests/test_spark_kills.py
+	Benchmarks/spark/run.sh $(CURDIR)/$(DIST)/thumbs $(CURDIR)/$(PYTHON)
 
 build: setup
 	$(RELEASE) --product thumbs

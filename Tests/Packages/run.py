@@ -116,7 +116,7 @@ def debian_package(packages):
 
 @test
 def wheel(packages):
-    """pip installs the wheel, and the command is in the virtual environment."""
+    """pip installs the wheel; the command is in the virtual environment, and the package finds it."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {"PATH": os.environ["PATH"], "HOME": folder}
         run(sys.executable, "-m", "venv", f"{folder}/venv", environment=environment)
@@ -127,6 +127,9 @@ def wheel(packages):
         trusted = dict(environment, SSL_CERT_FILE=str(AUTHORITY))
         output = run(command, "list.txt", environment=trusted, directory=folder)
         check("1 item: 1 ok" in output, f"The image was not fetched:\n{output}")
+        program = f"import thumbs; print([result.status for result in thumbs.run(['{URL}'])], thumbs.find_command())"
+        output = run(f"{folder}/venv/bin/python", "-c", program, environment=trusted, directory=folder)
+        check(output == f"['ok'] {command}\n", f"The package printed:\n{output}")
         run(*pip, "uninstall", "-y", "thumbs", environment=environment)
         check(not os.path.exists(command), "The command remains after pip uninstall.")
 

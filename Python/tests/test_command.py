@@ -1,0 +1,96 @@
+"""Tests of `thumbs.run` with the real worker and a server."""
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+from support import Origin
+
+import thumbs
+
+pytestmark = pytest.mark.usefixtures("command")
+OPTIONS: Any = {"no_cache": True, "no_config": True, "sizes": 32}
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[Origin]:
+    origin = Origin(hosts=20, delay=0.01)
+    yield origin
+    origin.close()
+
+
+def test_every_row_has_a_thumbnail_from_one_request(origin: Origin) -> None:
+    origin.reset()
+    urls = [origin.url(number) for number in range(1000)]
+    results = list(thumbs.run(urls, **OPTIONS))
+    assert sorted(result.index for result in results) == list(range(1000))
+    assert all(result.thumbnail and result.thumbnail.startswith(b"\x89PNG") for result in results)
+    assert {(result.thumbnails[0].width, result.thumbnails[0].height) for result in results} == {(32, 21)}
+    stats = origin.stats()
+    assert set(stats["requests"].values()) == {1}
+    assert max(stats["peaks"].values()) <= 6
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_worker_costs_at_most_its_rows_in_flight(origin: Origin, number: int) -> None:
+    origin.reset()
+    urls = [origin.url(number) for number in range(2000)]
+    results = thumbs.run(urls, **OPTIONS)
+    taken = []
+    for result in results:
+        taken.append(result)
+        if len(taken) == 500 and results.worker_pid:
+            os.kill(results.worker_pid, number)
+    assert sorted(result.index for result in taken) == list(range(2000))
+    assert all(result.ok for result in taken)
+    assert results.counters.restarts == 1
+    assert max(origin.stats()["requests"].values()) <= 2
+
+
+def test_failures_have_their_codes(origin: Origin) -> None:
+    rows = [origin.url(1) + "?missing", "not a URL", None, "ftp://a.example/x", "http://127.0.0.1:1/x.png"]
+    results = {result.index: result for result in thumbs.run(rows, retries=0, **OPTIONS)}
+    assert [results[index].code for index in range(5)] == [
+        "http_404", "bad_url", "bad_row", "blocked_scheme", "connect_failed"]
+    assert results[4].retryable
+
+
+def test_a_row_may_have_its_own_sizes_and_mirrors(origin: Origin) -> None:
+    row = {"url": origin.url(1) + "?missing", "urls": [origin.url(2)], "size": "8,16"}
+    [result] = thumbs.run([row], **OPTIONS)
+    assert [thumbnail.width for thumbnail in result.thumbnails] == [8, 16]
+
+
+def test_settings_for_hosts_limit_the_worker(origin: Origin) -> None:
+    origin.reset()
+    urls = [origin.url(number) for number in range(200)]
+    assert all(result.ok for result in thumbs.run(urls, hosts={"*": {"per-host": 2}}, **OPTIONS))
+    assert max(origin.stats()["peaks"].values()) <= 2
+
+
+def test_the_second_run_is_served_from_the_cache(origin: Origin, tmp_path: Path) -> None:
+    origin.reset()
+    urls = [origin.url(number) for number in range(100)]
+    for expected in ["network", "disk"]:
+        results = list(thumbs.run(urls, cache_dir=tmp_path, no_config=True, sizes=32))
+        assert {result.origin for result in results} == {expected}
+    assert origin.requests() == 100
+
+
+def test_an_invalid_option_raises() -> None:
+    with pytest.raises(thumbs.UsageError, match="--per-host"):
+        list(thumbs.run(["http://127.0.0.1:1/"], per_host=-1))
+
+
+def test_closing_ends_the_worker_soon(origin: Origin) -> None:
+    results = thumbs.run((origin.url(number) for number in range(10_000)), **OPTIONS)
+    next(results)
+    pid = results.worker_pid
+    started = time.monotonic()
+    results.close()
+    assert time.monotonic() - started < 2.5
+    assert pid and not os.path.exists(f"/proc/{pid}")

@@ -1,0 +1,125 @@
+"""Tests of `thumbs.ray` on a cluster of two nodes on this machine; `make test-cluster` runs them."""
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any, Callable, Iterator, List
+
+import pytest
+from support import Origin, processes, wait_until
+
+import thumbs
+
+pytest.importorskip("ray")
+
+import pyarrow.dataset  # noqa: E402
+import ray  # noqa: E402
+import ray.data  # noqa: E402
+from ray.cluster_utils import Cluster  # noqa: E402
+
+import thumbs.ray  # noqa: E402
+
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("command")]
+PACKAGE = Path(thumbs.__file__).resolve().parents[1]
+URLS = int(os.environ.get("THUMBS_CLUSTER_URLS", "6000"))
+OPTIONS: Any = {"sizes": 32, "no_cache": True, "no_config": True, "partitions": 20, "per_host": 4,
+                "rows_per_salt": 500}
+
+
+@pytest.fixture(scope="module")
+def cluster(command: str) -> Iterator[Any]:
+    os.environ["PYTHONPATH"] = str(PACKAGE)
+    cluster = Cluster(initialize_head=True, head_node_args={
+        "num_cpus": 0, "object_store_memory": 100 << 20, "include_dashboard": False})
+    for _ in range(2):
+        cluster.add_node(num_cpus=2, object_store_memory=100 << 20)
+    ray.init(address=cluster.address, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[Origin]:
+    origin = Origin(hosts=40, delay=0.01)
+    yield origin
+    origin.close()
+
+
+def dataset(origin: Origin, rows: int, urls: int) -> Any:
+    links = [{"id": number, "link": origin.url(number % urls)} for number in range(rows)]
+    return ray.data.from_items(links, override_num_blocks=8)
+
+
+def check(origin: Origin, path: Path, urls: int, lost_actors: int) -> None:
+    """Checks that the table has every URL once, and only what was lost was requested again, within the limits."""
+    table = pyarrow.dataset.dataset(path).to_table()
+    found = table.column("url").to_pylist()
+    assert sorted(found) == sorted({origin.url(number) for number in range(urls)})
+    assert set(table.column("status").to_pylist()) == {"ok"}
+    largest = max(fragment.count_rows() for fragment in pyarrow.dataset.dataset(path).get_fragments())
+    stats = origin.stats()
+    extra = sum(stats["requests"].values()) - urls
+    print(f"{extra} extra requests; the largest partition has {largest} URLs")
+    assert len(stats["requests"]) == urls
+    assert max(stats["requests"].values()) <= 2
+    assert extra <= lost_actors * largest
+    assert max(stats["peaks"].values()) <= OPTIONS["per_host"]
+
+
+def children() -> List[int]:
+    """Returns the processes of `thumbs worker` that belong to this test."""
+    return processes(f"{os.environ['THUMBS_BINARY']} worker", below=1)
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def kill_actor(cluster: Any) -> None:
+    os.kill(parent(wait_until(children, 60)[0]), signal.SIGKILL)
+
+
+def kill_node(cluster: Any) -> None:
+    cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+
+
+def kill_child(cluster: Any) -> None:
+    os.kill(wait_until(children, 60)[0], signal.SIGKILL)
+
+
+def test_an_existing_path_raises(cluster: Any, tmp_path: Path) -> None:
+    with pytest.raises(FileExistsError):
+        thumbs.ray.fetch(ray.data.from_items([{"link": "x"}]), "link", path=tmp_path)
+
+
+def test_failures_are_rows(cluster: Any, origin: Origin, tmp_path: Path) -> None:
+    links = [origin.url(1), origin.url(1) + "#part", origin.url(2) + "?missing", "no URL", None]
+    ds = ray.data.from_items([{"link": link} for link in links])
+    fetched = thumbs.ray.fetch(ds, "link", path=tmp_path / "table", **OPTIONS)
+    codes = {row["url"]: row["code"] for row in fetched.take_all()}
+    assert {url: code for url, code in codes.items() if url} == {
+        origin.url(1): None, origin.url(2) + "?missing": "http_404", "no URL": "bad_url"}
+    assert len(codes) == 4
+
+
+@pytest.mark.parametrize("kill, lost_actors", [(kill_child, 1), (kill_actor, 1), (kill_node, 2)])
+def test_a_kill_loses_and_repeats_no_row(
+    cluster: Any, origin: Origin, tmp_path: Path, kill: Callable[[Any], None], lost_actors: int
+) -> None:
+    origin.reset()
+
+    def later() -> None:
+        wait_until(lambda: origin.requests() >= URLS / 3, 300)
+        assert not (tmp_path / "table").exists()
+        kill(cluster)
+
+    killer = threading.Thread(target=later)
+    killer.start()
+    thumbs.ray.fetch(dataset(origin, 4 * URLS, URLS), "link", path=tmp_path / "table", **OPTIONS)
+    killer.join()
+    check(origin, tmp_path / "table", URLS, lost_actors)
+    assert os.listdir(tmp_path) == ["table"]

@@ -1,0 +1,244 @@
+"""Tests of `thumbs.run` with a worker that misbehaves."""
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, Iterator, List
+
+import pytest
+
+import thumbs
+
+pytestmark = pytest.mark.usefixtures("stand_in")
+URLS = [f"http://host{number % 7}.example/{number}.jpg" for number in range(500)]
+
+
+def pids(state: Path) -> List[int]:
+    return [int(line) for line in (state / "pids").read_text().split()]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def check_exactly_once(results: List[thumbs.Result]) -> None:
+    assert Counter(result.index for result in results) == Counter(range(len(URLS)))
+    assert all(result.thumbnail == result.row.encode() for result in results)
+
+
+def test_every_row_has_one_result_with_its_thumbnail() -> None:
+    results = thumbs.run(URLS, sizes=[256])
+    check_exactly_once(list(results))
+    assert (results.counters.rows, results.counters.ok, results.counters.requests) == (500, 500, 500)
+    assert results.counters.bytes == 500_000
+    assert results.worker_pid is None
+
+
+def test_no_rows_need_no_worker(tmp_path: Path) -> None:
+    assert list(thumbs.run([], state=tmp_path / "state")) == []
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_result_has_the_fields_of_the_report_and_the_row() -> None:
+    row = {"url": URLS[0], "caption": object(), "name": None}
+    [result] = thumbs.run([row])
+    assert result.row is row
+    assert (result.status, result.code, result.retryable, result.http, result.origin) == (
+        "ok", None, False, 200, "network")
+    assert (result.width, result.height, result.format, result.bytes, result.ms) == (640, 480, "jpeg", 1000, 6)
+    assert result.thumbnails == (thumbs.Thumbnail("256x256", 256, 192, "jpeg", URLS[0].encode()),)
+
+
+def test_a_failed_row_has_a_code_and_no_thumbnail() -> None:
+    [result] = thumbs.run([{"link": "http://a.example/missing.jpg"}], url_column="link")
+    assert (result.ok, result.code, result.thumbnail, result.thumbnails) == (False, "http_404", None, ())
+
+
+@pytest.mark.parametrize("row", [
+    None, 7, b"http://a.example/x.jpg", {"url": b"x"}, {"url": "http://a.example/\ud800"}, {"url": float("nan")},
+    {"url": URLS[0], "headers": {"A": "x" * 1_100_000}},
+])
+def test_a_row_that_is_not_json_fails_and_others_are_unaffected(row: Any) -> None:
+    results = list(thumbs.run([URLS[0], row, URLS[1]]))
+    assert sorted((result.index, result.code) for result in results if not result.ok) == [(1, "bad_row")]
+    assert len(results) == 3
+
+
+@pytest.mark.parametrize("fault", ["die", "tear", "leave", "cancel", "terminate", "close"])
+@pytest.mark.parametrize("after", [0, 1, 250, 499])
+def test_a_worker_that_dies_is_replaced_and_no_row_is_lost_or_repeated(
+    fault: str, after: int, tmp_path: Path
+) -> None:
+    options: Any = {f"{fault}_after": after}
+    results = thumbs.run(URLS, state=tmp_path, **options)
+    check_exactly_once(list(results))
+    assert results.counters.restarts == 1
+    assert len(pids(tmp_path)) == 2
+
+
+def test_a_missing_last_record_raises() -> None:
+    with pytest.raises(thumbs.ProtocolError, match="last record"):
+        list(thumbs.run(URLS, trailer="missing"))
+
+
+def test_a_worker_that_dies_again_raises_with_its_last_words(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, leave_after=100, faulty_starts=2)
+    with pytest.raises(thumbs.WorkerDied, match="exit status 74.*The disk is full"):
+        list(results)
+    assert results.counters.rows == 200
+    assert list(results) == []
+
+
+def test_more_restarts_can_be_allowed(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, die_after=100, faulty_starts=4, restarts=4)
+    check_exactly_once(list(results))
+    assert results.counters.restarts == 4
+
+
+@pytest.mark.parametrize("count", ["received", "finished"])
+def test_a_count_that_differs_raises(count: str) -> None:
+    with pytest.raises(thumbs.ProtocolError, match="500 rows"):
+        list(thumbs.run(URLS, trailer=count))
+
+
+@pytest.mark.parametrize("fault", ["repeat", "invent", "garbage", "huge"])
+def test_a_frame_that_matches_no_row_raises(fault: str, tmp_path: Path) -> None:
+    options: Any = {f"{fault}_after": 100}
+    results = thumbs.run(URLS, state=tmp_path, **options)
+    with pytest.raises(thumbs.ProtocolError):
+        list(results)
+    assert not is_running(pids(tmp_path)[0])
+
+
+def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, hang_after=100, silence=1)
+    check_exactly_once(list(results))
+    assert results.counters.restarts == 1
+
+
+def test_a_consumer_that_pauses_does_not_make_the_worker_count_as_dead(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, silence=0.5, delay=0.001)
+    first = [next(results)]
+    time.sleep(1)
+    check_exactly_once(first + list(results))
+    assert results.counters.restarts == 0
+
+
+def test_an_unknown_option_raises_with_the_message_of_the_command() -> None:
+    with pytest.raises(thumbs.UsageError, match="--colour=blue"):
+        list(thumbs.run(URLS, colour="blue"))
+
+
+def test_a_missing_command_raises_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THUMBS_BINARY", "/nowhere/thumbs")
+    with pytest.raises(thumbs.CommandNotFound, match="/nowhere/thumbs"):
+        thumbs.run(URLS)
+
+
+def test_closing_ends_the_worker(tmp_path: Path) -> None:
+    with thumbs.run(URLS, state=tmp_path, delay=0.01) as results:
+        next(results)
+        assert is_running(pids(tmp_path)[0])
+    assert not is_running(pids(tmp_path)[0])
+    assert list(results) == []
+
+
+def test_leaving_the_loop_ends_the_worker(tmp_path: Path) -> None:
+    for _ in thumbs.run(URLS, state=tmp_path, delay=0.01):
+        break
+    assert not is_running(pids(tmp_path)[0])
+
+
+def test_an_error_of_the_rows_is_raised_after_the_results_of_earlier_rows() -> None:
+    def rows() -> Iterator[str]:
+        yield from URLS[:100]
+        raise LookupError("no more")
+
+    taken = []
+    with pytest.raises(LookupError, match="no more"):
+        for result in thumbs.run(rows()):
+            taken.append(result.index)
+    assert sorted(taken) == list(range(100))
+
+
+def test_rows_that_depend_on_results_do_not_hang() -> None:
+    rows: "queue.Queue[Any]" = queue.Queue()
+    rows.put(URLS[0])
+    taken = []
+    for result in thumbs.run(iter(rows.get, None)):
+        taken.append(result.row)
+        rows.put(URLS[len(taken)] if len(taken) < 50 else None)
+    assert taken == URLS[:50]
+
+
+def test_rows_that_depend_on_results_do_not_hang_after_a_death(tmp_path: Path) -> None:
+    rows: "queue.Queue[Any]" = queue.Queue()
+    rows.put(URLS[0])
+    taken = []
+    for result in thumbs.run(iter(rows.get, None), state=tmp_path, die_after=20):
+        taken.append(result.row)
+        rows.put(URLS[len(taken)] if len(taken) < 50 else None)
+    assert taken == URLS[:50]
+
+
+@pytest.mark.parametrize("window", [1, 2, 10])
+def test_rows_are_read_ahead_only_as_far_as_the_window(window: int) -> None:
+    read, taken = 0, 0
+    ahead = []
+
+    def rows() -> Iterator[str]:
+        nonlocal read
+        for url in URLS:
+            read += 1
+            ahead.append(read - taken)
+            yield url
+
+    for _ in thumbs.run(rows(), window=window):
+        taken += 1
+    assert taken == 500
+    # Results that were read from the pipe together are counted as finished before they are taken.
+    assert max(ahead) <= 2 * window + 1
+
+
+def test_results_that_are_not_taken_hold_back_the_rows() -> None:
+    read = threading.Semaphore(0)
+
+    def rows() -> Iterator[str]:
+        while True:
+            read.release()
+            yield "http://a.example/" + "x" * 10_000
+
+    with thumbs.run(rows(), window=1000) as results:
+        next(results)
+        time.sleep(1)
+        count = 0
+        while read.acquire(blocking=False):
+            count += 1
+        assert count < 2500
+        assert next(results).ok
+
+
+@pytest.mark.parametrize("window", [0, 40_000])
+def test_an_impossible_window_raises(window: int) -> None:
+    with pytest.raises(ValueError, match="window"):
+        thumbs.run(URLS, window=window)
+
+
+def test_settings_for_hosts_reach_the_worker() -> None:
+    assert len(list(thumbs.run(URLS[:3], hosts={"*": {"per-host": 1}}))) == 3
+
+
+def test_many_runs_leave_no_descriptors_open() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        list(thumbs.run(URLS[:3]))
+        next(thumbs.run(URLS[:3]))
+    assert len(os.listdir("/proc/self/fd")) <= before

@@ -1,0 +1,16 @@
+"""Makes thumbnails from image URLs: downloads each image once, renders every size, and reports each outcome.
+
+`thumbs.run` is for plain Python. `thumbs.spark`, `thumbs.ray`, `thumbs.parquet` and `thumbs.webdataset` need the
+packages in their names (`thumbs.parquet` and the engines also pyarrow), and are imported separately.
+"""
+from ._command import find as find_command
+from ._run import Run, run
+from ._version import VERSION as __version__
+from .counters import Counters
+from .errors import CommandNotFound, IncompleteTable, ProtocolError, ThumbsError, UsageError, WorkerDied
+from .result import Result, Thumbnail
+
+__all__ = [
+    "CommandNotFound", "Counters", "IncompleteTable", "ProtocolError", "Result", "Run", "Thumbnail", "ThumbsError",
+    "UsageError", "WorkerDied", "__version__", "find_command", "run",
+]

@@ -1,0 +1,81 @@
+"""Finds the command `thumbs` and writes its arguments."""
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Iterator, List, Mapping, Optional, Sequence, Union
+
+from .errors import CommandNotFound
+
+Value = Union[str, int, float, os.PathLike]  # type: ignore[type-arg]
+Option = Union[None, bool, Value, Sequence[Value]]
+Size = Union[int, str]
+Sizes = Union[Size, Sequence[Size], None]
+
+
+def find() -> str:
+    """Returns the path of the command.
+
+    It is the one that the environment variable `THUMBS_BINARY` names, else the one that was installed with this
+    package, else the first one in `PATH`.
+
+    Raises `CommandNotFound` if there is no such file.
+    """
+    named = os.environ.get("THUMBS_BINARY")
+    if named:
+        if not os.access(named, os.X_OK):
+            raise CommandNotFound(f"THUMBS_BINARY is {named}, which is not an executable file.")
+        return os.path.abspath(named)
+    for path in _installed():
+        if path.is_file() and os.access(path, os.X_OK):
+            return str(path)
+    found = shutil.which("thumbs")
+    if found is None:
+        raise CommandNotFound(
+            "The command thumbs was not found. Install the wheel of a release, or set THUMBS_BINARY to its path.")
+    return found
+
+
+def _installed() -> Iterator[Path]:
+    """Yields the places where pip puts the scripts of a wheel."""
+    yield Path(sysconfig.get_path("scripts")) / "thumbs"
+    yield Path(sysconfig.get_path("scripts", "posix_user")) / "thumbs"
+    yield Path(sys.executable).parent / "thumbs"
+    yield Path(__file__).resolve().parents[1] / "bin" / "thumbs"  # pip install --target
+
+
+def arguments(sizes: Sizes = None, **options: Option) -> List[str]:
+    """Returns command line arguments: `per_host=2` is `--per-host=2`, True is a flag, a list repeats the option.
+
+    None and False leave an option out.
+    """
+    given = [f"--size={size}" for size in size_list(sizes)]
+    for name, value in options.items():
+        given.extend(_argument(name, value))
+    return given
+
+
+def size_list(sizes: Sizes) -> List[str]:
+    """Returns the sizes as texts, an empty list for None."""
+    if sizes is None:
+        return []
+    several = [sizes] if isinstance(sizes, (int, str)) else sizes
+    return [part for size in several for part in str(size).split(",")]
+
+
+def _argument(name: str, value: Option) -> Iterator[str]:
+    option = "--" + name.replace("_", "-")
+    if value is True:
+        yield option
+    elif value is None or value is False:
+        return
+    elif isinstance(value, (str, int, float, os.PathLike)):
+        yield f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
+    else:
+        for single in value:
+            yield from _argument(name, single)
+
+

@@ -1,0 +1,73 @@
+"""Divides the limits per host among the tasks of a cluster."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Mapping, Optional
+
+from ._urls import is_plain_host
+
+Settings = Mapping[str, Mapping[str, Any]]
+
+DEFAULT_PER_HOST = 6
+ROWS_PER_SALT = 5000
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """The limits per host, and how many tasks share the rows of a host.
+
+    All rows of a host go to one task, so its limits hold for the cluster. Only a host with many rows is salted: its
+    rows go to several tasks, each with a share of its downloads at once. A host with a rate is not, because more tasks
+    would not make it faster.
+    """
+
+    per_host: int = DEFAULT_PER_HOST
+    """The maximum number of downloads at once per host, for the cluster."""
+    rate: Optional[str] = None
+    """The maximum rate per host, such as `5/s`."""
+    hosts: Settings = field(default_factory=dict)
+    """Settings for hosts, as in the file of `--hosts`. They take precedence."""
+    rows_per_salt: int = ROWS_PER_SALT
+    """The number of rows of a host above which it is salted."""
+
+    def salts(self, host: str, rows: int) -> int:
+        """Returns the number of tasks that share `rows` rows of `host`."""
+        if not is_plain_host(host) or self._setting(host, "rate", self.rate) is not None:
+            return 1
+        limit = int(self._setting(host, "per-host", self.per_host))
+        return max(1, min(limit, -(-rows // self.rows_per_salt)))
+
+    def settings(self, salts: Mapping[str, int]) -> Dict[str, Mapping[str, Any]]:
+        """Returns the settings for each task, where salted hosts have their share of the limit."""
+        shared: Dict[str, Mapping[str, Any]] = dict(self.hosts)
+        for host, count in salts.items():
+            limit = int(self._setting(host, "per-host", self.per_host))
+            # A name without a port would also stand for the other ports of the host.
+            names = _names_with_port(host)
+            name = next((name for name in shared if name.lower() in names), names[0])
+            shared[name] = {**shared.get(name, {}), "per-host": max(1, limit // count)}
+        return shared
+
+    def _setting(self, host: str, name: str, default: Any) -> Any:
+        """Returns a setting of the most specific pattern that has it."""
+        hosts = {pattern.lower(): settings for pattern, settings in self.hosts.items()}
+        for pattern in _patterns(host):
+            if name in hosts.get(pattern, {}):
+                return hosts[pattern][name]
+        return default
+
+
+def _names_with_port(host: str) -> List[str]:
+    """Returns the patterns for a host at its port; 80 and 443 both mean the default port."""
+    return [host] if ":" in host else [f"{host}:443", f"{host}:80"]
+
+
+def _patterns(host: str) -> Iterator[str]:
+    """Yields all patterns that match a host, the most specific one first."""
+    yield from _names_with_port(host)
+    name = host.partition(":")[0]
+    yield name
+    while "." in name:
+        name = name.partition(".")[2]
+        yield f"*.{name}"
+    yield "*"

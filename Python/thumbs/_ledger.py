@@ -1,0 +1,77 @@
+"""Pairs rows and results, so that each row has exactly one result."""
+from __future__ import annotations
+
+from typing import Dict, Optional
+
+from ._frames import Frame
+from ._rows import Entry
+from .errors import ProtocolError
+from .result import Result, from_report
+
+
+class Ledger:
+    """The rows that a worker has, by their position in its input, which is also their `id`.
+
+    It is a plain value: rows and frames in, lines and results out. `restart` makes it that of another worker.
+    """
+
+    def __init__(self) -> None:
+        self._pending: Dict[int, Entry] = {}
+        self._sent = self._received = 0
+        self._has_trailer = False
+
+    @property
+    def pending(self) -> int:
+        """The number of rows without a result."""
+        return len(self._pending)
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every row has its result, and the last record of the worker confirms the counts."""
+        return self._has_trailer and not self._pending
+
+    def add(self, entry: Entry) -> bytes:
+        """Adds a row, and returns its line for the worker."""
+        identifier = self._sent
+        self._pending[identifier] = entry
+        self._sent += 1
+        return entry.line(identifier)
+
+    def settle(self, frame: Frame) -> Optional[Result]:
+        """Returns the result in a frame; None if it has none, because it is the last record or a canceled row.
+
+        Nobody but a signal cancels rows, so the next worker gets them. Raises `ProtocolError` if the frame does not
+        match the rows.
+        """
+        header = frame.header
+        if self._has_trailer:
+            raise ProtocolError("The worker sent a frame after its last record.")
+        if header.get("end") is True:
+            self._check(header.get("received"), header.get("finished"))
+            self._has_trailer = True
+            return None
+        self._received += 1
+        identifier = header["index"] if header.get("id") is None else header["id"]
+        if header.get("status") == "cancelled" and identifier in self._pending:
+            return None
+        return self._result(identifier, frame)
+
+    def restart(self) -> bytes:
+        """Begins again with another worker, and returns the lines of all rows without a result."""
+        entries = list(self._pending.values())
+        self.__init__()  # type: ignore[misc]
+        return b"".join(map(self.add, entries))
+
+    def _result(self, identifier: object, frame: Frame) -> Result:
+        entry = self._pending.pop(identifier, None) if isinstance(identifier, int) else None
+        if entry is None:
+            raise ProtocolError(f"The worker sent a second result, or one that no row has: {frame.header!r:.300}")
+        if len(frame.bodies) != len(frame.header.get("outputs") or ()):
+            raise ProtocolError(f"The worker sent {len(frame.bodies)} thumbnails with {frame.header!r:.300}")
+        return from_report(entry.index, entry.row, frame.header, frame.bodies)
+
+    def _check(self, received: object, finished: object) -> None:
+        if (received, finished) != (self._sent, self._received):
+            raise ProtocolError(
+                f"The worker counted {received} rows and {finished} results; it got {self._sent} rows and sent "
+                f"{self._received} results.")

@@ -1,0 +1,203 @@
+"""Results of rows, for plain Python."""
+from __future__ import annotations
+
+import time
+from collections import deque
+from types import TracebackType
+from typing import Any, Deque, Iterable, Iterator, List, Mapping, Optional, Type
+
+from . import _command
+from ._feed import RowFeed
+from ._frames import Frame
+from ._ledger import Ledger
+from ._worker import WorkerProcess
+from .counters import Counters
+from .errors import ProtocolError, UsageError, WorkerDied
+from .result import Result, bad_row
+
+USAGE = 64
+
+
+def run(
+    rows: Iterable[Any], *, sizes: _command.Sizes = None, url_column: str = "url",
+    hosts: Optional[Mapping[str, Mapping[str, Any]]] = None, window: int = 16_384, restarts: int = 1,
+    silence: float = 1800.0, **options: _command.Option,
+) -> Run:
+    """Fetches the images of `rows` and returns an iterator of their results, in order of completion.
+
+    Every row has exactly one result. A row is a URL, or a mapping with a URL in `url_column`, and perhaps `urls`
+    (mirrors), `size`, `headers`, `priority` and `name`; its other members are ignored, but `Result.row` has them. The
+    rows are read in a thread, as results are taken.
+
+    Args:
+        sizes: `256`, `"200x100"`, `"64@2x"`, or several of them. The default is that of the command, 256.
+        url_column: The member of a row with its URL.
+        hosts: Settings for hosts, as in the file of `--hosts`.
+        window: The number of rows that may be read before their results are taken: 1 to 32,768.
+        restarts: How many times a worker that dies is started again. It then gets the rows without a result.
+        silence: Seconds without any result after which a worker counts as dead, although rows are waiting.
+        options: Options of `thumbs worker`, such as `per_host=2`, `format="webp"`, `no_cache=True`.
+
+    Raises:
+        CommandNotFound: The command is not installed.
+        UsageError: An option is invalid; raised by the iterator.
+        WorkerDied: The worker died more than `restarts` times; raised by the iterator.
+        ProtocolError: The worker's last record is missing, or its counts differ; raised by the iterator.
+
+    An exception of `rows` is raised by the iterator after the results of all rows before it.
+
+    >>> for result in thumbs.run(["https://a.example/x.jpg"], sizes=64):
+    ...     print(result.status, result.code, len(result.thumbnail or b""))
+    """
+    if not 1 <= window <= 32_768:
+        raise ValueError(f"window is {window}, but must be 1 to 32,768")
+    command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
+    return Run(RowFeed(rows, url_column, window), command, hosts, restarts, silence)
+
+
+class Run(Iterator[Result]):
+    """The results of a call of `run`. Closing it ends the worker; a `with` statement does so, too."""
+
+    def __init__(
+        self, feed: RowFeed, command: List[str], hosts: Optional[Mapping[str, Any]], restarts: int, silence: float
+    ) -> None:
+        self.counters = Counters()
+        """Totals of the results so far."""
+        self._feed, self._command, self._hosts = feed, command, hosts
+        self._restarts, self._silence = restarts, silence
+        self._worker: Optional[WorkerProcess] = None
+        self._ledger = Ledger()
+        self._ready: Deque[Result] = deque()
+        self._progress = 0.0
+        self._is_closed = False
+
+    def __iter__(self) -> Run:
+        return self
+
+    def __next__(self) -> Result:
+        if not self._ready and not self._is_closed:
+            try:
+                self._wait_for_results()
+            except BaseException:
+                self.close()
+                raise
+        if not self._ready:
+            raise StopIteration
+        result = self._ready.popleft()
+        self.counters.add(result)
+        return result
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_is_closed"):
+            self.close()
+
+    def close(self) -> None:
+        """Cancels everything and ends the worker. Results that were not taken are lost."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._ready.clear()
+        self._feed.stop()
+        if self._worker is not None:
+            self._worker.cancel()
+            self._worker = None
+
+    @property
+    def worker_pid(self) -> Optional[int]:
+        """The process ID of the present worker; None before the first row and after the last one."""
+        return self._worker.pid if self._worker else None
+
+    def _wait_for_results(self) -> None:
+        """Waits until a result is ready. Ends the run if there will be none."""
+        self._progress = time.monotonic()
+        while not self._ready:
+            self._send()
+            if self._worker is None and self._feed.is_exhausted:
+                return self._finish()
+            self._exchange()
+
+    def _finish(self) -> None:
+        if self._ready:
+            return
+        error = self._feed.error
+        self.close()
+        if error is not None:
+            raise error
+
+    def _send(self) -> None:
+        """Passes rows on to the worker, which is started for the first one."""
+        if self._worker is not None and not self._worker.wants_input:
+            return
+        lines = []
+        for entry in self._feed.take():
+            if entry.reason is None:
+                lines.append(self._ledger.add(entry))
+            else:
+                self._deliver(bad_row(entry.index, entry.row, entry.reason))
+        if lines:
+            self._worker = self._worker or WorkerProcess(self._command, self._hosts)
+            self._worker.send(b"".join(lines))
+        if self._worker is not None and self._feed.is_exhausted:
+            self._worker.end_input()
+
+    def _deliver(self, result: Result) -> None:
+        self._ready.append(result)
+        self._feed.finish(1)
+
+    def _exchange(self) -> None:
+        """Waits for the worker or for rows, and takes what there is."""
+        worker, left = self._worker, self._progress + self._silence - time.monotonic()
+        needs_rows = not self._feed.is_exhausted and (worker is None or worker.wants_input)
+        if self._ready or needs_rows and not self._feed.prepare_sleep():
+            left = 0
+        wake = self._feed.wake if needs_rows else None
+        if worker is None:
+            self._feed.sleep(left)
+        else:
+            self._receive(worker, worker.exchange(wake, left))
+        if needs_rows:
+            self._feed.finish_sleep()
+
+    def _receive(self, worker: WorkerProcess, frames: List[Frame]) -> None:
+        for frame in frames:
+            result = self._ledger.settle(frame)
+            if result is not None:
+                self._deliver(result)
+        if worker.has_ended:
+            self._replace(worker)
+        elif frames or not self._ledger.pending:
+            self._progress = time.monotonic()
+        elif time.monotonic() - self._progress >= self._silence:
+            worker.kill()
+            self._progress = time.monotonic()
+
+    def _replace(self, worker: WorkerProcess) -> None:
+        """Ends the run if the worker has finished its work, or else starts another one for the remaining rows."""
+        status, errors = worker.reap()
+        self._worker = None
+        if self._ledger.is_complete and self._feed.is_exhausted:
+            return
+        if status == USAGE:
+            raise UsageError(errors)
+        if status == 0:
+            raise ProtocolError(
+                f"The worker ended without its last record, or too early; {self._ledger.pending} rows have no result.")
+        if self.counters.restarts >= self._restarts:
+            raise WorkerDied(f"The worker ended early ({_cause(status)}). {errors}".rstrip())
+        self.counters.restarts += 1
+        lines = self._ledger.restart()
+        if lines:
+            self._worker = WorkerProcess(self._command, self._hosts)
+            self._worker.send(lines)
+
+
+def _cause(status: int) -> str:
+    return f"signal {-status}" if status < 0 else f"exit status {status}"

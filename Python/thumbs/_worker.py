@@ -1,0 +1,157 @@
+"""One process of `thumbs worker`, with pipes that never block."""
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import subprocess
+import tempfile
+from typing import IO, Any, List, Mapping, Optional, Sequence, Tuple
+
+from ._frames import Frame, FrameReader
+
+PIPE_BYTES = 1 << 20
+SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux; Python has a name for it since 3.10.
+LONGEST_GOODBYE = 10.0
+
+
+class WorkerProcess:
+    """A process, the bytes that it has not read yet, and its output as frames."""
+
+    def __init__(self, command: Sequence[str], hosts: Optional[Mapping[str, Any]] = None) -> None:
+        """Starts `command` with its input and output as pipes. `hosts` becomes the file of its option `--hosts`."""
+        self._errors = tempfile.TemporaryFile(prefix="thumbs-errors-")
+        with tempfile.TemporaryFile(prefix="thumbs-hosts-") as file:
+            self._process = _start(command, hosts, file, self._errors)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        for pipe in (self._input, self._output):
+            _enlarge(pipe)
+            os.set_blocking(pipe.fileno(), False)
+        self._unwritten = bytearray()
+        self._reader = FrameReader()
+        self._ends_input = False
+        self.has_ended = False
+        """True if the output has been read to its end."""
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def wants_input(self) -> bool:
+        """True if less is waiting to be written than fits into the pipe."""
+        return len(self._unwritten) < PIPE_BYTES
+
+    def send(self, data: bytes) -> None:
+        """Adds to the bytes that are written as the process reads them."""
+        self._unwritten += data
+
+    def end_input(self) -> None:
+        """Closes the input as soon as everything is written."""
+        self._ends_input = True
+        self._close_input_if_done()
+
+    def exchange(self, wake: Optional[int], timeout: float) -> List[Frame]:
+        """Writes and reads what is possible now; waits up to `timeout` seconds if nothing is, or until `wake`."""
+        poll = select.poll()
+        poll.register(self._output, select.POLLIN)
+        if self._unwritten:
+            poll.register(self._input, select.POLLOUT)
+        if wake is not None:
+            poll.register(wake, select.POLLIN)
+        ready = {descriptor for descriptor, _ in poll.poll(max(0, timeout) * 1000)}
+        if self._unwritten and self._input.fileno() in ready:
+            self._write()
+        return self._read() if self._output.fileno() in ready else []
+
+    def reap(self) -> Tuple[int, str]:
+        """Waits for a process whose output has ended, and kills it if it stays.
+
+        Returns its exit status, and the end of its standard error.
+        """
+        self._close_pipes()
+        status = self._wait(LONGEST_GOODBYE)
+        with self._errors:
+            return status, _end_of(self._errors)
+
+    def cancel(self) -> None:
+        """Ends the process: closing its output cancels everything, and a signal ends it if it ignores that."""
+        self._close_pipes()
+        self._process.terminate()
+        self._wait(2.0)
+        self._errors.close()
+
+    def kill(self) -> None:
+        """Ends the process at once."""
+        self._process.kill()
+
+    def _write(self) -> None:
+        try:
+            written = os.write(self._input.fileno(), memoryview(self._unwritten)[:PIPE_BYTES])
+        except BlockingIOError:
+            return
+        except OSError:  # The process has closed its input. Its output shows what that means.
+            written = len(self._unwritten)
+        del self._unwritten[:written]
+        self._close_input_if_done()
+
+    def _read(self) -> List[Frame]:
+        try:
+            data = os.read(self._output.fileno(), PIPE_BYTES)
+        except BlockingIOError:
+            return []
+        self.has_ended = not data
+        return list(self._reader.feed(data))
+
+    def _close_input_if_done(self) -> None:
+        if self._ends_input and not self._unwritten and not self._input.closed:
+            _close(self._input)
+
+    def _close_pipes(self) -> None:
+        _close(self._input)
+        _close(self._output)
+
+    def _wait(self, seconds: float) -> int:
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+
+def _start(
+    command: Sequence[str], hosts: Optional[Mapping[str, Any]], file: IO[bytes], errors: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    arguments = list(command)
+    if hosts:
+        file.write(json.dumps(hosts).encode())
+        file.flush()
+        arguments.append(f"--hosts=/dev/fd/{file.fileno()}")
+    return subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0,
+        pass_fds=(file.fileno(),) if hosts else ())
+
+
+def _enlarge(pipe: IO[bytes]) -> None:
+    try:
+        fcntl.fcntl(pipe.fileno(), SET_PIPE_SIZE, PIPE_BYTES)
+    except OSError:  # The user has too many large pipes, or this is not Linux.
+        pass
+
+
+def _end_of(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 2000))
+    return file.read().decode(errors="replace").strip()
+
+
+def _close(pipe: IO[bytes]) -> None:
+    try:
+        pipe.close()
+    except OSError:
+        pass
+
+

@@ -1,0 +1,116 @@
+"""Fetches the images of a Ray dataset.
+
+Every node needs this package, with the command and pyarrow, and a file system that all nodes mount at the same path.
+"""
+from __future__ import annotations
+
+import os
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional
+
+import ray
+import ray.data
+
+from . import _command
+from ._files import PathLike, sync_directory
+from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan
+from ._ray_tasks import FetchPartitions, add_keys, place, write_empty
+from ._tasks import Fetch
+from .errors import IncompleteTable
+
+__all__ = ["fetch"]
+
+ROWS_PER_PARTITION = 2000
+
+
+def fetch(
+    ds: Any, url_col: str, sizes: _command.Sizes = None, *, path: PathLike, actors: Optional[int] = None,
+    partitions: Optional[int] = None, per_host: int = DEFAULT_PER_HOST, rate: Optional[str] = None,
+    hosts: Optional[Mapping[str, Mapping[str, Any]]] = None, rows_per_salt: int = ROWS_PER_SALT,
+    **options: _command.Option,
+) -> Any:
+    """Fetches each distinct URL of a column once, writes the results to `path`, and returns them as a dataset.
+
+    The table at `path` consists of Parquet files with a row per distinct URL: `url` (canonical), `status`, `code` and
+    so on, as in `thumbs.spark.fetch`. The directory `path` appears when the table is complete. Each partition is a
+    file, which outlives the actor and the node that wrote it: a partition that was written is never fetched again.
+
+    Args:
+        ds: A `ray.data.Dataset`.
+        url_col: Its column with the URLs.
+        sizes: One size or several, as in `thumbs.run`.
+        path: A directory that does not exist yet, on a file system that all nodes mount.
+        actors: The largest number of actors. Each needs a CPU. The default is the number of CPUs of the cluster.
+        partitions: The number of files. The default is one per 2,000 URLs, and at least 8.
+        per_host: The maximum number of downloads at once per host, for the whole cluster.
+        rate: The maximum rate of requests per host, such as `5/s`, for the whole cluster.
+        hosts: Settings for hosts, as in the file of `--hosts`; the limits are for the whole cluster.
+        rows_per_salt: A host with more URLs than this is fetched by several actors, which share `per_host`.
+        options: Options of `thumbs worker`, such as `format="webp"`.
+
+    Raises:
+        FileExistsError: `path` exists.
+        IncompleteTable: The files do not have exactly one row per URL.
+    """
+    folder = Path(path).absolute()
+    if folder.exists():
+        raise FileExistsError(f"{folder} exists already.")
+    unfinished = _new_folder(folder.with_name(f".{folder.name}.unfinished"))
+    urls = _distinct_urls(ds, url_col)
+    count, plan = urls.count(), HostPlan(per_host, rate, hosts or {}, rows_per_salt)
+    salts = _salts(urls, plan)
+    parts = partitions or max(8, -(-count // ROWS_PER_PARTITION))
+    task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
+    placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
+    written = _write(placed, task, unfinished, actors or _processors())
+    _check(written, count, unfinished)
+    if count == 0:
+        write_empty(task, unfinished)
+    os.rename(unfinished, folder)
+    sync_directory(folder.parent)
+    return ray.data.read_parquet(str(folder))
+
+
+def _new_folder(path: Path) -> Path:
+    """Creates a directory in place of what a job that was killed left there."""
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def _processors() -> int:
+    resources: Dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return max(1, int(resources.get("CPU", 1)))
+
+
+def _distinct_urls(ds: Any, url_col: str) -> Any:
+    keys = ds.select_columns([url_col]).map_batches(partial(add_keys, url_col=url_col), batch_format="pyarrow")
+    return keys.groupby(["url", "host"]).count().select_columns(["url", "host"]).materialize()
+
+
+def _salts(urls: Any, plan: HostPlan) -> Dict[str, int]:
+    """Returns the number of salts of each host that has several."""
+    counts = urls.groupby("host").count().filter(lambda row: row["count()"] > plan.rows_per_salt).take_all()
+    salts = {row["host"]: plan.salts(row["host"], row["count()"]) for row in counts}
+    return {host: count for host, count in salts.items() if count > 1}
+
+
+def _write(placed: Any, task: Fetch, folder: Path, actors: int) -> List[Dict[str, Any]]:
+    """Lets actors write a file per partition, and returns the partitions with their numbers of rows."""
+    written = placed.groupby("part").map_groups(
+        FetchPartitions, fn_constructor_kwargs={"task": task, "folder": str(folder)}, batch_format="pyarrow",
+        concurrency=(1, actors), num_cpus=1)
+    rows: List[Dict[str, Any]] = written.take_all()
+    return rows
+
+
+def _check(written: List[Dict[str, Any]], count: int, folder: Path) -> None:
+    files = {f"part-{row['part']:05}.parquet" for row in written}
+    found = {name for name in os.listdir(folder) if not name.startswith(".")}
+    rows = sum(row["rows"] for row in written)
+    if len(files) != len(written) or files != found or rows != count:
+        raise IncompleteTable(f"{folder} has {rows} rows in {len(found)} files for {count} URLs.")
+    for name in set(os.listdir(folder)) - found:
+        (folder / name).unlink()

@@ -1,0 +1,103 @@
+"""The outcome of one row."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Sequence, Tuple
+
+Data = bytes  # `Result.bytes` hides the name of the type.
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """One rendered output."""
+
+    spec: str
+    """The size as in the options, such as `256x256`."""
+    width: int
+    """The width in pixels."""
+    height: int
+    """The height in pixels."""
+    format: str
+    """`jpeg`, `png` or `webp`."""
+    data: bytes
+    """The encoded file."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of one row.
+
+    A row that failed has a `code`, a `message` and no thumbnails. `status`, `code`, `retryable` and `origin` have the
+    values that Documentation/formats.md lists; fields that the report lacks are None.
+    """
+
+    index: int
+    """The position of the row in the input, from 0. Results are in order of completion."""
+    row: Any
+    """The row itself, as it was passed to `run`."""
+    url: Optional[str]
+    """The URL of the row, without user and password."""
+    status: str
+    """`ok`, `failed` or `cancelled`."""
+    code: Optional[str]
+    """The cause of a failure, such as `http_404`."""
+    retryable: bool
+    """True if a retry may succeed."""
+    http: Optional[int]
+    """The status of the last response."""
+    final_url: Optional[str]
+    """The URL after redirects, if there were any."""
+    origin: Optional[str]
+    """The place the image came from: `network`, `revalidated`, `disk`, `memory`, `stale` or `file`."""
+    width: Optional[int]
+    """The width of the downloaded image in pixels."""
+    height: Optional[int]
+    """The height of the downloaded image in pixels."""
+    format: Optional[str]
+    """The format of the downloaded image."""
+    bytes: Optional[int]
+    """The length of the downloaded image."""
+    thumbnails: Tuple[Thumbnail, ...]
+    """The thumbnails, one per size, in the order of the sizes."""
+    attempts: int
+    """The number of requests for this row; 0 if it came from the cache."""
+    ms: Optional[int]
+    """Milliseconds in the queue, the download and the rendering together."""
+    message: Optional[str]
+    """A sentence for people about the failure; its wording may change."""
+    report: Mapping[str, Any]
+    """All fields of the report line of this row."""
+
+    @property
+    def ok(self) -> bool:
+        """True if the row has its thumbnails."""
+        return self.status == "ok"
+
+    @property
+    def thumbnail(self) -> Optional[Data]:
+        """The encoded file of the first size; None if the row failed."""
+        return self.thumbnails[0].data if self.thumbnails else None
+
+
+def from_report(index: int, row: Any, report: Mapping[str, Any], bodies: Sequence[bytes]) -> Result:
+    """Returns the result for a report line and the encoded thumbnails of its `outputs`."""
+    source = report.get("source") or {}
+    times = report.get("ms")
+    outputs = report.get("outputs") or ()
+    return Result(
+        index=index, row=row, url=report.get("url"), status=report["status"], code=report.get("code"),
+        retryable=bool(report.get("retryable", False)), http=report.get("http"), final_url=report.get("finalURL"),
+        origin=report.get("origin"), width=source.get("width"), height=source.get("height"),
+        format=source.get("format"), bytes=source.get("bytes"),
+        thumbnails=tuple(
+            Thumbnail(output["spec"], output["width"], output["height"], output["format"], body)
+            for output, body in zip(outputs, bodies)),
+        attempts=report.get("attempts", 0), ms=None if times is None else sum(times.values()),
+        message=report.get("message"), report=report)
+
+
+def bad_row(index: int, row: Any, reason: str) -> Result:
+    """Returns the result for a row that cannot be sent to the worker."""
+    report = {"index": index, "status": "failed", "code": "bad_row", "retryable": False, "attempts": 0,
+              "message": f"The row cannot be written as JSON: {reason}."}
+    return from_report(index, row, report, ())

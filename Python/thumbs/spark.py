@@ -1,0 +1,159 @@
+"""Fetches the images of a Spark DataFrame.
+
+Every machine of the cluster needs this package, with the command and pyarrow. Nothing else is shared, except `path`.
+"""
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Dict, Iterator, List, Mapping, Optional
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from . import _arrow, _command, _urls
+from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan
+from ._spark_counters import accumulator, counters
+from ._tasks import Fetch
+from .errors import IncompleteTable
+
+__all__ = ["accumulator", "counters", "fetch"]
+
+ROWS_PER_PARTITION = 2000
+_KEY = "_thumbs_url"
+
+
+def fetch(
+    df: DataFrame, url_col: str, sizes: _command.Sizes = None, *, path: str, table_format: Optional[str] = None,
+    mode: str = "error", prefix: str = "", partitions: Optional[int] = None, per_host: int = DEFAULT_PER_HOST,
+    rate: Optional[str] = None, hosts: Optional[Mapping[str, Mapping[str, Any]]] = None,
+    rows_per_salt: int = ROWS_PER_SALT, counters: Optional[Any] = None, **options: _command.Option,
+) -> DataFrame:
+    """Fetches each distinct URL of a column once, writes the results to `path`, and returns `df` with them.
+
+    The table at `path` has a row per distinct URL. It is complete before it is joined with `df`, so whatever is lost
+    later, no image is requested again. Rows that Spark cannot account for are never left out: a task whose worker does
+    not confirm its counts fails, and Spark repeats it.
+
+    The columns of the results are `status`, `code`, `retryable`, `http`, `final_url`, `origin`, `width`, `height`,
+    `format`, `bytes`, `thumbnail`, `attempts` and `ms`. With several sizes, `thumbnails` replaces `thumbnail`: a list
+    of structs with `spec`, `width`, `height`, `format` and `data`. The table at `path` also has `url`, the canonical
+    URL.
+
+    Args:
+        df: Any DataFrame, also one of Spark Connect. It is read three times: to count, to fetch, and to join.
+        url_col: Its column with the URLs. A row without a URL has the status `failed`.
+        sizes: One size or several, as in `thumbs.run`.
+        path: Where the table is written, on storage that all machines share.
+        table_format: `parquet`, or `delta`. The default is Delta in a session with its extension, else parquet.
+        mode: `error` if `path` may not exist yet, or `overwrite`.
+        prefix: Goes before the names of the result columns, in case `df` has columns of these names.
+        partitions: The number of tasks. The default is one per 2,000 URLs, and at least 8.
+        per_host: The maximum number of downloads at once per host, for the whole cluster.
+        rate: The maximum rate of requests per host, such as `5/s`, for the whole cluster.
+        hosts: Settings for hosts, as in the file of `--hosts`; the limits are for the whole cluster.
+        rows_per_salt: A host with more URLs than this is fetched by several tasks, which share `per_host`.
+        counters: An accumulator of `thumbs.spark.accumulator`, to which each task adds its counters.
+        options: Options of `thumbs worker`, such as `format="webp"` or `cache_dir="/tmp/cache"`.
+
+    Raises:
+        ValueError: A column is missing or has a name twice, or Spark's speculation is on, which fetches images twice.
+        IncompleteTable: The written table does not have exactly one row per URL.
+    """
+    _check(df, url_col, prefix, sizes)
+    plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt)
+    urls = _distinct_urls(df, url_col)
+    rows, salts = _count(urls, plan)
+    placed = _place(urls, salts, partitions or _partitions(rows))
+    task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
+    fetched = placed.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
+    table_format = table_format or _default_format(df.sparkSession)
+    # Version 1 of the committer moves the files of a task when it ends, and those of the job when all have ended.
+    committing = {"mapreduce.fileoutputcommitter.algorithm.version": "1"}
+    fetched.write.format(table_format).mode(mode).options(**committing).save(path)
+    table = df.sparkSession.read.format(table_format).load(path)
+    if table.count() != rows:
+        raise IncompleteTable(f"{path} has {table.count()} rows for {rows} URLs.")
+    return _join(df, url_col, table, prefix)
+
+
+def _check(df: DataFrame, url_col: str, prefix: str, sizes: _command.Sizes) -> None:
+    if url_col not in df.columns:
+        raise ValueError(f"There is no column {url_col}; there are {', '.join(df.columns)}.")
+    new = {prefix + name for name in _arrow.schema(len(_command.size_list(sizes))).names if name != "url"}
+    both = sorted(new.intersection(df.columns))
+    if both:
+        raise ValueError(f"The DataFrame already has a column {both[0]}; give a prefix, such as prefix=\"thumbs_\".")
+    if str(df.sparkSession.conf.get("spark.speculation", "false")).lower() == "true":
+        raise ValueError("Speculation fetches images twice, above the limits of their hosts; set spark.speculation "
+                         "to false.")
+
+
+def _distinct_urls(df: DataFrame, url_col: str) -> DataFrame:
+    """Returns a DataFrame with the distinct keys of the URLs, and their hosts."""
+    key, host = _key_and_host(F.col(f"`{url_col}`").cast("string"))
+    return df.select(key.alias("url"), host.alias("host")).distinct()
+
+
+def _key_and_host(url: Column) -> "tuple[Column, Column]":
+    """Returns the columns that `_urls.key_and_host` computes."""
+    def part(group: int) -> Column:
+        return F.regexp_extract(url, rf"\A{_urls.PLAIN}\z", group)
+
+    scheme, host, port, path = F.lower(part(1)), F.lower(part(2)), part(3), part(4)
+    is_default = F.lit(False)
+    for name, ports in _urls.DEFAULT_PORTS.items():
+        is_default = is_default | (scheme == name) & port.isin(*ports)
+    authority = F.concat(host, F.when(is_default, "").otherwise(port))
+    whole = F.concat(scheme, F.lit("://"), authority, F.when(path.startswith("/"), "").otherwise("/"), path)
+    other_host = F.lower(F.regexp_extract(url, rf"\A{_urls.ANY_HOST}", 1))
+    is_plain = scheme != ""
+    return (F.coalesce(F.when(is_plain, whole).otherwise(url), F.lit("")),
+            F.coalesce(F.when(is_plain, authority).otherwise(other_host), F.lit("")))
+
+
+def _count(urls: DataFrame, plan: HostPlan) -> "tuple[int, Dict[str, int]]":
+    """Returns the number of URLs, and the number of salts of each host that has several."""
+    large = F.when(F.col("count") > plan.rows_per_salt, F.struct("host", "count"))
+    counted = urls.groupBy("host").count().agg(F.sum("count"), F.collect_list(large)).collect()[0]
+    salts = {host: plan.salts(host, rows) for host, rows in counted[1]}
+    return counted[0] or 0, {host: count for host, count in salts.items() if count > 1}
+
+
+def _partitions(rows: int) -> int:
+    return max(8, -(-rows // ROWS_PER_PARTITION))
+
+
+def _place(urls: DataFrame, salts: Mapping[str, int], partitions: int) -> DataFrame:
+    """Puts all URLs of a host, or of a host and a salt, into one partition. The same URL always gets the same salt."""
+    if not salts:
+        return urls.repartition(partitions, "host").select("url")
+    large = F.broadcast(urls.sparkSession.createDataFrame(sorted(salts.items()), "host string, salts int"))
+    salt = F.pmod(F.xxhash64("url"), F.coalesce("salts", F.lit(1)))
+    return urls.join(large, "host", "left").repartition(partitions, "host", salt).select("url")
+
+
+def _fetch_batches(task: Fetch, total: Optional[Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Fetches the URLs of a partition, in a Python process of an executor."""
+    results = task.run(url for batch in batches for url in batch.column(0).to_pylist())
+    with results:
+        yield from task.batches(results)
+    if total is not None:
+        total.add(results.counters)
+
+
+def _ddl(task: Fetch) -> str:
+    """Returns the schema of the results in Spark's language."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in from_arrow_schema(task.schema))
+
+
+def _default_format(spark: SparkSession) -> str:
+    extensions = spark.conf.get("spark.sql.extensions", "") or ""
+    return "delta" if "DeltaSparkSessionExtension" in extensions else "parquet"
+
+
+def _join(df: DataFrame, url_col: str, table: DataFrame, prefix: str) -> DataFrame:
+    key, _ = _key_and_host(F.col(f"`{url_col}`").cast("string"))
+    names: List[Column] = [F.col(name).alias(_KEY if name == "url" else prefix + name) for name in table.columns]
+    return df.withColumn(_KEY, key).join(table.select(*names), _KEY, "left").drop(_KEY)

@@ -1,0 +1,73 @@
+"""Writes results as a WebDataset: tar files with an image and its description per sample."""
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from typing import IO, Any, Dict, Iterable, Iterator, Tuple
+
+from . import _shards
+from ._files import PathLike, new_directory, replacing
+from .counters import Counters
+from .result import Result
+
+PATTERN = "*.tar"
+EXTENSIONS = {"jpeg": "jpg"}
+
+
+def write(
+    results: Iterable[Result], path: PathLike, *, shard_rows: int = 10_000, shard_bytes: int = 1 << 30
+) -> Counters:
+    """Writes all results to the directory `path`, as `00000.tar` and so on, and returns their counters.
+
+    Each row with thumbnails is a sample. Its key is its position in the input, such as `000000012`, and its members are
+    `000000012.jpg`, or `000000012.64x64.jpg` and so on if it has several sizes, and `000000012.json` with the fields of
+    the report and, in `row`, the row as far as JSON can hold it. Rows without thumbnails are lines in `failed.jsonl`,
+    with the same fields. A file gets its name when it is complete, so every file is valid, even after a kill.
+
+    Args:
+        results: The results of `thumbs.run`.
+        path: A directory, which is created. It may not have tar files yet.
+        shard_rows: The largest number of samples in a file.
+        shard_bytes: A file with more bytes of thumbnails gets no further samples.
+
+    >>> thumbs.webdataset.write(thumbs.run(urls), "dataset")
+    """
+    folder, counters = new_directory(path, PATTERN), Counters()
+    with replacing(folder / "failed.jsonl") as failed:
+        samples = _successful(results, counters, failed)
+        for number, shard in enumerate(_shards.groups(samples, shard_rows, shard_bytes)):
+            with replacing(folder / f"{number:05}.tar") as file:
+                _write_shard(file, shard)
+    return counters
+
+
+def _successful(results: Iterable[Result], counters: Counters, failed: IO[bytes]) -> Iterator[Result]:
+    """Yields results with thumbnails, and writes the others to `failed`."""
+    for result in results:
+        counters.add(result)
+        if result.ok:
+            yield result
+        else:
+            failed.write(_description(result) + b"\n")
+
+
+def _write_shard(file: IO[bytes], results: Iterable[Result]) -> None:
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for result in results:
+            for extension, data in _members(result):
+                member = tarfile.TarInfo(f"{result.index:09}.{extension}")
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+
+
+def _members(result: Result) -> Iterator[Tuple[str, bytes]]:
+    for thumbnail in result.thumbnails:
+        extension = EXTENSIONS.get(thumbnail.format, thumbnail.format)
+        yield (extension if len(result.thumbnails) == 1 else f"{thumbnail.spec}.{extension}"), thumbnail.data
+    yield "json", _description(result)
+
+
+def _description(result: Result) -> bytes:
+    report: Dict[str, Any] = {name: value for name, value in result.report.items() if name not in ("id", "bodies")}
+    return json.dumps({**report, "index": result.index, "row": result.row}, default=str).encode()
