@@ -1,7 +1,11 @@
 """Tests of `thumbs.spark` with two executors on this machine."""
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -14,10 +18,11 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
-from spark_support import Trial, rows, session  # noqa: E402
+from spark_support import PACKAGE, Trial, rows, session  # noqa: E402
 
 import thumbs.spark  # noqa: E402
 from thumbs import _urls  # noqa: E402
+from thumbs._spark_storage import partitions_on_disk  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("command")
 OPTIONS: Any = {"sizes": 32, "no_cache": True, "no_config": True, "partitions": 2}
@@ -108,3 +113,29 @@ def test_a_killed_executor_loses_and_repeats_no_row(spark: SparkSession, origin:
     counted = thumbs.spark.counters(spark.read.parquet(str(tmp_path / "table")))
     assert (counted.rows, counted.ok, counted.failed) == (4000, 4000, 0)
     assert counted.rows <= total.value.rows <= counted.rows + trial.largest_partition()
+    assert [path.name for path in tmp_path.iterdir()] == ["table"]
+
+
+def test_partitions_on_disk_are_those_of_the_data_frame(spark: SparkSession, tmp_path: Path) -> None:
+    df = spark.range(1000).withColumn("part", F.col("id") % 37).repartition(10, "part").select("part")
+    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    with partitions_on_disk(df, str(tmp_path / "stored")) as stored:
+        owners = stored.select("part", F.spark_partition_id().alias("owner")).distinct().collect()
+        assert len(owners) == 37
+        used = df.select(F.spark_partition_id()).distinct().count()
+        assert len({row.owner for row in owners}) == used > 3
+    assert not (tmp_path / "stored").exists()
+    assert spark.conf.get("spark.sql.files.maxPartitionBytes") == before
+
+
+def test_spark_connect_fetches_too(origin: Origin, tmp_path: Path) -> None:
+    urls = [origin.url(number) for number in range(8)] + [origin.url(1) + "?missing"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    program = [sys.executable, str(Path(__file__).with_name("spark_connect.py")), str(tmp_path / "table")]
+    done = subprocess.run([*program, *urls, urls[0]], env={**environment, "PYTHONPATH": str(PACKAGE)}, timeout=300,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["codes"] == sorted([url, "http_404" if "missing" in url else None] for url in [*urls, urls[0]])
+    assert (found["rows"], found["ok"]) == (9, 8)
+    assert "thumbs.spark.counters" in found["message"]

@@ -28,7 +28,7 @@ class Result:
     """The outcome of one row.
 
     A row that failed has a `code`, a `message` and no thumbnails. `status`, `code`, `retryable` and `origin` have the
-    values that Documentation/formats.md lists; fields that the report lacks are None.
+    values that Documentation/formats.md lists; None stands for a field that the report lacks.
     """
 
     index: int

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from . import _arrow, _command, _urls
 from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan
 from ._spark_counters import accumulator, counters
+from ._spark_storage import partitions_on_disk
 from ._tasks import Fetch
 from .errors import IncompleteTable
 
@@ -20,6 +21,9 @@ __all__ = ["accumulator", "counters", "fetch"]
 
 ROWS_PER_PARTITION = 2000
 _KEY = "_thumbs_url"
+
+# Version 1 of the committer moves the files of a task when it ends, and those of the job when all have ended.
+COMMITTER = {"mapreduce.fileoutputcommitter.algorithm.version": "1"}
 
 
 def fetch(
@@ -43,7 +47,8 @@ def fetch(
         df: Any DataFrame, also one of Spark Connect. It is read three times: to count, to fetch, and to join.
         url_col: Its column with the URLs. A row without a URL has the status `failed`.
         sizes: One size or several, as in `thumbs.run`.
-        path: Where the table is written, on storage that all machines share.
+        path: Where the table is written, on storage that all machines share. The URLs of each task are kept next to it
+            while they are fetched, in a directory whose name ends in `_urls`; with Spark Connect, it stays there.
         table_format: `parquet`, or `delta`. The default is Delta in a session with its extension, else parquet.
         mode: `error` if `path` may not exist yet, or `overwrite`.
         prefix: Goes before the names of the result columns, in case `df` has columns of these names.
@@ -62,15 +67,14 @@ def fetch(
     _check(df, url_col, prefix, sizes)
     plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt)
     urls = _distinct_urls(df, url_col)
-    rows, salts = _count(urls, plan)
-    placed = _place(urls, salts, partitions or _partitions(rows))
+    count, salts = _count(urls, plan)
+    placed = _place(urls, salts, partitions or _partitions(count))
     task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
-    fetched = placed.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
     table_format = table_format or _default_format(df.sparkSession)
-    # Version 1 of the committer moves the files of a task when it ends, and those of the job when all have ended.
-    committing = {"mapreduce.fileoutputcommitter.algorithm.version": "1"}
-    fetched.write.format(table_format).mode(mode).options(**committing).save(path)
-    table = df.sparkSession.read.format(table_format).load(path)
+    with partitions_on_disk(placed, f"{path.rstrip('/')}_urls") as stored:
+        fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
+        fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(path)
+        table, rows = df.sparkSession.read.format(table_format).load(path), stored.count()
     if table.count() != rows:
         raise IncompleteTable(f"{path} has {table.count()} rows for {rows} URLs.")
     return _join(df, url_col, table, prefix)
