@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Writes the records of the worker to a descriptor, on a thread of its own. A record is written at once, or, if another
+/// Writes the records of the worker to a descriptor, on a separate thread. A record is written at once, or, if another
 /// one was written in the millisecond before, at the end of that millisecond with all others that have come by then.
 ///
 /// Threads that add records are blocked while too many bytes wait for the reader.
@@ -61,7 +61,8 @@ final class ResultOutput: Sendable {
   /// The error that ended the output; nil if there is none.
   var failure: OutputError? { state.withLock { $0.failure } }
 
-  /// Adds `record`, and wakes the writer if it sleeps. Blocks while there is no room. After an error, and after ``abandon()``, drops it.
+  /// Adds `record`, and wakes the writer if it sleeps. Blocks while there is no room. After an error, and after
+  /// ``abandon()``, drops the record.
   func add(_ record: [UInt8]) {
     while true {
       let (admission, sleeper, isFirst) = state.withLock { state in
