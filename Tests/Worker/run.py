@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests `thumbs worker` and the shards at full size: run.py THUMBS [rows|pause|kill|shards|document ...]
 
-rows:     ROWS (1,000,000) rows over 20,000 URLs of 200 hosts through one worker: each id is answered once, each URL is
+rows:     ROWS (1,000,000) rows over 20,000 URLs of 200 hosts through one worker: each id has one result, each URL is
           requested once, and the peak of memory is within 10 % of that for 1,000 rows with the same cache.
 pause:    a reader that stops for 10 seconds: no request after the first two, and memory stays the same.
 kill:     KILLS (200) times kill -9 at a random moment: every whole frame is right, and there is no last record.
@@ -57,8 +57,9 @@ def test_rows(folder):
             if header["index"] % 100 == 0:
                 peak = max(peak, memory(worker.process.pid, "VmHWM") or 0)
         elapsed = time.monotonic() - begin
-        check(worker.is_complete() and right == count, f"{name}: {count} rows ok, in {elapsed:.1f} s ({count / elapsed:.0f}/s)")
-        check(min(seen) == max(seen) == 1, "each id is answered once")
+        check(worker.is_complete() and right == count,
+              f"{name}: {count} rows ok, in {elapsed:.1f} s ({count / elapsed:.0f}/s)")
+        check(min(seen) == max(seen) == 1, "each id has one result")
         peaks[name] = peak
         print(f"       peak of memory {peak / 1024:.1f} MiB")
     check(set(server.counts.values()) == {1} and len(server.counts) == URLS, "each URL is requested once")

@@ -1,4 +1,4 @@
-"""A server of small distinct images on all addresses of 127.0.0.0/8, which counts the requests for each path."""
+"""A server of small distinct images at every loopback IP address, which counts the requests for each path."""
 import asyncio
 import collections
 import struct
@@ -30,8 +30,8 @@ class ImageServer:
                 host = head.lower().split(b"host: ", 1)[1].split(b":", 1)[0].decode()
                 self.counts[host, path] += 1
                 body = self.image(int("".join(filter(str.isdigit, path)) or 0))
-                writer.write(b"HTTP/1.1 200 OK\r\nCache-Control: max-age=86400\r\nContent-Length: %d\r\n\r\n" % len(body))
-                writer.write(body)
+                fields = b"Cache-Control: max-age=86400\r\nContent-Length: %d\r\n" % len(body)
+                writer.write(b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n" + body)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass

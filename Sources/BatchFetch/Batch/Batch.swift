@@ -4,8 +4,8 @@ public import Foundation
 ///
 /// Elements are pulled lazily, so that a sequence of any length takes constant memory. A host gets only a part of the
 /// window: further elements of it are parked, so that the hosts of later elements are busy at the same time. At most
-/// 16,384 elements are parked by default. Several batches and single requests can share a pipeline: the work they have in common
-/// is done once.
+/// 16,384 elements are parked by default. Several batches and single requests can share a pipeline: the work they have
+/// in common is done once.
 ///
 /// ```swift
 /// let requests = urls.map { ThumbnailRequest(url: $0, size: 64) }

@@ -73,7 +73,9 @@ extension GalleryCard {
   ) -> Content {
     let bySize = zip(set.thumbnails, outputs).sorted { $0.0.size.longerSide < $1.0.size.longerSide }
     let shown = bySize.first { $0.0.size.longerSide >= sharpSide } ?? bySize.last
-    guard let (thumbnail, output) = shown, let path = output.path else { return .placeholder(code: "", reason: "There is no file.") }
+    guard let (thumbnail, output) = shown, let path = output.path else {
+      return .placeholder(code: "", reason: "There is no file.")
+    }
     let image = Image(url: images.url(of: thumbnail, at: path), size: thumbnail.size)
     let size = set.source.size
     let facts = "\(size.width) × \(size.height) \(set.source.format.rawValue.uppercased()), \(set.origin.rawValue)"

@@ -76,7 +76,7 @@ struct ManifestOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Rows to keep in the same shard: those of a host, which keeps the limits per host, those of a URL, or each row by "
+      "Rows that stay in one shard: those of a host, so that the limits per host hold, those of a URL, or each row by "
         + "itself."))
   var shardBy = ShardKey.host
 

@@ -1,4 +1,4 @@
-/// One of several parts of the rows, each fetched by a run of its own.
+/// One of several parts of the rows, each fetched by a separate run.
 struct Shard: Hashable, Sendable {
   /// The number of this shard, from 1.
   let number: Int

@@ -4,7 +4,7 @@ import CXXHash
 
 /// The property of a row that decides about its shard. The raw values are those of `--shard-by`.
 ///
-/// `Documentation/formats.md` has the rules. They never change: the shards of a run may be the work of several versions.
+/// `Documentation/formats.md` has the rules. They never change: several versions may fetch the shards of one list.
 enum ShardKey: String, CaseIterable, ExpressibleByArgument, Sendable {
   /// The host of the URL, with its port unless that is the default. Keeps the limits per host.
   case host

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The environment variables by which schedulers number the processes of a job.
 struct ShardVariables: Sendable {
-  /// The variable with the number of shards, for schedulers that do not tell it.
+  /// The variable with the number of shards, for schedulers that do not provide it.
   static let countName = "THUMBS_SHARDS"
   private static let slurm = "SLURM_ARRAY_TASK_ID"
   private static let kubernetes = "JOB_COMPLETION_INDEX"

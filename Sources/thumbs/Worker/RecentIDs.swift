@@ -1,7 +1,7 @@
 /// The ids of the latest rows, in constant memory. A plain value.
 struct RecentIDs {
   /// The default number of ids: more than the worker has in hand.
-  static let standardCount = 16_384
+  static let standardCount = 8192
 
   private let limit: Int
   private var digests: Set<UInt128> = []

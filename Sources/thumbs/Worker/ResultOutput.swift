@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Writes the records of the worker to a descriptor, on a thread of its own. A record is written at once if nothing else
-/// is being written, and otherwise together with all others that have come by then.
+/// Writes the records of the worker to a descriptor, on a separate thread. A record is written at once, or, if another
+/// one was written in the millisecond before, at the end of that millisecond with all others that have come by then.
 ///
 /// Threads that add records are blocked while too many bytes wait for the reader.
 final class ResultOutput: Sendable {
@@ -24,6 +24,8 @@ final class ResultOutput: Sendable {
   }
 
   private static let name = "standard output"
+  /// The least time between two writes, while there is room: waking a thread takes longer than adding a record.
+  private static let pace = DispatchTimeInterval.milliseconds(1)
 
   private let descriptor: Int32
   private let state: Mutex<State>
@@ -31,6 +33,8 @@ final class ResultOutput: Sendable {
   private let onFailure: @Sendable (OutputError) -> Void
   /// Signaled when there is something to write, and at the end.
   private let work = DispatchSemaphore(value: 0)
+  /// Signaled when the writer must not pause, because there is no room, or at the end.
+  private let haste = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
   /// Calls `onChange` in order, so that the latest state is applied last.
   private let queue = DispatchQueue(label: "thumbs.worker.flow")
@@ -57,23 +61,23 @@ final class ResultOutput: Sendable {
   /// The error that ended the output; nil if there is none.
   var failure: OutputError? { state.withLock { $0.failure } }
 
-  /// Adds `record`. Blocks while there is no room. After an error, and after ``abandon()``, drops it.
+  /// Adds `record`, and wakes the writer if it sleeps. Blocks while there is no room. After an error, and after
+  /// ``abandon()``, drops the record.
   func add(_ record: [UInt8]) {
     while true {
-      let sleeper = state.withLock { state -> DispatchSemaphore? in
-        switch state.buffer.add(record) {
-        case .closed: return nil
-        case .added(let wakesWriter):
-          if wakesWriter { work.signal() }
-          return nil
-        case .full:
-          let sleeper = DispatchSemaphore(value: 0)
-          state.sleepers.append(sleeper)
-          if state.sleepers.count == 1 { reportFlow() }
-          return sleeper
-        }
+      let (admission, sleeper, isFirst) = state.withLock { state in
+        let admission = state.buffer.add(record)
+        let sleeper = admission == .full ? DispatchSemaphore(value: 0) : nil
+        if let sleeper { state.sleepers.append(sleeper) }
+        return (admission, sleeper, state.sleepers.count == 1)
       }
+      // Outside the lock, or the writer would wake only to wait for it.
+      if admission == .added(wakesWriter: true) { work.signal() }
       guard let sleeper else { return }
+      if isFirst {
+        haste.signal()
+        reportFlow()
+      }
       sleeper.wait()
     }
   }
@@ -82,6 +86,7 @@ final class ResultOutput: Sendable {
   func finish() {
     state.withLock { $0.isEnding = true }
     work.signal()
+    haste.signal()
     ended.wait()
   }
 
@@ -93,13 +98,16 @@ final class ResultOutput: Sendable {
   }
 
   private func write() {
+    var next = DispatchTime.now()
     while true {
       work.wait()
+      if next > .now() { _ = haste.wait(timeout: next) }
       let isEnding = state.withLock { $0.isEnding }
       let bytes = wake { $0.buffer.take() }
       let code = FileDescriptor.writeAll(bytes[...], to: descriptor).code
       if code != 0 { fail(code) }
       if isEnding { break }
+      next = .now() + Self.pace
     }
     ended.signal()
   }
@@ -131,9 +139,9 @@ final class ResultOutput: Sendable {
     let (value, sleepers) = state.withLock { state in
       let value = change(&state)
       defer { state.sleepers = [] }
-      if !state.sleepers.isEmpty { reportFlow() }
       return (value, state.sleepers)
     }
+    if !sleepers.isEmpty { reportFlow() }
     for sleeper in sleepers { sleeper.signal() }
     return value
   }

@@ -53,10 +53,10 @@ import Testing
   @Test func `Reports from pipes and in gzip are read, and a killed run's last line is ignored`() async throws {
     let fixture = try fixture(line(0), line(1) + line(2).dropLast(9), line(2))
     _ = try fixture.directory.write(gzipped(try fixture.text("0.jsonl")), as: "0.jsonl.gz")
-    let merge = "'\(RunningCommand.executable.path)' report merge 0.jsonl.gz - 2.jsonl < 1.jsonl"
+    let merge = "'\(RunningCommand.executable.path)' report merge 0.jsonl.gz - 2.jsonl"
+    let script = "\(merge) < 1.jsonl; cat 1.jsonl | \(merge); exit"
 
-    let result = try await fixture.start([], setup: "\(merge); cat 1.jsonl | \(merge.replacing("< 1.jsonl", with: "")); exit")
-      .result()
+    let result = try await fixture.start([], setup: script).result()
 
     #expect(result.output == String(repeating: line(0) + line(1) + line(2), count: 2))
     #expect(result.errors.contains("thumbs: standard input: The last line is not finished and is ignored.\n"))

@@ -41,6 +41,6 @@ import Testing
   }
 
   @Test func `There is memory for more ids than the worker has in hand`() {
-    #expect(RecentIDs.standardCount > 2 * (WorkerRun.window + WorkerRun.lookahead))
+    #expect(RecentIDs.standardCount > WorkerRun.window + WorkerRun.lookahead)
   }
 }

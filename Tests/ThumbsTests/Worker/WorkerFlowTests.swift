@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite("thumbs worker: flow", .timeLimit(.minutes(20))) struct WorkerFlowTests {
-  /// Before it is blocked, the worker may make the results for 256 KiB, for the pipe, and for each thread that waits, and
-  /// the downloads that had begun. `make test-worker` stops the reader for 10 seconds.
+  /// Before it is blocked, the worker may make results of 256 KiB, for the pipe, and for each thread that waits, and
+  /// finish the downloads that have begun. `make test-worker` stops the reader for 10 seconds.
   @Test func `A reader that stops stops the requests, and gets every result when it goes on`() async throws {
     let image = SampleImage.png(width: 320, height: 320)
     let fixture = try CommandFixture { _ in .http(200, [:], image) }
@@ -48,7 +48,8 @@ import Testing
   ) async throws {
     let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
     let expected = try await fixture.work((0..<20).map { fixture.row($0, "/\($0).png") }).1
-    let bodies = Dictionary(uniqueKeysWithValues: expected.records.map { ($0.header["url"] as? String ?? "", $0.bodies) })
+    let bodies = Dictionary(
+      uniqueKeysWithValues: expected.records.map { ($0.header["url"] as? String ?? "", $0.bodies) })
     let command = try fixture.start(fixture.workerArguments(), input: .pipe)
     command.write((0..<5000).map { fixture.row($0, "/\($0 % 20).png") + "\n" }.joined())
 

@@ -10,9 +10,8 @@ extension MergedReports {
         + "\(counts[.failed] ?? 0) failed\(cancelled)."
     ]
     if repeated.count > 0 {
-      lines.append(
-        "\(Self.rows(repeated.count)) \(repeated.count == 1 ? "has" : "have") several lines, of which the best was kept: "
-          + "\(repeated.text(limit: Self.shownRanges)).")
+      let (verb, list) = (repeated.count == 1 ? "has" : "have", repeated.text(limit: Self.shownRanges))
+      lines.append("\(Self.rows(repeated.count)) \(verb) several lines, of which the best was kept: \(list).")
     }
     if missing.count > 0 {
       let verb = missing.count == 1 ? "is" : "are"

@@ -8,8 +8,8 @@ struct ReportMergeCommand: ParsableCommand {
     discussion: """
       If a row has several lines, as after a shard was run again, one is kept: ok before failed, failed before \
       canceled, and among equals the last. Rows that have several lines, and rows that have none, are listed on \
-      standard error. The number of rows is in the reports of shards; otherwise, rows after the last one in the reports \
-      are missed only with --rows.
+      standard error. Reports of shards contain the number of rows. For others, give it with --rows, or rows that are \
+      missing at the end of the list go unnoticed.
 
       Examples:
         thumbs report merge 1.jsonl 2.jsonl 3.jsonl -o all.jsonl
@@ -108,7 +108,8 @@ struct ReportMergeCommand: ParsableCommand {
       return ManifestError(sources[report].name, "has a row \(index), but the list has only \(total) rows, from 0")
     case .differentURLs(let index, let reports):
       let names = reports.map { sources[$0].name }
-      return ManifestError(names[0], "row \(index) has another URL in \(names[1]); these are reports of different lists")
+      let reason = "row \(index) has another URL in \(names[1]); these are reports of different lists"
+      return ManifestError(names[0], reason)
     }
   }
 
