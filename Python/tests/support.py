@@ -80,11 +80,19 @@ def _is_below(pid: int, ancestor: int, parents: Dict[int, int]) -> bool:
     return pid == ancestor
 
 
-def kill_one(pattern: str, below: Optional[int] = None, index: int = 0) -> int:
+def children() -> List[int]:
+    """Returns the processes of `thumbs worker` that belong to this test."""
+    return processes(f"{os.environ['THUMBS_BINARY']} worker", below=1)
+
+
+def parent(pid: int) -> int:
+    """Returns the parent of a process."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def kill_one(pattern: str, below: Optional[int] = None) -> None:
     """Kills the first process whose command line contains `pattern`, waiting for it if necessary."""
-    found = wait_until(lambda: processes(pattern, below), 60)
-    os.kill(found[index], signal.SIGKILL)
-    return int(found[index])
+    os.kill(wait_until(lambda: processes(pattern, below), 60)[0], signal.SIGKILL)
 
 
 def wait_until(condition: Callable[[], Any], seconds: float) -> Any:

@@ -5,10 +5,10 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import Any, Callable, Iterator, List
+from typing import Any, Callable, Iterator
 
 import pytest
-from support import Origin, processes, wait_until
+from support import Origin, children, parent, wait_until
 
 import thumbs
 
@@ -68,15 +68,6 @@ def check(origin: Origin, path: Path, urls: int, lost_actors: int) -> None:
     assert max(stats["requests"].values()) <= 2
     assert extra <= lost_actors * largest
     assert max(stats["peaks"].values()) <= OPTIONS["per_host"]
-
-
-def children() -> List[int]:
-    """Returns the processes of `thumbs worker` that belong to this test."""
-    return processes(f"{os.environ['THUMBS_BINARY']} worker", below=1)
-
-
-def parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def kill_actor(cluster: Any) -> None:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import threading
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import pytest
-from support import Origin, kill_one, wait_until
+from support import Origin, children, kill_one, parent, wait_until
 
 pytest.importorskip("pyspark")
 
@@ -52,12 +53,12 @@ def df(spark: SparkSession, origin: Origin) -> DataFrame:
 
 
 def kill_child(standalone: Standalone) -> None:
-    kill_one(f"{os.environ['THUMBS_BINARY']} worker", below=1)
+    os.kill(wait_until(children, 60)[0], signal.SIGKILL)
 
 
 def kill_python(standalone: Standalone) -> None:
-    """Kills the Python process of a task: the last one that the daemon has forked."""
-    kill_one("pyspark.daemon", below=1, index=-1)
+    """Kills the Python process of a task."""
+    os.kill(parent(wait_until(children, 60)[0]), signal.SIGKILL)
 
 
 def kill_executor(standalone: Standalone) -> None:

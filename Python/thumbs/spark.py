@@ -48,7 +48,7 @@ def fetch(
         url_col: Its column with the URLs. A row without a URL has the status `failed`.
         sizes: One size or several, as in `thumbs.run`.
         path: Where the table is written, on storage that all machines share. The URLs of each task are kept next to it
-            while they are fetched, in a directory whose name ends in `_urls`; with Spark Connect, it stays there.
+            while they are fetched, in a directory whose name ends in `.thumbs-urls`. Spark Connect leaves it there.
         table_format: `parquet`, or `delta`. The default is Delta in a session with its extension, else parquet.
         mode: `error` if `path` may not exist yet, or `overwrite`.
         prefix: Goes before the names of the result columns, in case `df` has columns of these names.
@@ -71,7 +71,7 @@ def fetch(
     placed = _place(urls, salts, partitions or _partitions(count))
     task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
     table_format = table_format or _default_format(df.sparkSession)
-    with partitions_on_disk(placed, f"{path.rstrip('/')}_urls") as stored:
+    with partitions_on_disk(placed, f"{path.rstrip('/')}.thumbs-urls") as stored:
         fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
         fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(path)
         table, rows = df.sparkSession.read.format(table_format).load(path), stored.count()
