@@ -26,7 +26,7 @@ import Testing
     #expect(try await second.thumbnails(for: fixture.request()).origin == .memory)
     #expect(try await fixture.machine("two").thumbnails(for: fixture.request()).origin == .disk)
     #expect(fixture.origin.requests.count == 1)
-    // What came from the remote cache is not uploaded again.
+    // Responses from the remote cache are not uploaded again.
     #expect(fixture.remote.requests("PUT").count == 2 && fixture.remote.requests("GET").count == 3)
   }
 

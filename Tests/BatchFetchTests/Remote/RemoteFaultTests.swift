@@ -7,7 +7,7 @@ import Testing
 
 @testable import BatchFetch
 
-/// Whatever is wrong with a remote cache, the results are those without it.
+/// A faulty remote cache never changes the results.
 @Suite(.timeLimit(.minutes(10))) struct RemoteFaultTests {
   /// Changes to an object that someone else, or a broken disk, may have made.
   enum Damage: CaseIterable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BatchFetch
 
-/// What must never get into a cache that several users share (RFC 9111, section 3).
+/// The responses that must never get into a cache that several users share (RFC 9111, section 3).
 @Suite(.timeLimit(.minutes(10))) struct RemotePrivacyTests {
   @Test(arguments: [
     "private, max-age=3600", "no-store", "max-age=3600, no-store", "private=\"set-cookie\", max-age=3600",
