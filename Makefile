@@ -19,8 +19,8 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
-  test-metrics test-python test-cluster gallery-screenshot test-install test-packages fuzz fuzz-libraries bench \
-  bench-pixels bench-fetch bench-cache bench-start bench-spark docs format lint structure build build-traits release \
+  test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz fuzz-libraries bench \
+  bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint structure build build-traits release \
   install install-files uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
@@ -112,6 +112,12 @@ test-metrics: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py /usr/bin/python3 -B Tests/Metrics/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
+## Tests the worker and the shards at full size, with the release build. SECTIONS="kill shards" runs only these; ROWS and
+## KILLS set the numbers of rows and kills.
+test-worker: setup
+	$(RELEASE) --product thumbs
+	python3 -B Tests/Worker/run.py "$$($(RELEASE) --show-bin-path)/thumbs" $(SECTIONS)
+
 # The virtual environment of the Python package is kept between runs.
 PYTHON := .build-python
 PYTEST = THUMBS_BINARY=$(THUMBS_BINARY) ../$(PYTHON)/venv/bin/python -B -m pytest -q
@@ -167,6 +173,7 @@ docs: setup
 	Documentation/build.sh
 
 # Real photos and icons, and the programs that scale them to common web sizes.
+PHOTOS := Benchmarks/peers/.build/corpus/photos
 CORPUS := mate-backgrounds oxygen-icon-theme libjpeg-turbo-progs python3-pil
 
 ## Compares fetching with curl and vipsthumbnail, img2dataset, and a bare codec loop; then runs each on broken input.
@@ -194,6 +201,12 @@ bench-cache: setup
 bench-start: PACKAGES += curl
 bench-start: release
 	python3 Benchmarks/start.py $(DIST)/thumbs
+
+## Compares the worker with `thumbs fetch`, on photos and on rows from a fresh cache.
+bench-worker: PACKAGES += $(CORPUS)
+bench-worker: release
+	[ -d $(PHOTOS) ] || /usr/bin/python3 Benchmarks/pixels/corpus.py $(dir $(PHOTOS)) 600 2000
+	python3 -B Benchmarks/worker.py $(DIST)/thumbs $(PHOTOS)
 
 ## Kills every kind of process of a Spark cluster that fetches a million rows; then compares fetching photos on two
 ## Spark workers with the command alone and with img2dataset on the same cluster.
