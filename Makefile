@@ -19,9 +19,9 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
-  test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz fuzz-libraries bench \
-  bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint structure build build-traits release \
-  install install-files uninstall dist image clean setup
+  test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz fuzz-libraries \
+  bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint structure build \
+  build-traits release install install-files uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -112,8 +112,8 @@ test-metrics: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py /usr/bin/python3 -B Tests/Metrics/run.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
-## Tests the worker and the shards at full size, with the release build. SECTIONS="kill shards" runs only these; ROWS and
-## KILLS set the numbers of rows and kills.
+## Tests the worker and the shards at full size, with the release build. SECTIONS="kill shards" runs only these; ROWS
+## and KILLS set the numbers of rows and kills.
 test-worker: setup
 	$(RELEASE) --product thumbs
 	python3 -B Tests/Worker/run.py "$$($(RELEASE) --show-bin-path)/thumbs" $(SECTIONS)

@@ -5,7 +5,7 @@ import Synchronization
 /// The rows that the worker reads: a JSON object on each line, as a lazy, single-pass sequence.
 final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   /// The end of the input.
-  enum End: Hashable, Sendable {
+  enum InputEnd: Hashable, Sendable {
     /// It was read to its end, and had this number of rows.
     case complete(rows: Int)
     /// It could not be read to its end.
@@ -24,7 +24,7 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   private let state: Mutex<State>
   private let dependencies = Mutex(RowDependencies())
   /// Under its own lock, so that a run can end while a line is read.
-  private let end = Mutex<End?>(nil)
+  private let end = Mutex<InputEnd?>(nil)
 
   /// Creates the rows in `lines`. `specs` returns the thumbnails of a row.
   init(_ lines: LineReader, specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]) {
@@ -37,7 +37,7 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   }
 
   /// The end of the input; nil while there may be more rows.
-  var ending: End? { end.withLock { $0 } }
+  var ending: InputEnd? { end.withLock { $0 } }
 
   /// Returns the next row; nil after the last, and after a failure. May block.
   func next() -> WorkerRow? {
