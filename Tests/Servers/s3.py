@@ -40,7 +40,7 @@ def signature(secret, method, target, fields, signed, day, region):
     canonical = "\n".join([
         method, urllib.parse.quote(urllib.parse.unquote(path), safe="/-_.~"),
         "&".join(f"{name}={value}" for name, value in pairs),
-        "".join(f"{name}:{' '.join(fields.get(name, '').split())}\n" for name in signed),
+        "".join(f"{name}:{' '.join(fields[name].split())}\n" for name in signed),
         ";".join(signed), fields["x-amz-content-sha256"]])
     scope = f"{day}/{region}/s3/aws4_request"
     text = "\n".join(["AWS4-HMAC-SHA256", fields["x-amz-date"], scope, digest(canonical.encode())])
@@ -62,6 +62,8 @@ def refusal(method, target, fields, body):
     signed = names.split(";")
     if fields.get("x-amz-content-sha256") != digest(body):
         return "wrong digest of the body"
+    if not set(signed) <= set(fields):
+        return f"signed but not sent: {sorted(set(signed) - set(fields))}"
     needed = {"host"} | {name for name in fields
                          if name.startswith("x-amz-") or name in ("content-type", "if-none-match", "range")}
     if signed != sorted(signed) or not needed <= set(signed):

@@ -38,14 +38,14 @@ extension ThumbnailJob {
     if context.renderer.failLevel == .warning, failure.code == .image(.decodeError) { return }
     let now = context.now()
     let policy = CachePolicy(
-      response: head.response, redirects: head.redirects.map(\.response), mayBeStored: head.isCacheable,
+      response: head.response, redirects: head.redirects.responses(of: source), mayBeStored: head.isCacheable,
       requestedAt: now, respondedAt: now)
     guard let policy else { return }
     let stored = StoredSource(
       url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
       content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
     context.cache.store(stored, thumbnails: [], for: key)
-    upload(stored, [], redirects: head.redirects)
+    upload(stored, [])
   }
 }
 

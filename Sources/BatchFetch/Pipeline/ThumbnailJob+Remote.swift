@@ -65,10 +65,8 @@ extension ThumbnailJob {
 
   /// Uploads a source that its host has just sent or confirmed, and those of its thumbnails that the remote cache may
   /// lack.
-  func upload(_ source: StoredSource, _ thumbnails: [Thumbnail], redirects: [Redirect]) {
-    guard let remote = context.remote, source.isShareable, isForEveryone, !redirects.haveCredentials(self.source) else {
-      return
-    }
+  func upload(_ source: StoredSource, _ thumbnails: [Thumbnail]) {
+    guard let remote = context.remote, source.isShareable, isForEveryone else { return }
     let finding = finding
     var missing = thumbnails
     if let finding, let known = finding.source?.digest, known == source.digest {
@@ -104,11 +102,14 @@ extension RemoteQuery.Local {
 }
 
 extension [Redirect] {
-  /// Returns true if one of these redirects of `source` led to a URL with credentials.
-  fileprivate func haveCredentials(_ source: SourceURL) -> Bool {
-    contains { redirect in
-      RedirectTrail.location(in: redirect.response)
-        .map { (try? SourceURL($0, relativeTo: source))?.credentials != nil } ?? false
+  /// Returns the responses of these redirects of `source`. One that led to a URL with credentials becomes `private`,
+  /// because what follows is for their owner alone. The policy of the source remembers this for every later use.
+  func responses(of source: SourceURL) -> [HTTPResponse] {
+    map { redirect in
+      var response = redirect.response
+      let target = RedirectTrail.location(in: response).flatMap { try? SourceURL($0, relativeTo: source) }
+      if target?.credentials != nil { response.headerFields.append(HTTPField(name: .cacheControl, value: "private")) }
+      return response
     }
   }
 }

@@ -66,7 +66,7 @@ extension ThumbnailJob {
       let source = storedSource(rendering.source, download, digest)
       if !rendering.isDamaged {
         context.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
-        upload(source, rendering.thumbnails, redirects: download.redirects)
+        upload(source, rendering.thumbnails)
       }
       let timings = Timings(
         queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
@@ -89,7 +89,8 @@ extension ThumbnailJob {
     StoredSource(
       url: source.description, finalURL: download.finalURL, status: download.response.status.code,
       policy: .ofAny(
-        response: download.response, redirects: download.redirects.map(\.response), mayBeStored: download.isCacheable,
+        response: download.response, redirects: download.redirects.responses(of: source),
+        mayBeStored: download.isCacheable,
         requestedAt: download.requestedAt, respondedAt: download.respondedAt),
       content: .image(image, digest: digest, bytes: download.body.count), obtained: .now)
   }

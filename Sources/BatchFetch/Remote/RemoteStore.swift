@@ -52,12 +52,13 @@ final class RemoteStore: Sendable {
   /// - Parameter completion: Called exactly once, on any queue, with nil if the server has the object. May take its
   ///   time.
   func put(_ object: RemoteObject, completion: @escaping @Sendable (RemoteProblem?) -> Void) -> WorkHandle {
+    let isS3 = configuration.location.signer != nil
     do throws(FetchFailure) {
       let request = try configuration.location.put(
         object.bytes, as: object.name, object.condition, limits: configuration.writeLimits)
       return writes.add(
         RemoteExchange(request, priority: .normal) { response, _ in
-          let problem = RemoteProblem(writing: response, object.condition)
+          let problem = RemoteProblem(writing: response, object.condition, isS3: isS3)
           let verdict = problem.map { RemoteBreaker.Verdict($0) } ?? .success
           return RemoteExchange.Ending(verdict: verdict) { completion(problem) }
         })
@@ -91,13 +92,15 @@ extension RemoteProblem {
 
   /// The problem of a write; nil if the server has stored the object, or had it already.
   fileprivate init?(
-    writing response: Result<RemoteExchange.Response, FetchFailure>, _ condition: RemoteObject.Condition
+    writing response: Result<RemoteExchange.Response, FetchFailure>, _ condition: RemoteObject.Condition, isS3: Bool
   ) {
     switch response {
     case .failure(let failure): self.init(failure)
     case .success(let response) where (200...299).contains(response.status): return nil
-    // RFC 9110, section 15.5.13, and S3 if two writers meet.
-    case .success(let response) where condition == .absent && [409, 412].contains(response.status): return nil
+    // RFC 9110, section 15.5.13.
+    case .success(let response) where condition == .absent && response.status == 412: return nil
+    // S3 if two writers meet. In WebDAV, a parent collection is missing (RFC 4918, section 9.7.1).
+    case .success(let response) where condition == .absent && response.status == 409 && isS3: return nil
     case .success(let response): self.init(status: response.status)
     }
   }

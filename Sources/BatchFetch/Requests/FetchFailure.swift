@@ -23,11 +23,12 @@ public struct FetchFailure: Error, Hashable, Sendable {
   /// True if the connection broke during its TLS handshake.
   var isHandshake = false
 
-  /// Creates a failure with the cause `code`, explained by `message`.
+  /// Creates a failure with the cause `code`, explained by `message`. An `httpStatus` outside 100...599 is ignored.
   public init(_ code: FailureCode, _ message: String, httpStatus: Int? = nil, attempts: Int = 0) {
     self.code = code
     self.message = message
-    self.head = httpStatus.map { TransferHead(response: HTTPResponse(status: .init(code: $0))) }
+    let status = httpStatus.flatMap { (100...599).contains($0) ? HTTPResponse.Status(code: $0) : nil }
+    self.head = status.map { TransferHead(response: HTTPResponse(status: $0)) }
     self.attempts = attempts
   }
 

@@ -34,9 +34,12 @@ final class CurlMemory {
     return lines
   }
 
-  /// Returns the header lines of a request with a body, which is sent without waiting for the permission of the server
-  /// (status 100).
-  static func uploadLines(for fields: HTTPFields) -> CurlList { CurlList(lines(of: fields) + ["Expect:"]) }
+  /// Returns the header lines of a request with a body. Unless it is signed, the body is sent without waiting for the
+  /// permission of the server (status 100). Some versions of libcurl, such as 7.88, sign the line that turns the wait
+  /// off as an empty field, which they do not send (curl #11664).
+  static func uploadLines(for fields: HTTPFields, isSigned: Bool) -> CurlList {
+    CurlList(lines(of: fields) + (isSigned ? [] : ["Expect:"]))
+  }
 
   private static func lines(of fields: HTTPFields) -> [String] {
     fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }

@@ -53,7 +53,9 @@ extension CurlTransfer {
   /// Sets the header fields, and the body of an upload.
   private func setContent() {
     let fields = request.headerFields
-    headerLines = request.upload == nil ? memory.headerLines(for: fields) : CurlMemory.uploadLines(for: fields)
+    headerLines =
+      request.upload == nil
+      ? memory.headerLines(for: fields) : CurlMemory.uploadLines(for: fields, isSigned: request.signature != nil)
     ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerLines?.first)
     guard let body = request.upload else { return }
     ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, "PUT")

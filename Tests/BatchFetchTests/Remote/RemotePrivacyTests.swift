@@ -48,6 +48,22 @@ import Testing
     #expect(fixture.origin.requests.last?.fields["authorization"] != nil)
   }
 
+  @Test func `Thumbnails of a kept original behind credentials are not uploaded either`() async throws {
+    let fixture = try RemoteFixture { request in
+      let fields = [
+        "Location": "http://user:pw@\(request.fields["host"] ?? "")/b", "Cache-Control": "max-age=3600",
+      ]
+      return request.target == "/a" ? .http(302, fields) : .image(fields: ["Cache-Control": "max-age=3600"])
+    }
+    for size in [16, 24] {
+      let machine = try fixture.machine("one") { $0.cache.originals = .standard }
+      _ = try await machine.thumbnails(for: fixture.request(size: size))
+      await machine.uploaded()
+    }
+    #expect(fixture.origin.requests.count == 2, "The second size is made from the kept original.")
+    #expect(fixture.remote.requests("PUT").isEmpty && fixture.remote.requests("GET").count == 1)
+  }
+
   @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "Range", "X-Anything"])
   func `A request with a field that may be secret never reaches the remote cache`(name: String) async throws {
     let fixture = try RemoteFixture()

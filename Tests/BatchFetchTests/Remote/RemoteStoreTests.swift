@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [(200, true), (201, true), (204, true), (412, true), (409, true), (404, false), (500, false)])
+  @Test(arguments: [(200, true), (201, true), (204, true), (412, true), (409, false), (404, false), (500, false)])
   func `An object that the server has already is written`(status: Int, isWritten: Bool) async throws {
     let bench = try Bench([.head(status, [:]), .end])
     let problems = Recorder<RemoteProblem?>()

@@ -113,6 +113,14 @@ struct RemoteObjectTests {
     #expect(try !isAccepted(Fixtures.failure(1)))
   }
 
+  @Test(arguments: [-1, 0, 99, 203, 404, 1000, 70_000], codecs)
+  func `A source whose status is not that of its policy is not accepted`(status: Int, codec: RemoteObjectCodec) throws {
+    var source = Self.undecodable()
+    source.status = status
+    let object = try #require(codec.object(of: source, key: Fixtures.key(1)))
+    #expect(codec.source(in: object, key: Fixtures.key(1), url: source.url) == nil)
+  }
+
   @Test func `A thumbnail without the mark of a renderer is not accepted`() throws {
     let codec = Self.codecs[0]
     let page = Thumbnail(

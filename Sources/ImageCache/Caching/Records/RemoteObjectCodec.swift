@@ -64,7 +64,7 @@ public struct RemoteObjectCodec: Sendable {
     object.withUnsafeBytes { bytes in
       guard let parts = frame.open(bytes, named: name(of: key)), parts.body.isEmpty,
         let record = SourceRecord(parts.record, expecting: url), record.key == key, record.source.url == url,
-        !record.isOutdated, record.source.isShareable
+        !record.isOutdated, record.source.isShareable, record.source.status == record.source.policy.status
       else { return nil }
       return record.source
     }
