@@ -65,7 +65,7 @@ struct RemoteCacheOptions: ParsableArguments {
 
   private func secret(_ environment: [String: String]) throws -> RemoteCache.Secret? {
     if let path = remoteCacheKey { return try secret(in: keyFile(path), from: "--remote-cache-key \(path)") }
-    // An empty variable is more likely a secret that is missing than a wish for no key.
+    // An empty variable is probably a secret that is missing, so it is an error.
     guard let text = environment["THUMBS_REMOTE_CACHE_KEY"] else { return nil }
     return try secret(in: Array(text.utf8), from: "THUMBS_REMOTE_CACHE_KEY")
   }
