@@ -78,7 +78,8 @@ struct DiskLimitTests {
     }
 
     #expect(counts[0] == 50)
-    #expect(counts[1] < 25)
+    // The exact number depends on how the changes are divided into batches.
+    #expect(counts[1] < 40)
   }
 
   @Test func `A thumbnail above an eighth of the limit is refused before it is written`() {

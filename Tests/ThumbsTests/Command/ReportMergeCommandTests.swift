@@ -5,6 +5,8 @@ import Testing
 @Suite("thumbs report merge", .timeLimit(.minutes(20))) struct ReportMergeCommandTests {
   private static let end = #"{"complete":true,"rows":4,"shard":"1/2","by":"row"}"# + "\n"
 
+  private static let mergedEnd = #"{"complete":true,"rows":4}"# + "\n"
+
   private func line(_ index: Int, _ status: String = "ok", url: String = "http://a.example/") -> String {
     #"{"index":\#(index),"url":"\#(url)\#(index)","status":"\#(status)"}"# + "\n"
   }
@@ -21,7 +23,7 @@ import Testing
     let result = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "all.jsonl")
 
     #expect(result.ending == .exit(0) && result.output.isEmpty)
-    #expect(try fixture.text("all.jsonl") == line(3) + line(1) + line(0) + line(2))
+    #expect(try fixture.text("all.jsonl") == line(3) + line(1) + line(0) + line(2) + Self.mergedEnd)
     #expect(
       result.errorLines == [
         "thumbs: 2 reports have 4 rows: 4 ok, 0 failed.",
@@ -50,15 +52,38 @@ import Testing
     #expect(try await fixture.run("report", "merge", "0.jsonl", "--rows", "3").ending == .exit(65))
   }
 
+  @Test(arguments: [#"{"complete":false}"# + "\n", #"{"index":2,"sta"#])
+  func `Without the number of rows, a partial report proves nothing`(end: String) async throws {
+    let fixture = try fixture(line(0) + line(1) + end)
+
+    let result = try await fixture.run("report", "merge", "0.jsonl", "-o", "all.jsonl")
+    let known = try await fixture.run("report", "merge", "0.jsonl", "--rows", "2")
+
+    #expect(result.ending == .exit(65) && known.ending == .exit(0))
+    #expect(result.errors.hasSuffix("none says how many rows the list has; give their number with --rows.\n"))
+    #expect(try ReportedRow.isPartial(fixture.text("all.jsonl")))
+  }
+
+  @Test func `A merged report proves the end of its list in the next merge`() async throws {
+    let fixture = try fixture(line(0) + line(1) + line(2) + line(3) + Self.end)
+    #expect(try await fixture.run("report", "merge", "0.jsonl", "-o", "all.jsonl").ending == .exit(0))
+
+    _ = try fixture.directory.write(
+      fixture.text("all.jsonl").replacing(line(3), with: ""), as: "shortened.jsonl")
+
+    #expect(try await fixture.run("report", "merge", "shortened.jsonl").ending == .exit(65))
+  }
+
   @Test func `Reports from pipes and in gzip are read, and a killed run's last line is ignored`() async throws {
     let fixture = try fixture(line(0), line(1) + line(2).dropLast(9), line(2))
     _ = try fixture.directory.write(gzipped(try fixture.text("0.jsonl")), as: "0.jsonl.gz")
-    let merge = "'\(RunningCommand.executable.path)' report merge 0.jsonl.gz - 2.jsonl"
+    let merge = "'\(RunningCommand.executable.path)' report merge 0.jsonl.gz - 2.jsonl --rows 3"
     let script = "\(merge) < 1.jsonl; cat 1.jsonl | \(merge); exit"
 
     let result = try await fixture.start([], setup: script).result()
 
-    #expect(result.output == String(repeating: line(0) + line(1) + line(2), count: 2))
+    let merged = line(0) + line(1) + line(2) + #"{"complete":true,"rows":3}"# + "\n"
+    #expect(result.output == merged + merged)
     #expect(result.errors.contains("thumbs: standard input: The last line is not finished and is ignored.\n"))
   }
 

@@ -33,11 +33,11 @@ struct ReportedRow {
     lengths = outputs.compactMap { $0["bytes"] as? Int }
   }
 
-  /// Returns the rows of a report in the order of the manifest, without a last line that marks it as partial.
+  /// Returns the rows of a report in the order of the manifest, without a last line about the report.
   static func all(in text: String) throws -> [ReportedRow] {
     guard text.isEmpty || text.hasSuffix("\n") else { throw Malformed(line: "The last line has no end.") }
     let lines = text.split(separator: "\n")
-    let rows = isPartial(text) ? lines.dropLast() : lines[...]
+    let rows = lines.last?.hasPrefix("{\"complete\":") == true ? lines.dropLast() : lines[...]
     return try rows.map { try ReportedRow($0) }.sorted { $0.index < $1.index }
   }
 

@@ -56,7 +56,8 @@ struct MergeFiles: Sendable {
         rest.removeFirst()
       }
     }
-    try writer.finish(merged.missing.count == 0 ? .complete : .partial(rows: merged.count))
+    if !merged.lastLine.isEmpty { try writer.append(copyOf: merged.lastLine) }
+    try writer.finish(merged.isComplete ? .complete : .partial(rows: merged.count))
     let json = merged.json(reports: sources.count, exit: exit.rawValue)
     try summary.map { file throws(OutputError) in try SummaryFile(file: file).write(json) }
   }

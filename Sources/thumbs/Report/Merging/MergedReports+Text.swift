@@ -17,6 +17,9 @@ extension MergedReports {
       let verb = missing.count == 1 ? "is" : "are"
       lines.append("\(Self.rows(missing.count)) \(verb) missing: \(missing.text(limit: Self.shownRanges)).")
     }
+    if lacksEnd {
+      lines.append("A report is partial, and none says how many rows the list has; give their number with --rows.")
+    }
     return lines
   }
 
@@ -28,7 +31,7 @@ extension MergedReports {
     text.object { text in
       text.member("version", 1)
       text.member("exit", Int(exit))
-      text.member("complete", missing.count == 0)
+      text.member("complete", isComplete)
       text.member("reports", reports)
       text.members(
         "items",

@@ -42,7 +42,7 @@ struct ReportMerge {
   /// index and one.
   mutating func resolve(total: Int?) throws(Flaw) -> MergedReports {
     lines.sort { ($0.index, $0.rank, $1.report, $1.number) < ($1.index, $1.rank, $0.report, $0.number) }
-    var merged = MergedReports()
+    var merged = MergedReports(total: total)
     var rest = lines[...]
     while let best = rest.first {
       let same = rest.prefix { $0.index == best.index }
@@ -79,6 +79,27 @@ struct MergedReports: Hashable, Sendable {
   var missing = IndexRanges()
   /// The greatest index and one.
   private(set) var end = 0
+
+  /// The number of rows in the list, if a report or the user says so.
+  let total: Int?
+  /// True if nothing says where the list ends, while a report is partial.
+  var lacksEnd = false
+
+  fileprivate init(total: Int?) { self.total = total }
+
+  /// True if every row is there.
+  var isComplete: Bool { missing.count == 0 && !lacksEnd }
+
+  /// The last line, which says how many rows a complete list has; empty if that is unknown.
+  var lastLine: [UInt8] {
+    guard isComplete, let total else { return [] }
+    var text = JSONText(capacity: 64)
+    text.object { text in
+      text.member("complete", true)
+      text.member("rows", total)
+    }
+    return text.bytes
+  }
 
   /// The number of rows to keep.
   var count: Int { counts.values.reduce(0, +) }

@@ -68,7 +68,7 @@ struct ReportMergeCommand: ParsableCommand {
     let files = try MergeFiles(output: output, summary: summary, sources: sources, mayReplaceAny: overwrite)
     do {
       let merged = try resolve(sources)
-      let exit = merged.missing.count == 0 ? ExitCode.success : .dataError
+      let exit = merged.isComplete ? ExitCode.success : .dataError
       try files.write(merged, from: sources, exit: exit)
       for line in merged.text(reports: sources.count) { Self.print(line) }
       if exit != .success { throw exit }
@@ -81,6 +81,7 @@ struct ReportMergeCommand: ParsableCommand {
   /// Reads all reports and chooses the lines to keep.
   private func resolve(_ sources: [ReportSource]) throws(ManifestError) -> MergedReports {
     var (merge, total) = (ReportMerge(), rows.map { (rows: $0, source: "--rows") })
+    var hasPartialReport = false
     for (number, source) in sources.enumerated() {
       var reader = ReportReader(try source.lines())
       while let line = try reader.next() {
@@ -89,6 +90,7 @@ struct ReportMergeCommand: ParsableCommand {
         }
       }
       if reader.isCut { Self.print("\(source.name): The last line is not finished and is ignored.") }
+      if reader.isCut || reader.isPartial { hasPartialReport = true }
       guard let rows = reader.rowsOfShards else { continue }
       if let total, total.rows != rows {
         throw ManifestError(source.name, "is of a list with \(rows) rows, but \(total.source) has \(total.rows)")
@@ -96,7 +98,9 @@ struct ReportMergeCommand: ParsableCommand {
       total = total ?? (rows, source.name)
     }
     do throws(ReportMerge.Flaw) {
-      return try merge.resolve(total: total?.rows)
+      var merged = try merge.resolve(total: total?.rows)
+      merged.lacksEnd = total == nil && hasPartialReport
+      return merged
     } catch {
       throw Self.error(error, sources, total: total?.rows ?? 0)
     }
