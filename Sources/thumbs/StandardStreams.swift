@@ -3,13 +3,14 @@ import ArgumentParser
 
 /// Prepares standard input, output and error at the start of the process, and flushes them at its end.
 enum StandardStreams {
-  /// Opens a read-only `/dev/null` for each standard stream that is closed. Otherwise the next file that the run opens
-  /// would get that descriptor, and with it the text written to the stream. Also restores the default action of
-  /// `SIGPIPE`, so that the process ends when the reader of a pipe goes away.
+  /// Opens `/dev/null` for each standard stream that is closed. Otherwise the next file that the run opens would get
+  /// that descriptor, and with it the text written to the stream. Input that is closed still cannot be read, and output
+  /// cannot be written. Also restores the default action of `SIGPIPE`, so that the process ends when the reader of a
+  /// pipe goes away.
   static func open() {
     signal(SIGPIPE, SIG_DFL)
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-      _ = Glibc.open("/dev/null", O_RDONLY)
+      _ = Glibc.open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 

@@ -12,8 +12,8 @@ final class ManifestPlan: RowPlan {
   /// The names assigned so far. Only the thread that calls `next()` uses them; the lock is for the compiler.
   private let names: Mutex<OutputNames>
   private let dependencies = Mutex(RowDependencies())
-  /// The number of rows read so far, in all shards.
-  private let count = Atomic(0)
+  /// The rows read so far, in all shards.
+  private let tally = Mutex(ListTally())
 
   /// Creates a plan for the rows of `list`, or those of a `shard`. `names` assigns their files, and `specs` returns the
   /// thumbnails of a row.
@@ -29,7 +29,7 @@ final class ManifestPlan: RowPlan {
 
   func next() -> PlannedRow? {
     while let entry = list.next() {
-      count.add(1, ordering: .relaxed)
+      if shard != nil { tally.withLock { $0.add(entry) } }
       var row = plan(entry)
       guard shard?.contains(entry) ?? true else { continue }
       dependencies.withLock { $0.begin(&row) }
@@ -54,7 +54,7 @@ final class ManifestPlan: RowPlan {
 
   var expectedRows: RowTotal { shard.map { list.expectedRows.part(of: $0.count) } ?? list.expectedRows }
 
-  var shardEnd: ShardEnd? { shard.map { ShardEnd(shard: $0, rows: count.load(ordering: .relaxed)) } }
+  var shardEnd: ShardEnd? { shard.map { ShardEnd(shard: $0, list: tally.withLock { $0 }) } }
 
   var isPartial: Bool { list.failure != nil }
 

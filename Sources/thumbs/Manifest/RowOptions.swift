@@ -19,6 +19,9 @@ struct RowOptions: Hashable, Sendable {
     case depends
   }
 
+  /// The maximum number of sizes of a row, so that a line of input cannot ask for any number of thumbnails.
+  static let maxSizes = 64
+
   /// The sizes; empty if the sizes of the command line apply.
   var sizes: [SizeOption] = []
   /// Header fields for the requests of this row.
@@ -75,7 +78,7 @@ extension RowOptions {
 
   private mutating func take(_ value: Any, of column: Column) throws {
     switch column {
-    case .size: sizes = try Self.words(value) { $0 == "," || $0.isWhitespace }.map { try SizeOption($0) }
+    case .size: sizes = try Self.sizes(value)
     case .headers: headers = try Self.fields(value).map { try HeaderOption($0) }
     case .priority: priority = try Self.priority(value)
     case .urls: mirrors = try Self.words(value, separatedBy: \.isWhitespace)
@@ -85,6 +88,12 @@ extension RowOptions {
 
   private static func isNothing(_ value: Any) -> Bool {
     value is NSNull || (value as? String)?.trimmingWhitespace().isEmpty ?? false
+  }
+
+  private static func sizes(_ value: Any) throws -> [SizeOption] {
+    let words = try words(value) { $0 == "," || $0.isWhitespace }
+    guard words.count <= maxSizes else { throw ValidationError("give at most \(maxSizes) sizes") }
+    return try words.map { try SizeOption($0) }
   }
 
   private static func words(_ value: Any, separatedBy isSeparator: (Character) -> Bool) throws -> [String] {

@@ -12,8 +12,9 @@ struct ReportReader {
 
   /// True if the report says that rows of its run are missing.
   private(set) var isPartial = false
-  /// The number of rows of all shards, if this is the report of one of them and has its end.
-  private(set) var rowsOfShards: Int?
+  /// The lists of which the report says that it is complete, or one of their shards: one for each last line, as several
+  /// reports may be in one file.
+  private(set) var lists: [ReportedList] = []
   /// True if the last line is not finished. It is ignored: the process was killed, or is still writing it.
   private(set) var isCut = false
   private var lines: LineReader
@@ -41,14 +42,20 @@ struct ReportReader {
         guard let end = value as? [String: Any], let isComplete = end["complete"] as? Bool else {
           throw DocumentFlaw(reason: "it has no index and status")
         }
-        if isComplete { rowsOfShards = end["rows"] as? Int } else { isPartial = true }
+        if isComplete { lists += [ReportedList(end)].compactMap(\.self) } else { isPartial = true }
       } catch {
-        guard !line.isEnded, line.number > 1 else {
+        guard !line.isEnded, line.number > 1 || Self.isStart(bytes) else {
           throw ManifestError(lines.name, at: .line(line.number), "not a report line: \(error.reason)")
         }
         isCut = true
       }
     }
     return nil
+  }
+
+  /// True if `bytes` are the beginning of a line: nothing else tells a report that was cut in its first line from
+  /// another file.
+  private static func isStart(_ bytes: [UInt8]) -> Bool {
+    [#"{"index":"#, #"{"complete":"#].contains { bytes.starts(with: $0.utf8) || $0.utf8.starts(with: bytes) }
   }
 }

@@ -17,23 +17,3 @@ extension Shard: CustomStringConvertible {
   /// The shard as on the command line: `3/8`.
   var description: String { "\(number)/\(count)" }
 }
-
-/// The end of a complete run over a shard: the last line of its report.
-struct ShardEnd: Hashable, Sendable {
-  let shard: Shard
-  /// The number of rows in all shards.
-  let rows: Int
-
-  /// The line, with a line feed.
-  var json: [UInt8] {
-    var text = JSONText(capacity: 128)
-    text.object { text in
-      text.member("complete", true)
-      text.member("rows", rows)
-      text.member("shard", shard.description)
-      text.member("by", shard.key.rawValue)
-    }
-    text.endLine()
-    return text.bytes
-  }
-}

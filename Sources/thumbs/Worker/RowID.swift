@@ -5,7 +5,7 @@ enum RowID: Hashable, Sendable {
   case number(Int)
   case text(String)
 
-  /// Reads a JSON value; nil unless it is a string or a whole number of 64 bits.
+  /// Reads a JSON value; nil unless it is a string or a whole number of 64 bits with a sign.
   init?(_ value: Any?) {
     if let text = value as? String {
       self = .text(text)
@@ -15,6 +15,10 @@ enum RowID: Hashable, Sendable {
       return nil
     }
   }
+
+  /// True if the text contains U+FFFD. ``JSONDocument`` puts that in place of half a surrogate pair, so that the
+  /// result would not have the id of the row.
+  var isReplaced: Bool { if case .text(let text) = self { text.unicodeScalars.contains("\u{FFFD}") } else { false } }
 
   /// A hash of 128 bits. Compares strings byte by byte, unlike `==`, for which a letter may have several encodings.
   var digest: UInt128 { UInt128(hash(seed: 0)) << 64 | UInt128(hash(seed: 1)) }

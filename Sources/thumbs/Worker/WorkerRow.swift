@@ -4,4 +4,6 @@ struct WorkerRow: Sendable {
   let id: RowID?
   /// The row, without names of files.
   let planned: PlannedRow
+  /// The length of the line in bytes.
+  let length: Int
 }

@@ -22,17 +22,21 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   private let specs: @Sendable (RowOptions) -> [ThumbnailSpec]
   /// Locked while a line is read, which may block.
   private let state: Mutex<State>
+  private let budget: InputBudget
   private let dependencies = Mutex(RowDependencies())
   /// Under its own lock, so that a run can end while a line is read.
   private let end = Mutex<InputEnd?>(nil)
 
-  /// Creates the rows in `lines`. `specs` returns the thumbnails of a row.
-  init(_ lines: LineReader, specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]) {
+  /// Creates the rows in `lines`, of which no more than `budget` are in hand. `specs` returns the thumbnails of a row.
+  init(
+    _ lines: LineReader, budget: InputBudget = InputBudget(), specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]
+  ) {
     var keys = ManifestKeys(urlKey: "url", nameKey: "name")
     keys.subtitle = []
     for place in keys.options.indices { keys.options[place].ignoring = .impossible }
     self.keys = keys
     self.specs = specs
+    self.budget = budget
     state = Mutex(State(lines: lines))
   }
 
@@ -41,7 +45,8 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
 
   /// Returns the next row; nil after the last, and after a failure. May block.
   func next() -> WorkerRow? {
-    state.withLock { state in
+    budget.waitForRoom()
+    return state.withLock { state in
       do throws(ManifestError) {
         while let line = try state.lines.next() {
           if line.bytes?.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) == true { continue }
@@ -59,16 +64,21 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   func finish(_ row: WorkerRow) {
     if case .row(let row) = row.planned.entry { dependencies.withLock { $0.end(row) } }
     row.planned.end.reach()
+    budget.give(row.length)
   }
 
   private func row(_ line: LineReader.Line, _ state: inout State) -> WorkerRow {
     let (id, item) = read(line, &state.ids)
     let entry = item.entry(index: state.count, number: line.number, manifest: state.lines.name)
     state.count += 1
-    guard case .row(let row) = entry else { return WorkerRow(id: id, planned: PlannedRow(entry: entry)) }
+    let length = line.bytes?.count ?? 0
+    budget.take(length)
+    guard case .row(let row) = entry else {
+      return WorkerRow(id: id, planned: PlannedRow(entry: entry), length: length)
+    }
     var planned = PlannedRow(entry: entry, specs: specs(row.options))
     dependencies.withLock { $0.begin(&planned) }
-    return WorkerRow(id: id, planned: planned)
+    return WorkerRow(id: id, planned: planned, length: length)
   }
 
   /// Returns the id and the content of a line.
@@ -78,8 +88,9 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
       let columns = try object(bytes)
       guard let value = columns["id"] else { throw RowFlaw(reason: "there is no id") }
       guard let id = RowID(value) else {
-        throw RowFlaw(reason: "the id is neither a string nor a whole number of 64 bits")
+        throw RowFlaw(reason: "the id is neither a string nor a whole number of 64 bits with a sign")
       }
+      guard !id.isReplaced else { throw RowFlaw(reason: "the id is not valid Unicode, or contains U+FFFD") }
       guard ids.insert(id) else { throw RowFlaw(reason: "an earlier row has the same id") }
       return (id, keys.item(columns, line: line.number))
     } catch {

@@ -2,10 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("thumbs report merge", .timeLimit(.minutes(20))) struct ReportMergeCommandTests {
-  private static let end = #"{"complete":true,"rows":4,"shard":"1/2","by":"row"}"# + "\n"
+@testable import thumbs
 
-  private static let mergedEnd = #"{"complete":true,"rows":4}"# + "\n"
+@Suite("thumbs report merge", .timeLimit(.minutes(20))) struct ReportMergeCommandTests {
+  private static let end = #"{"complete":true,"rows":4,"list":"1122334455667788","shard":"1/2","by":"row"}"# + "\n"
+
+  private static let mergedEnd = #"{"complete":true,"rows":4,"list":"1122334455667788"}"# + "\n"
 
   private func line(_ index: Int, _ status: String = "ok", url: String = "http://a.example/") -> String {
     #"{"index":\#(index),"url":"\#(url)\#(index)","status":"\#(status)"}"# + "\n"
@@ -50,6 +52,41 @@ import Testing
 
     #expect(try await fixture.run("report", "merge", "0.jsonl").ending == .exit(0))
     #expect(try await fixture.run("report", "merge", "0.jsonl", "--rows", "3").ending == .exit(65))
+  }
+
+  @Test func `Shards of two lists with as many rows are not taken for one`() async throws {
+    let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
+    for (shard, paths) in [(1, 0..<8), (2, 4..<12)] {
+      let list = try fixture.list(paths.map { "/\($0).png" })
+      let options = [list, "--shard", "\(shard)/2", "--shard-by", "row"]
+      #expect(
+        try await fixture.start(fixture.fetchArguments(options, report: "\(shard).jsonl")).result().ending == .exit(0))
+    }
+
+    let result = try await fixture.run("report", "merge", "1.jsonl", "2.jsonl", "-o", "all.jsonl")
+
+    #expect(result.ending == .exit(65) && result.errors.contains("2.jsonl: is of another list than 1.jsonl"))
+    #expect(try !fixture.directory.files().contains("all.jsonl"))
+  }
+
+  @Test func `A report that changes while it is merged is an error, and the result says that it is partial`() throws {
+    let fixture = try fixture(line(0) + line(1) + line(2))
+    _ = try fixture.directory.write(line(9), as: "all.jsonl")
+    let path = fixture.directory.path("0.jsonl")
+    let sources = [try ReportSource(path: path)]
+    let files = try MergeFiles(
+      output: fixture.directory.path("all.jsonl"), summary: nil, sources: sources, mayReplaceAny: false)
+    var merge = ReportMerge()
+    // A line that the report does not have, as if the file had been cut: its time and size are those of before.
+    for number in 1...4 {
+      let row = try #require(ReportRow(["index": number, "status": "ok"]))
+      try #require(merge.add(row, number: number, report: 0))
+    }
+
+    let merged = try merge.resolve(MergedList(rows: nil))
+    #expect(throws: ManifestError.self) { try files.write(merged, from: sources, exit: .success) }
+    let text = try fixture.text("all.jsonl")
+    #expect(text.hasPrefix(line(0) + line(1) + line(2)) && ReportedRow.isPartial(text))
   }
 
   @Test(arguments: [#"{"complete":false}"# + "\n", #"{"index":2,"sta"#])
@@ -98,6 +135,10 @@ import Testing
     (
       #"{"complete":true,"rows":5,"shard":"2/2","by":"row"}"#,
       "1.jsonl: is of a list with 4 rows, but 0.jsonl has 5."
+    ),
+    (
+      #"{"complete":true,"rows":4,"list":"8877665544332211","shard":"2/2","by":"row"}"#,
+      "1.jsonl: is of another list than 0.jsonl, or the list was changed between the runs."
     ),
   ])
   func `Reports that cannot be read or do not belong together leave the output as it was`(

@@ -16,7 +16,7 @@ import Testing
         try #require(merge.add(try row(index, status), number: place + 1, report: report))
       }
     }
-    return try merge.resolve(total: total)
+    return try merge.resolve(MergedList(rows: total))
   }
 
   @Test func `Reports of different rows are all kept`() throws {
@@ -54,7 +54,39 @@ import Testing
     for (report, url) in [nil, "https://a.example/", nil, "https://b.example/"].enumerated() {
       _ = merge.add(try row(4, url: url), number: 1, report: report)
     }
-    #expect(throws: ReportMerge.Flaw.differentURLs(index: 4, reports: [3, 1])) { try merge.resolve(total: nil) }
+    #expect(throws: ReportMerge.Flaw.differentURLs(index: 4, reports: [3, 1])) {
+      try merge.resolve(MergedList(rows: nil))
+    }
+  }
+
+  private func report(_ ends: String...) throws -> ReportReader {
+    var reader = ReportReader(LineReader(text: ends.joined(separator: "\n")))
+    while try reader.next() != nil {}
+    return reader
+  }
+
+  @Test func `Reports that describe different lists do not belong together, even in one file`() throws {
+    let first = #"{"complete":true,"rows":4,"list":"00000000000000aa"}"#
+    let other = #"{"complete":true,"rows":4,"list":"00000000000000bb"}"#
+    let without = #"{"complete":true,"rows":4}"#
+    var list = MergedList(rows: nil)
+
+    try list.add(report(first, without), name: "1.jsonl")
+    #expect(list.rows == 4 && list.digest == "00000000000000aa" && !list.lacksEnd)
+    #expect(throws: ManifestError.self) { try list.add(report(other), name: "2.jsonl") }
+    #expect(throws: ManifestError.self) { try list.add(report(first, other), name: "2.jsonl") }
+    #expect(throws: ManifestError.self) { try list.add(report(#"{"complete":true,"rows":5}"#), name: "2.jsonl") }
+  }
+
+  @Test(arguments: ["{", #"{"index"#, #"{"index":12,"na"#, #"{"complete":tr"#])
+  func `A report that was cut in its first line has no rows`(text: String) throws {
+    let reader = try report(text)
+    var list = MergedList(rows: nil)
+    try list.add(reader, name: "1.jsonl")
+
+    #expect(reader.isCut && list.lacksEnd)
+    #expect(throws: ManifestError.self) { try report(text + "\n") }
+    #expect(throws: ManifestError.self) { try report("url,name") }
   }
 
   @Test(arguments: [-1, ReportMerge.indexLimit, Int.max]) func `An index out of range is rejected`(index: Int) throws {

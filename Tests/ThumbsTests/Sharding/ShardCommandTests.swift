@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import thumbs
+
 @Suite("thumbs fetch --shard", .timeLimit(.minutes(20))) struct ShardCommandTests {
   /// A list in which two URLs have the same stem, so that names depend on earlier rows, and one row is bad.
   private func fixture() throws -> CommandFixture {
@@ -41,10 +43,21 @@ import Testing
     _ = try await run(fixture, ["--shard", "2/3", "--shard-by", "url"], report: "2.jsonl")
 
     let last = try #require(fixture.text("2.jsonl").split(separator: "\n").last)
-    #expect(last == #"{"complete":true,"rows":41,"shard":"2/3","by":"url"}"#)
+    let digest = try digest(ofLines: fixture.text("list.jsonl").split(separator: "\n"))
+    #expect(last == #"{"complete":true,"rows":41,"list":"\#(digest)","shard":"2/3","by":"url"}"#)
     #expect(try await fixture.run("report", "summary", "2.jsonl").ending == .exit(0))
     #expect(try await fixture.run("retry", "--all-failed", "2.jsonl").ending == .exit(0))
     #expect(try fixture.text("2.jsonl").contains(last))
+  }
+
+  private func digest(ofLines lines: [Substring]) throws -> ListDigest {
+    var digest = ListDigest()
+    for (index, line) in lines.enumerated() {
+      let columns = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+      let row = columns?["url"].map { ManifestEntry.row(ManifestRow(index: index, url: $0)) }
+      digest.add(row ?? .bad(BadRow(index: index, reason: "no URL")))
+    }
+    return digest
   }
 
   @Test func `A dry run prints the files of the shard only`() async throws {

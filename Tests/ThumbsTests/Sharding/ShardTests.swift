@@ -17,6 +17,22 @@ import Testing
     #expect(shard.contains(entry))
   }
 
+  /// The vectors of `Documentation/formats.md`, computed with the Python package `xxhash`.
+  @Test func `The digest of a list never changes, and does not depend on the order`() {
+    let url = "https://images.example/a/1.jpg"
+    let entries = [
+      Self.row(url), Self.row("http://IMAGES.example:8080/b.png?x=1", index: 1), .bad(BadRow(index: 2, reason: "bad")),
+    ]
+
+    #expect(Self.digest([Self.row(url)]) == "4f5c5a44da42b801")
+    #expect(Self.digest(entries) == "600c77619454c693" && Self.digest(entries.reversed()) == "600c77619454c693")
+    #expect(Self.digest([Self.row(url, index: 1)]) == "8b2fb0407ab594e1" && Self.digest([]) == "0000000000000000")
+  }
+
+  private static func digest(_ entries: [ManifestEntry]) -> String {
+    entries.reduce(into: ListDigest()) { $0.add($1) }.description
+  }
+
   @Test func `The document has vectors for each key`() {
     #expect(Set(DocumentedShards.vectors.map(\.key)) == Set(ShardKey.allCases))
   }

@@ -22,6 +22,12 @@ import Testing
     #expect(try id(json) == nil)
   }
 
+  @Test(arguments: ["\\ud800", "a\\udc00", "\\ud800\\u0041", "\\ufffd", "\u{FFFD}"])
+  func `Text with half a surrogate pair is replaced, and no id`(text: String) throws {
+    #expect(try id("\"\(text)\"")?.isReplaced == true)
+    #expect(try id("\"\\ud83d\\ude00\"")?.isReplaced == false)
+  }
+
   @Test func `Ids that differ in type or in bytes have different digests, and equal ones the same`() {
     let ids: [RowID] = [.number(1), .number(2), .text("1"), .text("\u{E9}"), .text("e\u{301}"), .text("")]
 

@@ -40,6 +40,8 @@ import Testing
       #"{"id":1.5,"url":"\#(good)"}"#, #"{"id":1,"url":"\#(good)"}"#, "[1]", #"{"id":8}"#,
       #"{"id":9,"url":"\#(good)","size":"big"}"#, #"{"id":"\#(String(repeating: "x", count: 1 << 20))"}"#,
       #"{"id":9223372036854775808,"url":"\#(good)"}"#, String(repeating: "[", count: 10_000), fixture.row(13, "/b.png"),
+      #"{"id":"\ud800","url":"\#(good)"}"#,
+      #"{"id":15,"url":"\#(good)","size":"\#(String(repeating: "8 ", count: 65))"}"#,
     ]
 
     let (ending, results) = try await fixture.work(lines)
@@ -48,11 +50,13 @@ import Testing
     #expect(results.records.count == lines.count && results.end?.received == lines.count)
     #expect(Set(results.records.compactMap(\.line)) == Set(1...lines.count))
     let failed = results.records.filter { $0.code == "bad_row" }
-    #expect(Set(failed.compactMap(\.line)) == Set(2...12))
-    #expect(Set(failed.compactMap(\.id)) == ["8", "9"])
+    #expect(Set(failed.compactMap(\.line)) == Set(2...12).union(14...15))
+    #expect(Set(failed.compactMap(\.id)) == ["8", "9", "15"])
     #expect(results.result("1")?.status == "ok" && results.result("13")?.status == "ok")
     let messages = failed.compactMap { $0.header["message"] as? String }
     #expect(messages.contains { $0.contains("line 6: an earlier row has the same id") })
+    #expect(messages.contains { $0.contains("line 14: the id is not valid Unicode, or contains U+FFFD") })
+    #expect(messages.contains { $0.contains("line 15: size: give at most 64 sizes") })
     #expect(messages.contains { $0.contains("line 9: size: give a size") && !$0.contains("--size-column") })
   }
 
@@ -184,6 +188,14 @@ import Testing
 
     #expect(result.ending == .exit(65) && result.output.isEmpty)
     #expect(result.errors == "thumbs: standard input: is a directory, not rows.\n")
+  }
+
+  @Test func `Input that is closed ends the worker without the last record`() async throws {
+    let fixture = try CommandFixture()
+    let result = try await fixture.start(fixture.workerArguments(), setup: "exec <&-").result()
+
+    #expect(result.ending == .exit(65) && result.output.isEmpty)
+    #expect(result.errors == "thumbs: standard input: cannot be read: Bad file descriptor.\n")
   }
 
   @Test func `Output that cannot be written ends the worker with a message`() async throws {

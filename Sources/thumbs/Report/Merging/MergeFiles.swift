@@ -44,17 +44,22 @@ struct MergeFiles: Sendable {
   }
 
   /// Writes the lines of `merged`, which are those of `sources`, and the summary, which names the `exit` status.
+  ///
+  /// - Throws: A `ManifestError` if a report has changed since it was read; then the result says that it is partial.
   func write(_ merged: MergedReports, from sources: [ReportSource], exit: ExitCode) throws {
     output.empty()
     let writer = ReportWriter(output)
-    for (number, source) in sources.enumerated() {
-      var rest = (merged.lines[number] ?? [])[...]
-      var lines = try source.lines()
-      while let next = rest.first, let line = try lines.next() {
-        guard line.number == Int(next), let bytes = line.bytes else { continue }
-        try writer.append(copyOf: bytes)
-        rest.removeFirst()
+    var written = 0
+    do {
+      for (number, source) in sources.enumerated() {
+        try source.forEach(of: merged.lines[number] ?? []) { line in
+          try writer.append(copyOf: line)
+          written += 1
+        }
       }
+    } catch {
+      try? writer.finish(.partial(rows: written))
+      throw error
     }
     if !merged.lastLine.isEmpty { try writer.append(copyOf: merged.lastLine) }
     try writer.finish(merged.isComplete ? .complete : .partial(rows: merged.count))

@@ -17,7 +17,7 @@ extension MergedReports {
       let verb = missing.count == 1 ? "is" : "are"
       lines.append("\(Self.rows(missing.count)) \(verb) missing: \(missing.text(limit: Self.shownRanges)).")
     }
-    if lacksEnd {
+    if list.lacksEnd {
       lines.append("A report is partial, and none says how many rows the list has; give their number with --rows.")
     }
     return lines

@@ -38,21 +38,20 @@ struct ReportMerge {
     return true
   }
 
-  /// Chooses the lines to keep, for a list of `total` rows; nil if their number is unknown: then it is the greatest
-  /// index and one.
-  mutating func resolve(total: Int?) throws(Flaw) -> MergedReports {
+  /// Chooses the lines to keep. If the number of rows in `list` is unknown, it is the greatest index and one.
+  mutating func resolve(_ list: MergedList) throws(Flaw) -> MergedReports {
     lines.sort { ($0.index, $0.rank, $1.report, $1.number) < ($1.index, $1.rank, $0.report, $0.number) }
-    var merged = MergedReports(total: total)
+    var merged = MergedReports(list)
     var rest = lines[...]
     while let best = rest.first {
       let same = rest.prefix { $0.index == best.index }
       rest = rest[same.endIndex...]
-      try check(same, total: total)
+      try check(same, total: list.rows)
       merged.missing.append(merged.end..<best.index)
       merged.keep(best.index, Self.order[Int(best.rank)], line: best.number, of: Int(best.report))
       if same.count > 1 { merged.repeated.append(best.index..<best.index + 1) }
     }
-    if let total { merged.missing.append(merged.end..<max(merged.end, total)) }
+    if let total = list.rows { merged.missing.append(merged.end..<max(merged.end, total)) }
     merged.sortLines()
     return merged
   }
@@ -80,23 +79,22 @@ struct MergedReports: Hashable, Sendable {
   /// The greatest index and one.
   private(set) var end = 0
 
-  /// The number of rows in the list, if a report or the user says so.
-  let total: Int?
-  /// True if nothing says where the list ends, while a report is partial.
-  var lacksEnd = false
+  /// The list, if a report or the user describes it.
+  let list: MergedList
 
-  fileprivate init(total: Int?) { self.total = total }
+  fileprivate init(_ list: MergedList) { self.list = list }
 
   /// True if every row is there.
-  var isComplete: Bool { missing.count == 0 && !lacksEnd }
+  var isComplete: Bool { missing.count == 0 && !list.lacksEnd }
 
   /// The last line, which says how many rows a complete list has; empty if that is unknown.
   var lastLine: [UInt8] {
-    guard isComplete, let total else { return [] }
+    guard isComplete, let rows = list.rows else { return [] }
     var text = JSONText(capacity: 64)
     text.object { text in
       text.member("complete", true)
-      text.member("rows", total)
+      text.member("rows", rows)
+      if let digest = list.digest { text.member("list", digest) }
     }
     return text.bytes
   }

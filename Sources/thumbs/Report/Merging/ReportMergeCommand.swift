@@ -80,8 +80,7 @@ struct ReportMergeCommand: ParsableCommand {
 
   /// Reads all reports and chooses the lines to keep.
   private func resolve(_ sources: [ReportSource]) throws(ManifestError) -> MergedReports {
-    var (merge, total) = (ReportMerge(), rows.map { (rows: $0, source: "--rows") })
-    var hasPartialReport = false
+    var (merge, list) = (ReportMerge(), MergedList(rows: rows))
     for (number, source) in sources.enumerated() {
       var reader = ReportReader(try source.lines())
       while let line = try reader.next() {
@@ -90,19 +89,12 @@ struct ReportMergeCommand: ParsableCommand {
         }
       }
       if reader.isCut { Self.print("\(source.name): The last line is not finished and is ignored.") }
-      if reader.isCut || reader.isPartial { hasPartialReport = true }
-      guard let rows = reader.rowsOfShards else { continue }
-      if let total, total.rows != rows {
-        throw ManifestError(source.name, "is of a list with \(rows) rows, but \(total.source) has \(total.rows)")
-      }
-      total = total ?? (rows, source.name)
+      try list.add(reader, name: source.name)
     }
     do throws(ReportMerge.Flaw) {
-      var merged = try merge.resolve(total: total?.rows)
-      merged.lacksEnd = total == nil && hasPartialReport
-      return merged
+      return try merge.resolve(list)
     } catch {
-      throw Self.error(error, sources, total: total?.rows ?? 0)
+      throw Self.error(error, sources, total: list.rows ?? 0)
     }
   }
 

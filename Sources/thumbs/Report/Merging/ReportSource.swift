@@ -48,6 +48,21 @@ struct ReportSource: Sendable {
     return LineReader(source.unpacked(), longestLine: RetryReport.longestLine)
   }
 
+  /// Calls `body` with the lines whose numbers are in `numbers`, which ascend.
+  ///
+  /// - Throws: A `ManifestError` if the report does not have them any more.
+  func forEach(of numbers: [UInt32], _ body: ([UInt8]) throws -> Void) throws {
+    var (rest, lines) = (numbers[...], try lines())
+    while let next = rest.first {
+      guard let line = try lines.next(), line.number <= Int(next) else {
+        throw ManifestError(name, "was changed while it was read")
+      }
+      guard line.number == Int(next) else { continue }
+      try body(line.bytes ?? [])
+      rest.removeFirst()
+    }
+  }
+
   private static func bytes(of file: NamedFile) -> ByteSource {
     let offset = Atomic(0)
     return ByteSource(name: file.name, isFile: true) { buffer throws(ManifestError) in
