@@ -19,7 +19,7 @@ struct RowOptions: Hashable, Sendable {
     case depends
   }
 
-  /// The maximum number of sizes of a row, so that a line of input cannot ask for any number of thumbnails.
+  /// The maximum number of sizes of a row, so that no line of input makes any number of thumbnails.
   static let maxSizes = 64
 
   /// The sizes; empty if the sizes of the command line apply.
