@@ -19,6 +19,9 @@ final class InputBudget: Sendable {
   /// Creates a budget that has room while fewer than `limit` bytes are in hand.
   init(limit: Int = standardLimit) { self.limit = limit }
 
+  /// True while a thread waits.
+  var isExceeded: Bool { state.withLock { $0.sleeper != nil } }
+
   /// Blocks until there is room. Only one thread may wait.
   func waitForRoom() {
     let sleeper: DispatchSemaphore? = state.withLock { state in
