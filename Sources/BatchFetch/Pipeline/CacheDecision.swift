@@ -15,41 +15,46 @@ enum CacheDecision {
 
   /// - Parameters:
   ///   - entry: the entry in the cache, if any.
-  ///   - specs: all thumbnails that are wanted.
+  ///   - demand: what the callers want.
   ///   - failLevel: failures that it tolerates do not count.
-  ///   - since: responses that this process received since this time count as fresh; nil for none.
+  ///   - content: a failure because of other rules does not count.
   init(
-    _ entry: CacheEntry?, specs: [ThumbnailSpec], mode: CacheMode, failLevel: FailLevel = .error,
-    since: ContinuousClock.Instant?, now: Date
+    _ entry: CacheEntry?, _ demand: RenderDemand, mode: CacheMode, failLevel: FailLevel = .error,
+    content: ContentRules = ContentRules(), now: Date
   ) {
     let miss = mode == .offline ? CacheDecision.fail(Self.offlineMiss) : .fetch(confirming: nil)
     guard let entry else {
       self = miss
       return
     }
-    let isFresh = Self.isFresh(entry.source, mode: mode, since: since, now: now)
+    let isFresh = Self.isFresh(entry.source, mode: mode, demand, now: now)
     if let laterFailure = entry.laterFailure, mode != .offline,
-      Self.isFresh(laterFailure, mode: mode, since: since, now: now),
-      let failure = Self.failure(of: laterFailure, failLevel)
+      Self.isFresh(laterFailure, mode: mode, demand, now: now),
+      let failure = Self.failure(of: laterFailure, failLevel, content)
     {
       self = .fail(failure)
-    } else if let image = CachedImage(entry), specs.allSatisfy({ image.thumbnails[$0] != nil }) {
+    } else if let image = CachedImage(entry), demand.specs.allSatisfy({ image.thumbnails[$0] != nil }) {
       self = isFresh ? .serve(image, Self.origin(of: image, now: now)) : .fetch(confirming: image)
     } else if isFresh, CachedImage(entry) != nil {
       self = .complete(entry.source)
-    } else if isFresh, let failure = Self.failure(of: entry.source, failLevel) {
+    } else if isFresh, let failure = Self.failure(of: entry.source, failLevel, content) {
       self = .fail(failure)
     } else {
       self = miss
     }
   }
 
-  /// Returns the stored failure; nil for an image and for a failure that is tolerated.
-  static func failure(of source: StoredSource, _ level: FailLevel) -> FetchFailure? {
-    guard case .failure(let name, let message, _) = source.content else { return nil }
+  /// Returns the stored failure; nil for an image, and for a failure that is tolerated or due to other rules.
+  static func failure(
+    of source: StoredSource, _ level: FailLevel, _ content: ContentRules = ContentRules()
+  ) -> FetchFailure? {
+    guard case .failure(let name, let message, let digest) = source.content else { return nil }
     let code = FailureCode(name) ?? .image(.decodeError)
-    if case .image(let code) = code, level.tolerates(code) { return nil }
-    return FetchFailure(code, message, httpStatus: source.status)
+    switch code {
+    case .image(let code) where level.tolerates(code): return nil
+    case .rejectedHash where digest.flatMap(content.failure(of:)) == nil: return nil
+    default: return FetchFailure(code, message, httpStatus: source.status)
+    }
   }
 
   static let offlineMiss = FetchFailure(.offlineMiss, "The image is not in the cache, and the cache mode is offline.")
@@ -61,11 +66,12 @@ enum CacheDecision {
   }
 
   private static func isFresh(
-    _ source: StoredSource, mode: CacheMode, since: ContinuousClock.Instant?, now: Date
+    _ source: StoredSource, mode: CacheMode, _ demand: RenderDemand, now: Date
   ) -> Bool {
-    if let since, let obtained = source.obtained, obtained >= since { return true }
+    if let since = demand.since, let obtained = source.obtained, obtained >= since { return true }
     return switch mode {
-    case .normal: source.policy.state(at: now) == .fresh
+    // The URL may lead to the expected bytes by now.
+    case .normal: source.policy.state(at: now) == .fresh && demand.accepts(source)
     case .refresh: false
     case .offline: true
     }
@@ -76,6 +82,7 @@ enum CacheDecision {
 struct CachedImage: Sendable {
   var source: StoredSource
   let image: SourceImage
+  let digest: BodyDigest
   /// The length of the source in bytes.
   let bytes: Int
   let thumbnails: [ThumbnailSpec: Thumbnail]
@@ -83,9 +90,10 @@ struct CachedImage: Sendable {
 
   /// Returns nil for the entry of a failure.
   init?(_ entry: CacheEntry) {
-    guard case .image(let image, _, let bytes) = entry.source.content else { return nil }
+    guard case .image(let image, let digest, let bytes) = entry.source.content else { return nil }
     self.source = entry.source
     self.image = image
+    self.digest = digest
     self.bytes = bytes
     self.thumbnails = entry.thumbnails
     self.tier = entry.origin

@@ -8,11 +8,14 @@ struct ServedSource: Sendable {
   private let thumbnails: [ThumbnailSpec: Thumbnail]
 
   /// Creates the result of rendering a download of `source`. A local file has no status.
-  init(_ rendering: Renderer.Rendering, downloadedFrom source: SourceURL, _ download: Download, timings: Timings) {
+  init(
+    _ rendering: Renderer.Rendering, downloadedFrom source: SourceURL, _ download: Download, _ digest: BodyDigest,
+    timings: Timings
+  ) {
     let isFile = source.scheme == .file
     common = ThumbnailSet(
       origin: isFile ? .file : .network, thumbnails: [], source: rendering.source, sourceBytes: download.body.count,
-      httpStatus: isFile ? nil : download.response.status.code, finalURL: download.finalURL,
+      digest: digest, httpStatus: isFile ? nil : download.response.status.code, finalURL: download.finalURL,
       redirects: download.redirects, attempts: download.attempts, timings: timings, warnings: rendering.warnings)
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
@@ -20,16 +23,18 @@ struct ServedSource: Sendable {
   /// Creates the result of serving a cached image, without a request.
   init(_ image: CachedImage, origin: ThumbnailSet.Origin, timings: Timings) {
     common = ThumbnailSet(
-      origin: origin, thumbnails: [], source: image.image, sourceBytes: image.bytes, httpStatus: nil,
+      origin: origin, thumbnails: [], source: image.image, sourceBytes: image.bytes, digest: image.digest,
+      httpStatus: nil,
       finalURL: image.source.finalURL, attempts: 0, timings: timings, warnings: [])
     thumbnails = image.thumbnails
   }
 
   /// Creates the result of rendering an original that the cache has kept, without a request.
-  init(_ rendering: Renderer.Rendering, keptFrom source: StoredSource, timings: Timings) {
-    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
+  init(_ rendering: Renderer.Rendering, keptFrom source: StoredSource, _ body: [UInt8], timings: Timings) {
+    // The cache has compared the digest of the original with that of the source.
+    let digest = source.digest ?? BodyDigest(of: body)
     common = ThumbnailSet(
-      origin: .disk, thumbnails: [], source: rendering.source, sourceBytes: bytes, httpStatus: nil,
+      origin: .disk, thumbnails: [], source: rendering.source, sourceBytes: body.count, digest: digest, httpStatus: nil,
       finalURL: source.finalURL, attempts: 0, timings: timings, warnings: rendering.warnings)
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
@@ -45,10 +50,18 @@ struct ServedSource: Sendable {
     return confirmed
   }
 
-  /// Returns the set for one caller; nil if a thumbnail is missing.
-  func set(for specs: [ThumbnailSpec]) -> ThumbnailSet? {
+  /// Returns the result for a caller of `specs`; nil if a thumbnail is missing.
+  ///
+  /// - Parameter digest: the digest that the caller expects; nil for any.
+  func result(for specs: [ThumbnailSpec], digest: BodyDigest?) -> Result<ThumbnailSet, FetchFailure>? {
+    if let digest, digest != common.digest { return .failure(mismatch(with: digest)) }
     var set = common
     set.thumbnails = specs.compactMap { thumbnails[$0] }
-    return set.thumbnails.count == specs.count ? set : nil
+    return set.thumbnails.count == specs.count ? .success(set) : nil
+  }
+
+  private func mismatch(with expected: BodyDigest) -> FetchFailure {
+    FetchFailure(
+      hash: common.digest, expected: expected, httpStatus: common.httpStatus, attempts: common.attempts)
   }
 }

@@ -19,13 +19,11 @@ final class ThumbnailCaller: Sendable {
     case sameThread
   }
 
-  let specs: [ThumbnailSpec]
-  let since: ContinuousClock.Instant?
   let inbox: Inbox<ThumbnailSet>
   /// Holds the place in the table of jobs.
   let slot: TokenSlot
   /// The request without its milestones. A caller must not keep a milestone that it waits for: see ``Milestone``.
-  private let request: ThumbnailRequest
+  let request: ThumbnailRequest
   private let context: ThumbnailContext
   private let place: Place
   private let priority: Mutex<CallerPriority>
@@ -37,8 +35,6 @@ final class ThumbnailCaller: Sendable {
     _ request: ThumbnailRequest, in context: ThumbnailContext, on place: Place,
     progress: DownloadProgress.Handler? = nil, completion: @escaping ThumbnailPipeline.Completion
   ) {
-    specs = request.specs
-    since = request.since
     inbox = Inbox(progress: progress, completion: completion)
     slot = TokenSlot(priority: request.priority)
     priority = Mutex(CallerPriority(request.priority))

@@ -6,13 +6,6 @@ internal import Synchronization
 extension ThumbnailContext {
   typealias CallerID = Table.CallerID
 
-  /// The combined demand of all callers of one job.
-  struct RenderDemand {
-    var specs: [ThumbnailSpec]
-    /// Nil as soon as one caller accepts fresh entries only.
-    var since: ContinuousClock.Instant?
-  }
-
   // MARK: From callers to jobs
 
   /// Serves a caller from memory, or adds it to the job of its image.
@@ -94,11 +87,8 @@ extension ThumbnailContext {
   func demand(of job: ThumbnailJob) -> RenderDemand? {
     guard let callers = waiting(for: job) else { return nil }
     // The usual case, which need not compare specs.
-    if callers.count == 1 { return RenderDemand(specs: callers[0].specs, since: callers[0].since) }
-    var known: Set<ThumbnailSpec> = []
-    let specs = callers.flatMap(\.specs).filter { known.insert($0).inserted }
-    let since = callers.allSatisfy { $0.since != nil } ? callers.compactMap(\.since).max() : nil
-    return RenderDemand(specs: specs, since: since)
+    if callers.count == 1 { return RenderDemand(callers[0].request) }
+    return RenderDemand(callers.map(\.request))
   }
 
   /// The highest priority among the callers of a job; nil if it has no callers left.
@@ -113,10 +103,25 @@ extension ThumbnailContext {
   /// Delivers an outcome to all callers that it serves. Returns true if no caller is left.
   func settle(_ job: ThumbnailJob, _ outcome: Result<ServedSource, FetchFailure>) -> Bool {
     let (served, isOver) = state.withLock { state in
-      state.jobs.settle(job.id) { outcome.result(for: $0.specs) != nil }
+      state.jobs.settle(job.id) { outcome.result(for: $0.request) != nil }
     }
     for caller in served {
-      if let result = outcome.result(for: caller.specs) { caller.ended(result) }
+      if let result = outcome.result(for: caller.request) { caller.ended(result) }
+    }
+    return isOver
+  }
+
+  /// Ends the callers that expect other bytes than those of `download`, which have this `digest`. Returns true if no
+  /// caller is left.
+  func settle(_ job: ThumbnailJob, expectingOtherThan digest: BodyDigest, _ download: Download) -> Bool {
+    let (served, isOver) = state.withLock { state in
+      state.jobs.settle(job.id) { $0.request.digest.map { $0 != digest } ?? false }
+    }
+    for caller in served {
+      guard let expected = caller.request.digest else { continue }
+      var failure = FetchFailure(hash: digest, expected: expected, httpStatus: nil, attempts: download.attempts)
+      failure.head = download.head
+      caller.ended(.failure(failure))
     }
     return isOver
   }
@@ -127,10 +132,10 @@ extension ThumbnailContext {
 }
 
 extension Result<ServedSource, FetchFailure> {
-  /// Returns the result for a caller of `specs`; nil if it does not serve that caller.
-  fileprivate func result(for specs: [ThumbnailSpec]) -> Result<ThumbnailSet, FetchFailure>? {
+  /// Returns the result for the caller of `request`; nil if it does not serve that caller.
+  fileprivate func result(for request: ThumbnailRequest) -> Result<ThumbnailSet, FetchFailure>? {
     switch self {
-    case .success(let served): served.set(for: specs).map { .success($0) }
+    case .success(let served): served.result(for: request.specs, digest: request.digest)
     case .failure(let failure): .failure(failure)
     }
   }

@@ -32,6 +32,7 @@ final class ThumbnailContext: Sendable {
   let budget: ByteBudget
   let mode: CacheMode
   let files: FileAccess
+  let content: ContentRules
   let transport: any Transport
   let now: @Sendable () -> Date
   /// Returns the header fields for a host that differ from the defaults. They are a part of the variant: they decide
@@ -73,12 +74,14 @@ final class ThumbnailContext: Sendable {
     var renderer = Renderer(
       maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory, inks: configuration.inks)
     renderer.failLevel = configuration.failLevel
+    renderer.minPixels = configuration.content.minPixels
     metrics = PipelineMetrics(downloads.metrics ?? MetricsSystem.factory)
     self.renderer = renderer
     inks = configuration.inks.map { BodyDigest(of: $0.bytes).description } ?? ""
     budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
     mode = configuration.cacheMode
     files = configuration.files
+    content = configuration.content
     now = configuration.downloads.now
     let (fields, usual, rules) = (
       configuration.downloads.headerFields, configuration.downloads.headerFields.unusual, configuration.downloads.hosts
@@ -144,10 +147,11 @@ extension ThumbnailContext {
   private func outcome(
     of entry: CacheEntry, _ request: ThumbnailRequest, begin: ContinuousClock.Instant
   ) -> Result<ThumbnailSet, FetchFailure>? {
-    switch CacheDecision(entry, specs: request.specs, mode: mode, since: request.since, now: now()) {
+    let demand = RenderDemand(request)
+    switch CacheDecision(entry, demand, mode: mode, content: content, now: now()) {
     case .serve(let image, let origin):
       let timings = Timings(queued: begin.duration(to: .now))
-      return ServedSource(image, origin: origin, timings: timings).set(for: request.specs).map { .success($0) }
+      return ServedSource(image, origin: origin, timings: timings).result(for: request.specs, digest: request.digest)
     case .fail(let failure): return .failure(failure)
     case .complete, .fetch: return nil
     }

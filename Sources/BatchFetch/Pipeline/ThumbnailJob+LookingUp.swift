@@ -13,9 +13,9 @@ extension ThumbnailJob {
     for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
   }
 
-  private func found(_ entry: CacheEntry?, for demand: ThumbnailContext.RenderDemand) {
+  private func found(_ entry: CacheEntry?, for demand: RenderDemand) {
     let decision = CacheDecision(
-      entry, specs: demand.specs, mode: context.mode, failLevel: context.renderer.failLevel, since: demand.since,
+      entry, demand, mode: context.mode, failLevel: context.renderer.failLevel, content: context.content,
       now: context.now())
     switch decision {
     case .serve(let image, let origin): serve(image, origin)
@@ -28,6 +28,7 @@ extension ThumbnailJob {
   /// Renders the missing sizes from the original, if the cache has kept it. The original is read when there is room for
   /// it in memory.
   private func complete(_ source: StoredSource) {
+    if let failure = context.content.failure(of: source) { return conclude(.failure(failure)) }
     let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
     waitForRoom(bytes) { job in
       job.wait(in: job.context.reads, holding: bytes) { $0.completeNow(source, holding: bytes) }

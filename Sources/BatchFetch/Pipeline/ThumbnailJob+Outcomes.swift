@@ -5,6 +5,7 @@ internal import ImageCache
 // The outcomes: delivered to the callers, and remembered in the cache.
 extension ThumbnailJob {
   func serve(_ image: CachedImage, _ origin: ThumbnailSet.Origin, _ download: Download? = nil) {
+    if let failure = context.content.failure(of: image.source) { return conclude(.failure(failure)) }
     let elapsed = download?.elapsed ?? .zero
     let timings = Timings(queued: created.duration(to: .now) - elapsed, download: elapsed)
     context.metrics.served(timings)
@@ -45,7 +46,8 @@ extension ThumbnailJob {
       url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
       content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
     context.cache.store(stored, thumbnails: [], for: key)
-    upload(stored, [])
+    // Other machines may have other rules.
+    if failure.code != .rejectedHash { upload(stored, []) }
   }
 }
 
@@ -53,7 +55,7 @@ extension FailureCode {
   /// True if another request soon would fail in the same way.
   fileprivate var isLasting: Bool {
     switch self {
-    case .http(404), .http(410), .image(.notAnImage), .image(.unsupportedFormat), .image(.decodeError),
+    case .http(404), .http(410), .rejectedHash, .image(.notAnImage), .image(.unsupportedFormat), .image(.decodeError),
       .image(.decodeLimit):
       true
     default: false

@@ -17,12 +17,18 @@ extension ThumbnailJob {
     }
   }
 
-  /// Renders a downloaded body, unless the cache knows that these bytes cannot be decoded.
+  /// Renders a downloaded body, unless nobody wants these bytes, or the cache knows that they cannot be decoded.
   func render(_ download: Download) {
     context.budget.hold(download.body.count)
     queue(holding: download.body.count) { job in
       let digest = BodyDigest(of: download.body)
-      if let error = job.context.cache.imageError(of: digest), !job.context.renderer.failLevel.tolerates(error.code) {
+      if job.context.settle(job, expectingOtherThan: digest, download) { return }
+      if var failure = job.context.content.failure(of: digest) {
+        (failure.head, failure.attempts) = (download.head, download.attempts)
+        job.fail(failure, digest)
+      } else if let error = job.context.cache.imageError(of: digest),
+        !job.context.renderer.failLevel.tolerates(error.code)
+      {
         job.fail(error, download, digest)
       } else {
         job.renderRounds(.downloaded(download, digest))
@@ -72,8 +78,8 @@ extension ThumbnailJob {
         queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
         render: begin.duration(to: .now))
       context.metrics.rendered(timings)
-      return ServedSource(rendering, downloadedFrom: self.source, download, timings: timings)
-    case .kept(let source, _):
+      return ServedSource(rendering, downloadedFrom: self.source, download, digest, timings: timings)
+    case .kept(let source, let body):
       // Larger thumbnails may need damaged data that smaller ones do not.
       if !rendering.isDamaged {
         context.cache.store(source, thumbnails: rendering.thumbnails, for: key)
@@ -81,7 +87,7 @@ extension ThumbnailJob {
       }
       let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
       context.metrics.rendered(timings)
-      return ServedSource(rendering, keptFrom: source, timings: timings)
+      return ServedSource(rendering, keptFrom: source, body, timings: timings)
     }
   }
 

@@ -17,6 +17,8 @@ extension ThumbnailPipeline {
     public var renderThreads = ProcessInfo.processInfo.activeProcessorCount
     /// The maximum number of pixels of an image; below 1, every image has too many. Default: 100 million.
     public var maxPixels = 100_000_000
+    /// The rules for images besides that. Default: every image is accepted.
+    public var content = ContentRules()
     /// The least flaw of a file that makes its image fail. Default `FailLevel.error`. Thumbnails of
     /// damaged files are not cached. Cached thumbnails are those of whole files and are served at any level.
     public var failLevel = FailLevel.error

@@ -45,6 +45,10 @@ public enum FailureCode: Hashable, Sendable {
   case tooLargeBytes
   /// The response has no body.
   case emptyBody
+  /// The bytes are not those that the request expects.
+  case hashMismatch
+  /// The bytes are among those that the pipeline rejects.
+  case rejectedHash
   /// The image cannot be decoded or rendered.
   case image(ImageError.Code)
   /// The output file could not be written.
@@ -72,6 +76,7 @@ extension FailureCode: LosslessStringConvertible {
       (.connectionLost, "connection_lost"), (.fileUnreadable, "file_unreadable"),
       (.tooManyRedirects, "too_many_redirects"),
       (.badEncoding, "bad_encoding"), (.tooLargeBytes, "too_large_bytes"), (.emptyBody, "empty_body"),
+      (.hashMismatch, "hash_mismatch"), (.rejectedHash, "rejected_hash"),
       (.outputFailed, "output_failed"), (.outputUnavailable, "output_unavailable"), (.outputExists, "output_exists"),
       (.outputConflict, "output_conflict"), (.offlineMiss, "offline_miss"), (.cancelled, "cancelled"),
     ] + ImageError.Code.allCases.map { (.image($0), $0.rawValue) }

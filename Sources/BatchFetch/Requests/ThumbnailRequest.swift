@@ -33,6 +33,9 @@ public struct ThumbnailRequest: Sendable {
   /// The urgency of the request wherever it waits: to be looked up in the disk cache, downloaded and decoded. Can be
   /// changed later by ``ThumbnailToken/setPriority(_:)``. Default ``Priority/normal``.
   public var priority: Priority
+  /// The SHA-256 digest of the file that is wanted. If the URL leads to other bytes, the request fails with
+  /// `hash_mismatch`, and these bytes are neither decoded nor cached for it. Default nil: any file.
+  public var digest: BodyDigest?
   /// Responses that this process received at or after this instant count as fresh. A batch sets it to its own start, so
   /// that it requests each source only once. Default nil: the freshness of the response decides.
   public var since: ContinuousClock.Instant?

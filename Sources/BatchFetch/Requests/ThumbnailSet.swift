@@ -28,6 +28,8 @@ public struct ThumbnailSet: Sendable {
   public var source: SourceImage
   /// The length of the source in bytes.
   public var sourceBytes: Int
+  /// The SHA-256 digest of the source.
+  public var digest: BodyDigest
   /// The last HTTP status received for this request; nil if no request was sent.
   public var httpStatus: Int?
   /// The URL after redirects, without credentials; nil if it is the requested URL.
@@ -38,6 +40,25 @@ public struct ThumbnailSet: Sendable {
   public var attempts: Int
   /// The time spent in each stage.
   public var timings: Timings
-  /// Harmless irregularities of the source file, one sentence each.
+  /// Harmless irregularities of the source file, one sentence each. Default: none.
   public var warnings: [String]
+
+  /// Creates a result from its parts, for tests of code that shows results.
+  public init(
+    origin: Origin, thumbnails: [Thumbnail], source: SourceImage, sourceBytes: Int, digest: BodyDigest,
+    httpStatus: Int? = nil, finalURL: String? = nil, redirects: [Redirect] = [], attempts: Int = 0,
+    timings: Timings = Timings(), warnings: [String] = []
+  ) {
+    self.origin = origin
+    self.thumbnails = thumbnails
+    self.source = source
+    self.sourceBytes = sourceBytes
+    self.digest = digest
+    self.httpStatus = httpStatus
+    self.finalURL = finalURL
+    self.redirects = redirects
+    self.attempts = attempts
+    self.timings = timings
+    self.warnings = warnings
+  }
 }

@@ -10,6 +10,7 @@ import Logging
 protocol DownloadingCommand: ParsableCommand {
   var network: NetworkOptions { get }
   var politeness: PolitenessOptions { get }
+  var content: ContentOptions { get }
   var caching: CachingOptions { get }
   var configuration: ConfigurationOptions { get }
   /// The size of the memory cache in bytes. Default 4 MiB.
@@ -71,6 +72,7 @@ extension DownloadingCommand {
     configuration.cacheMode = caching.mode
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count
+    configuration.content = content.rules
     configuration.failLevel = caching.failOn
     configuration.inks = caching.cmykProfile?.profile
     configuration.files = network.fileAccess

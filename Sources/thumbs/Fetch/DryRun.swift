@@ -8,6 +8,7 @@ struct DryRun {
   var plan: any RowPlan
   var directory: String
   var files: ThumbnailPipeline.FileAccess
+  var demand: RowDemand
 
   /// Prints the lines on standard output. Throws the exit code if a row is unusable, or if a retry skips it. The
   /// command has printed the reason to skip it.
@@ -36,7 +37,7 @@ struct DryRun {
 
   /// The file and the URL of each thumbnail.
   private func lines(of row: PlannedRow) throws(FetchFailure) -> [[String]] {
-    let request = try row.request(headerFields: [:])
+    let request = try row.request(headerFields: [:], demand: demand)
     try files.check(SourceURL(request.url))
     guard let name = row.name else { return [] }
     let url = Redaction.url(request.url)

@@ -39,6 +39,7 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
+  @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
   @Flag(
@@ -65,7 +66,9 @@ struct FetchCommand: FetchingCommand {
     }
     if dryRun {
       _ = try politeness.hostRules()
-      try exiting { try DryRun(plan: plan(), directory: directory, files: network.fileAccess).run() }
+      try exiting {
+        try DryRun(plan: plan(), directory: directory, files: network.fileAccess, demand: content.demand).run()
+      }
     } else {
       if sources.contains(.file("-")), isatty(STDIN_FILENO) == 1, !output.quiet {
         let end = "The list ends with Control-D on an empty line."

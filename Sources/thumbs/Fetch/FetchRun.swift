@@ -49,6 +49,7 @@ final class FetchRun: Sendable {
   let limits: RunLimits
   let state: Mutex<State>
   private let headerFields: HTTPFields
+  private let demand: RowDemand
   private let reserved: ReservedFiles
   private let window: Int
 
@@ -73,6 +74,7 @@ final class FetchRun: Sendable {
     }
     meter.setEstimate { plan.expectedRows }
     headerFields = settings.credentials.headerFields
+    demand = command.content.demand
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     isRetry = inputs.retried != nil
@@ -132,6 +134,6 @@ final class FetchRun: Sendable {
       try checkLimit()
       reserved.insert(sourcesOf: row)
     }
-    return try row.request(headerFields: headerFields)
+    return try row.request(headerFields: headerFields, demand: demand)
   }
 }

@@ -42,6 +42,7 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
+  @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
 
   /// The options that every retry rejects.
@@ -68,7 +69,8 @@ struct RetryCommand: FetchingCommand {
     guard !dryRun else {
       _ = try politeness.hostRules()
       return try exiting {
-        try DryRun(plan: RetryPlan(report), directory: directory, files: network.fileAccess).run()
+        try DryRun(plan: RetryPlan(report), directory: directory, files: network.fileAccess, demand: content.demand)
+          .run()
       }
     }
     let inputs = RunInputs(report, at: self.report, settings: settingFiles)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import Foundation
+import ImageCache
 
 /// The values of a manifest row besides its URL and name.
 struct RowOptions: Hashable, Sendable {
@@ -17,6 +18,8 @@ struct RowOptions: Hashable, Sendable {
     /// The names or URLs of earlier rows: an array, or one on each line. This row starts when those have finished,
     /// whether they succeeded or failed.
     case depends
+    /// The SHA-256 digest of the image file, in hexadecimal digits. Other bytes fail with `hash_mismatch`.
+    case sha256
   }
 
   /// The maximum number of sizes of a row, so that no line of input makes any number of thumbnails.
@@ -32,6 +35,8 @@ struct RowOptions: Hashable, Sendable {
   var mirrors: [String] = []
   /// The names or URLs of earlier rows that must finish first.
   var depends: [String] = []
+  /// The digest of the file that the row expects; nil for any.
+  var digest: BodyDigest?
   /// The second line of the row in a gallery.
   var subtitle: String?
 }
@@ -82,6 +87,7 @@ extension RowOptions {
     case .headers: headers = try Self.fields(value).map { try HeaderOption($0) }
     case .priority: priority = try Self.priority(value)
     case .urls: mirrors = try Self.words(value, separatedBy: \.isWhitespace)
+    case .sha256: digest = try Self.digest(value)
     case .depends: depends = try Self.words(value, separatedBy: \.isNewline).map { $0.trimmingWhitespace() }
     }
   }
@@ -115,6 +121,13 @@ extension RowOptions {
       }
       return "\(name): \(value)"
     }
+  }
+
+  private static func digest(_ value: Any) throws -> BodyDigest {
+    guard let digest = (value as? String).flatMap({ BodyDigest($0.trimmingWhitespace()) }) else {
+      throw ValidationError("give a SHA-256 digest, which has 64 hexadecimal digits")
+    }
+    return digest
   }
 
   private static func priority(_ value: Any) throws -> Priority {

@@ -9,7 +9,7 @@ struct ManifestOptions: ParsableArguments {
       discussion: """
         An argument with a scheme, such as https://, is a URL; every other argument is a manifest. \
         Manifests may be compressed with gzip. Besides its URL and name, a row may set size, headers, priority, urls \
-        (mirrors, tried in order) and depends (the name or URL of an earlier row that must end first). If a column \
+        (mirrors, tried in order), sha256 (of the image file) and depends (the name or URL of an earlier row that must end first). If a column \
         of that name holds something else, such as a file size, choose another column, or none.
         """,
       valueName: "url or manifest"),
@@ -62,6 +62,11 @@ struct ManifestOptions: ParsableArguments {
   var dependsColumn = RowOptions.Column.depends.rawValue
 
   @Option(
+    name: .customLong("sha256-column"),
+    help: ArgumentHelp("Column of the image file's SHA-256; 'none' ignores it.", valueName: "key"))
+  var digestColumn = RowOptions.Column.sha256.rawValue
+
+  @Option(
     help: ArgumentHelp(
       "Fetch only this part of the rows, such as 3/8, the third of eight; 'auto' takes it from the scheduler.",
       discussion: """
@@ -103,6 +108,7 @@ struct ManifestOptions: ParsableArguments {
     case .priority: priorityColumn
     case .urls: urlsColumn
     case .depends: dependsColumn
+    case .sha256: digestColumn
     }
   }
 

@@ -13,6 +13,8 @@ extension ReportLine {
     var mirrors: [String]
     /// The names of the row's own header fields. Their values may be secret and are not stored.
     var fields: [String]
+    /// The digest that the image must have; nil for any.
+    var digest: BodyDigest?
 
     /// Creates the data for `row`, whose files go to `directory`. Nil for a row without an image, and for an invalid
     /// URL that may contain a password, since file names are made from the URL.
@@ -24,6 +26,7 @@ extension ReportLine {
       specs = row.specs.map(\.fingerprint)
       mirrors = manifestRow.options.mirrors.map(Redaction.url)
       fields = row.ownFields
+      digest = manifestRow.options.digest
     }
 
     /// Reads the member `again` of a line; nil if it does not name the files.
@@ -34,6 +37,7 @@ extension ReportLine {
       specs = json["specs"] as? [String] ?? []
       mirrors = json["urls"] as? [String] ?? []
       fields = json["headers"] as? [String] ?? []
+      digest = (json["sha256"] as? String).flatMap { BodyDigest($0) }
     }
   }
 }

@@ -42,6 +42,7 @@ extension ReportLine {
       text.member("height", set.source.size.height)
       text.member("format", set.source.format.rawValue)
       text.member("bytes", set.sourceBytes)
+      text.member("sha256", set.digest.description)
     }
     if let status = set.httpStatus { text.member("http", status) }
     if let url = set.finalURL { text.member("finalURL", Redaction.url(url)) }
@@ -112,6 +113,7 @@ extension ReportLine {
       text.member("specs", again.specs)
       if !again.mirrors.isEmpty { text.member("urls", again.mirrors) }
       if !again.fields.isEmpty { text.member("headers", again.fields) }
+      if let digest = again.digest { text.member("sha256", digest.description) }
     }
   }
 }

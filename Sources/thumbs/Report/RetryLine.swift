@@ -64,6 +64,7 @@ struct RetryLine: Hashable, Sendable {
     }
     var row = ManifestRow(index: index, line: line, name: name, url: first)
     row.options.mirrors = Array(urls.dropFirst())
+    row.options.digest = again.digest
     row.manifest = manifest
     let specs = again.specs.compactMap(ThumbnailSpec.init(fingerprint:))
     guard !specs.isEmpty, specs.count == again.specs.count else { throw RetryFlaw.unusable("the specs are invalid") }

@@ -38,6 +38,7 @@ struct WorkerCommand: DownloadingCommand {
   @OptionGroup(title: "Thumbnails") var pixels: PixelOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
+  @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
   @OptionGroup var configuration: ConfigurationOptions
 
@@ -62,7 +63,7 @@ struct WorkerCommand: DownloadingCommand {
       let rows = WorkerRows(LineReader(try .open("-", expecting: "rows")), specs: pixels.rowSpecs)
       let pipeline = pipeline(settings) { ProgressOutput.standardError.write("\($0)\n") }
       let format = ResultFormat(form: form, bodies: noBodies ? .omitted : .included)
-      try WorkerRun(rows, format, pipeline, credentials.headerFields).run(InterruptWatch())
+      try WorkerRun(rows, format, pipeline, credentials.headerFields, demand: content.demand).run(InterruptWatch())
     }
   }
 }

@@ -17,16 +17,21 @@ final class WorkerRun: Sendable {
   private let format: ResultFormat
   private let pipeline: ThumbnailPipeline
   private let headerFields: HTTPFields
+  private let demand: RowDemand
   private let finished = Atomic(0)
   /// The running batch; nil until it has started.
   private let batch = Mutex<BatchRun?>(nil)
 
-  /// Creates a run over `rows`, with the header fields of every request.
-  init(_ rows: WorkerRows, _ format: ResultFormat, _ pipeline: ThumbnailPipeline, _ headerFields: HTTPFields) {
+  /// Creates a run over `rows`, with the header fields of every request and the `demand` on every row.
+  init(
+    _ rows: WorkerRows, _ format: ResultFormat, _ pipeline: ThumbnailPipeline, _ headerFields: HTTPFields,
+    demand: RowDemand
+  ) {
     self.rows = rows
     self.format = format
     self.pipeline = pipeline
     self.headerFields = headerFields
+    self.demand = demand
   }
 
   /// Runs until every row has its result on standard output, or `interrupt` fires. Throws the exit code unless it is 0.
@@ -59,8 +64,8 @@ final class WorkerRun: Sendable {
 
   private func start(_ output: ResultOutput, completion: @escaping @Sendable () -> Void) {
     let batch = Batch(rows, over: pipeline, window: Self.window, lookahead: Self.lookahead) {
-      [headerFields] row throws(FetchFailure) in
-      try row.planned.request(headerFields: headerFields)
+      [headerFields, demand] row throws(FetchFailure) in
+      try row.planned.request(headerFields: headerFields, demand: demand)
     }
     let run = batch.start { [format] row, outcome -> [UInt8]? in
       let result = format.result(of: row, outcome)

@@ -28,8 +28,10 @@ import Testing
   private func decision(
     _ entry: CacheEntry?, mode: CacheMode = .normal, since: ContinuousClock.Instant? = nil, after seconds: Double = 1
   ) -> String {
+    var request = ThumbnailRequest(url: "https://images.example/a.png", specs: [Self.spec])
+    request.since = since
     let decision = CacheDecision(
-      entry, specs: [Self.spec], mode: mode, since: since, now: Self.start.addingTimeInterval(seconds))
+      entry, RenderDemand(request), mode: mode, now: Self.start.addingTimeInterval(seconds))
     return switch decision {
     case .serve(_, let origin): "serve \(origin)"
     case .complete: "complete"

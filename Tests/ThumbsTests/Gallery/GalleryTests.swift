@@ -23,7 +23,8 @@ private func doneLine(_ index: Int = 0, name: String? = "Found", sides: [Int] = 
   }
   let set = ThumbnailSet(
     origin: .network, thumbnails: thumbnails,
-    source: SourceImage(size: PixelSize(width: 640, height: 320), format: .jpeg), sourceBytes: 1, attempts: 1,
+    source: SourceImage(size: PixelSize(width: 640, height: 320), format: .jpeg), sourceBytes: 1,
+    digest: BodyDigest(of: [1]), attempts: 1,
     timings: Timings(), warnings: [])
   let outputs = thumbnails.map { ReportLine.Output($0, path: "a \($0.size.width)#.png") }
   return ReportLine(ManifestRow(index: index, name: name, url: "http://a.example/b.png"), .done(set, outputs))

@@ -15,6 +15,7 @@ extension ThumbnailSet {
           spec: ThumbnailSpec(width: 256), size: PixelSize(width: 256, height: 192), format: .jpeg, bytes: [1, 2, 3])
       ],
       source: SourceImage(size: PixelSize(width: 1280, height: 960), format: .jpeg), sourceBytes: 144_308,
+      digest: BodyDigest(of: [1]),
       httpStatus: origin == .network ? 200 : nil, finalURL: finalURL, attempts: 1,
       timings: Timings(queued: .microseconds(600), download: .milliseconds(12), render: .microseconds(4499)),
       warnings: warnings)

@@ -56,7 +56,7 @@ extension RetryReport {
       .done(
         ThumbnailSet(
           origin: .disk, thumbnails: [], source: SourceImage(size: PixelSize(width: 1, height: 1), format: .png),
-          sourceBytes: 1, attempts: 0, timings: Timings(), warnings: []), []))
+          sourceBytes: 1, digest: BodyDigest(of: [1]), attempts: 0, timings: Timings(), warnings: []), []))
     let lines = try [done] + codes.map { try failed($0, url: "http://a/\($0)") }
     let urls = codes.map { "http://a/\($0)" }
 

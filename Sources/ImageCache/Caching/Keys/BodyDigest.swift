@@ -14,6 +14,13 @@ public struct BodyDigest: ScatteredKey {
     self.init(bytes.withUnsafeBytes(sha256))
   }
 
+  /// Reads a digest from 64 hexadecimal digits, in upper or lower case; nil for any other text.
+  public init?(_ text: String) {
+    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) }
+    guard digits.count == 64, text.utf8.count == 64 else { return nil }
+    self.init(bytes: stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+  }
+
   private init(_ words: SIMD4<UInt64>) { (first, second, third, fourth) = (words.x, words.y, words.z, words.w) }
 
   /// Creates a digest from the 32 bytes of ``bytes``; nil for any other count.

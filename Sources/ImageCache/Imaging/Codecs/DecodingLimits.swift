@@ -1,3 +1,11 @@
+extension PixelSize {
+  /// Throws `tooFewPixels` if there are fewer than `minPixels`.
+  package func check(minPixels: Int) throws(ImageError) {
+    guard width * height < minPixels else { return }
+    throw ImageError(.tooFewPixels, "The image is \(self) pixels; at least \(minPixels) in all are wanted.")
+  }
+}
+
 /// The limits on a source, whatever its format. Decoders have further limits on the work for files of their format.
 struct DecodingLimits: Sendable {
   /// The maximum number of pixels.

@@ -13,6 +13,7 @@ extension Renderer {
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     try check(specs)
     var file = try ImageFile(bytes.span, limits: limits)
+    try file.decoder.header.source.size.check(minPixels: minPixels)
     let plan = RenderPlan(file.decoder, specs: specs)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)

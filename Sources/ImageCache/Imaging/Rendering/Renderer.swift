@@ -17,6 +17,9 @@ public struct Renderer: Sendable {
   /// The maximum number of pixels a source may declare. Default 100 million.
   public var maxPixels: Int
 
+  /// The minimum number of pixels a source may declare. Default 0.
+  public var minPixels = 0
+
   /// The maximum number of pixels of a thumbnail that can be larger than its source: padded or enlarged. Default
   /// 67,108,864, which is 8192 by 8192.
   public var maxOutputPixels = 1 << 26

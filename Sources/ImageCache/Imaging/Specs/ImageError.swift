@@ -10,6 +10,8 @@ public struct ImageError: Error, Hashable, Sendable {
     case unsupportedFormat = "unsupported_format"
     /// The header declares more pixels than the limit allows.
     case tooManyPixels = "too_many_pixels"
+    /// The header declares fewer pixels than the caller wants.
+    case tooFewPixels = "too_few_pixels"
     /// The file ends before its image data does.
     case truncated
     /// The file is corrupt.
@@ -26,7 +28,7 @@ public struct ImageError: Error, Hashable, Sendable {
     public var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
-      case .badSpec, .tooManyPixels, .truncated, .outOfMemory: false
+      case .badSpec, .tooManyPixels, .tooFewPixels, .truncated, .outOfMemory: false
       }
     }
   }
