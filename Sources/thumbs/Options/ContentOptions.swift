@@ -13,7 +13,7 @@ struct ContentOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Reject the image files with these SHA-256 digests, one per line, such as the placeholders of a host. Repeatable.",
+      "Reject the image files with these SHA-256 digests, one per line, such as placeholders of a host. Repeatable.",
       discussion: """
         Their rows fail as rejected_hash. A line may have more after the digest, as sha256sum prints it; empty lines \
         and those that begin with # are ignored.

@@ -9,8 +9,8 @@ struct ManifestOptions: ParsableArguments {
       discussion: """
         An argument with a scheme, such as https://, is a URL; every other argument is a manifest. \
         Manifests may be compressed with gzip. Besides its URL and name, a row may set size, headers, priority, urls \
-        (mirrors, tried in order), sha256 (of the image file) and depends (the name or URL of an earlier row that must end first). If a column \
-        of that name holds something else, such as a file size, choose another column, or none.
+        (mirrors, tried in order), sha256 (of the image file) and depends (the name or URL of an earlier row that must \
+        end first). If a column of that name holds something else, such as a file size, choose another column, or none.
         """,
       valueName: "url or manifest"),
     completion: .file())

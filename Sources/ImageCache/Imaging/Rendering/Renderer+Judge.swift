@@ -7,8 +7,8 @@ extension Renderer {
   /// - Returns: The source as its header describes it, or nil if more bytes are needed. If the file is complete,
   ///   ``render(_:specs:)`` reports the error. PNG and WebP files may store their orientation after the image data;
   ///   width and height may then be swapped in the result of ``render(_:specs:)``.
-  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `decodeError` or `decodeLimit`, as soon as
-  ///   ``render(_:specs:)`` is certain to fail.
+  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `decodeError` or `decodeLimit`, as
+  ///   soon as ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
     let source = try ImageFile(prefix: prefix, limits: limits)?.decoder.header.source
     try source?.size.check(minPixels: minPixels)
