@@ -79,6 +79,17 @@ def test_parquet_files_have_every_row(tmp_path: Path) -> None:
                              "format", "bytes", "thumbnail", "attempts", "ms"]
 
 
+def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow.dataset
+
+    import thumbs.parquet
+
+    thumbs.parquet.write(thumbs.run([]), tmp_path / "table")
+    table = pyarrow.dataset.dataset(tmp_path / "table").to_table()
+    assert table.num_rows == 0 and table.column_names[0] == "url"
+
+
 def test_several_sizes_are_a_list_in_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     import pyarrow.dataset
@@ -103,7 +114,8 @@ def test_earlier_files_are_not_replaced(module: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module, files", [
-    ("webdataset", {"00000.tar", "00001.tar", "failed.jsonl"}), ("parquet", {"part-00000.parquet", "part-00001.parquet"}),
+    ("webdataset", {"00000.tar", "00001.tar", "failed.jsonl"}),
+    ("parquet", {"part-00000.parquet", "part-00001.parquet"}),
 ])
 def test_an_error_is_raised_when_the_results_before_it_are_in_files(
     module: str, files: Set[str], tmp_path: Path

@@ -73,8 +73,8 @@ def test_keys_are_canonical(url: Optional[str], key: str, host: str) -> None:
 
 
 @pytest.mark.parametrize("host, spellings", [
-    ("a.example", ["a.example", "A.EXAMPLE", "a.example.", "a.example:80", "a.example:443", "a.example:080", "a.example:",
-                   "%61.example", "me:pw@a.example", "ａ.example", "a。example"]),
+    ("a.example", ["a.example", "A.EXAMPLE", "a.example.", "a.example:80", "a.example:443", "a.example:080", 
+                   "a.example:", "%61.example", "me:pw@a.example", "ａ.example", "a。example"]),
     ("a.example:8080", ["a.example:8080", "A.example.:08080"]), ("a.b1", ["a.b1"]), ("a.1.b", ["a.1.b"]),
     ("127.0.0.1", ["127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f.1", "0177.0.0.01", "0X7F000001", "127.0.0.1.",
                    "１２７.1", "127.0.0.1:80"]),
@@ -86,7 +86,8 @@ def test_keys_are_canonical(url: Optional[str], key: str, host: str) -> None:
     ("[::1]", ["[::1]", "[0:0:0:0:0:0:0:1]", "[0::0001]:80"]), ("[::1]:81", ["[::1]:81", "[0::1]:081"]),
 ])
 def test_all_spellings_of_a_host_are_one_host(host: str, spellings: List[str]) -> None:
-    assert {spelling: key_and_host(f"http://{spelling}/x")[1] for spelling in spellings} == dict.fromkeys(spellings, host)
+    found = {spelling: key_and_host(f"http://{spelling}/x")[1] for spelling in spellings}
+    assert found == dict.fromkeys(spellings, host)
 
 
 def test_shares_replace_the_settings_of_a_host_in_any_spelling() -> None:
@@ -122,7 +123,8 @@ def test_urls_that_differ_in_credentials_stay_different() -> None:
 
 
 @pytest.mark.parametrize("url, shown", [
-    ("https://me:pw@a.example/@x?b@c", "https://***@a.example/@x?b@c"), ("http://me:p/w@a.example/x", "http://***@a.example/x"),
+    ("https://me:pw@a.example/@x?b@c", "https://***@a.example/@x?b@c"),
+    ("http://me:p/w@a.example/x", "http://***@a.example/x"),
     ("http://a.example/?to=http://me:pw@b.example/", "http://a.example/?to=http://***@b.example/"),
     ("http://a.example/@me", "http://a.example/@me"), ("me:pw@a.example", "***@a.example"), ("http://a/", "http://a/"),
 ])

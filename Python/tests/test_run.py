@@ -236,6 +236,12 @@ def test_an_option_that_a_run_cannot_have_raises_at_once(option: str, value: Any
     assert len(list(thumbs.run(URLS[:3], **{option: False}))) == 3
 
 
+@pytest.mark.parametrize("rows", [URLS[0], {"url": URLS[0]}, URLS[0].encode()])
+def test_a_single_row_is_not_taken_for_several(rows: Any) -> None:
+    with pytest.raises(TypeError, match="list"):
+        thumbs.run(rows)
+
+
 def test_the_path_of_a_file_is_no_settings_for_hosts() -> None:
     with pytest.raises(TypeError, match="hosts is of type str"):
         thumbs.run(URLS, hosts="hosts.json")  # type: ignore[arg-type]

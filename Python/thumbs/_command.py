@@ -6,7 +6,7 @@ import shutil
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from .errors import CommandNotFound, UsageError
 
@@ -75,7 +75,7 @@ def size_list(sizes: Sizes) -> List[str]:
     """Returns the sizes as texts, an empty list for None."""
     if sizes is None:
         return []
-    several = [sizes] if isinstance(sizes, (int, str)) else sizes
+    several = [sizes] if isinstance(sizes, str) or not isinstance(sizes, Iterable) else sizes
     return [part for size in several for part in str(size).split(",")]
 
 

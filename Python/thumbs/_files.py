@@ -68,7 +68,7 @@ def sync_directory(path: Path) -> None:
 
 @contextmanager
 def _reserved(folder: Path) -> Iterator[bool]:
-    """Locks a directory. Gives false if its file system has no locks."""
+    """Keeps a directory locked during the block. Gives false if its file system has no locks."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         is_locked = _lock(descriptor, folder)

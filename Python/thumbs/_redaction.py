@@ -95,7 +95,7 @@ def _url(value: Any) -> Any:
 def _text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # Whatever the object raises, its row has a result that must not be lost.
+    except Exception:  # An object may raise anything, but its row has a result that must not be lost.
         return f"<{type(value).__name__}>"
 
 

@@ -42,6 +42,7 @@ def run(
         options: Options of `thumbs worker`, such as `per_host=2`, `format="webp"`, `no_cache=True`.
 
     Raises:
+        TypeError: `rows` is a single row, or `hosts` is not a mapping.
         CommandNotFound: The command is not installed.
         UsageError: An option is invalid; raised by the iterator. An option that a run cannot have, such as `protocol`,
             raises it at once.
@@ -55,6 +56,8 @@ def run(
     """
     if not 1 <= window <= 32_768:
         raise ValueError(f"window is {window}, but must be 1 to 32,768")
+    if isinstance(rows, (str, bytes, Mapping)):
+        raise TypeError(f"rows is of type {type(rows).__name__}, but must be several rows; put a single one into a list")
     _command.check_hosts(hosts)
     command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
     return Run(RowFeed(rows, url_column, window), command, hosts, restarts, silence)
@@ -109,8 +112,8 @@ class Run(Iterator[Result]):
 
     def close(self) -> None:
         """Cancels everything and ends the worker. Results that were not taken are lost."""
-        if self._is_closed or os.getpid() != self._owner:  # In a fork, a lock may be held by a thread that is not there.
-            return
+        if self._is_closed or os.getpid() != self._owner:
+            return  # In a fork, a thread that does not exist may hold a lock.
         self._is_closed = True
         self._ready.clear()
         self._feed.stop()

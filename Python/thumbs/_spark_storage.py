@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import os
+import threading
 import uuid
 import warnings
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any, Dict, Iterator, List, Mapping, Optional
 from urllib.parse import unquote, urlsplit
 
 from pyspark.errors import AnalysisException
@@ -15,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 ONE_FILE_PER_TASK = {
     "spark.sql.files.maxPartitionBytes": str(1 << 40), "spark.sql.files.openCostInBytes": str(1 << 40),
 }
-# Whatever the session says, a partition is one file, and a file that is missing or damaged is an error.
+# These override the session: a partition is one file, and a file that is missing or damaged is an error.
 WHOLE_PARTITIONS = {"maxRecordsPerFile": "0"}
 WHOLE_FILES = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
 GLOB = "*?[{"
@@ -67,17 +68,31 @@ def is_connect(spark: SparkSession) -> bool:
     return "connect" in type(spark).__module__
 
 
+# The settings of each session before the first of its fetches began, once per fetch. Threads may share a session.
+_earlier: Dict[int, List[Dict[str, Optional[str]]]] = {}
+_lock = threading.Lock()
+
+
 @contextmanager
 def _settings(spark: SparkSession) -> Iterator[None]:
-    before = {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK}
+    with _lock:
+        fetches = _earlier.setdefault(id(spark), [])
+        fetches.append(fetches[0] if fetches else {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK})
+        _set(spark, ONE_FILE_PER_TASK)
     try:
-        for name, value in ONE_FILE_PER_TASK.items():
-            spark.conf.set(name, value)
         yield
     finally:
-        for name, earlier in before.items():
-            if earlier is not None:
-                spark.conf.set(name, earlier)
+        with _lock:
+            before = fetches.pop()
+            if not fetches:
+                del _earlier[id(spark)]
+                _set(spark, before)
+
+
+def _set(spark: SparkSession, settings: Mapping[str, Optional[str]]) -> None:
+    for name, value in settings.items():
+        if value is not None:
+            spark.conf.set(name, value)
 
 
 def _exists(spark: SparkSession, path: str) -> bool:
@@ -122,5 +137,5 @@ def _delete(spark: SparkSession, path: str) -> None:
     try:
         files, folder = _files(spark, path)
         files.delete(folder, True)
-    except Exception as error:  # Whatever happens here, the table is complete, or another error has been raised.
+    except Exception as error:  # The table is complete, or another error has been raised.
         warnings.warn(f"{path} could not be deleted: {error}", stacklevel=2)

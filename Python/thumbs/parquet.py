@@ -26,8 +26,8 @@ def write(
     Args:
         results: The results of `thumbs.run`.
         path: A directory, which is created. It may not have such files yet, and no other process may write there.
-        sizes: The sizes of the run. With several, the table has a list `thumbnails` instead of `thumbnail`. Give several
-            also if a row has its own.
+        sizes: The sizes of the run. With several, the table has a list `thumbnails` in place of `thumbnail`. The list
+            is needed, too, if a row has a `size` with several.
         shard_rows: The largest number of rows in a file.
         shard_bytes: A file with more bytes of thumbnails gets no further rows.
         compression: The codec of Parquet. Thumbnails hardly become smaller, all other columns do.
@@ -45,6 +45,9 @@ def write(
         for number, shard in enumerate(_shards.groups(rows, shard_rows, shard_bytes)):
             with replacing(folder / f"part-{number:05}.parquet") as file:
                 write_file(file, shard, table, compression)
+        if counters.rows == 0:  # Even an empty table has its columns.
+            with replacing(folder / "part-00000.parquet") as file:
+                write_file(file, (), table, compression)
     return counters
 
 

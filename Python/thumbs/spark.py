@@ -74,8 +74,8 @@ def fetch(
     path, sizes = os.fspath(path).rstrip("/"), _command.size_list(sizes)
     _command.arguments(sizes, **options)
     _check(df, url_col, prefix, sizes)
-    check_path(df, path, mode)
     plan, salt = HostPlan(per_host, rate, hosts or {}, rows_per_salt), uuid.uuid4().hex
+    check_path(df, path, mode)
     table_format = table_format or _default_format(df.sparkSession)
     with scratch(df.sparkSession, path) as folder:
         urls = _distinct_urls(df, url_col)
