@@ -81,7 +81,8 @@ def test_keys_are_canonical(url: Optional[str], key: str, host: str) -> None:
     ("127.0.0.1:8080", ["127.1:8080", "127.0.0.1:08080"]), ("256.1.1.1", ["256.1.1.1"]), ("1.2.3.4.5", ["1.2.3.4.5"]),
     ("127.089", ["127.089"]), ("xn--bcher-kva.example", ["bücher.example", "BÜCHER.example.", "xn--bcher-kva.example",
                                                          "b%C3%BCcher.example", "bu\u0308cher.example:80"]),
-    ("xn--strae-oqa.example", ["straße.example", "xn--strae-oqa.example"]),
+    ("xn--strae-oqa.example", ["straße.example", "xn--strae-oqa.example"]), ("ss.example", ["ẞ.example", "ſs.example"]),
+    ("a.example", ["\u00ada.exam\u200bple"]),
     ("xn--fsqu00a.xn--0zwm56d", ["例子.测试", "XN--FSQU00A.xn--0zwm56d"]),
     ("[::1]", ["[::1]", "[0:0:0:0:0:0:0:1]", "[0::0001]:80"]), ("[::1]:81", ["[::1]:81", "[0::1]:081"]),
 ])

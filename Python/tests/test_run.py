@@ -308,7 +308,14 @@ def test_a_worker_that_does_not_end_is_replaced_and_no_row_is_lost(
 
 
 def test_silence_has_no_limit() -> None:
-    check_exactly_once(list(thumbs.run(URLS, silence=float("inf"))))
+    gate = threading.Event()
+
+    def rows() -> Iterator[str]:
+        gate.wait()
+        yield from URLS
+
+    threading.Timer(0.2, gate.set).start()
+    check_exactly_once(list(thumbs.run(rows(), silence=float("inf"))))
 
 
 @pytest.mark.parametrize("window", [0, 40_000])

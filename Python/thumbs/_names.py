@@ -13,6 +13,8 @@ from urllib.parse import unquote
 DEFAULT_PORTS = ("", "80", "443")
 """Ports that count as the default one, whatever the scheme is."""
 
+# UTS 46 removes invisible letters, and changes this capital letter in another way than Python.
+_CHANGES = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None, 0x1E9E: "ss"}
 _SIMPLE = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*", re.ASCII)
 _NUMBER = re.compile(r"0[xX][0-9A-Fa-f]+|[0-9]+", re.ASCII)
 
@@ -35,7 +37,8 @@ def split(authority: str) -> Tuple[str, Optional[str]]:
 def _name(name: str) -> str:
     """Returns a name in lower case and ASCII, without final dot, and an IPv4 address as four decimal numbers."""
     if not _SIMPLE.fullmatch(name):
-        name = ".".join(map(_label, re.split("[.\u3002]", unicodedata.normalize("NFKC", unquote(name).lower()))))
+        folded = unicodedata.normalize("NFKC", unquote(name).translate(_CHANGES).lower())
+        name = ".".join(map(_label, re.split("[.\u3002]", folded)))
         name = name[:-1] if name.endswith(".") else name
     return _ipv4(name) or name
 
