@@ -253,7 +253,8 @@ def test_two_runs_cannot_write_to_a_directory_at_once(module: str, tmp_path: Pat
 
 @pytest.mark.parametrize("name, is_ours", [
     (f".00000.tar.{'a' * 32}.unfinished", True), (f".failed.jsonl.{'0' * 32}.unfinished", True),
-    (".mine.tar.unfinished", False), (".mine.tar.new.unfinished", False), ("mine.unfinished", False), (f".mine.{'a' * 32}.unfinished", False),
+    (".mine.tar.unfinished", False), (".mine.tar.new.unfinished", False),
+    ("mine.unfinished", False), (f".mine.{'a' * 32}.unfinished", False),
 ])
 def test_only_unfinished_files_of_this_package_are_removed(name: str, is_ours: bool, tmp_path: Path) -> None:
     (tmp_path / name).write_text("x")

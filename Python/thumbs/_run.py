@@ -57,7 +57,7 @@ def run(
     if not 1 <= window <= 32_768:
         raise ValueError(f"window is {window}, but must be 1 to 32,768")
     if isinstance(rows, (str, bytes, Mapping)):
-        raise TypeError(f"rows is of type {type(rows).__name__}, but must be several rows; put a single one into a list")
+        raise TypeError(f"rows is of type {type(rows).__name__}, not several rows; put a single one into a list")
     _command.check_hosts(hosts)
     command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
     return Run(RowFeed(rows, url_column, window), command, hosts, restarts, silence)

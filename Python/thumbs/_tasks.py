@@ -18,7 +18,7 @@ class Fetch:
     sizes: Any
     hosts: Mapping[str, Mapping[str, Any]]
     options: Dict[str, Any]
-    salt: str
+    seed: str
     """Makes the hashes in the place of credentials unpredictable; the same for all tasks."""
 
     @property
@@ -33,7 +33,7 @@ class Fetch:
     def batches(self, results: Iterable[Result]) -> Iterator[Any]:
         """Yields the results as record batches, with each URL as it was passed to `run`, but without credentials."""
         fitting = _arrow.fitting(results, self.schema)
-        return _arrow.batches(fitting, self.schema, lambda result: _urls.stored(result.row, self.salt))
+        return _arrow.batches(fitting, self.schema, lambda result: _urls.stored(result.row, self.seed))
 
 
 def add_hosts(batches: Iterable[Any]) -> Iterator[Any]:

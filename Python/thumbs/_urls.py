@@ -52,14 +52,14 @@ def key_and_host(url: Optional[str]) -> Tuple[str, str]:
     return key(url), host(url or "")
 
 
-def stored(key: str, salt: str) -> str:
+def stored(key: str, seed: str) -> str:
     """Returns the form of a key in tables: if it may have credentials, `***` and a hash stand in their place.
 
-    The hash tells URLs apart whose credentials differ. Without the salt, nobody can find the credentials by trial.
+    The hash tells URLs apart whose credentials differ. Without the seed, nobody can find the credentials by trial.
     """
     if "@" not in key or _WITHOUT_USER.fullmatch(key):
         return key
-    digits = hashlib.sha256((salt + key).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
+    digits = hashlib.sha256((seed + key).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
     return _redaction.hiding_all(key, f"{_redaction.MARK}{digits}")
 
 

@@ -74,13 +74,13 @@ def fetch(
     path, sizes = os.fspath(path).rstrip("/"), _command.size_list(sizes)
     _command.arguments(sizes, **options)
     _check(df, url_col, prefix, sizes)
-    plan, salt = HostPlan(per_host, rate, hosts or {}, rows_per_salt), uuid.uuid4().hex
+    plan, seed = HostPlan(per_host, rate, hosts or {}, rows_per_salt), uuid.uuid4().hex
     check_path(df, path, mode)
     table_format = table_format or _default_format(df.sparkSession)
     with scratch(df.sparkSession, path) as folder:
         urls = _distinct_urls(df, url_col)
         count, salts = _count(urls, plan)
-        task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options}, salt)
+        task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options}, seed)
         with partitions_on_disk(_place(urls, salts, partitions or _partitions(count)), folder) as stored:
             fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
             fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(path)
@@ -88,7 +88,7 @@ def fetch(
     written = table.count()
     if written != rows:
         raise IncompleteTable(f"{path} has {written} rows for {rows} URLs.")
-    return _join(df, url_col, table, prefix, salt)
+    return _join(df, url_col, table, prefix, seed)
 
 
 def _check(df: DataFrame, url_col: str, prefix: str, sizes: _command.Sizes) -> None:
@@ -129,10 +129,10 @@ def _key(url: Column) -> Column:
     return F.coalesce(F.when(scheme != "", whole).otherwise(url), F.lit(""))
 
 
-def _stored(key: Column, salt: str) -> Column:
+def _stored(key: Column, seed: str) -> Column:
     """Returns the column that `_urls.stored` computes."""
     may_have_user = key.contains("@") & ~key.rlike(rf"\A{_redaction.WITHOUT_USER}\z")
-    digits = F.substring(F.sha2(F.concat(F.lit(salt), key).cast("binary"), 256), 1, _urls.HASH_DIGITS)
+    digits = F.substring(F.sha2(F.concat(F.lit(seed), key).cast("binary"), 256), 1, _urls.HASH_DIGITS)
     scheme, end = F.regexp_extract(key, r"\A[A-Za-z]+://", 0), F.regexp_extract(key, r"@[^@]*\z", 0)
     return F.when(may_have_user, F.concat(scheme, F.lit(_redaction.MARK), digits, end)).otherwise(key)
 
@@ -179,7 +179,7 @@ def _default_format(spark: SparkSession) -> str:
     return "delta" if "DeltaSparkSessionExtension" in extensions else "parquet"
 
 
-def _join(df: DataFrame, url_col: str, table: DataFrame, prefix: str, salt: str) -> DataFrame:
-    key = _stored(_key(_text(url_col)), salt)
+def _join(df: DataFrame, url_col: str, table: DataFrame, prefix: str, seed: str) -> DataFrame:
+    key = _stored(_key(_text(url_col)), seed)
     names: List[Column] = [F.col(name).alias(_KEY if name == "url" else prefix + name) for name in table.columns]
     return df.withColumn(_KEY, key).join(table.select(*names), _KEY, "left").drop(_KEY)
