@@ -24,8 +24,13 @@ def main():
         message = None
     except TypeError as error:
         message = str(error)
+    try:
+        thumbs.spark.fetch(df, "link", path=path, sizes=32)
+        error = None
+    except Exception as raised:
+        error = type(raised).__name__
     counters = thumbs.spark.counters(spark.read.parquet(path))
-    print(json.dumps({"codes": codes, "rows": counters.rows, "ok": counters.ok, "message": message}))
+    print(json.dumps({"codes": codes, "rows": counters.rows, "ok": counters.ok, "message": message, "error": error}))
 
 
 main()

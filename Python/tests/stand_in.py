@@ -25,7 +25,7 @@ def options():
     parser.add_argument("--per-host")
     parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--faulty-starts", type=int, default=1)
-    parser.add_argument("--trailer", choices=["right", "missing", "received", "finished"], default="right")
+    parser.add_argument("--trailer", choices=["right", "missing", "late", "received", "finished"], default="right")
     for fault in FAULTS:
         parser.add_argument(f"--{fault}-after", type=int)
     return parser.parse_known_args()
@@ -91,6 +91,8 @@ class StandIn:
         sys.stdout.buffer.flush()
 
     def end(self):
+        if self.given.trailer == "late" and self.is_faulty:
+            time.sleep(3600)
         if self.given.trailer != "missing":
             counts = {"received": self.rows, "finished": self.rows}
             if self.given.trailer in counts:

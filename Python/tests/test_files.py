@@ -1,6 +1,7 @@
 """Tests of the files that `thumbs.parquet` and `thumbs.webdataset` write."""
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
-from typing import Any, List, Set
+from typing import Any, Iterator, List, Set
 
 import pytest
 from support import wait_until
@@ -78,6 +79,17 @@ def test_parquet_files_have_every_row(tmp_path: Path) -> None:
                              "format", "bytes", "thumbnail", "attempts", "ms"]
 
 
+def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow.dataset
+
+    import thumbs.parquet
+
+    thumbs.parquet.write(thumbs.run([]), tmp_path / "table")
+    table = pyarrow.dataset.dataset(tmp_path / "table").to_table()
+    assert table.num_rows == 0 and table.column_names[0] == "url"
+
+
 def test_several_sizes_are_a_list_in_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     import pyarrow.dataset
@@ -101,14 +113,171 @@ def test_earlier_files_are_not_replaced(module: str, tmp_path: Path) -> None:
         write(thumbs.run(URLS[:3]), tmp_path)
 
 
-@pytest.mark.parametrize("module", ["webdataset", "parquet"])
-def test_an_error_leaves_no_unfinished_file(module: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("module, files", [
+    ("webdataset", {"00000.tar", "00001.tar", "failed.jsonl"}),
+    ("parquet", {"part-00000.parquet", "part-00001.parquet"}),
+])
+def test_an_error_is_raised_when_the_results_before_it_are_in_files(
+    module: str, files: Set[str], tmp_path: Path
+) -> None:
     pytest.importorskip("pyarrow")
+    import pyarrow.dataset
+
     import thumbs.parquet
 
     with pytest.raises(thumbs.ProtocolError):
         getattr(thumbs, module).write(thumbs.run(URLS, trailer="missing"), tmp_path / "out", shard_rows=150)
-    assert len(os.listdir(tmp_path / "out")) == 1
+    assert set(os.listdir(tmp_path / "out")) == files
+    if module == "parquet":
+        assert pyarrow.dataset.dataset(tmp_path / "out").count_rows() == 200
+    else:
+        assert len(members(tmp_path / "out")) == 360
+        assert len((tmp_path / "out/failed.jsonl").read_text().splitlines()) == 20
+
+
+@pytest.mark.parametrize("module", ["webdataset", "parquet"])
+def test_an_error_before_the_first_result_leaves_no_file(module: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import thumbs.parquet
+
+    with pytest.raises(thumbs.UsageError):
+        getattr(thumbs, module).write(thumbs.run(URLS, colour="blue"), tmp_path)
+    assert [name for name in os.listdir(tmp_path) if name != "stand-in"] == []
+
+
+@pytest.mark.parametrize("module", ["webdataset", "parquet"])
+def test_a_file_that_cannot_be_written_leaves_nothing_unfinished(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    import thumbs.parquet
+
+    def fail(descriptor: int) -> None:
+        raise OSError("The disk is full.")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="full"):
+        getattr(thumbs, module).write(thumbs.run(URLS), tmp_path / "out")
+    assert os.listdir(tmp_path / "out") == []
+
+
+class Page:
+    def __str__(self) -> str:
+        return "http://me:secret@a.example/"
+
+
+class Rude:
+    def __str__(self) -> str:
+        raise LookupError("no text")
+
+
+def test_a_row_that_json_cannot_hold_is_written_as_far_as_it_can(tmp_path: Path) -> None:
+    inner: Any = {"self": None, (1, 2): float("nan"), "numbers": [float("inf"), 1.5, True, None]}
+    inner["self"] = inner
+    rows = [{"url": URLS[0], "inner": inner, "rude": Rude(), "half": "\ud800"}, {"url": "x-missing", "a": Rude()},
+            *URLS[4:8]]
+    counters = thumbs.webdataset.write(thumbs.run(rows), tmp_path / "set")
+    assert (counters.ok, counters.failed) == (5, 1)
+    with tarfile.open(tmp_path / "set/00000.tar") as archive:
+        description = archive.extractfile("000000000.json")
+        assert description and len(archive.getnames()) == 10
+
+        def reject(constant: str) -> None:
+            raise ValueError(constant)
+
+        row = json.loads(description.read(), parse_constant=reject)["row"]
+    assert row == {"url": URLS[0], "rude": "<Rude>", "half": "?",
+                   "inner": {"self": None, "(1, 2)": None, "numbers": [None, 1.5, True, None]}}
+    assert json.loads((tmp_path / "set/failed.jsonl").read_text())["row"]["a"] == "<Rude>"
+
+
+@pytest.mark.parametrize("row", [
+    "http://me:secret@a.example/x.jpg", "http://me:sec/ret@a.example/missing.jpg?secret@b",
+    {"url": "http://me:secret@a.example/x.jpg", "urls": ["http://a.example/y.jpg", "me:secret@a.example/y.jpg"]},
+    {"url": URLS[0], "headers": {"Authorization": "secret", "Cookie": "secret"}}, {"url": URLS[0], "headers": "secret"},
+    {"url": URLS[0], "caption": "See <http://me:secret@a.example/> for more", "inner": [{"x": "http://secret@b/"}]},
+    {"url": URLS[0], "from": Page()},
+])
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_credentials_are_in_no_file(row: Any, is_missing: bool, tmp_path: Path) -> None:
+    if is_missing and isinstance(row, dict):
+        row = {**row, "url": row["url"].replace("x.jpg", "missing")}
+    result = next(thumbs.run([row]))
+    thumbs.webdataset.write([dataclasses.replace(result, thumbnails=tuple(
+        dataclasses.replace(thumbnail, data=b"") for thumbnail in result.thumbnails))], tmp_path / "set")
+    files = list((tmp_path / "set").iterdir())
+    assert files and all(b"secret" not in path.read_bytes() for path in files)
+    assert any(b"***" in path.read_bytes() for path in files)
+
+
+def test_what_is_no_credential_stays_in_the_row(tmp_path: Path) -> None:
+    row = {"url": URLS[0], "headers": {"Accept": "x"}, "caption": "By a@b.example, http://a.example/@me", "x": "@y",
+           "page": "https://a.example:8080/@me/x"}
+    thumbs.webdataset.write(thumbs.run([row]), tmp_path / "set")
+    with tarfile.open(tmp_path / "set/00000.tar") as archive:
+        description = archive.extractfile("000000000.json")
+        assert description and json.load(description)["row"] == {**row, "headers": {"Accept": "***"}}
+
+
+def test_a_row_with_several_thumbnails_needs_a_table_for_them(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow.dataset
+
+    import thumbs.parquet
+
+    results = list(thumbs.run(URLS[:3]))
+    results[2] = dataclasses.replace(results[2], thumbnails=results[2].thumbnails * 2)
+    with pytest.raises(ValueError, match="Row 2 has 2 thumbnails.*several sizes"):
+        thumbs.parquet.write(results, tmp_path / "one")
+    assert pyarrow.dataset.dataset(tmp_path / "one").count_rows() == 2
+    thumbs.parquet.write(results, tmp_path / "several", sizes=[8, 16])
+    [row] = pyarrow.dataset.dataset(tmp_path / "several").to_table().to_pylist()[2:]
+    assert len(row["thumbnails"]) == 2
+
+
+@pytest.mark.parametrize("module", ["webdataset", "parquet"])
+def test_two_runs_cannot_write_to_a_directory_at_once(module: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import thumbs.parquet
+
+    write: Any = getattr(thumbs, module).write
+
+    def results() -> Iterator[thumbs.Result]:
+        yield from thumbs.run(URLS[:3])
+        with pytest.raises(FileExistsError, match="Another process"):
+            write(thumbs.run(URLS[:3]), tmp_path / "out")
+
+    write(results(), tmp_path / "out")
+    assert not any("unfinished" in name for name in os.listdir(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("name, is_ours", [
+    (f".00000.tar.{'a' * 32}.unfinished", True), (f".failed.jsonl.{'0' * 32}.unfinished", True),
+    (".mine.tar.unfinished", False), (".mine.tar.new.unfinished", False),
+    ("mine.unfinished", False), (f".mine.{'a' * 32}.unfinished", False),
+])
+def test_only_unfinished_files_of_this_package_are_removed(name: str, is_ours: bool, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("x")
+    thumbs.webdataset.write(thumbs.run(URLS[:3]), tmp_path)
+    assert (tmp_path / name).exists() != is_ours
+
+
+def test_earlier_failures_are_not_replaced(tmp_path: Path) -> None:
+    thumbs.webdataset.write(thumbs.run(["http://a.example/missing.jpg"]), tmp_path)
+    with pytest.raises(FileExistsError, match="failed.jsonl"):
+        thumbs.webdataset.write(thumbs.run(URLS[:3]), tmp_path)
+
+
+@pytest.mark.parametrize("module", ["webdataset", "parquet"])
+def test_a_path_that_cannot_be_used_raises_before_the_first_request(module: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import thumbs.parquet
+
+    (tmp_path / "file").write_text("")
+    for path, error in [("file", FileExistsError), ("file/below", NotADirectoryError)]:
+        with pytest.raises(error):
+            getattr(thumbs, module).write(thumbs.run(URLS, state=tmp_path / "state"), tmp_path / path)
+    assert not (tmp_path / "state").exists()
 
 
 WRITE = """

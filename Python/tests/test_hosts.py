@@ -1,12 +1,14 @@
 """Tests of the limits per host in a cluster."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+import re
+from typing import Any, Dict, List, Optional
 
 import pytest
 
+from thumbs import _redaction
 from thumbs._hosts import HostPlan
-from thumbs._urls import is_plain_host, key_and_host
+from thumbs._urls import is_plain_host, key_and_host, stored
 
 
 @pytest.mark.parametrize("rows, salts", [(1, 1), (5000, 1), (5001, 2), (15_000, 3), (30_001, 6), (10_000_000, 6)])
@@ -28,6 +30,8 @@ def test_the_shares_of_a_host_never_add_up_to_more_than_its_limit(limit: int, ro
     ({"*.example": {"per-host": 2}, "*.b.example": {"rate": None}}, 2),
     ({"A.b.example": {"per-host": 5}, "*.b.example": {"per-host": 4}}, 5),
     ({"a.b.example:80": {"per-host": 1}, "a.b.example": {"per-host": 5}}, 1),
+    ({"A.B.example.": {"per-host": 2}}, 2), ({"*.B.Example": {"per-host": 2}}, 2),
+    ({"a.b.example:0443": {"per-host": 2}}, 2), ({"a.b.example": {"rate": None, "per-host": None}}, 6),
 ])
 def test_the_most_specific_setting_decides(hosts: Dict[str, Any], expected: int) -> None:
     assert HostPlan(hosts=hosts).salts("a.b.example", 10_000_000) == expected
@@ -56,11 +60,74 @@ def test_only_hosts_that_the_file_of_hosts_may_name_are_salted(host: str, is_pla
 
 @pytest.mark.parametrize("url, key, host", [
     ("HTTP://A.Example:80", "http://a.example/", "a.example"),
+    ("http://a.example:080/x", "http://a.example/x", "a.example"),
+    ("http://a.example:0/x", "http://a.example:0/x", "a.example:0"),
     ("https://a.example:443?x#y", "https://a.example/?x", "a.example"),
-    ("https://a.example:80/x", "https://a.example:80/x", "a.example:80"),
+    ("https://a.example:80/x", "https://a.example:80/x", "a.example"),
     ("http://u:p@A.example:81/x#y", "http://u:p@A.example:81/x#y", "a.example:81"),
     ("http://u@v@a.example/", "http://u@v@a.example/", "a.example"),
     ("not a URL", "not a URL", ""), (None, "", ""),
 ])
 def test_keys_are_canonical(url: Optional[str], key: str, host: str) -> None:
     assert key_and_host(url) == (key, host)
+
+
+@pytest.mark.parametrize("host, spellings", [
+    ("a.example", ["a.example", "A.EXAMPLE", "a.example.", "a.example:80", "a.example:443", "a.example:080", 
+                   "a.example:", "%61.example", "me:pw@a.example", "ａ.example", "a。example"]),
+    ("a.example:8080", ["a.example:8080", "A.example.:08080"]), ("a.b1", ["a.b1"]), ("a.1.b", ["a.1.b"]),
+    ("127.0.0.1", ["127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f.1", "0177.0.0.01", "0X7F000001", "127.0.0.1.",
+                   "１２７.1", "127.0.0.1:80"]),
+    ("127.0.0.1:8080", ["127.1:8080", "127.0.0.1:08080"]), ("256.1.1.1", ["256.1.1.1"]), ("1.2.3.4.5", ["1.2.3.4.5"]),
+    ("127.089", ["127.089"]), ("xn--bcher-kva.example", ["bücher.example", "BÜCHER.example.", "xn--bcher-kva.example",
+                                                         "b%C3%BCcher.example", "bu\u0308cher.example:80"]),
+    ("xn--strae-oqa.example", ["straße.example", "xn--strae-oqa.example"]), ("ss.example", ["ẞ.example", "ſs.example"]),
+    ("a.example", ["\u00ada.exam\u200bple"]),
+    ("xn--fsqu00a.xn--0zwm56d", ["例子.测试", "XN--FSQU00A.xn--0zwm56d"]),
+    ("[::1]", ["[::1]", "[0:0:0:0:0:0:0:1]", "[0::0001]:80"]), ("[::1]:81", ["[::1]:81", "[0::1]:081"]),
+])
+def test_all_spellings_of_a_host_are_one_host(host: str, spellings: List[str]) -> None:
+    found = {spelling: key_and_host(f"http://{spelling}/x")[1] for spelling in spellings}
+    assert found == dict.fromkeys(spellings, host)
+
+
+def test_shares_replace_the_settings_of_a_host_in_any_spelling() -> None:
+    hosts = {"Bücher.example:80": {"per-host": 4}, "127.1:8080": {"per-host": 5}}
+    assert HostPlan(hosts=hosts).settings({"xn--bcher-kva.example": 2, "127.0.0.1:8080": 2}) == {
+        "Bücher.example:80": {"per-host": 2}, "127.1:8080": {"per-host": 2}}
+
+
+def test_impossible_settings_raise() -> None:
+    with pytest.raises(ValueError, match="rows_per_salt"):
+        HostPlan(rows_per_salt=0)
+    with pytest.raises(TypeError, match="hosts"):
+        HostPlan(hosts="hosts.json")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("url, shown", [
+    ("http://me:secret@a.example/x", r"http://\*\*\*[0-9a-f]{32}@a\.example/x"),
+    ("http://secret@a.example/x", r"http://\*\*\*[0-9a-f]{32}@a\.example/x"),
+    ("http://me:sec/ret@a.example/x", r"http://\*\*\*[0-9a-f]{32}@a\.example/x"),
+    ("http://me:99999/secret@a.example/x", r"http://\*\*\*[0-9a-f]{32}@a\.example/x"),
+    ("me:secret@a.example/x", r"\*\*\*[0-9a-f]{32}@a\.example/x"), ("http://a.example/@me", "http://a.example/@me"),
+    ("http://a.example:65535/@me", "http://a.example:65535/@me"), ("http://[::1]:80/@me", r"http://\[::1\]:80/@me"),
+    ("http://bücher.example/ @me", "http://bücher.example/ @me"), ("@", r"\*\*\*[0-9a-f]{32}@"), ("", ""),
+])
+def test_credentials_are_not_stored(url: str, shown: str) -> None:
+    assert re.fullmatch(shown, stored(url, "salt"))
+
+
+def test_urls_that_differ_in_credentials_stay_different() -> None:
+    urls = [f"http://me:{number}@a.example/x" for number in range(100)]
+    assert len({stored(url, "salt") for url in urls}) == 100
+    assert stored(urls[0], "salt") == stored(urls[0], "salt") != stored(urls[0], "pepper")
+
+
+@pytest.mark.parametrize("url, shown", [
+    ("https://me:pw@a.example/@x?b@c", "https://***@a.example/@x?b@c"),
+    ("http://me:p/w@a.example/x", "http://***@a.example/x"),
+    ("http://a.example/?to=http://me:pw@b.example/", "http://a.example/?to=http://***@b.example/"),
+    ("http://a.example/@me", "http://a.example/@me"), ("me:pw@a.example", "***@a.example"), ("http://a/", "http://a/"),
+])
+def test_credentials_are_removed_as_in_the_report(url: str, shown: str) -> None:
+    assert _redaction.url(url) == shown

@@ -78,6 +78,18 @@ def test_thumbnails_that_are_not_those_of_the_outputs_raise() -> None:
         ledger.settle(found)
 
 
+@pytest.mark.parametrize("header", [
+    {"id": 0}, {"id": 0, "status": "ok", "outputs": [{}]}, {"status": "failed"}, {"id": [], "status": "failed"},
+    {"id": 1, "status": "failed"}, {"id": 0, "status": "failed", "source": 7}, {"id": 7, "status": "cancelled"},
+])
+def test_a_result_without_its_fields_raises(header: Dict[str, Any]) -> None:
+    ledger = Ledger()
+    ledger.add(entry(0, "a", "url"))
+    [found] = FrameReader().feed(frame(header, *[b""] * len(header.get("outputs", ()))))
+    with pytest.raises(thumbs.ProtocolError):
+        ledger.settle(found)
+
+
 @pytest.mark.parametrize("options, arguments", [
     ({"per_host": 2, "no_cache": True, "robots": False, "rate": None}, ["--per-host=2", "--no-cache"]),
     ({"sizes": [64, "128@2x,32"], "header": ["A: b", "C: d"]},

@@ -87,6 +87,42 @@ def test_an_existing_path_raises(cluster: Any, tmp_path: Path) -> None:
         thumbs.ray.fetch(ray.data.from_items([{"link": "x"}]), "link", path=tmp_path)
 
 
+def test_an_option_that_cannot_be_used_raises_at_once(cluster: Any, tmp_path: Path) -> None:
+    with pytest.raises(thumbs.UsageError, match="called sizes"):
+        thumbs.ray.fetch(ray.data.from_items([{"link": "x"}]), "link", path=tmp_path / "table", size=[8, 16])
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_fetch_removes_its_directory_and_no_other(cluster: Any, origin: Origin, tmp_path: Path) -> None:
+    other = tmp_path / ".table.unfinished"
+    other.mkdir()
+    (other / "mine").write_text("")
+    ds = ray.data.from_items([{"link": origin.url(1)}])
+    with pytest.raises(Exception, match="--quality"):
+        thumbs.ray.fetch(ds, "link", path=tmp_path / "table", quality=1000, **OPTIONS)
+    assert os.listdir(tmp_path) == [".table.unfinished"] and (other / "mine").exists()
+    thumbs.ray.fetch(ds, "link", path=tmp_path / "table", **OPTIONS)
+    assert sorted(os.listdir(tmp_path)) == [".table.unfinished", "table"] and (other / "mine").exists()
+
+
+def test_a_path_that_comes_into_being_costs_no_results(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    with pytest.raises(FileExistsError, match="the table is in .*unfinished"):
+        with thumbs.ray._new_folder(path) as folder:
+            (folder / "part").write_text("")
+            path.mkdir()
+            (path / "mine").write_text("")
+    assert (folder / "part").exists() and os.listdir(path) == ["mine"]
+
+
+def test_credentials_are_used_and_not_stored(cluster: Any, origin: Origin, tmp_path: Path) -> None:
+    links = [origin.url(1).replace("//", f"//{user}@") for user in ["me:secret", "me:other-secret"]]
+    fetched = thumbs.ray.fetch(ray.data.from_items([{"link": link} for link in links]), "link",
+                               path=tmp_path / "table", **OPTIONS).take_all()
+    assert [row["status"] for row in fetched] == ["ok", "ok"]
+    assert len({row["url"] for row in fetched}) == 2 and all("secret" not in row["url"] for row in fetched)
+
+
 def test_failures_are_rows(cluster: Any, origin: Origin, tmp_path: Path) -> None:
     links = [origin.url(1), origin.url(1) + "#part", origin.url(2) + "?missing", "no URL", None]
     ds = ray.data.from_items([{"link": link} for link in links])

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, Iterator, List
+from typing import Any, Callable, Iterator, List, Tuple
 
 import pytest
 
@@ -224,6 +224,98 @@ def test_results_that_are_not_taken_hold_back_the_rows() -> None:
             count += 1
         assert count < 2500
         assert next(results).ok
+
+
+@pytest.mark.parametrize("option, value, reason", [
+    ("protocol", "jsonl", "reads frames"), ("no_bodies", True, "no thumbnails"), ("version", True, "__version__"),
+    ("help", True, "without results"), ("size", 64, "called sizes"), ("no-bodies", True, "no thumbnails"),
+])
+def test_an_option_that_a_run_cannot_have_raises_at_once(option: str, value: Any, reason: str) -> None:
+    with pytest.raises(thumbs.UsageError, match=f"{option} .*{reason}"):
+        thumbs.run(URLS, **{option: value})
+    assert len(list(thumbs.run(URLS[:3], **{option: False}))) == 3
+
+
+@pytest.mark.parametrize("rows", [URLS[0], {"url": URLS[0]}, URLS[0].encode()])
+def test_a_single_row_is_not_taken_for_several(rows: Any) -> None:
+    with pytest.raises(TypeError, match="list"):
+        thumbs.run(rows)
+
+
+def test_the_path_of_a_file_is_no_settings_for_hosts() -> None:
+    with pytest.raises(TypeError, match="hosts is of type str"):
+        thumbs.run(URLS, hosts="hosts.json")  # type: ignore[arg-type]
+
+
+def forked(work: Callable[[], Any]) -> Tuple[int, int]:
+    """Runs `work` in a fork. Returns its process ID, and a descriptor that ends the fork when it is closed."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(reader)
+        return pid, writer
+    os.close(writer)
+    status = 1
+    try:
+        work()
+        status = 0
+    finally:
+        os.read(reader, 1)
+        os._exit(status)
+
+
+def test_a_fork_does_not_keep_the_worker_waiting_for_input(tmp_path: Path) -> None:
+    gate = threading.Event()
+
+    def rows() -> Iterator[str]:
+        yield URLS[0]
+        gate.wait()
+
+    results = thumbs.run(rows(), state=tmp_path)
+    taken = [next(results)]
+    pid, writer = forked(lambda: None)
+    gate.set()
+    taken += results
+    os.close(writer)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert len(taken) == 1 and results.counters.restarts == 0
+
+
+def test_a_fork_cannot_take_results_and_does_not_end_the_worker(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, delay=0.001)
+    taken = [next(results)]
+
+    def take() -> None:
+        with pytest.raises(RuntimeError, match="fork"):
+            next(results)
+        results.close()
+
+    pid, writer = forked(take)
+    os.close(writer)
+    assert os.waitpid(pid, 0)[1] == 0
+    check_exactly_once(taken + list(results))
+    assert results.counters.restarts == 0
+
+
+def test_a_worker_that_does_not_end_is_replaced_and_no_row_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thumbs._run.LONGEST_END", 0.2)
+    results = thumbs.run(URLS, state=tmp_path, trailer="late")
+    check_exactly_once(list(results))
+    assert results.counters.restarts == 1
+    assert not is_running(pids(tmp_path)[0])
+
+
+def test_silence_has_no_limit() -> None:
+    gate = threading.Event()
+
+    def rows() -> Iterator[str]:
+        gate.wait()
+        yield from URLS
+
+    threading.Timer(0.2, gate.set).start()
+    check_exactly_once(list(thumbs.run(rows(), silence=float("inf"))))
 
 
 @pytest.mark.parametrize("window", [0, 40_000])

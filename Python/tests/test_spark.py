@@ -22,7 +22,8 @@ from spark_support import PACKAGE, Trial, rows, session  # noqa: E402
 
 import thumbs.spark  # noqa: E402
 from thumbs import _urls  # noqa: E402
-from thumbs._spark_storage import partitions_on_disk  # noqa: E402
+from thumbs._hosts import HostPlan  # noqa: E402
+from thumbs._spark_storage import ONE_FILE_PER_TASK, _settings, partitions_on_disk, scratch  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("command")
 OPTIONS: Any = {"sizes": 32, "no_cache": True, "no_config": True, "partitions": 2}
@@ -44,18 +45,34 @@ def origin() -> Iterator[Origin]:
     origin.close()
 
 
-def test_keys_and_hosts_are_those_of_the_python_function(spark: SparkSession) -> None:
+def test_keys_and_their_stored_form_are_those_of_the_python_functions(spark: SparkSession) -> None:
     urls = [
+        "http://a.example:080/x", "http://a.example:0/x", "https://a.example:0443/x", "http://a.example:000/",
+        "http://a.example/@me", "http://a.example:65536/@me", "http://a.example:65535?@me", "me:secret@a.example",
+        "http://me:sec/ret@a.example/@", "HTTP://me@A.example#@", "http://[::1]:80/@x", "http://bücher.example/ @\nx",
+        "http://a\u00a0b/@", "http://a b/@", "http://a\u00fcme:secret@a.example/", "s3+x://a@b", "://@", "@",
         "http://a.example/x", "HTTP://A.Example:80", "https://a.example:443/x?y#z", "https://a.example:80/x", "#", "",
         "http://a.example?x=1", "http://user:secret@a.example:80/x", "http://[::1]:80/x", "http://bücher.example/",
         "http://a.example:/x", "http://a.example/ x\ny", "ftp://a.example/x", "mailto:a", "http:/a.example\\x",
         "http://", "http://a.example./", "http://ſ.example/", "http://a.example/#a#b", "file:///etc/passwd", None,
     ]
-    key, host = thumbs.spark._key_and_host(F.col("url"))
+    key = thumbs.spark._key(F.col("url"))
     df = spark.createDataFrame(list(enumerate(urls)), "number int, url string")
-    found = df.select("number", key.alias("key"), host.alias("host")).collect()
-    expected = {number: _urls.key_and_host(url) for number, url in enumerate(urls)}
-    assert {row.number: (row["key"], row["host"]) for row in found} == expected
+    found = df.select("number", key.alias("key"), thumbs.spark._stored(key, "salt").alias("stored")).collect()
+    expected = {number: (_urls.key(url), _urls.stored(_urls.key(url), "salt")) for number, url in enumerate(urls)}
+    assert {row.number: (row["key"], row["stored"]) for row in found} == expected
+
+
+def test_all_spellings_of_a_host_are_in_one_partition(spark: SparkSession) -> None:
+    hosts = ["127.1", "127.0.0.1:080", "127.0.0.1.", "bücher.example", "xn--bcher-kva.example", "BÜCHER.example.:80"]
+    df = spark.createDataFrame([(f"http://{host}/{number}.png",) for host in hosts for number in range(50)], "u string")
+    urls = thumbs.spark._distinct_urls(df, "u")
+    count, salts = thumbs.spark._count(urls, HostPlan(rows_per_salt=100))
+    assert (count, salts) == (300, {"127.0.0.1": 2, "xn--bcher-kva.example": 2})
+    placed = thumbs.spark._place(urls, {}, 16).select("url", F.spark_partition_id().alias("part")).collect()
+    assert len(placed) == 300
+    for name in ["127", "cher"]:
+        assert len({row.part for row in placed if name in row.url}) == 1
 
 
 def test_each_row_gets_the_outcome_of_its_url(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:
@@ -73,6 +90,17 @@ def test_each_row_gets_the_outcome_of_its_url(spark: SparkSession, origin: Origi
     assert all(bytes(found[number]["thumbnail"]).startswith(b"\x89PNG") for number in range(3))
     assert set(origin.stats()["requests"].values()) == {1}
     assert thumbs.spark.counters(spark.read.parquet(str(tmp_path / "table"))).codes["http_404"] == 1
+
+
+def test_credentials_are_used_and_not_stored(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:
+    origin.reset()
+    links = [origin.url(1).replace("//", f"//{user}@") for user in ["me:secret", "me:other-secret", "secret"]]
+    df = spark.createDataFrame([(link,) for link in [*links, links[0]]], "link string")
+    fetched = thumbs.spark.fetch(df, "link", path=str(tmp_path / "table"), **OPTIONS).collect()
+    assert sorted((row.link, row.status) for row in fetched) == sorted((link, "ok") for link in [*links, links[0]])
+    urls = [row.url for row in spark.read.parquet(str(tmp_path / "table")).collect()]
+    assert len(set(urls)) == 3 and all("***" in url and "secret" not in url for url in urls)
+    assert [path.name for path in tmp_path.iterdir()] == ["table"]
 
 
 def test_several_sizes_are_a_list(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:
@@ -101,6 +129,35 @@ def test_an_invalid_option_fails_the_job_and_leaves_no_table(
     assert not (tmp_path / "table/_SUCCESS").exists()
 
 
+@pytest.mark.parametrize("options, error, message", [
+    ({}, FileExistsError, "exists already"), ({"mode": "append"}, ValueError, "mode is 'append'"),
+    ({"size": [8, 16]}, thumbs.UsageError, "called sizes"), ({"no_bodies": True}, thumbs.UsageError, "no_bodies"),
+    ({"hosts": "hosts.json"}, TypeError, "hosts is of type str"), ({"path": "table[0]"}, ValueError, "pattern"),
+    ({"path": "file/table"}, OSError, "No directory can be created"), ({"mode": "overwrite"}, ValueError, "reads from"),
+])
+def test_what_cannot_work_raises_before_any_job(
+    spark: SparkSession, tmp_path: Path, options: Any, error: Any, message: str
+) -> None:
+    spark.createDataFrame([("http://a.example/",)], "link string").write.parquet(str(tmp_path / "table"))
+    (tmp_path / "file").write_text("")
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    df = spark.read.parquet(str(tmp_path / "table"))
+    with pytest.raises(error, match=message):
+        thumbs.spark.fetch(df, "link", **{**options, "path": str(tmp_path / options.get("path", "table"))})
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_directories_of_others_are_not_removed(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:
+    other = tmp_path / "table.thumbs-urls"
+    other.mkdir()
+    (other / "mine").write_text("")
+    df = spark.createDataFrame([(origin.url(1),)], "link string")
+    for path in [str(tmp_path / "table"), str(tmp_path / "table") + "/"]:
+        thumbs.spark.fetch(df, "link", path=path, mode="overwrite", **OPTIONS)
+        assert (other / "mine").exists()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["table", "table.thumbs-urls"]
+
+
 def test_a_killed_executor_loses_and_repeats_no_row(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:
     df = rows(spark, origin, 20_000, 4000)
     total = thumbs.spark.accumulator(spark)
@@ -116,16 +173,34 @@ def test_a_killed_executor_loses_and_repeats_no_row(spark: SparkSession, origin:
     assert [path.name for path in tmp_path.iterdir()] == ["table"]
 
 
-def test_partitions_on_disk_are_those_of_the_data_frame(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [
+    {}, {"spark.sql.files.maxRecordsPerFile": "7", "spark.sql.files.minPartitionNum": "1000"},
+])
+def test_partitions_on_disk_are_those_of_the_data_frame(spark: SparkSession, settings: Any, tmp_path: Path) -> None:
     df = spark.range(1000).withColumn("part", F.col("id") % 37).repartition(10, "part").select("part")
     before = spark.conf.get("spark.sql.files.maxPartitionBytes")
-    with partitions_on_disk(df, str(tmp_path / "stored")) as stored:
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    with scratch(spark, str(tmp_path / "stored")) as folder, partitions_on_disk(df, folder) as stored:
         owners = stored.select("part", F.spark_partition_id().alias("owner")).distinct().collect()
         assert len(owners) == 37
         used = df.select(F.spark_partition_id()).distinct().count()
         assert len({row.owner for row in owners}) == used > 3
-    assert not (tmp_path / "stored").exists()
+    for name in settings:
+        spark.conf.unset(name)
+    assert list(tmp_path.iterdir()) == []
     assert spark.conf.get("spark.sql.files.maxPartitionBytes") == before
+
+
+def test_fetches_that_overlap_leave_the_settings_as_they_were(spark: SparkSession) -> None:
+    before = {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK}
+    first, second = _settings(spark), _settings(spark)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK} == ONE_FILE_PER_TASK
+    second.__exit__(None, None, None)
+    assert {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK} == before
 
 
 def test_spark_connect_fetches_too(origin: Origin, tmp_path: Path) -> None:
@@ -139,3 +214,4 @@ def test_spark_connect_fetches_too(origin: Origin, tmp_path: Path) -> None:
     assert found["codes"] == sorted([url, "http_404" if "missing" in url else None] for url in [*urls, urls[0]])
     assert (found["rows"], found["ok"]) == (9, 8)
     assert "thumbs.spark.counters" in found["message"]
+    assert found["error"] == "FileExistsError"

@@ -30,6 +30,16 @@ def schema(sizes: int) -> Any:
     return pa.schema(list({**_COLUMNS, **thumbnails, **_LAST_COLUMNS}.items()))
 
 
+def fitting(results: Iterable[Result], table: Any) -> Iterator[Result]:
+    """Yields the results. Raises `ValueError` at one with several thumbnails if the table has a column for one."""
+    is_single = "thumbnail" in table.names
+    for result in results:
+        if is_single and len(result.thumbnails) > 1:
+            raise ValueError(f"Row {result.index} has {len(result.thumbnails)} thumbnails, but the table has a column "
+                             "for one; pass several sizes to get a list.")
+        yield result
+
+
 def batches(results: Iterable[Result], table: Any, url: Callable[[Result], Any]) -> Iterator[Any]:
     """Yields record batches with the results. `url` returns the value of the column `url`."""
     held: List[Result] = []

@@ -6,14 +6,23 @@ import shutil
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
-from .errors import CommandNotFound
+from .errors import CommandNotFound, UsageError
 
 Value = Union[str, int, float, os.PathLike]  # type: ignore[type-arg]
 Option = Union[None, bool, Value, Sequence[Value]]
 Size = Union[int, str]
 Sizes = Union[Size, Sequence[Size], None]
+Hosts = Mapping[str, Mapping[str, Any]]
+
+_END = "the command would end at once, without results"
+REFUSED = {
+    "protocol": "this package reads frames", "no_bodies": "the results would have no thumbnails",
+    "size": "the argument is called sizes", "version": f"{_END}; see thumbs.__version__", "help": _END,
+    "help_hidden": _END, "generate_completion_script": _END,
+}
+"""Options of the command that a run cannot have, and the reasons."""
 
 
 def find() -> str:
@@ -26,7 +35,7 @@ def find() -> str:
     """
     named = os.environ.get("THUMBS_BINARY")
     if named:
-        if not os.access(named, os.X_OK):
+        if not (os.path.isfile(named) and os.access(named, os.X_OK)):
             raise CommandNotFound(f"THUMBS_BINARY is {named}, which is not an executable file.")
         return os.path.abspath(named)
     for path in _installed():
@@ -50,8 +59,12 @@ def _installed() -> Iterator[Path]:
 def arguments(sizes: Sizes = None, **options: Option) -> List[str]:
     """Returns command line arguments: `per_host=2` is `--per-host=2`, True is a flag, a list repeats the option.
 
-    None and False leave an option out.
+    None and False leave an option out. Raises `UsageError` for an option that a run cannot have.
     """
+    for name, value in options.items():
+        reason = REFUSED.get(name.replace("-", "_"))
+        if reason is not None and value is not None and value is not False:
+            raise UsageError(f"The option {name} cannot be used here: {reason}.")
     given = [f"--size={size}" for size in size_list(sizes)]
     for name, value in options.items():
         given.extend(_argument(name, value))
@@ -62,8 +75,15 @@ def size_list(sizes: Sizes) -> List[str]:
     """Returns the sizes as texts, an empty list for None."""
     if sizes is None:
         return []
-    several = [sizes] if isinstance(sizes, (int, str)) else sizes
+    several = [sizes] if isinstance(sizes, str) or not isinstance(sizes, Iterable) else sizes
     return [part for size in several for part in str(size).split(",")]
+
+
+def check_hosts(hosts: Optional[Hosts]) -> None:
+    """Raises `TypeError` if `hosts` is not a mapping, such as the path of a file."""
+    if hosts is not None and not isinstance(hosts, Mapping):
+        raise TypeError(f"hosts is of type {type(hosts).__name__}, but must be a mapping of hosts to their settings; "
+                        "read the file first.")
 
 
 def _argument(name: str, value: Option) -> Iterator[str]:
@@ -77,5 +97,3 @@ def _argument(name: str, value: Option) -> Iterator[str]:
     else:
         for single in value:
             yield from _argument(name, single)
-
-

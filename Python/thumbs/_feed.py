@@ -9,6 +9,8 @@ from typing import Any, Deque, Iterable, Iterator, List, Optional
 
 from ._rows import Entry, entry
 
+LONGEST_POLL = 3600.0
+
 
 class RowFeed:
     """Takes rows from an iterable, at most `window` more than have finished.
@@ -58,7 +60,7 @@ class RowFeed:
         """Waits for `wake`."""
         poll = select.poll()
         poll.register(self.wake, select.POLLIN)
-        poll.poll(max(0, seconds) * 1000)
+        poll.poll(min(max(0, seconds), LONGEST_POLL) * 1000)
 
     def finish_sleep(self) -> None:
         """Ends the wait and empties `wake`."""

@@ -27,11 +27,6 @@ class FrameReader:
         self._position = 0
         self._header: Optional[Dict[str, Any]] = None
 
-    @property
-    def is_within_frame(self) -> bool:
-        """True if the bytes so far end within a frame."""
-        return self._header is not None or len(self._buffer) > self._position
-
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Yields the frames that are complete with `data`. Raises `ProtocolError` if the bytes are no frames."""
         self._buffer += data

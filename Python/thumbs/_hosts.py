@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Dict, Iterator, Mapping, Optional
 
+from ._command import check_hosts
+from ._names import canonical, split
 from ._urls import is_plain_host
 
 Settings = Mapping[str, Mapping[str, Any]]
@@ -30,6 +32,11 @@ class HostPlan:
     rows_per_salt: int = ROWS_PER_SALT
     """The number of rows of a host above which it is salted."""
 
+    def __post_init__(self) -> None:
+        check_hosts(self.hosts)
+        if self.rows_per_salt < 1:
+            raise ValueError(f"rows_per_salt is {self.rows_per_salt}, but must be at least 1.")
+
     def salts(self, host: str, rows: int) -> int:
         """Returns the number of tasks that share `rows` rows of `host`."""
         if not is_plain_host(host) or self._setting(host, "rate", self.rate) is not None:
@@ -40,32 +47,43 @@ class HostPlan:
     def settings(self, salts: Mapping[str, int]) -> Dict[str, Mapping[str, Any]]:
         """Returns the settings for each task, where salted hosts have their share of the limit."""
         shared: Dict[str, Mapping[str, Any]] = dict(self.hosts)
+        names = {_pattern(name): name for name in shared}
         for host, count in salts.items():
             limit = int(self._setting(host, "per-host", self.per_host))
             # A name without a port would also stand for the other ports of the host.
-            names = _names_with_port(host)
-            name = next((name for name in shared if name.lower() in names), names[0])
+            pattern = _with_port(host)
+            name = names.get(pattern, pattern)
             shared[name] = {**shared.get(name, {}), "per-host": max(1, limit // count)}
         return shared
 
     def _setting(self, host: str, name: str, default: Any) -> Any:
         """Returns a setting of the most specific pattern that has it."""
-        hosts = {pattern.lower(): settings for pattern, settings in self.hosts.items()}
+        hosts = {_pattern(pattern): settings for pattern, settings in self.hosts.items()}
         for pattern in _patterns(host):
-            if name in hosts.get(pattern, {}):
-                return hosts[pattern][name]
+            value = hosts.get(pattern, {}).get(name)
+            if value is not None:
+                return value
         return default
 
 
-def _names_with_port(host: str) -> List[str]:
-    """Returns the patterns for a host at its port; 80 and 443 both mean the default port."""
-    return [host] if ":" in host else [f"{host}:443", f"{host}:80"]
+def _pattern(text: str) -> str:
+    """Returns the canonical form of a key of the file of `--hosts`; 80 and 443 both mean the default port."""
+    if text.startswith("*"):
+        return text[:2] + split(text[2:])[0]
+    name, port = split(text)
+    return name if port is None else _with_port(canonical(text))
+
+
+def _with_port(host: str) -> str:
+    """Returns the pattern for a canonical host at its port."""
+    name, port = split(host)
+    return f"{name}:{port or 443}"
 
 
 def _patterns(host: str) -> Iterator[str]:
-    """Yields all patterns that match a host, the most specific one first."""
-    yield from _names_with_port(host)
-    name = host.partition(":")[0]
+    """Yields all patterns that match a canonical host, the most specific one first."""
+    yield _with_port(host)
+    name = split(host)[0]
     yield name
     while "." in name:
         name = name.partition(".")[2]

@@ -51,10 +51,12 @@ class Ledger:
             self._has_trailer = True
             return None
         self._received += 1
-        identifier = header["index"] if header.get("id") is None else header["id"]
-        if header.get("status") == "cancelled" and identifier in self._pending:
+        identifier = header.get("index") if header.get("id") is None else header["id"]
+        if not isinstance(identifier, int) or identifier not in self._pending:
+            raise ProtocolError(f"The worker sent a second result, or one that no row has: {header!r:.300}")
+        if header.get("status") == "cancelled":
             return None
-        return self._result(identifier, frame)
+        return self._result(self._pending.pop(identifier), frame)
 
     def restart(self) -> bytes:
         """Begins again with another worker, and returns the lines of all rows without a result."""
@@ -62,13 +64,13 @@ class Ledger:
         self.__init__()  # type: ignore[misc]
         return b"".join(map(self.add, entries))
 
-    def _result(self, identifier: object, frame: Frame) -> Result:
-        entry = self._pending.pop(identifier, None) if isinstance(identifier, int) else None
-        if entry is None:
-            raise ProtocolError(f"The worker sent a second result, or one that no row has: {frame.header!r:.300}")
-        if len(frame.bodies) != len(frame.header.get("outputs") or ()):
-            raise ProtocolError(f"The worker sent {len(frame.bodies)} thumbnails with {frame.header!r:.300}")
-        return from_report(entry.index, entry.row, frame.header, frame.bodies)
+    def _result(self, entry: Entry, frame: Frame) -> Result:
+        try:
+            if len(frame.bodies) != len(frame.header.get("outputs") or ()):
+                raise ProtocolError(f"The worker sent {len(frame.bodies)} thumbnails with {frame.header!r:.300}")
+            return from_report(entry.index, entry.row, frame.header, frame.bodies)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ProtocolError(f"The worker sent a result without its fields: {frame.header!r:.300}") from error
 
     def _check(self, received: object, finished: object) -> None:
         if (received, finished) != (self._sent, self._received):

@@ -1,7 +1,6 @@
 """The functions of `thumbs.ray` that run in tasks and actors."""
 from __future__ import annotations
 
-import uuid
 import zlib
 from pathlib import Path
 from typing import Any, Mapping, Optional
@@ -39,7 +38,7 @@ class FetchPartitions:
         part, urls = group.column("part")[0].as_py(), group.column("url").to_pylist()
         path = self._folder / f"part-{part:05}.parquet"
         if not path.exists():
-            with replacing(path, f".{uuid.uuid4().hex}") as file, self._task.run(urls) as results:
+            with replacing(path) as file, self._task.run(urls) as results:
                 _write(file, self._task, results)
         return pa.table({"part": [part], "rows": [pyarrow.parquet.ParquetFile(path).metadata.num_rows]})
 

@@ -1,6 +1,7 @@
 """Results of rows, for plain Python."""
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from types import TracebackType
@@ -16,6 +17,8 @@ from .errors import ProtocolError, UsageError, WorkerDied
 from .result import Result, bad_row
 
 USAGE = 64
+LONGEST_END = 60.0
+"""Seconds that a worker may take for its last record, when its input is closed and every row has a result."""
 
 
 def run(
@@ -39,8 +42,10 @@ def run(
         options: Options of `thumbs worker`, such as `per_host=2`, `format="webp"`, `no_cache=True`.
 
     Raises:
+        TypeError: `rows` is a single row, or `hosts` is not a mapping.
         CommandNotFound: The command is not installed.
-        UsageError: An option is invalid; raised by the iterator.
+        UsageError: An option is invalid; raised by the iterator. An option that a run cannot have, such as `protocol`,
+            raises it at once.
         WorkerDied: The worker died more than `restarts` times; raised by the iterator.
         ProtocolError: The worker's last record is missing, or its counts differ; raised by the iterator.
 
@@ -51,6 +56,9 @@ def run(
     """
     if not 1 <= window <= 32_768:
         raise ValueError(f"window is {window}, but must be 1 to 32,768")
+    if isinstance(rows, (str, bytes, Mapping)):
+        raise TypeError(f"rows is of type {type(rows).__name__}, not several rows; put a single one into a list")
+    _command.check_hosts(hosts)
     command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
     return Run(RowFeed(rows, url_column, window), command, hosts, restarts, silence)
 
@@ -70,11 +78,14 @@ class Run(Iterator[Result]):
         self._ready: Deque[Result] = deque()
         self._progress = 0.0
         self._is_closed = False
+        self._owner = os.getpid()
 
     def __iter__(self) -> Run:
         return self
 
     def __next__(self) -> Result:
+        if os.getpid() != self._owner:
+            raise RuntimeError("The results of a run are only for the process that started it, not for a fork of it.")
         if not self._ready and not self._is_closed:
             try:
                 self._wait_for_results()
@@ -101,8 +112,8 @@ class Run(Iterator[Result]):
 
     def close(self) -> None:
         """Cancels everything and ends the worker. Results that were not taken are lost."""
-        if self._is_closed:
-            return
+        if self._is_closed or os.getpid() != self._owner:
+            return  # In a fork, a thread that does not exist may hold a lock.
         self._is_closed = True
         self._ready.clear()
         self._feed.stop()
@@ -154,7 +165,7 @@ class Run(Iterator[Result]):
 
     def _exchange(self) -> None:
         """Waits for the worker or for rows, and takes what there is."""
-        worker, left = self._worker, self._progress + self._silence - time.monotonic()
+        worker, left = self._worker, self._progress + self._patience() - time.monotonic()
         needs_rows = not self._feed.is_exhausted and (worker is None or worker.wants_input)
         if self._ready or needs_rows and not self._feed.prepare_sleep():
             left = 0
@@ -173,11 +184,16 @@ class Run(Iterator[Result]):
                 self._deliver(result)
         if worker.has_ended:
             self._replace(worker)
-        elif frames or not self._ledger.pending:
+        elif frames or not (self._ledger.pending or worker.has_all_input):
             self._progress = time.monotonic()
-        elif time.monotonic() - self._progress >= self._silence:
+        elif time.monotonic() - self._progress >= self._patience():
             worker.kill()
             self._progress = time.monotonic()
+
+    def _patience(self) -> float:
+        """Returns the seconds without any record after which the worker counts as dead."""
+        is_done = self._worker is not None and self._worker.has_all_input and not self._ledger.pending
+        return LONGEST_END if is_done else self._silence
 
     def _replace(self, worker: WorkerProcess) -> None:
         """Ends the run if the worker has finished its work, or else starts another one for the remaining rows."""

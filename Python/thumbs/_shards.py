@@ -1,9 +1,34 @@
 """Divides a stream of results among files."""
 from __future__ import annotations
 
-from typing import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Iterable, Iterator, List
 
 from .result import Result
+
+
+@contextmanager
+def until_error(results: Iterable[Result]) -> Iterator[Iterator[Result]]:
+    """Gives the results up to an error of `results`, which is raised after the block.
+
+    So the files with the results before it can be completed. If there are none, the error is raised at once.
+    """
+    errors: List[BaseException] = []
+    yield _before_error(results, errors)
+    if errors:
+        raise errors[0]
+
+
+def _before_error(results: Iterable[Result], errors: List[BaseException]) -> Iterator[Result]:
+    has_results = False
+    try:
+        for result in results:
+            has_results = True
+            yield result
+    except BaseException as error:
+        if not has_results:
+            raise
+        errors.append(error)
 
 
 def groups(results: Iterable[Result], rows: int, size: int) -> Iterator[Iterator[Result]]:

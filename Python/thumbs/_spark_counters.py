@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from ._spark_storage import is_connect
 from .counters import Counters
 
 
@@ -16,7 +17,7 @@ def accumulator(spark: SparkSession) -> Any:
     It counts all work that was done. A task that Spark repeats because its output was lost is counted again; `counters`
     counts the written table. Raises `TypeError` with Spark Connect, which has no accumulators.
     """
-    if "connect" in type(spark).__module__:
+    if is_connect(spark):
         raise TypeError("Spark Connect has no accumulators; use thumbs.spark.counters on the written table.")
     from pyspark.accumulators import AccumulatorParam
 

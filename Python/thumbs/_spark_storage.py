@@ -1,51 +1,141 @@
-"""Partitions of a DataFrame that survive the loss of the machines that made them."""
+"""Places for data of Spark, and partitions that survive the loss of the machines that made them."""
 from __future__ import annotations
 
+import os
+import threading
+import uuid
+import warnings
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Any, Dict, Iterator, List, Mapping, Optional
+from urllib.parse import unquote, urlsplit
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 # A file is never divided among tasks if it is shorter than this, and never shares a task if opening it costs as much.
 ONE_FILE_PER_TASK = {
     "spark.sql.files.maxPartitionBytes": str(1 << 40), "spark.sql.files.openCostInBytes": str(1 << 40),
 }
+# These override the session: a partition is one file, and a file that is missing or damaged is an error.
+WHOLE_PARTITIONS = {"maxRecordsPerFile": "0"}
+WHOLE_FILES = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
+GLOB = "*?[{"
+
+
+def check_path(df: DataFrame, path: str, mode: str) -> None:
+    """Raises `ValueError` or `FileExistsError` if a table cannot be written to `path` and read again."""
+    if mode not in ("error", "errorifexists", "overwrite"):
+        raise ValueError(f"mode is {mode!r}, but must be \"error\" or \"overwrite\".")
+    if any(letter in path for letter in GLOB):
+        raise ValueError(f"{path} has one of the characters {GLOB}, which Spark would take for a pattern.")
+    if mode != "overwrite" and _exists(df.sparkSession, path):
+        raise FileExistsError(f"{path} exists already; choose another path, or mode=\"overwrite\".")
+    if mode == "overwrite" and _reads(df, path):
+        raise ValueError(f"The DataFrame reads from {path}, which cannot be overwritten at the same time.")
+
+
+@contextmanager
+def scratch(spark: SparkSession, path: str) -> Iterator[str]:
+    """Gives a directory next to `path` with a unique name, and deletes it after the block.
+
+    Raises `OSError` if it cannot be created. With Spark Connect, it is created when something is written to it.
+    """
+    folder = f"{path}.{uuid.uuid4().hex}.thumbs-urls"
+    if not is_connect(spark):
+        _create(spark, folder)
+    try:
+        yield folder
+    finally:
+        if not is_connect(spark):
+            _delete(spark, folder)
 
 
 @contextmanager
 def partitions_on_disk(df: DataFrame, path: str) -> Iterator[DataFrame]:
-    """Writes `df` to `path` with a file per partition, and gives a DataFrame whose partitions are the files.
+    """Writes `df` to the new directory `path`, a file per partition, and gives a DataFrame whose partitions these are.
 
     A stage that reads a shuffle begins again when an executor is lost, because the shuffle files are lost with it. It
     then repeats even tasks that still run elsewhere. A stage that reads files repeats only the tasks that were lost.
     """
     spark = df.sparkSession
-    try:
-        df.write.mode("overwrite").parquet(path)
-        with _settings(spark):
-            yield spark.read.schema(df.schema).parquet(path)
-    finally:
-        _delete(spark, path)
+    df.write.options(**WHOLE_PARTITIONS).mode("append").parquet(path)
+    with _settings(spark):
+        yield spark.read.options(**WHOLE_FILES).schema(df.schema).parquet(path)
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """True for a session of Spark Connect, which has no access to files."""
+    return "connect" in type(spark).__module__
+
+
+# The settings of each session before the first of its fetches began, once per fetch. Threads may share a session.
+_earlier: Dict[int, List[Dict[str, Optional[str]]]] = {}
+_lock = threading.Lock()
 
 
 @contextmanager
 def _settings(spark: SparkSession) -> Iterator[None]:
-    before = {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK}
+    with _lock:
+        fetches = _earlier.setdefault(id(spark), [])
+        fetches.append(fetches[0] if fetches else {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK})
+        _set(spark, ONE_FILE_PER_TASK)
     try:
-        for name, value in ONE_FILE_PER_TASK.items():
-            spark.conf.set(name, value)
         yield
     finally:
-        for name, earlier in before.items():
-            if earlier is not None:
-                spark.conf.set(name, earlier)
+        with _lock:
+            before = fetches.pop()
+            if not fetches:
+                del _earlier[id(spark)]
+                _set(spark, before)
 
 
-def _delete(spark: SparkSession, path: str) -> None:
-    """Deletes a directory. Spark Connect cannot delete files."""
-    if "connect" in type(spark).__module__:
-        return
+def _set(spark: SparkSession, settings: Mapping[str, Optional[str]]) -> None:
+    for name, value in settings.items():
+        if value is not None:
+            spark.conf.set(name, value)
+
+
+def _exists(spark: SparkSession, path: str) -> bool:
+    if not is_connect(spark):
+        files, folder = _files(spark, path)
+        return bool(files.exists(folder))
+    try:
+        spark.read.format("binaryFile").load(path).schema
+    except AnalysisException as error:
+        if "PATH_NOT_FOUND" in str(error):
+            return False
+        raise
+    return True
+
+
+def _reads(df: DataFrame, path: str) -> bool:
+    """True if a file of `df` is below `path`. A relative path may be anywhere."""
+    folder = unquote(urlsplit(path).path).rstrip("/")
+    files = [unquote(urlsplit(file).path) for file in df.inputFiles()]
+    return any(file.startswith(folder + "/") if os.path.isabs(folder) else f"/{folder}/" in file for file in files)
+
+
+def _files(spark: SparkSession, path: str) -> "tuple[Any, Any]":
+    """Returns the file system of a path, and the path, as objects of Hadoop."""
     jvm = spark._jvm
     assert jvm is not None
     folder = jvm.org.apache.hadoop.fs.Path(path)
-    folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(folder, True)
+    return folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), folder
+
+
+def _create(spark: SparkSession, path: str) -> None:
+    try:
+        files, folder = _files(spark, path)
+        is_created = files.mkdirs(folder)
+    except Exception as error:  # Of the virtual machine; its text has the cause.
+        raise OSError(f"No directory can be created next to the table: {error}") from error
+    if not is_created:
+        raise OSError(f"No directory can be created next to the table: {path}")
+
+
+def _delete(spark: SparkSession, path: str) -> None:
+    try:
+        files, folder = _files(spark, path)
+        files.delete(folder, True)
+    except Exception as error:  # The table is complete, or another error has been raised.
+        warnings.warn(f"{path} could not be deleted: {error}", stacklevel=2)

@@ -4,7 +4,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, Mapping, Optional
 
-from . import _arrow, _command
+import pyarrow as pa
+
+from . import _arrow, _command, _urls
 from ._run import Run, run
 from .result import Result
 
@@ -16,6 +18,8 @@ class Fetch:
     sizes: Any
     hosts: Mapping[str, Mapping[str, Any]]
     options: Dict[str, Any]
+    seed: str
+    """Makes the hashes in the place of credentials unpredictable; the same for all tasks."""
 
     @property
     def schema(self) -> Any:
@@ -27,5 +31,13 @@ class Fetch:
         return run(urls, sizes=self.sizes, hosts=self.hosts, **self.options)
 
     def batches(self, results: Iterable[Result]) -> Iterator[Any]:
-        """Yields the results as record batches, with each URL as it was passed to `run`."""
-        return _arrow.batches(results, self.schema, lambda result: result.row)
+        """Yields the results as record batches, with each URL as it was passed to `run`, but without credentials."""
+        fitting = _arrow.fitting(results, self.schema)
+        return _arrow.batches(fitting, self.schema, lambda result: _urls.stored(result.row, self.seed))
+
+
+def add_hosts(batches: Iterable[Any]) -> Iterator[Any]:
+    """Adds a column with the host of each URL to record batches with a column `url`."""
+    for batch in batches:
+        hosts = pa.array([_urls.host(url) for url in batch.column("url").to_pylist()], pa.string())
+        yield pa.RecordBatch.from_arrays([batch.column("url"), hosts], ["url", "host"])

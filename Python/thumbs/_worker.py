@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import tempfile
+import weakref
 from typing import IO, Any, List, Mapping, Optional, Sequence, Tuple
 
 from ._frames import Frame, FrameReader
@@ -14,6 +15,7 @@ from ._frames import Frame, FrameReader
 PIPE_BYTES = 1 << 20
 SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux; Python has a name for it since 3.10.
 LONGEST_GOODBYE = 10.0
+LONGEST_POLL = 3600.0
 
 
 class WorkerProcess:
@@ -34,11 +36,17 @@ class WorkerProcess:
         self._ends_input = False
         self.has_ended = False
         """True if the output has been read to its end."""
+        _workers.add(self)
 
     @property
     def pid(self) -> int:
         """The number of the process."""
         return self._process.pid
+
+    @property
+    def has_all_input(self) -> bool:
+        """True if the input is closed."""
+        return self._input.closed
 
     @property
     def wants_input(self) -> bool:
@@ -62,7 +70,7 @@ class WorkerProcess:
             poll.register(self._input, select.POLLOUT)
         if wake is not None:
             poll.register(wake, select.POLLIN)
-        ready = {descriptor for descriptor, _ in poll.poll(max(0, timeout) * 1000)}
+        ready = {descriptor for descriptor, _ in poll.poll(min(max(0, timeout), LONGEST_POLL) * 1000)}
         if self._unwritten and self._input.fileno() in ready:
             self._write()
         return self._read() if self._output.fileno() in ready else []
@@ -87,6 +95,10 @@ class WorkerProcess:
     def kill(self) -> None:
         """Ends the process at once."""
         self._process.kill()
+
+    def forget(self) -> None:
+        """Closes the pipes in a process that was forked: the worker would wait for the end of its input there, too."""
+        self._close_pipes()
 
     def _write(self) -> None:
         try:
@@ -122,6 +134,18 @@ class WorkerProcess:
             return self._process.wait()
 
 
+# Each process closes its own copies, so no lock is needed: a fork copies only the thread that forks.
+_workers: "weakref.WeakSet[WorkerProcess]" = weakref.WeakSet()
+
+
+def _forget_workers() -> None:
+    for worker in list(_workers):
+        worker.forget()
+
+
+os.register_at_fork(after_in_child=_forget_workers)
+
+
 def _start(
     command: Sequence[str], hosts: Optional[Mapping[str, Any]], file: IO[bytes], errors: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
@@ -153,5 +177,3 @@ def _close(pipe: IO[bytes]) -> None:
         pipe.close()
     except OSError:
         pass
-
-

@@ -11,7 +11,7 @@ class CommandNotFound(ThumbsError, FileNotFoundError):
 
 
 class UsageError(ThumbsError, ValueError):
-    """An option is unknown or has an invalid value. The message is that of the command."""
+    """An option is unknown, has an invalid value, or cannot be used here. The message is mostly that of the command."""
 
 
 class WorkerDied(ThumbsError, RuntimeError):

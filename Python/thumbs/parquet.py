@@ -1,7 +1,7 @@
 """Writes results to Parquet files on this machine. Needs pyarrow."""
 from __future__ import annotations
 
-from typing import Any, Iterable
+from typing import Any, Iterable, Iterator
 
 import pyarrow.parquet
 
@@ -19,24 +19,35 @@ def write(
 ) -> Counters:
     """Writes all results to the directory `path`, as `part-00000.parquet` and so on, and returns their counters.
 
-    A file gets its name when it is complete, so every file is valid, even after a kill. The columns are those of the
-    table of `thumbs.spark.fetch`; `url` is the URL of the row without user and password.
+    A file gets its name when it is complete, so every file is valid, even after a kill. An error of `results` is raised
+    when the results before it are in a complete file. The columns are those of the table of `thumbs.spark.fetch`; `url`
+    is the URL of the row without user and password.
 
     Args:
         results: The results of `thumbs.run`.
-        path: A directory, which is created. It may not have such files yet.
-        sizes: The sizes of the run. With several, the table has a list `thumbnails` instead of `thumbnail`.
+        path: A directory, which is created. It may not have such files yet, and no other process may write there.
+        sizes: The sizes of the run. With several, the table has a list `thumbnails` in place of `thumbnail`. The list
+            is needed, too, if a row has a `size` with several.
         shard_rows: The largest number of rows in a file.
         shard_bytes: A file with more bytes of thumbnails gets no further rows.
         compression: The codec of Parquet. Thumbnails hardly become smaller, all other columns do.
 
+    Raises:
+        FileExistsError: `path` has such files, or another process is writing there.
+        ValueError: A row has several thumbnails, but the table has a column for one.
+
     >>> results = thumbs.run(urls, sizes=[64, 256])
     >>> thumbs.parquet.write(results, "thumbnails", sizes=[64, 256])
     """
-    table, folder, counters = _arrow.schema(len(_command.size_list(sizes))), new_directory(path, PATTERN), Counters()
-    for number, shard in enumerate(_shards.groups(results, shard_rows, shard_bytes)):
-        with replacing(folder / f"part-{number:05}.parquet") as file:
-            write_file(file, _counted(shard, counters), table, compression)
+    table, counters = _arrow.schema(len(_command.size_list(sizes))), Counters()
+    counted = _counted(_arrow.fitting(results, table), counters)
+    with new_directory(path, PATTERN) as folder, _shards.until_error(counted) as rows:
+        for number, shard in enumerate(_shards.groups(rows, shard_rows, shard_bytes)):
+            with replacing(folder / f"part-{number:05}.parquet") as file:
+                write_file(file, shard, table, compression)
+        if counters.rows == 0:  # Even an empty table has its columns.
+            with replacing(folder / "part-00000.parquet") as file:
+                write_file(file, (), table, compression)
     return counters
 
 
@@ -47,7 +58,7 @@ def write_file(file: Any, results: Iterable[Result], table: Any, compression: st
             writer.write_batch(batch)
 
 
-def _counted(results: Iterable[Result], counters: Counters) -> Iterable[Result]:
+def _counted(results: Iterable[Result], counters: Counters) -> Iterator[Result]:
     for result in results:
         counters.add(result)
         yield result

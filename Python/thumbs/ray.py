@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 import ray
 import ray.data
@@ -36,6 +38,8 @@ def fetch(
     The table at `path` consists of Parquet files with a row per distinct URL: `url` (canonical), `status`, `code` and
     so on, as in `thumbs.spark.fetch`. The directory `path` appears when the table is complete. Each partition is a
     file, which outlives the actor and the node that wrote it: a partition that was written is never fetched again.
+    Until then, the files are next to `path`, in a hidden directory whose name ends in `.unfinished`; it is left there
+    only if the driver is killed.
 
     Args:
         ds: A `ray.data.Dataset`.
@@ -52,32 +56,46 @@ def fetch(
 
     Raises:
         FileExistsError: `path` exists.
+        UsageError: An option cannot be used here, such as `size` instead of `sizes`.
         IncompleteTable: The files do not have exactly one row per URL.
     """
+    _command.arguments(sizes, **options)
+    plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt)
     folder = Path(path).absolute()
-    if folder.exists():
-        raise FileExistsError(f"{folder} exists already.")
-    unfinished = _new_folder(folder.with_name(f".{folder.name}.unfinished"))
-    urls = _distinct_urls(ds, url_col)
-    count, plan = urls.count(), HostPlan(per_host, rate, hosts or {}, rows_per_salt)
-    salts = _salts(urls, plan)
-    parts = partitions or max(8, -(-count // ROWS_PER_PARTITION))
-    task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
-    placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
-    written = _write(placed, task, unfinished, actors or _processors())
-    _check(written, count, unfinished)
-    if count == 0:
-        write_empty(task, unfinished)
-    os.rename(unfinished, folder)
-    sync_directory(folder.parent)
+    with _new_folder(folder) as unfinished:
+        urls = _distinct_urls(ds, url_col)
+        count, salts = urls.count(), _salts(urls, plan)
+        parts = partitions or max(8, -(-count // ROWS_PER_PARTITION))
+        task = Fetch(_command.size_list(sizes), plan.settings(salts), {"per_host": per_host, "rate": rate, **options},
+                     uuid.uuid4().hex)
+        placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
+        written = _write(placed, task, unfinished, actors or _processors())
+        _check(written, count, unfinished)
+        if count == 0:
+            write_empty(task, unfinished)
     return ray.data.read_parquet(str(folder))
 
 
-def _new_folder(path: Path) -> Path:
-    """Creates a directory in place of what a job that was killed left there."""
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True)
-    return path
+@contextmanager
+def _new_folder(path: Path) -> Iterator[Path]:
+    """Gives a new directory next to `path`, which gets that name after the block, and is removed if the block raises.
+
+    Raises `FileExistsError` if `path` exists. If it came into being during the block, the new directory is kept.
+    """
+    if os.path.lexists(path):
+        raise FileExistsError(f"{path} exists already.")
+    unfinished = path.with_name(f".{path.name}.{uuid.uuid4().hex}.unfinished")
+    unfinished.mkdir(parents=True)
+    try:
+        yield unfinished
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    try:
+        os.rename(unfinished, path)
+    except OSError as error:
+        raise FileExistsError(f"{path} came into being during the fetch; the table is in {unfinished}.") from error
+    sync_directory(path.parent)
 
 
 def _processors() -> int:

@@ -4,17 +4,19 @@ Every machine of the cluster needs this package, with the command and pyarrow. N
 """
 from __future__ import annotations
 
+import os
+import uuid
 from functools import partial
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from . import _arrow, _command, _urls
+from . import _arrow, _command, _redaction, _urls
 from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan
 from ._spark_counters import accumulator, counters
-from ._spark_storage import partitions_on_disk
-from ._tasks import Fetch
+from ._spark_storage import check_path, partitions_on_disk, scratch
+from ._tasks import Fetch, add_hosts
 from .errors import IncompleteTable
 
 __all__ = ["accumulator", "counters", "fetch"]
@@ -41,14 +43,15 @@ def fetch(
     The columns of the results are `status`, `code`, `retryable`, `http`, `final_url`, `origin`, `width`, `height`,
     `format`, `bytes`, `thumbnail`, `attempts` and `ms`. With several sizes, `thumbnails` replaces `thumbnail`: a list
     of structs with `spec`, `width`, `height`, `format` and `data`. The table at `path` also has `url`, the canonical
-    URL.
+    URL. In place of credentials, it has `***` and a hash, which is different in each table.
 
     Args:
         df: Any DataFrame, also one of Spark Connect. It is read three times: to count, to fetch, and to join.
         url_col: Its column with the URLs. A row without a URL has the status `failed`.
         sizes: One size or several, as in `thumbs.run`.
         path: Where the table is written, on storage that all machines share. The URLs of each task are kept next to it
-            while they are fetched, in a directory whose name ends in `.thumbs-urls`. Spark Connect leaves it there.
+            while they are fetched, with their credentials, in a directory whose name ends in `.thumbs-urls`. Spark
+            Connect leaves it there.
         table_format: `parquet`, or `delta`. The default is Delta in a session with its extension, else parquet.
         mode: `error` if `path` may not exist yet, or `overwrite`.
         prefix: Goes before the names of the result columns, in case `df` has columns of these names.
@@ -61,30 +64,41 @@ def fetch(
         options: Options of `thumbs worker`, such as `format="webp"` or `cache_dir="/tmp/cache"`.
 
     Raises:
-        ValueError: A column is missing or has a name twice, or Spark's speculation is on, which fetches images twice.
+        FileExistsError: `path` exists, and `mode` is `error`.
+        OSError: Nothing can be created next to `path`.
+        UsageError: An option cannot be used here, such as `size` instead of `sizes`.
+        ValueError: A column is missing or has a name twice, `path` is read by `df` and would be overwritten, or Spark's
+            speculation is on, which fetches images twice.
         IncompleteTable: The written table does not have exactly one row per URL.
     """
+    path, sizes = os.fspath(path).rstrip("/"), _command.size_list(sizes)
+    _command.arguments(sizes, **options)
     _check(df, url_col, prefix, sizes)
-    plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt)
-    urls = _distinct_urls(df, url_col)
-    count, salts = _count(urls, plan)
-    placed = _place(urls, salts, partitions or _partitions(count))
-    task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options})
+    plan, seed = HostPlan(per_host, rate, hosts or {}, rows_per_salt), uuid.uuid4().hex
+    check_path(df, path, mode)
     table_format = table_format or _default_format(df.sparkSession)
-    with partitions_on_disk(placed, f"{path.rstrip('/')}.thumbs-urls") as stored:
-        fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
-        fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(path)
-        table, rows = df.sparkSession.read.format(table_format).load(path), stored.count()
-    if table.count() != rows:
-        raise IncompleteTable(f"{path} has {table.count()} rows for {rows} URLs.")
-    return _join(df, url_col, table, prefix)
+    with scratch(df.sparkSession, path) as folder:
+        urls = _distinct_urls(df, url_col)
+        count, salts = _count(urls, plan)
+        task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options}, seed)
+        with partitions_on_disk(_place(urls, salts, partitions or _partitions(count)), folder) as stored:
+            fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
+            fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(path)
+            table, rows = df.sparkSession.read.format(table_format).load(path), stored.count()
+    written = table.count()
+    if written != rows:
+        raise IncompleteTable(f"{path} has {written} rows for {rows} URLs.")
+    return _join(df, url_col, table, prefix, seed)
 
 
 def _check(df: DataFrame, url_col: str, prefix: str, sizes: _command.Sizes) -> None:
     if url_col not in df.columns:
         raise ValueError(f"There is no column {url_col}; there are {', '.join(df.columns)}.")
     new = {prefix + name for name in _arrow.schema(len(_command.size_list(sizes))).names if name != "url"}
-    both = sorted(new.intersection(df.columns))
+    taken = {name.lower() for name in df.columns}
+    both = sorted(name for name in new if name.lower() in taken)
+    if _KEY in taken:
+        raise ValueError(f"The DataFrame has a column {_KEY}, which is needed for the join; rename it.")
     if both:
         raise ValueError(f"The DataFrame already has a column {both[0]}; give a prefix, such as prefix=\"thumbs_\".")
     if str(df.sparkSession.conf.get("spark.speculation", "false")).lower() == "true":
@@ -94,25 +108,33 @@ def _check(df: DataFrame, url_col: str, prefix: str, sizes: _command.Sizes) -> N
 
 def _distinct_urls(df: DataFrame, url_col: str) -> DataFrame:
     """Returns a DataFrame with the distinct keys of the URLs, and their hosts."""
-    key, host = _key_and_host(F.col(f"`{url_col}`").cast("string"))
-    return df.select(key.alias("url"), host.alias("host")).distinct()
+    return df.select(_key(_text(url_col)).alias("url")).distinct().mapInArrow(add_hosts, "url string, host string")
 
 
-def _key_and_host(url: Column) -> "tuple[Column, Column]":
-    """Returns the columns that `_urls.key_and_host` computes."""
+def _text(column: str) -> Column:
+    return F.col("`" + column.replace("`", "``") + "`").cast("string")
+
+
+def _key(url: Column) -> Column:
+    """Returns the column that `_urls.key` computes."""
     def part(group: int) -> Column:
         return F.regexp_extract(url, rf"\A{_urls.PLAIN}\z", group)
 
-    scheme, host, port, path = F.lower(part(1)), F.lower(part(2)), part(3), part(4)
+    scheme, host, port, path = F.lower(part(1)), F.lower(part(2)), F.regexp_replace(part(3), _urls.ZEROS, ":"), part(4)
     is_default = F.lit(False)
     for name, ports in _urls.DEFAULT_PORTS.items():
         is_default = is_default | (scheme == name) & port.isin(*ports)
     authority = F.concat(host, F.when(is_default, "").otherwise(port))
     whole = F.concat(scheme, F.lit("://"), authority, F.when(path.startswith("/"), "").otherwise("/"), path)
-    other_host = F.lower(F.regexp_extract(url, rf"\A{_urls.ANY_HOST}", 1))
-    is_plain = scheme != ""
-    return (F.coalesce(F.when(is_plain, whole).otherwise(url), F.lit("")),
-            F.coalesce(F.when(is_plain, authority).otherwise(other_host), F.lit("")))
+    return F.coalesce(F.when(scheme != "", whole).otherwise(url), F.lit(""))
+
+
+def _stored(key: Column, seed: str) -> Column:
+    """Returns the column that `_urls.stored` computes."""
+    may_have_user = key.contains("@") & ~key.rlike(rf"\A{_redaction.WITHOUT_USER}\z")
+    digits = F.substring(F.sha2(F.concat(F.lit(seed), key).cast("binary"), 256), 1, _urls.HASH_DIGITS)
+    scheme, end = F.regexp_extract(key, r"\A[A-Za-z]+://", 0), F.regexp_extract(key, r"@[^@]*\z", 0)
+    return F.when(may_have_user, F.concat(scheme, F.lit(_redaction.MARK), digits, end)).otherwise(key)
 
 
 def _count(urls: DataFrame, plan: HostPlan) -> "tuple[int, Dict[str, int]]":
@@ -157,7 +179,7 @@ def _default_format(spark: SparkSession) -> str:
     return "delta" if "DeltaSparkSessionExtension" in extensions else "parquet"
 
 
-def _join(df: DataFrame, url_col: str, table: DataFrame, prefix: str) -> DataFrame:
-    key, _ = _key_and_host(F.col(f"`{url_col}`").cast("string"))
+def _join(df: DataFrame, url_col: str, table: DataFrame, prefix: str, seed: str) -> DataFrame:
+    key = _stored(_key(_text(url_col)), seed)
     names: List[Column] = [F.col(name).alias(_KEY if name == "url" else prefix + name) for name in table.columns]
     return df.withColumn(_KEY, key).join(table.select(*names), _KEY, "left").drop(_KEY)

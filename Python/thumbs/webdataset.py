@@ -6,12 +6,13 @@ import json
 import tarfile
 from typing import IO, Any, Dict, Iterable, Iterator, Tuple
 
-from . import _shards
+from . import _redaction, _shards
 from ._files import PathLike, new_directory, replacing
 from .counters import Counters
 from .result import Result
 
 PATTERN = "*.tar"
+FAILED = "failed.jsonl"
 EXTENSIONS = {"jpeg": "jpg"}
 
 
@@ -23,19 +24,26 @@ def write(
     Each row with thumbnails is a sample. Its key is its position in the input, such as `000000012`, and its members are
     `000000012.jpg`, or `000000012.64x64.jpg` and so on if it has several sizes, and `000000012.json` with the fields of
     the report and, in `row`, the row as far as JSON can hold it. Rows without thumbnails are lines in `failed.jsonl`,
-    with the same fields. A file gets its name when it is complete, so every file is valid, even after a kill.
+    with the same fields. User and password of URLs, and the values of the row's `headers`, are replaced by `***`.
+
+    A file gets its name when it is complete, so every file is valid, even after a kill. An error of `results` is raised
+    when the results before it are in complete files.
 
     Args:
         results: The results of `thumbs.run`.
-        path: A directory, which is created. It may not have tar files yet.
+        path: A directory, which is created. It may not have such files yet, and no other process may write there.
         shard_rows: The largest number of samples in a file.
         shard_bytes: A file with more bytes of thumbnails gets no further samples.
 
+    Raises:
+        FileExistsError: `path` has such files, or another process is writing there.
+
     >>> thumbs.webdataset.write(thumbs.run(urls), "dataset")
     """
-    folder, counters = new_directory(path, PATTERN), Counters()
-    with replacing(folder / "failed.jsonl") as failed:
-        samples = _successful(results, counters, failed)
+    counters = Counters()
+    with new_directory(path, PATTERN, FAILED) as folder, _shards.until_error(results) as rows, \
+            replacing(folder / FAILED) as failed:
+        samples = _successful(rows, counters, failed)
         for number, shard in enumerate(_shards.groups(samples, shard_rows, shard_bytes)):
             with replacing(folder / f"{number:05}.tar") as file:
                 _write_shard(file, shard)
@@ -70,4 +78,5 @@ def _members(result: Result) -> Iterator[Tuple[str, bytes]]:
 
 def _description(result: Result) -> bytes:
     report: Dict[str, Any] = {name: value for name, value in result.report.items() if name not in ("id", "bodies")}
-    return json.dumps({**report, "index": result.index, "row": result.row}, default=str).encode()
+    row = _redaction.row(result.row, result.url)
+    return json.dumps({**_redaction.plain(report), "index": result.index, "row": row}, allow_nan=False).encode()
