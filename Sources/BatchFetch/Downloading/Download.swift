@@ -5,8 +5,11 @@ public import HTTPTypes
 public struct Download: Sendable {
   /// Status and header fields.
   public var response: HTTPResponse
-  /// The body of a 200 response, after content decoding. Bodies of other responses are not kept.
+  /// The body of a 200 response, after content decoding. Bodies of other responses are not kept. Empty if
+  /// the body is in a file.
   public var body: [UInt8]
+  /// The file with the body; nil for a body in memory.
+  public var file: DownloadedFile?
   /// The URL that responded, after redirects, without credentials; nil if it is the one requested.
   public var finalURL: String?
   /// The redirects that were followed, in order.
@@ -28,6 +31,9 @@ public struct Download: Sendable {
 }
 
 extension Download {
+  /// The length of the body in bytes, in memory or in a file.
+  public var length: Int { file?.length ?? body.count }
+
   /// The head of the response, as the transport delivered it.
   var head: TransferHead {
     TransferHead(response: response, finalURL: finalURL, redirects: redirects, isCacheable: isCacheable)

@@ -18,6 +18,7 @@ final class DownloadContext: Sendable {
   /// Runs the completions, never on the transport's thread and never inside a call to `cancel`.
   let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
   let queue: TransferQueue
+  let parts = PartFiles()
   let retry: RetryPolicy
   let files: FileAccess
   let limits: TransferLimits
@@ -59,7 +60,15 @@ final class DownloadContext: Sendable {
   }
 
   /// Returns the limits of one attempt.
-  func limits(of request: DownloadRequest) -> TransferLimits { request.isRobotsFile ? limits.forRobotsFile : limits }
+  func limits(of request: DownloadRequest) -> TransferLimits {
+    if request.isRobotsFile { return limits.forRobotsFile }
+    return request.limits?.inRange ?? (request.part == nil ? limits : limits.forFiles)
+  }
+
+  /// Returns the file at `path` that `request` is downloaded to.
+  func target(of request: DownloadRequest, _ path: String, _ expected: ExpectedFile) -> FileTarget {
+    FileTarget(path: path, request: request.fileIdentity(transport.variant(of: request.source)), expected: expected)
+  }
 
   /// Prepares a transfer from `source`. `completion` is called exactly once, from any thread.
   func prepare(for source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {

@@ -124,12 +124,14 @@ extension DownloadJob.State {
     _ turn: DownloadState.Turn, requestedAt: Date, in context: DownloadContext
   ) -> Start? {
     guard let request, let trail, let attempt = machine.attempt(in: turn) else { return nil }
+    let partial = attempt.partial ?? request.part?.takeEarlier()
+    if attempt.partial == nil, let partial { request.part?.noteResumed(partial.body.count) }
     assembler = ResponseAssembler(
-      maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: attempt.partial,
-      requestedAt: requestedAt)
+      maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: partial,
+      body: request.part.map { ReceivedBody($0.makeWriter()) } ?? ReceivedBody(), requestedAt: requestedAt)
     inspections = InspectionPace()
     started = .now
-    return Start(request: request, trail: trail, partial: attempt.partial, elapsed: elapsed)
+    return Start(request: request, trail: trail, partial: partial, elapsed: elapsed)
   }
 
   /// Keeps the result of an attempt, unless a pause has interrupted it.
@@ -144,7 +146,7 @@ extension DownloadJob.State {
   ) throws(FetchFailure) -> (due: (DownloadProgress, DownloadRequest)?, DownloadRequest.Inspection?) {
     guard try assembler?.receive(bytes: bytes) == true, let request else { return (nil, nil) }
     let progress = DownloadProgress(
-      attempt: machine.attempts, received: assembler?.body.count ?? 0, total: assembler?.total)
+      attempt: machine.attempts, received: assembler?.count ?? 0, total: assembler?.total)
     let isInspectionDue = inspections.isDue(at: progress.received)
     let isDue = throttle.record(progress, now: elapsed)
     return (isDue ? (progress, request) : nil, isInspectionDue ? request.inspection : nil)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 internal import Synchronization
 
 /// One download and all its attempts, for all callers of one key. Carries out what its ``DownloadState`` decides: takes
@@ -80,8 +81,33 @@ final class DownloadJob: Sendable {
     case .none, .rest, .backOff, .setPriority: break
     case .enqueue(let turn): enqueue(turn)
     case .cancelTransfer: if let round = effects.round { transfer.cancel(round) }
-    case .finish: context.ended(self, request, download(result ?? .failure(.cancelled)))
+    case .finish: finish(request, result ?? .failure(.cancelled))
     case .abort: transfer.cancel()
+    }
+  }
+
+  private func finish(_ request: DownloadRequest, _ result: Result<ResponseAssembler.Response, FetchFailure>) {
+    guard let part = request.part else { return context.ended(self, request, download(result)) }
+    // Checking a file takes time, and the thread that ends transfers has others to serve.
+    context.callbacks.async { [self] in context.ended(self, request, download(result, in: part)) }
+  }
+
+  private func download(
+    _ result: Result<ResponseAssembler.Response, FetchFailure>, in part: PartFile
+  ) -> Result<Download, FetchFailure> {
+    download(result).flatMap { download in
+      guard case .success(let response) = result, response.head.response.status == .ok else {
+        return .failure(ResponseDecision.failure(of: download, now: context.now()))
+      }
+      do throws(FetchFailure) {
+        var complete = download
+        complete.file = try part.commit(length: response.body.count)
+        return .success(complete)
+      } catch {
+        var failure = error
+        (failure.head, failure.attempts) = (download.head, download.attempts)
+        return .failure(failure)
+      }
     }
   }
 
@@ -91,7 +117,7 @@ final class DownloadJob: Sendable {
     let (attempts, first) = state.withLock { ($0.machine.attempts, $0.machine.firstAttempt ?? created) }
     return result.map { response in
       Download(
-        response: response.head.response, body: response.body, finalURL: response.head.finalURL,
+        response: response.head.response, body: response.body.bytes, finalURL: response.head.finalURL,
         redirects: response.head.redirects, isCacheable: response.head.isCacheable,
         isTargetReused: response.head.isTargetReused,
         requestedAt: response.requestedAt, respondedAt: response.respondedAt, attempts: attempts,

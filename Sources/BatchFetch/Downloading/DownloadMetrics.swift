@@ -25,7 +25,7 @@ final class DownloadMetrics: Sendable {
       let status = download.response.status.code
       guard status < 400 else { return counter(of: .http(status)).increment() }
       done.increment()
-      bytes.increment(by: download.body.count)
+      bytes.increment(by: download.length)
       time.record(download.elapsed)
     case .failure(let failure): counter(of: failure.code).increment()
     }

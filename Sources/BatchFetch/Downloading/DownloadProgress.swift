@@ -32,7 +32,7 @@ extension DownloadProgress {
   /// Returns the final progress of a download; nil if it has no body.
   static func complete(_ result: Result<Download, FetchFailure>) -> DownloadProgress? {
     guard case .success(let download) = result, download.response.status == .ok else { return nil }
-    let count = download.body.count
+    let count = download.length
     return DownloadProgress(attempt: download.attempts, received: count, total: count)
   }
 }

@@ -27,6 +27,12 @@ public struct DownloadRequest: Sendable {
   /// The milestones to wait for before the download begins. Until then it occupies no place in a queue. Default: none.
   public var after: [Milestone] = []
 
+  /// The deadlines and limits of one attempt. Default nil: those of the downloader, without a limit of length and total
+  /// time for a download into a file.
+  public var limits: TransferLimits?
+
+  /// The file for the body; nil to keep it in memory.
+  var part: PartFile?
   /// The target of a redirect that need not be requested, because the caller has a fresh copy; nil for none. The
   /// response is then a 304 (Not Modified) with ``TransferHead/isTargetReused``.
   var freshTarget: String?
@@ -51,13 +57,17 @@ public struct DownloadRequest: Sendable {
     let headerFields: HTTPFields
     let freshTarget: String?
     let isRobotsFile: Bool
+    let limits: TransferLimits?
+    let file: FileTarget?
 
     /// Hashes the source only, which nearly always differs: hashing fields costs more than comparing them.
     func hash(into hasher: inout Hasher) { hasher.combine(source) }
   }
 
   var key: Key {
-    Key(source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile)
+    Key(
+      source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile, limits: limits,
+      file: part?.target)
   }
 
   /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which

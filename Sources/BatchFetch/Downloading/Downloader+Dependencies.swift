@@ -42,7 +42,7 @@ extension Downloader {
     wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) { () throws(FetchFailure) in ready }
   }
 
-  private func wait(
+  func wait(
     _ caller: DownloadCaller, for milestones: [Milestone], demand: Demand,
     _ request: @escaping DownloadCaller.DeferredRequest
   ) {
@@ -77,7 +77,7 @@ extension DownloadContext {
 extension DownloadRequest {
   /// Separates the request from its milestones. A request must not keep the milestones that it waits for: one that
   /// nobody else can reach anymore must be released, and so count as reached.
-  fileprivate func withoutMilestones() -> (ready: DownloadRequest, milestones: [Milestone]) {
+  func withoutMilestones() -> (ready: DownloadRequest, milestones: [Milestone]) {
     var ready = self
     ready.after = []
     return (ready, after)

@@ -10,29 +10,37 @@ struct PartialDownload: Sendable {
   /// The head of the response that the bytes are from, with status 200.
   let head: TransferHead
   /// The bytes received so far, never empty.
-  let bytes: [UInt8]
+  let body: ReceivedBody
   /// The value of `If-Range`.
   let validator: String
   /// The length of the whole body; nil if the server did not declare it.
   let total: Int?
 
   /// Returns nil if the rest cannot be requested.
-  init?(head: TransferHead, bytes: [UInt8]) {
-    let fields = head.response.headerFields
-    guard head.response.status == .ok, !bytes.isEmpty, fields[.contentEncoding] == nil,
-      fields[.acceptRanges]?.trimmed.lowercased() != "none", let validator = fields.strongValidator
-    else { return nil }
+  init?(head: TransferHead, body: ReceivedBody) {
+    guard body.count > 0, let validator = Self.validator(of: head) else { return nil }
     let total = head.declaredLength
     // The body is complete although the attempt failed: there is no rest to request.
-    if let total, bytes.count >= total { return nil }
+    if let total, body.count >= total { return nil }
     self.head = head
-    self.bytes = bytes
+    self.body = body
     self.validator = validator
     self.total = total
   }
 
+  /// Returns true if the rest of an interrupted body of this response can be requested.
+  static func isResumable(_ head: TransferHead) -> Bool { validator(of: head) != nil }
+
+  private static func validator(of head: TransferHead) -> String? {
+    let fields = head.response.headerFields
+    guard head.response.status == .ok, fields[.contentEncoding] == nil,
+      fields[.acceptRanges]?.trimmed.lowercased() != "none"
+    else { return nil }
+    return fields.strongValidator
+  }
+
   /// The header fields that request the rest.
-  var requestFields: HTTPFields { [.range: "bytes=\(bytes.count)-", .ifRange: validator] }
+  var requestFields: HTTPFields { [.range: "bytes=\(body.count)-", .ifRange: validator] }
 
   /// The part of the body that a 206 response contains.
   struct Continuation {
@@ -47,7 +55,7 @@ struct PartialDownload: Sendable {
   /// Returns the position of a 206 response in this body; nil if it is not the missing rest.
   func continuation(by head: TransferHead) -> Continuation? {
     let fields = head.response.headerFields
-    guard let range = fields[.contentRange].flatMap({ ContentRange($0) }), range.first == bytes.count,
+    guard let range = fields[.contentRange].flatMap({ ContentRange($0) }), range.first == body.count,
       fields[.contentEncoding] == nil, head.finalURL == self.head.finalURL, isSameRepresentation(fields),
       total == nil || range.total == nil || range.total == total
     else { return nil }

@@ -10,7 +10,7 @@ struct ResponseAssembler {
   /// A complete response.
   struct Response: Sendable {
     var head: TransferHead
-    var body: [UInt8] = []
+    var body: ReceivedBody
     var requestedAt: Date
     var respondedAt: Date
   }
@@ -30,6 +30,8 @@ struct ResponseAssembler {
   private let keepsStart: Bool
   /// The bytes of an earlier attempt, until a response replaces them.
   private var partial: PartialDownload?
+  /// The empty body of the next response.
+  private let empty: ReceivedBody
   private let requestedAt: Date
   private var response: Response?
   /// The part of the body that a 206 contains.
@@ -45,29 +47,36 @@ struct ResponseAssembler {
   ///   - maxBytes: The maximum length of the body, in bytes.
   ///   - keepsStart: True to cut off a larger body instead of failing with `too_large_bytes`.
   ///   - partial: The bytes that the server should continue.
+  ///   - body: The empty body, in memory by default.
   ///   - requestedAt: The time of the request.
-  init(maxBytes: Int, keepsStart: Bool = false, continuing partial: PartialDownload?, requestedAt: Date) {
+  init(
+    maxBytes: Int, keepsStart: Bool = false, continuing partial: PartialDownload?, body: ReceivedBody = ReceivedBody(),
+    requestedAt: Date
+  ) {
     self.maxBytes = maxBytes
     self.keepsStart = keepsStart
     self.partial = partial
+    empty = body
     self.requestedAt = requestedAt
   }
 
   /// Adds the head of the response.
   mutating func receive(head: TransferHead, at date: Date) throws(FetchFailure) {
-    response = Response(head: head, requestedAt: requestedAt, respondedAt: date)
+    response = Response(head: head, body: empty, requestedAt: requestedAt, respondedAt: date)
     total = head.declaredLength
     switch (head.response.status, partial) {
     case (.partialContent, let partial?): try join(partial, head)
     case (.rangeNotSatisfiable, .some): isRangeRefused = true
-    case (.ok, _): partial = nil
+    case (.ok, _):
+      partial = nil
+      try response?.body.begin(head)
     default: break
     }
     guard isBodyKept else { return }
     let expected = total ?? 0
     if expected > maxBytes, !keepsStart { throw tooLarge }
     // A server may declare any length. Memory is reserved only up to a plausible one.
-    response?.body.reserveCapacity(max(0, min(expected, maxBytes, Self.maxReserve)))
+    response?.body.reserve(max(0, min(expected, maxBytes, Self.maxReserve)))
   }
 
   /// Adds bytes of the body. Returns false if they are not needed: the body of an error response, or a partial response
@@ -79,14 +88,17 @@ struct ResponseAssembler {
       if isCutShort { throw FetchFailure(.tooLargeBytes, "The rest of the body is not needed.") }
       return false
     }
-    response?.body.append(contentsOf: bytes)
-    if body.count > maxBytes { throw tooLarge }
-    if let continuation, body.count > continuation.end { throw refuseRange() }
+    try response?.body.append(bytes)
+    if count > maxBytes { throw tooLarge }
+    if let continuation, count > continuation.end { throw refuseRange() }
     return true
   }
 
-  /// The body so far, including the bytes of earlier attempts.
-  var body: [UInt8] { response?.body ?? [] }
+  /// The body in memory so far, including the bytes of earlier attempts.
+  var body: [UInt8] { response?.body.bytes ?? [] }
+
+  /// The length of the body so far, in memory or in a file.
+  var count: Int { response?.body.count ?? 0 }
 
   /// Ends the attempt, with the failure of the transfer if it had one.
   mutating func finish(_ failure: FetchFailure?) -> AttemptOutcome {
@@ -98,12 +110,12 @@ struct ResponseAssembler {
       return .ended(.success(response), kept: partial)
     }
     failure?.head = response?.head
-    let kept = response.flatMap { PartialDownload(head: $0.head, bytes: $0.body) } ?? partial
+    let kept = response.flatMap { PartialDownload(head: $0.head, body: $0.body) } ?? partial
     return .ended(.failure(failure ?? .noResponse), kept: kept)
   }
 
   private var isCutShort: Bool {
-    unkeptBytes > TransferLimits.maxUnwantedBytes || (keepsStart && body.count > maxBytes)
+    unkeptBytes > TransferLimits.maxUnwantedBytes || (keepsStart && count > maxBytes)
   }
 
   private var isBodyKept: Bool { response?.head.response.status == .ok }
@@ -111,7 +123,7 @@ struct ResponseAssembler {
   private mutating func join(_ partial: PartialDownload, _ head: TransferHead) throws(FetchFailure) {
     guard let continuation = partial.continuation(by: head) else { throw refuseRange() }
     response?.head = continuation.head
-    response?.body = partial.bytes
+    response?.body = partial.body.continued(by: empty)
     self.continuation = continuation
     total = continuation.total
     self.partial = nil
@@ -125,7 +137,10 @@ struct ResponseAssembler {
   /// Returns the failure of a response that ended too early or has no body.
   private func shortfall(of response: Response?) -> FetchFailure? {
     guard let response, [.ok, .noContent].contains(response.head.response.status) else { return nil }
-    if response.body.isEmpty { return FetchFailure(.emptyBody, "The response has no body.") }
+    // A file may be empty.
+    if response.body.count == 0, response.body.writer == nil || total ?? 1 > 0 {
+      return FetchFailure(.emptyBody, "The response has no body.")
+    }
     if let continuation, response.body.count < continuation.total {
       return FetchFailure(.image(.truncated), "The server sent only part of the missing bytes.")
     }

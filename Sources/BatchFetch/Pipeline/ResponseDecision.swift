@@ -52,7 +52,8 @@ enum ResponseDecision {
     return .stale(image)
   }
 
-  private static func failure(of download: Download, now: Date) -> FetchFailure {
+  /// Returns the failure of a download whose response has another status than 200.
+  static func failure(of download: Download, now: Date) -> FetchFailure {
     let status = download.response.status
     let reason = status.reasonPhrase.isEmpty ? "" : " (\(status.reasonPhrase))"
     var failure = FetchFailure(

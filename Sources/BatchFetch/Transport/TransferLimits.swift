@@ -25,6 +25,13 @@ public struct TransferLimits: Hashable, Sendable {
   /// Creates the default limits.
   public init() {}
 
+  /// The limits of a download into a file: of any length, and for any time, as long as it keeps coming.
+  var forFiles: TransferLimits {
+    var limits = self
+    (limits.total, limits.maxBytes) = (ClosedRange.waiting.upperBound, .max)
+    return limits
+  }
+
   /// The limits with every value clamped to its range. libcurl would take some values outside as no limit at all.
   var inRange: TransferLimits {
     var limits = self

@@ -26,7 +26,7 @@ import Testing
 
     mutating func attempt(in turn: DownloadState.Turn?) -> String {
       guard let turn, let attempt = machine.attempt(in: turn) else { return "refused" }
-      return "attempt \(machine.attempts)" + (attempt.partial.map { " from \($0.bytes.count)" } ?? "")
+      return "attempt \(machine.attempts)" + (attempt.partial.map { " from \($0.body.bytes.count)" } ?? "")
     }
 
     mutating func end(_ result: DownloadState.AttemptResult) -> String {
@@ -256,6 +256,6 @@ extension PartialDownload {
   ) -> PartialDownload? {
     PartialDownload(
       head: TransferHead(response: HTTPResponse(status: .ok, headerFields: fields), finalURL: finalURL),
-      bytes: Array((0..<count).map { UInt8(truncatingIfNeeded: $0) }))
+      body: ReceivedBody((0..<count).map { UInt8(truncatingIfNeeded: $0) }))
   }
 }

@@ -36,7 +36,7 @@ import Testing
 
   @Test func `A download without bytes, or with another status than 200, is not kept`() {
     #expect(PartialDownload.sample(count: 0) == nil)
-    #expect(PartialDownload(head: head(404, [.eTag: "\"1\""]), bytes: [1]) == nil)
+    #expect(PartialDownload(head: head(404, [.eTag: "\"1\""]), body: ReceivedBody([1])) == nil)
   }
 
   @Test func `A 206 with the missing bytes continues the body, and the header fields are merged`() throws {

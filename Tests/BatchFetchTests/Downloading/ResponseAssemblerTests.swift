@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  private func describe(_ kept: PartialDownload?) -> String { kept.map { ", kept \($0.bytes.count)" } ?? "" }
+  private func describe(_ kept: PartialDownload?) -> String { kept.map { ", kept \($0.body.count)" } ?? "" }
 
   private let tagged: HTTPFields = [.eTag: "\"1\"", .contentLength: "100"]
 

@@ -1,0 +1,14 @@
+public import Foundation
+public import ImageCache
+
+/// A file that a download has written.
+public struct DownloadedFile: Hashable, Sendable {
+  /// The file.
+  public let url: URL
+  /// The length in bytes.
+  public let length: Int
+  /// The SHA-256 digest, computed from what is on disk.
+  public let digest: BodyDigest
+  /// The bytes that an earlier process, or an earlier download to the same file, had received.
+  public let resumed: Int
+}

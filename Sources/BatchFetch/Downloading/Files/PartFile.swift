@@ -1,0 +1,167 @@
+internal import Foundation
+internal import ImageCache
+internal import Synchronization
+
+/// The file `NAME.part`, in which a download grows until it is complete and renamed. With `NAME.part.json`, a later
+/// process continues it.
+///
+/// A lock keeps other processes away. In this process, only the latest writer may write: a transfer that was canceled
+/// may still deliver bytes while the next one has begun.
+final class PartFile: Sendable {
+  private struct State {
+    /// The number of the latest writer.
+    var writer = 0
+    /// The bytes of an earlier process, until a transfer continues or replaces them.
+    var earlier: PartDownload?
+    var resumed = 0
+    var isCommitted = false
+  }
+
+  /// The bytes and the head that an earlier process has left.
+  private struct PartDownload {
+    let head: TransferHead
+    let count: Int
+  }
+
+  let target: FileTarget
+  private let descriptor: Int32
+  private let state: Mutex<State>
+
+  /// Opens or creates the file.
+  ///
+  /// - Throws: `output_conflict` if another process or download has it, `output_failed` or `output_unavailable` if it
+  ///   cannot be opened.
+  init(_ target: FileTarget) throws(FetchFailure) {
+    let descriptor = open(target.partPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw FetchFailure(errno, "cannot be created", target.partPath) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw FetchFailure(.outputConflict, "\(target.partPath) is being written by another download.")
+    }
+    (self.target, self.descriptor) = (target, descriptor)
+    let count = Int(lseek(descriptor, 0, SEEK_END))
+    let record = count > 0 ? PartRecord(path: target.recordPath, request: target.request) : nil
+    state = Mutex(State(earlier: record.map { PartDownload(head: $0.head, count: count) }))
+  }
+
+  deinit { close(descriptor) }
+
+  var isCommitted: Bool { state.withLock { $0.isCommitted } }
+
+  /// The permission to write, until there is a later writer.
+  struct Writer: Sendable {
+    let file: PartFile
+    fileprivate let number: Int
+
+    /// Removes all bytes, and begins with those of the response `head`.
+    func restart(_ head: TransferHead) throws(FetchFailure) { try file.restart(head, by: number) }
+
+    /// Writes bytes at `offset`, and removes what was behind it.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FetchFailure) {
+      try file.write(bytes, at: offset, by: number)
+    }
+  }
+
+  /// Returns a new writer. The earlier ones may not write any more.
+  func makeWriter() -> Writer {
+    let number = state.withLock { state in
+      state.writer += 1
+      return state.writer
+    }
+    return Writer(file: self, number: number)
+  }
+
+  /// Returns the bytes of an earlier process once, if the rest can be requested.
+  func takeEarlier() -> PartialDownload? {
+    guard let earlier = state.withLock({ $0.earlier.take() }) else { return nil }
+    return PartialDownload(head: earlier.head, body: ReceivedBody(makeWriter(), count: earlier.count))
+  }
+
+  /// Notes that the first `count` bytes were there before this download.
+  func noteResumed(_ count: Int) { state.withLock { $0.resumed = count } }
+
+  private func restart(_ head: TransferHead, by writer: Int) throws(FetchFailure) {
+    try exclusively(writer) { state throws(FetchFailure) in
+      (state.resumed, state.earlier) = (0, nil)
+      // In this order: a record must never describe bytes of another response.
+      unlink(target.recordPath)
+      guard ftruncate(descriptor, 0) == 0 else { throw FetchFailure(errno, "cannot be written", target.partPath) }
+      guard PartialDownload.isResumable(head) else { return }
+      // Without a record, a later process starts over.
+      try? PartRecord(request: target.request, head: head).write(to: target.recordPath)
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, by writer: Int) throws(FetchFailure) {
+    try exclusively(writer) { _ throws(FetchFailure) in
+      var count = 0
+      while count < bytes.count {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
+        let written = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + count))
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw FetchFailure(errno, "cannot be written", target.partPath) }
+        count += written
+      }
+    }
+  }
+
+  private func exclusively(
+    _ writer: Int, _ body: (inout State) throws(FetchFailure) -> Void
+  ) throws(FetchFailure) {
+    try state.withLock { state throws(FetchFailure) in
+      guard state.writer == writer, !state.isCommitted else { throw .cancelled }
+      try body(&state)
+    }
+  }
+
+  /// Checks the file of `length` bytes, and gives it its name. Reads all of it, and waits for the disk.
+  ///
+  /// - Throws: `hash_mismatch` if it is not the expected one: then it is removed, and the next download starts over.
+  func commit(length: Int) throws(FetchFailure) -> DownloadedFile {
+    try state.withLock { state throws(FetchFailure) in
+      guard ftruncate(descriptor, off_t(length)) == 0 else {
+        throw FetchFailure(errno, "cannot be written", target.partPath)
+      }
+      let digest = try digest(length)
+      do throws(FetchFailure) {
+        try target.expected.check(digest, length: length)
+      } catch {
+        unlink(target.recordPath)
+        ftruncate(descriptor, 0)
+        unlink(target.partPath)
+        throw error
+      }
+      guard fsync(descriptor) == 0, rename(target.partPath, target.path) == 0 else {
+        throw FetchFailure(errno, "cannot be written", target.path)
+      }
+      state.isCommitted = true
+      unlink(target.recordPath)
+      return DownloadedFile(
+        url: URL(filePath: target.path), length: length, digest: digest, resumed: state.resumed)
+    }
+  }
+
+  private func digest(_ length: Int) throws(FetchFailure) -> BodyDigest {
+    let stream = DigestStream()
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    var offset = 0
+    while offset < length {
+      let count = pread(descriptor, &chunk, min(chunk.count, length - offset), off_t(offset))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw FetchFailure(errno, "cannot be read", target.partPath) }
+      chunk.withUnsafeBytes { stream.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      offset += count
+    }
+    guard let digest = stream.finish() else { throw FetchFailure(ENOMEM, "cannot be checked", target.partPath) }
+    return digest
+  }
+}
+
+extension FetchFailure {
+  /// Creates the failure of a system call about the file at `path`.
+  fileprivate init(_ code: Int32, _ reason: String, _ path: String) {
+    let isTemporary = [ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM].contains(code)
+    self.init(
+      isTemporary ? .outputUnavailable : .outputFailed, "\(path) \(reason): \(String(cString: strerror(code))).")
+  }
+}
