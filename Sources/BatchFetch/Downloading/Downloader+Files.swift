@@ -14,7 +14,8 @@ extension Downloader {
   /// that serves all transfers: use a separate downloader if the disk may be slower than the network.
   ///
   /// ```swift
-  /// let token = downloader.download(request, to: URL(filePath: "package.tar"), expecting: ExpectedFile(digest: digest)) {
+  /// let file = URL(filePath: "package.tar")
+  /// let token = downloader.download(request, to: file, expecting: ExpectedFile(digest: digest)) {
   ///   print($0.map { $0.file?.length })
   /// }
   /// ```
