@@ -18,7 +18,7 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
+.PHONY: run test test-examples test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
   test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz fuzz-libraries \
   bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint structure build \
   build-traits release install install-files uninstall dist image clean setup
@@ -31,11 +31,16 @@ run: setup
 ## Runs all tests, with real servers, and the examples of the libraries.
 test: setup
 	$(SERVERS) $(SWIFT) test
-	$(SWIFT) build --package-path Examples/LibraryCall
+	$(MAKE) test-examples
+
+EXAMPLES := --package-path Examples/LibraryCall
+## Builds and runs the examples of the libraries.
+test-examples: setup
+	$(SWIFT) build $(EXAMPLES)
 	for example in LibraryCall TableOfIcons; do \
-	  python3 Examples/serve.py $(SWIFT) run --skip-build --package-path Examples/LibraryCall $$example \
-	    Examples/apps.plist || exit 1; \
+	  python3 Examples/serve.py $(SWIFT) run --skip-build $(EXAMPLES) $$example Examples/apps.plist || exit 1; \
 	done
+	python3 -B Examples/packages.py "$$($(SWIFT) build $(EXAMPLES) --show-bin-path)/PackageDownloader"
 
 # Optimizes C in a debug build.
 FAST_C := -Xcc -O1

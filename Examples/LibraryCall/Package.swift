@@ -12,6 +12,7 @@ let package = Package(
   targets: [
     .executableTarget(name: "LibraryCall", dependencies: libraries),
     .executableTarget(name: "TableOfIcons", dependencies: libraries),
+    .executableTarget(name: "PackageDownloader", dependencies: libraries),
   ],
   swiftLanguageModes: [.v6]
 )

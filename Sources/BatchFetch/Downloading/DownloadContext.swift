@@ -19,6 +19,8 @@ final class DownloadContext: Sendable {
   let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
   let queue: TransferQueue
   let parts = PartFiles()
+  /// Opens the files of downloads.
+  let opening = DispatchQueue(label: "thumbs.files")
   let retry: RetryPolicy
   let files: FileAccess
   let limits: TransferLimits

@@ -42,8 +42,10 @@ extension Downloader {
     wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) { () throws(FetchFailure) in ready }
   }
 
+  /// Begins a download when all milestones are reached. `request` is called then, on `queue` or else on one that runs
+  /// completions.
   func wait(
-    _ caller: DownloadCaller, for milestones: [Milestone], demand: Demand,
+    _ caller: DownloadCaller, for milestones: [Milestone], demand: Demand, on queue: DispatchQueue? = nil,
     _ request: @escaping DownloadCaller.DeferredRequest
   ) {
     // These come first: if thread B cancels everything as soon as the caller is in the table, it must find the request,
@@ -51,14 +53,14 @@ extension Downloader {
     caller.keep(request)
     caller.wait(for: milestones)
     context.wait(caller, demand: demand)
-    context.begin(caller, after: milestones)
+    context.begin(caller, after: milestones, on: queue ?? context.callbacks)
   }
 }
 
 extension DownloadContext {
   /// Begins the download of a waiting caller when all milestones are reached, those of its request included.
-  fileprivate func begin(_ caller: DownloadCaller, after milestones: [Milestone]) {
-    Milestone.whenAllReached(milestones, on: callbacks) { [self] in
+  fileprivate func begin(_ caller: DownloadCaller, after milestones: [Milestone], on queue: DispatchQueue) {
+    Milestone.whenAllReached(milestones, on: queue) { [self] in
       caller.stopWaiting()
       guard let request = caller.takeRequest() else { return }
       do throws(FetchFailure) {
@@ -66,7 +68,7 @@ extension DownloadContext {
         if milestones.isEmpty { return begin(ready, for: caller) }
         caller.keep { () throws(FetchFailure) in ready }
         caller.wait(for: milestones)
-        begin(caller, after: milestones)
+        begin(caller, after: milestones, on: queue)
       } catch {
         fail(caller, error)
       }

@@ -61,8 +61,8 @@ extension Downloader {
     let target = context.target(of: ready, file.standardizedFileURL.path(percentEncoded: false), expected)
     caller.enter(context, priority: request.priority)
     let demand = Demand(priority: request.priority)
-    // Opening a file may wait for the disk, so it happens on the queue that begins deferred downloads.
-    wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) {
+    // Opening a file may wait for the disk. One is opened at a time, so that downloads begin in the order of the calls.
+    wait(caller, for: milestones + dependencies.map(\.finished), demand: demand, on: context.opening) {
       [ready, context] () throws(FetchFailure) in
       var request = ready
       request.part = try context.parts.file(target)

@@ -212,6 +212,18 @@ import Testing
     #expect(try first.result?.get().file?.url == file)
   }
 
+  @Test func `A serial downloader begins the files in the order of the calls`() async throws {
+    let transport = transport()
+    let downloader = Downloader(.serial, transport: transport)
+    let names = (0..<50).map { "\($0).bin" }
+    for name in names {
+      downloader.download(try DownloadRequest(name), to: URL(filePath: directory.path(name))) { _ in }
+    }
+    await downloader.waitUntilFinished()
+
+    #expect(transport.paths == names)
+  }
+
   @Test func `A writer that is not the latest one may not write`() throws {
     let target = FileTarget(path: file.path, request: "1", expected: ExpectedFile())
     let part = try PartFile(target)
