@@ -6,6 +6,21 @@ extension Batch: AsyncSequence {
   /// the batch.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
+  /// Calls `body` with each outcome, in the order of completion, and returns the counts of the batch. It runs as fast
+  /// as `body` returns. If `body` throws, or the task is canceled, the batch is canceled; the outcomes of elements that
+  /// have begun still arrive after a cancellation.
+  ///
+  /// ```swift
+  /// let summary = await batch.forEach { item in print(item.finished, item.outcome) }
+  /// print(summary.succeeded, summary.failed)
+  /// ```
+  public func forEach(_ body: (Element) async throws -> Void) async rethrows -> BatchSummary {
+    let channel = BatchChannel(self)
+    while let item = await channel.next() { try await body(item) }
+    // The last item comes after the end of the batch, which has the counts.
+    return channel.summary ?? BatchSummary(finished: 0, failed: 0, cancelled: 0, isCancelled: true)
+  }
+
   /// Iterates over the outcomes, in the order of completion.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let channel: BatchChannel<Elements.Element>

@@ -12,7 +12,8 @@ final class BatchChannel<Element: Sendable>: Sendable {
     struct State {
       var items = FIFO<Pending>()
       var reader: CheckedContinuation<Pending?, Never>?
-      var isOver = false
+      /// Nil before the end.
+      var summary: BatchSummary?
       var isAbandoned = false
     }
 
@@ -28,9 +29,9 @@ final class BatchChannel<Element: Sendable>: Sendable {
       if isAbandoned { pending.acknowledge() }
     }
 
-    func end() {
+    func end(_ summary: BatchSummary) {
       let reader = state.withLock { state in
-        state.isOver = true
+        state.summary = summary
         return state.reader.take()
       }
       reader?.resume(returning: nil)
@@ -40,7 +41,7 @@ final class BatchChannel<Element: Sendable>: Sendable {
       await withCheckedContinuation { continuation in
         let (pending, isReady) = state.withLock { state -> (Pending?, Bool) in
           if let item = state.items.popFirst() { return (item, true) }
-          if state.isOver { return (nil, true) }
+          if state.summary != nil { return (nil, true) }
           state.reader = continuation
           return (nil, false)
         }
@@ -66,13 +67,16 @@ final class BatchChannel<Element: Sendable>: Sendable {
     let engine = BatchEngine(batch, queue: nil, begin: { _ in }) { _, _ in { buffer.put(($0, $1)) } }
     self.buffer = buffer
     onCancel = { engine.cancel() }
-    engine.start { _ in buffer.end() }
+    engine.start { buffer.end($0) }
   }
 
   deinit {
     onCancel()
     buffer.abandon()
   }
+
+  /// The counts of the batch; nil before its end.
+  var summary: BatchSummary? { buffer.state.withLock { $0.summary } }
 
   /// Returns the next item; nil after the last one. Canceling the task cancels the batch; its remaining items still
   /// arrive.

@@ -1,14 +1,13 @@
-public import Foundation
+internal import Foundation
 
 /// A running batch.
 public struct BatchRun: Sendable {
-  /// A group that is empty once every outcome has been delivered; the completion follows. Use it with `notify`, or with
-  /// `wait` on a thread that may block.
-  public let group: DispatchGroup
+  /// A group that is empty once every outcome has been delivered; the completion follows.
+  public let group: CompletionGroup
   private let onCancel: @Sendable () -> Void
 
   init(group: DispatchGroup, cancel: @escaping @Sendable () -> Void) {
-    self.group = group
+    self.group = CompletionGroup(group)
     onCancel = cancel
   }
 

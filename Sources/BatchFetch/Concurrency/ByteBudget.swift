@@ -36,6 +36,12 @@ final class ByteBudget: Sendable {
     self.setSuspended = setSuspended
   }
 
+  // A pipeline that is released while it is suspended must not hold up the others that share its downloader.
+  deinit { setSuspended(false) }
+
+  /// True between ``suspend()`` and ``resume()``.
+  var isSuspended: Bool { state.withLock { $0.isSuspended } }
+
   /// The number of pieces of work that wait for room.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 

@@ -5,6 +5,11 @@ struct Demand: Equatable, Sendable {
   var isPaused = false
 }
 
+extension Demand {
+  /// The demand of a caller who wants what all callers of `joint` want.
+  init(_ joint: JointDemand) { self.init(priority: joint.priority, isPaused: joint.isPaused) }
+}
+
 /// The combined demand of all callers of one job.
 struct JointDemand: Equatable, Sendable {
   /// The highest priority among the callers.

@@ -52,6 +52,13 @@ public class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked 
     slot.cancel()
   }
 
+  /// Pauses the download for this operation, as ``DownloadToken/pause()`` does. The operation keeps its place in its
+  /// own queue. If it is paused before it starts, it sends no request before ``resume()``.
+  public final func pause() { slot.setPaused(true) }
+
+  /// Resumes the download.
+  public final func resume() { slot.setPaused(false) }
+
   final override func execute() {
     guard let begin = state.withLock({ $0.begin.take() }) else { return end(.failure(.cancelled)) }
     slot.run { demand in

@@ -214,8 +214,8 @@ struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Send
   /// Returns the job of a caller; nil if the caller is not in the table.
   func job(of id: CallerID) -> Job? { places[id].flatMap { entries[$0.job.key]?.job } }
 
-  /// Returns the highest priority among the callers of a job; nil if the job has left the table.
-  func priority(of id: JobID) -> Priority? { entries[id.key]?.priority }
+  /// Returns the combined demand of the callers of a job; nil if the job has left the table.
+  func demand(of id: JobID) -> Demand? { entries[id.key].map { Demand($0.demand(revision: 0)) } }
 
   /// Returns the callers of a job in the order they joined, and their highest priority; nil if the job has left the
   /// table.

@@ -10,6 +10,8 @@ final class DownloadContext: Sendable {
   struct State {
     var jobs = Table()
     var observers = ObserverList()
+    /// The observers of streams, which nobody else keeps.
+    var streams: [ObjectIdentifier: EventObserver] = [:]
   }
 
   let state = Mutex(State())
@@ -36,7 +38,10 @@ final class DownloadContext: Sendable {
   /// True if any host has a maximum rate.
   let hasRates: Bool
   let metrics: DownloadMetrics
-  private let transport: any Transport
+  let transport: any Transport
+  let configuration: Downloader.Configuration
+  /// True once later downloads fail.
+  let isShutDown = Atomic(false)
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
   private let rules: HostRules
@@ -44,6 +49,7 @@ final class DownloadContext: Sendable {
 
   init(_ configuration: Downloader.Configuration, transport: any Transport) {
     self.transport = transport
+    self.configuration = configuration
     elapsed = configuration.clock.stopwatch()
     queue = TransferQueue(configuration.schedule, clock: configuration.clock, now: elapsed)
     retry = configuration.retry
@@ -135,6 +141,15 @@ final class DownloadContext: Sendable {
     fields.replace(with: trail.fields(of: request.headerFields))
     fields.replace(with: partial?.requestFields ?? [:])
     return fields
+  }
+
+  /// Keeps the observer of a stream.
+  func keep(_ observer: EventObserver) { state.withLock { $0.streams[ObjectIdentifier(observer)] = observer } }
+
+  /// Releases the observer of a stream, outside the lock.
+  func drop(_ observer: EventObserver) {
+    let dropped = state.withLock { $0.streams.removeValue(forKey: ObjectIdentifier(observer)) }
+    withExtendedLifetime(dropped) {}
   }
 
   /// A random number in 0..<1.

@@ -37,11 +37,4 @@ public final class DownloadOperation: FetchOperation<Download>, @unchecked Senda
     }
     name = request.source.description
   }
-
-  /// Pauses the download for this operation, as ``DownloadToken/pause()`` does. The operation keeps its place in its
-  /// own queue. If it is paused before it starts, it sends no request before ``resume()``.
-  public func pause() { slot.setPaused(true) }
-
-  /// Resumes the download.
-  public func resume() { slot.setPaused(false) }
 }

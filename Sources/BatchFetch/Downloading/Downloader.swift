@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import Synchronization
 
 /// Downloads bytes. Callers that request the same bytes at the same time share one download.
@@ -29,9 +29,8 @@ public final class Downloader: Sendable {
     context.cancelAll { $0.isPaused }
   }
 
-  /// A group that is entered for each caller until its completion has returned. Use it with `notify`, or with `wait` on
-  /// a thread that may block.
-  public var group: DispatchGroup { context.group }
+  /// A group that is empty while no caller waits for a completion.
+  public var group: CompletionGroup { CompletionGroup(context.group) }
 
   /// The number of downloads that are running, waiting or paused.
   public var runningCount: Int { context.state.withLock { $0.jobs.count } }
@@ -41,8 +40,8 @@ public final class Downloader: Sendable {
 
   /// True to keep new transfers from starting. Running transfers continue. Default false.
   public var isSuspended: Bool {
-    get { context.queue.isSuspended }
-    set { context.queue.isSuspended = newValue }
+    get { context.queue.isSuspended(by: .user) }
+    set { context.queue.setSuspended(newValue, by: .user) }
   }
 
   /// Starts a download, or joins the one in flight.
@@ -79,10 +78,17 @@ public final class Downloader: Sendable {
   public func cancelAll() { context.cancelAll() }
 
   /// Returns when every download has ended and every completion has returned. A paused download has not ended.
-  public func waitUntilFinished() async {
-    await withCheckedContinuation { continuation in
-      group.notify(queue: context.callbacks) { continuation.resume() }
-    }
+  public func waitUntilFinished() async { await group.finished() }
+
+  /// Ends the downloader: later downloads fail with `cancelled`, and those in flight get some time.
+  ///
+  /// - Parameter limit: The time for downloads in flight. Those that are left then are canceled, paused ones too.
+  ///   Default 10 s.
+  public func shutdown(within limit: Duration = .seconds(10)) async {
+    context.isShutDown.store(true, ordering: .releasing)
+    let timer = context.after(limit) { [context] in context.cancelAll() }
+    await waitUntilFinished()
+    timer.cancel()
   }
 
   /// Notifies `observer` of all downloads from now on, until it is removed or released: first of the start of each that
@@ -105,6 +111,6 @@ public final class Downloader: Sendable {
   }
 
   func makeCaller(progress: DownloadProgress.Handler?, completion: @escaping Completion) -> DownloadCaller {
-    DownloadCaller(progress: progress, completion: completion, on: context.callbacks, in: group)
+    DownloadCaller(progress: progress, completion: completion, on: context.callbacks, in: context.group)
   }
 }

@@ -26,7 +26,17 @@ final class TransferQueue: Sendable {
     fileprivate var wakeUps: [(host: String, time: Duration)] = []
   }
 
+  /// Someone who may keep transfers from starting.
+  enum Suspender: Hashable, Sendable {
+    /// The user of the downloader.
+    case user
+    /// The pipeline with this budget, which several may share a downloader with.
+    case budget(ObjectIdentifier)
+  }
+
   fileprivate struct State {
+    /// Those who keep transfers from starting now.
+    var suspenders: Set<Suspender> = []
     var schedule: TransferSchedule
     var handlers: [Ticket: Handler] = [:]
     /// The turns that are decided, but not carried out yet.
@@ -52,10 +62,19 @@ final class TransferQueue: Sendable {
   /// The number of tickets: of downloads that wait for their transfer, and of running ones.
   var ticketCount: Int { state.withLock { $0.schedule.ticketCount } }
 
-  /// True to keep new transfers from starting.
-  var isSuspended: Bool {
-    get { state.withLock { $0.schedule.isSuspended } }
-    set { perform(change { $0.schedule.suspend(newValue, now: $1) }) }
+  /// True while new transfers do not start.
+  var isSuspended: Bool { state.withLock { $0.schedule.isSuspended } }
+
+  /// Returns true if `suspender` keeps new transfers from starting.
+  func isSuspended(by suspender: Suspender) -> Bool { state.withLock { $0.suspenders.contains(suspender) } }
+
+  /// Keeps new transfers from starting, until no suspender is left.
+  func setSuspended(_ isSuspended: Bool, by suspender: Suspender) {
+    perform(
+      change { state, now in
+        if isSuspended { state.suspenders.insert(suspender) } else { state.suspenders.remove(suspender) }
+        return state.schedule.suspend(!state.suspenders.isEmpty, now: now)
+      })
   }
 
   /// Runs `body`, which cancels many downloads, and starts none of them in between.

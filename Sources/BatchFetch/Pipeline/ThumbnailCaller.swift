@@ -105,12 +105,14 @@ final class ThumbnailCaller: Sendable {
       var request = request
       if index > 0 { request.url = request.mirrors[index - 1] }
       request.priority = demand.priority
-      context.load(request, for: self)
+      context.load(request, demand, for: self)
       let id = ThumbnailContext.CallerID(self)
       return WorkHandle { [context] in
         context.leave(id)
-      } setPriority: { [context] in
-        context.setPriority($0, of: id)
+      } setPriority: { [context] priority in
+        context.change(id) { $0.priority = priority }
+      } setPaused: { [context] isPaused in
+        context.change(id) { $0.isPaused = isPaused }
       }
     }
   }
@@ -148,9 +150,13 @@ final class ThumbnailCaller: Sendable {
   private func post(_ needsDelivery: Bool) {
     guard needsDelivery else { return }
     switch place {
-    case .queue(let queue): queue.async { [self] in _ = inbox.deliver() }
-    case .sameThread: _ = inbox.deliver()
+    case .queue(let queue): queue.async { [self] in deliver() }
+    case .sameThread: deliver()
     }
+  }
+
+  private func deliver() {
+    if inbox.deliver() { context.group.leave() }
   }
 }
 

@@ -9,8 +9,9 @@ extension ThumbnailContext {
   // MARK: From callers to jobs
 
   /// Serves a caller from memory, or adds it to the job of its image.
-  func load(_ request: ThumbnailRequest, for caller: ThumbnailCaller) {
+  func load(_ request: ThumbnailRequest, _ demand: Demand, for caller: ThumbnailCaller) {
     do throws(FetchFailure) {
+      guard !isShutDown.load(ordering: .acquiring) else { throw .cancelled }
       let source = try request.canonicalURL()
       try files.check(source)
       try renderer.judge(request.specs)
@@ -19,7 +20,7 @@ extension ThumbnailContext {
       if let outcome = outcomeInMemory(request, source, key) {
         caller.ended(outcome)
       } else {
-        join(request, source, key, caller)
+        join(request, demand, source, key, caller)
       }
     } catch {
       caller.ended(.failure(error))
@@ -27,31 +28,33 @@ extension ThumbnailContext {
   }
 
   private func join(
-    _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey, _ caller: ThumbnailCaller
+    _ request: ThumbnailRequest, _ demand: Demand, _ source: SourceURL, _ key: SourceKey, _ caller: ThumbnailCaller
   ) {
     let joined = state.withLock { state -> Table.Joined? in
       // Thread A tries the next mirror here while thread B calls `cancelAll()`: B does not find the caller in any
       // table, but A sees that the epoch has changed.
       guard caller.epoch == epoch.load(ordering: .relaxed) else { return nil }
-      return state.jobs.join(key, caller, id: CallerID(caller), demand: Demand(priority: request.priority)) {
+      return state.jobs.join(key, caller, id: CallerID(caller), demand: demand) {
         ThumbnailJob(request, of: source, key: key, id: $0, in: self)
       }
     }
     guard let joined else { return caller.ended(.failure(.cancelled)) }
     if caller.inbox.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
-    if joined.isNew { joined.job.start() } else { joined.job.updatePriority() }
+    guard joined.isNew else { return joined.job.updateDemand() }
+    if demand.isPaused { joined.job.updateDemand() }
+    joined.job.start()
   }
 
   /// Removes a caller, and cancels its job if it was the last one. The caller must have its end already.
   func leave(_ id: CallerID) {
     guard let left = state.withLock({ $0.jobs.leave(id) }) else { return }
     left.abandoned?.cancel()
-    left.remaining?.job.updatePriority()
+    left.remaining?.job.updateDemand()
   }
 
-  /// Changes the priority of a caller.
-  func setPriority(_ priority: Priority, of id: CallerID) {
-    state.withLock { $0.jobs.change(id) { $0.priority = priority } }?.job.updatePriority()
+  /// Changes the demand of a caller.
+  func change(_ id: CallerID, _ change: (inout Demand) -> Void) {
+    state.withLock { $0.jobs.change(id, change) }?.job.updateDemand()
   }
 
   /// Keeps a caller that waits for milestones. Returns false if everything was canceled since the caller came.
@@ -91,10 +94,11 @@ extension ThumbnailContext {
     return RenderDemand(callers.map(\.request))
   }
 
-  /// The highest priority among the callers of a job; nil if it has no callers left.
-  func priority(of job: ThumbnailJob) -> Priority? {
-    state.withLock { $0.jobs.priority(of: job.id) }
-  }
+  /// Returns false if a job has no callers left.
+  func hasCallers(_ job: ThumbnailJob) -> Bool { jointDemand(of: job) != nil }
+
+  /// The highest priority among the callers of a job, paused if all are; nil if it has no callers left.
+  func jointDemand(of job: ThumbnailJob) -> Demand? { state.withLock { $0.jobs.demand(of: job.id) } }
 
   func progressed(_ job: ThumbnailJob, _ progress: DownloadProgress) {
     for caller in waiting(for: job) ?? [] { caller.progressed(progress) }

@@ -50,6 +50,10 @@ final class ThumbnailContext: Sendable {
   let reads: WorkQueue
   /// Runs the decodes, one image per thread.
   let renders: WorkQueue
+  /// Entered for each caller until its completion has returned.
+  let group = DispatchGroup()
+  /// True once later requests fail.
+  let isShutDown = Atomic(false)
   /// The number of calls to `cancelAll()`, changed under the lock of ``state``.
   let epoch = Atomic(0)
   /// The number of decodes so far.
@@ -58,11 +62,9 @@ final class ThumbnailContext: Sendable {
   let downloadedBytes = Atomic(0)
 
   init(
-    _ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, transport: any Transport, logger: Logger
+    _ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, downloader: Downloader, logger: Logger
   ) {
-    var downloads = configuration.downloads
-    downloads.files = configuration.files
-    let downloader = Downloader(downloads, transport: transport)
+    let downloads = configuration.downloads
     self.cache = cache
     remote = configuration.remoteCache.map {
       RemoteTier(
@@ -70,7 +72,7 @@ final class ThumbnailContext: Sendable {
         now: downloads.clock.stopwatch())
     }
     self.downloader = downloader
-    self.transport = transport
+    transport = downloader.context.transport
     var renderer = Renderer(
       maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory, inks: configuration.inks)
     renderer.failLevel = configuration.failLevel
@@ -78,7 +80,8 @@ final class ThumbnailContext: Sendable {
     metrics = PipelineMetrics(downloads.metrics ?? MetricsSystem.factory)
     self.renderer = renderer
     inks = configuration.inks.map { BodyDigest(of: $0.bytes).description } ?? ""
-    budget = ByteBudget(limit: configuration.maxBytesInHand) { downloader.isSuspended = $0 }
+    let (queue, suspender) = (downloader.context.queue, TransferQueue.Suspender.budget(ObjectIdentifier(group)))
+    budget = ByteBudget(limit: configuration.maxBytesInHand) { queue.setSuspended($0, by: suspender) }
     mode = configuration.cacheMode
     files = configuration.files
     content = configuration.content
@@ -97,6 +100,11 @@ final class ThumbnailContext: Sendable {
     let renderThreads = configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads)
     renders = WorkQueue(configuration.makeThreads("thumbs.renders", renderThreads))
     requestsPerHost = { configuration.requests(of: $0) }
+  }
+
+  /// Runs `body` after a pause on the injected clock, unless the task is canceled.
+  func after(_ pause: Duration, _ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+    downloader.context.after(pause, body)
   }
 
   /// Inspects the first bytes of a body: throws if they are not those of a supported image.

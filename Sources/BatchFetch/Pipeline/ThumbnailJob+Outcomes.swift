@@ -28,7 +28,7 @@ extension ThumbnailJob {
   /// Delivers an outcome. If it does not serve callers that have joined with other sizes, the job starts over for them.
   func conclude(_ outcome: Result<ServedSource, FetchFailure>) {
     guard !context.settle(self, outcome) else { return }
-    updatePriority()
+    updateDemand()
     start()
   }
 

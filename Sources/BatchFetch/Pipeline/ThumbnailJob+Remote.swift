@@ -35,7 +35,7 @@ extension ThumbnailJob {
 
   private func found(_ finding: RemoteFinding, _ query: RemoteQuery) {
     // All callers left during the lookup.
-    guard context.priority(of: self) != nil else { return }
+    guard context.hasCallers(self) else { return }
     self.finding = finding
     let decision = RemoteDecision(
       finding, query, mode: context.mode, failLevel: context.renderer.failLevel, now: context.now())

@@ -41,6 +41,8 @@ extension ThumbnailJob {
         downloads.leave(id)
       } setPriority: { priority in
         downloads.change(id) { $0.priority = priority }
+      } setPaused: { isPaused in
+        downloads.change(id) { $0.isPaused = isPaused }
       }
     }
   }

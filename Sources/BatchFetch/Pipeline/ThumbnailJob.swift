@@ -49,14 +49,15 @@ final class ThumbnailJob: Sendable {
   /// Gives up the place where the job waits, or cancels the download: no caller is left.
   func cancel() { slot.cancel() }
 
-  /// Passes the highest priority among the callers on to the place where the job waits.
-  func updatePriority() {
-    // Thread A passes on an older priority after thread B has passed on a newer one. Then A looks again, finds the
-    // newer one and passes that on.
-    var known: Priority?
-    while let priority = context.priority(of: self), priority != known {
-      slot.setPriority(priority)
-      known = priority
+  /// Passes the demand of the callers on to the place where the job waits.
+  func updateDemand() {
+    // Thread A passes on an older demand after thread B has passed on a newer one. Then A looks again, finds the newer
+    // one and passes that on.
+    var known: Demand?
+    while let demand = context.jointDemand(of: self), demand != known {
+      if demand.priority != known?.priority { slot.setPriority(demand.priority) }
+      if demand.isPaused != known?.isPaused { slot.setPaused(demand.isPaused) }
+      known = demand
     }
   }
 
@@ -100,7 +101,7 @@ final class ThumbnailJob: Sendable {
     }
     let image = state.withLock { $0.candidate.take() }
     // All callers left while the download was ending: there is no one to decode for.
-    guard context.priority(of: self) != nil else { return }
+    guard context.hasCallers(self) else { return }
     switch ResponseDecision(result, confirming: image, now: context.now()) {
     case .render(let download): render(download)
     case .confirmed(let image, let download): revalidated(image, download)

@@ -26,13 +26,30 @@ public final class ThumbnailPipeline: Sendable {
   ///   - configuration: limits, deadlines, the cache.
   ///   - transport: exchanges requests and responses. Default: libcurl.
   ///   - logger: receives problems that fail no request, such as a cache that cannot be written.
-  public init(
+  public convenience init(
     _ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport(),
     logger: Logger = Logger(label: "thumbs")
   ) {
+    var downloads = configuration.downloads
+    downloads.files = configuration.files
+    self.init(configuration, over: Downloader(downloads, transport: transport), logger: logger)
+  }
+
+  /// Creates a pipeline that downloads with `downloader`, for example one that another pipeline has: the limits per
+  /// host then hold for both.
+  ///
+  /// - Parameters:
+  ///   - configuration: the cache and rendering. Its ``Configuration/downloads`` and ``Configuration/files`` are those
+  ///     of `downloader`.
+  ///   - downloader: downloads the images.
+  ///   - logger: receives problems that fail no request, such as a cache that cannot be written.
+  public init(_ configuration: Configuration, over downloader: Downloader, logger: Logger = Logger(label: "thumbs")) {
+    var configuration = configuration
+    configuration.downloads = downloader.context.configuration
+    configuration.files = downloader.context.configuration.files
     cache = ThumbnailCache(
       configuration.cache, logger: logger, metrics: configuration.downloads.metrics, now: configuration.downloads.now)
-    context = ThumbnailContext(configuration, cache: cache, transport: transport, logger: logger)
+    context = ThumbnailContext(configuration, cache: cache, downloader: downloader, logger: logger)
   }
 
   /// The number of images in flight.
@@ -75,8 +92,12 @@ public final class ThumbnailPipeline: Sendable {
   /// `cancelled`, unless its outcome is being delivered already. Later requests are not affected.
   public func cancelAll() { context.cancelAll() }
 
+  /// True between ``suspend()`` and ``resume()``.
+  public var isSuspended: Bool { context.budget.isSuspended }
+
   /// Starts no transfer and reads no kept original until ``resume()``: for a caller that cannot take more results now.
-  /// What runs already continues, and thumbnails in the cache are still served. Has no effect if suspended.
+  /// What runs already continues, and thumbnails in the cache are still served. Has no effect if suspended. Pipelines
+  /// that share the downloader wait as well.
   public func suspend() { context.budget.suspend() }
 
   /// Ends a suspension, if there is one.
@@ -104,6 +125,7 @@ public final class ThumbnailPipeline: Sendable {
     _ request: ThumbnailRequest, on place: ThumbnailCaller.Place, progress: DownloadProgress.Handler? = nil,
     completion: @escaping Completion
   ) -> ThumbnailCaller {
-    ThumbnailCaller(request, in: context, on: place, progress: progress, completion: completion)
+    context.group.enter()
+    return ThumbnailCaller(request, in: context, on: place, progress: progress, completion: completion)
   }
 }

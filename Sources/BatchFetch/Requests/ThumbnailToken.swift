@@ -21,6 +21,14 @@ public struct ThumbnailToken: Sendable {
   /// Changes the priority for this caller, wherever its request waits. The highest priority among the callers of an
   /// image counts, and that of the requests that wait for ``finished``.
   public func setPriority(_ priority: Priority) { caller.setPriority(priority) }
+
+  /// Pauses the download of the image for this caller, now or when it begins. When all callers have paused, the
+  /// connection is closed, and the bytes received are kept; see ``DownloadToken/pause()``. Thumbnails that are in the
+  /// cache are served nevertheless.
+  public func pause() { caller.slot.setPaused(true) }
+
+  /// Resumes the download for this caller.
+  public func resume() { caller.slot.setPaused(false) }
 }
 
 /// The former name of ``ThumbnailToken``.

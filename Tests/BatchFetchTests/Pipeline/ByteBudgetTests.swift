@@ -49,7 +49,7 @@ import Testing
     let fixture = try PipelineFixture { _ in .image() }
     let pipeline = fixture.pipeline()
     pipeline.suspend()
-    await eventually { pipeline.context.downloader.isSuspended }
+    await eventually { pipeline.context.downloader.context.queue.isSuspended }
     let outcome = Recorder<Bool>()
 
     pipeline.load(fixture.request("/a")) { outcome.record($0.failure == nil) }
@@ -73,7 +73,7 @@ import Testing
 
     #expect(finished == 50)
 
-    await eventually { !pipeline.context.downloader.isSuspended }
+    await eventually { !pipeline.context.downloader.context.queue.isSuspended }
   }
 
   @Test func `Reads wait for room, by priority, and in order if it is equal`() {

@@ -195,7 +195,7 @@ import Testing
     let render = Gate()
     await context.renders.occupy(1, until: render)
     let rendered = load("a", .normal, on: pipeline)
-    await eventually { context.renders.waitingCount == 1 && context.downloader.isSuspended }
+    await eventually { context.renders.waitingCount == 1 && context.downloader.context.queue.isSuspended }
 
     lookUps.hold()
     let lookedUp = load("b", .normal, on: pipeline)
@@ -205,7 +205,7 @@ import Testing
     rendered.cancel()
     #expect(context.lookUps.waitingCount == 0 && context.renders.waitingCount == 0)
     // Its bytes are no longer in memory.
-    await eventually { !context.downloader.isSuspended }
+    await eventually { !context.downloader.context.queue.isSuspended }
     lookUps.release()
     render.open()
     _ = await ends.values(count: 2)

@@ -1,7 +1,9 @@
 import Dispatch
 import Foundation
 
-extension DispatchGroup {
+@testable import BatchFetch
+
+extension CompletionGroup {
   /// True if nothing holds up the threads that wait for the group.
   var isEmpty: Bool { wait(timeout: .now()) == .success }
 
