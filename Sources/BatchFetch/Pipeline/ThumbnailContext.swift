@@ -96,6 +96,9 @@ final class ThumbnailContext: Sendable {
     requestsPerHost = { configuration.requests(of: $0) }
   }
 
+  /// The number of images in flight.
+  var runningCount: Int { state.withLock { $0.jobs.count } }
+
   /// Inspects the first bytes of a body: throws if they are not those of a supported image.
   var inspection: DownloadRequest.Inspection {
     { [renderer] bytes throws(FetchFailure) in

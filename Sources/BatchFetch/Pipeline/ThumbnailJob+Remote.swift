@@ -25,7 +25,9 @@ extension ThumbnailJob {
     }
     let query = RemoteQuery(key: key, url: source.description, specs: specs, local: local)
     slot.run { demand in
-      remote.lookUp(query, demand.priority) { [self] finding in
+      remote.lookUp(query, demand.priority) { [context] in
+        context.runningCount
+      } completion: { [self] finding in
         slot.end()
         // The cache may block, and completions of callers run there as well.
         context.callbacks.async { [self] in found(finding, query) }

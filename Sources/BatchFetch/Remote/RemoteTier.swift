@@ -8,6 +8,7 @@ final class RemoteTier: Sendable {
   private let store: RemoteStore
   private let codec: RemoteObjectCodec
   private let monitor: RemoteMonitor
+  private let now: @Sendable () -> Duration
   /// Nil if the cache is only read.
   private let writer: RemoteWriter?
 
@@ -21,6 +22,7 @@ final class RemoteTier: Sendable {
     metrics: any MetricsFactory, now: @escaping @Sendable () -> Duration
   ) {
     let transport = transport ?? CurlTransport(configuration.connections)
+    self.now = now
     store = RemoteStore(configuration, transport: transport, now: now)
     codec = RemoteObjectCodec(secret: configuration.secret?.bytes, inks: inks)
     monitor = RemoteMonitor(configuration.location.prefix, logger: logger, metrics: metrics)
@@ -34,13 +36,19 @@ final class RemoteTier: Sendable {
 
   /// Looks up a source and its thumbnails. Returns a handle that can cancel this and change its priority.
   ///
-  /// - Parameter completion: Called exactly once, on any queue, even after a cancel. May take its time.
+  /// - Parameters:
+  ///   - images: Returns the number of images in flight, of which the lookup holds up one.
+  ///   - completion: Called exactly once, on any queue, even after a cancel. May take its time.
   func lookUp(
-    _ query: RemoteQuery, _ priority: Priority, completion: @escaping @Sendable (RemoteFinding) -> Void
+    _ query: RemoteQuery, _ priority: Priority, among images: @escaping @Sendable () -> Int,
+    completion: @escaping @Sendable (RemoteFinding) -> Void
   ) -> WorkHandle {
-    let lookup = RemoteLookup(query, in: store, codec, priority: priority) { [monitor] finding in
+    let begin = now()
+    let lookup = RemoteLookup(query, in: store, codec, priority: priority) { [monitor, store, now] finding in
       if finding.problem != .cancelled {
-        monitor.count(finding.event(of: query.specs), because: finding.problem)
+        let event = finding.event(of: query.specs)
+        monitor.count(event, because: finding.problem)
+        store.looked(for: now() - begin, isHit: event == .hit, among: images())
       }
       completion(finding)
     }
@@ -50,6 +58,10 @@ final class RemoteTier: Sendable {
   /// Uploads the objects of a source in the background.
   func upload(_ write: RemoteWrite) { writer?.add(write) }
 
-  /// Blocks until the uploads have ended, but no longer than `limit`; see ``RemoteWriter/flush(within:)``.
-  func flush(within limit: Duration) { writer?.flush(within: limit) }
+  /// Blocks until the uploads have ended, but no longer than `limit`, less the time that lookups have cost already; see
+  /// ``RemoteWriter/flush(within:)``.
+  func flush(within limit: Duration) { writer?.flush(within: max(.zero, limit - store.lost)) }
+
+  /// Drops all uploads, those that come later included.
+  func dropUploads() { writer?.close() }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 final class RemoteWriter: Sendable {
   /// The maximum number of sources that are uploaded at once. Their thumbnails come one after the other.
   private static let width = 4
-  /// The time after which a flush gives up if no upload ends.
+  /// The time after which a flush gives up if no upload begins or ends.
   private static let patience = Duration.seconds(2)
 
   private let store: RemoteStore
@@ -15,9 +15,11 @@ final class RemoteWriter: Sendable {
   private let monitor: RemoteMonitor
   private let state: Mutex<RemoteWrites>
   private let running = Mutex<[ObjectIdentifier: RemoteUpload]>([:])
+  /// The last time that an upload began or ended.
+  private let progress = Mutex(ContinuousClock.now)
   /// Entered for each upload until it has ended.
   private let group = DispatchGroup()
-  /// Makes the objects: that takes a digest of each, for which nothing should wait.
+  /// Makes the first object of each upload: that takes a digest, for which nothing should wait.
   private let queue = DispatchQueue(label: "thumbs.remote.uploads", attributes: .concurrent)
 
   /// - Parameter limit: The maximum number of bytes that wait.
@@ -36,43 +38,57 @@ final class RemoteWriter: Sendable {
     advance()
   }
 
-  /// Blocks until everything is uploaded, or has failed. Gives up after `limit`, and after two seconds in which no
-  /// upload has ended. What is left then is dropped.
+  /// Blocks until everything is uploaded, or has failed. Gives up after `limit`, and as soon as no upload has begun or
+  /// ended for two seconds, which may be over already. What is left then is dropped.
   func flush(within limit: Duration) {
     let end = ContinuousClock.now + limit
-    var count = state.withLock { $0.endedCount }
-    while !isFinished(within: min(Self.patience, ContinuousClock.now.duration(to: end))) {
-      let last = state.withLock { $0.endedCount }
-      guard last != count, ContinuousClock.now < end else { return giveUp() }
-      count = last
-    }
+    var deadline: ContinuousClock.Instant
+    repeat {
+      deadline = self.deadline(before: end)
+      if isFinished(before: deadline) { return }
+    } while self.deadline(before: end) > deadline
+    dropAll()
   }
 
-  private func isFinished(within time: Duration) -> Bool {
-    group.wait(timeout: .now() + max(0, time / .seconds(1))) == .success
+  /// Drops all uploads, those that come later included.
+  func close() {
+    state.withLock { $0.close() }
+    dropAll()
   }
 
-  private func giveUp() {
+  private func deadline(before end: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    min(end, progress.withLock { $0 } + Self.patience)
+  }
+
+  private func isFinished(before end: ContinuousClock.Instant) -> Bool {
+    group.wait(timeout: .now() + max(0, ContinuousClock.now.duration(to: end) / .seconds(1))) == .success
+  }
+
+  private func dropAll() {
     let dropped = state.withLock { $0.removeWaiting() }
     if dropped > 0 { monitor.count(.dropped, dropped) }
     for _ in 0..<dropped { group.leave() }
     for upload in running.withLock({ Array($0.values) }) { upload.cancel() }
     // The transport ends a canceled transfer at once.
-    _ = isFinished(within: .seconds(1))
+    _ = isFinished(before: .now + .seconds(1))
   }
 
   private func advance() {
     while let write = state.withLock({ $0.next() }) {
+      progress.withLock { $0 = .now }
       queue.async { [self] in begin(write) }
     }
   }
 
   private func begin(_ write: RemoteWrite) {
-    let upload = RemoteUpload(write.objects(codec), to: store)
+    let upload = RemoteUpload(write, codec, to: store)
     running.withLock { $0[ObjectIdentifier(upload)] = upload }
+    // Thread A is here while thread B drops everything, and does not find this upload yet.
+    if state.withLock({ $0.isClosed }) { upload.cancel() }
     upload.start { [self] problem in
       running.withLock { $0[ObjectIdentifier(upload)] = nil }
       state.withLock { $0.ended(write) }
+      progress.withLock { $0 = .now }
       count(problem)
       advance()
       group.leave()
@@ -91,25 +107,28 @@ final class RemoteWriter: Sendable {
 /// The upload of the objects of one source, one after the other. After a failure, the rest is left out: a source whose
 /// thumbnails are missing is of no use.
 final class RemoteUpload: Sendable {
+  private let write: RemoteWrite
+  private let codec: RemoteObjectCodec
   private let store: RemoteStore
-  private let objects: [RemoteObject]
   private let slot = TokenSlot()
 
-  init(_ objects: [RemoteObject], to store: RemoteStore) {
-    (self.objects, self.store) = (objects, store)
+  init(_ write: RemoteWrite, _ codec: RemoteObjectCodec, to store: RemoteStore) {
+    (self.write, self.codec, self.store) = (write, codec, store)
   }
 
   /// Begins. `completion` is called exactly once, on any queue, with nil if all objects are on the server.
-  func start(_ completion: @escaping @Sendable (RemoteProblem?) -> Void) { put(objects[...], completion) }
+  func start(_ completion: @escaping @Sendable (RemoteProblem?) -> Void) { put(from: 0, completion) }
 
   func cancel() { slot.cancel() }
 
-  private func put(_ rest: ArraySlice<RemoteObject>, _ completion: @escaping @Sendable (RemoteProblem?) -> Void) {
-    guard let object = rest.first else { return completion(nil) }
+  /// Writes the object at `index` and those behind it. Only one exists at a time.
+  private func put(from index: Int, _ completion: @escaping @Sendable (RemoteProblem?) -> Void) {
+    guard index < write.count else { return completion(nil) }
+    guard let object = write.object(at: index, codec) else { return put(from: index + 1, completion) }
     slot.run { _ in
       store.put(object) { [self] problem in
         slot.end()
-        if let problem { completion(problem) } else { put(rest.dropFirst(), completion) }
+        if let problem { completion(problem) } else { put(from: index + 1, completion) }
       }
     }
   }

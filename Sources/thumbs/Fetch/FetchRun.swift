@@ -113,6 +113,7 @@ final class FetchRun: Sendable {
     interrupt.whenInterrupted { [self] in
       state.withLock { $0.limiter.disarm() }
       run.cancel()
+      pipeline.dropUploads()
     }
     // A batch thread may have called `stop(for:)` before this thread stored `run`; without this line, nobody would
     // cancel the run.
@@ -121,11 +122,13 @@ final class FetchRun: Sendable {
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
     timer?.cancel()
-    // An interrupted run does not wait for uploads.
-    pipeline.flush(uploadingWithin: interrupt.signal == nil ? .seconds(10) : .zero)
+    pipeline.flush(uploadingWithin: Self.uploadTime(after: started.duration(to: .now)))
     pipeline.recordRun()
     try end(signal: interrupt.signal)
   }
+
+  /// Returns the time that the end of a run waits for uploads, after it has taken `elapsed`.
+  static func uploadTime(after elapsed: Duration) -> Duration { max(.seconds(2), elapsed / 10) }
 
   private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = row.entry {

@@ -130,7 +130,9 @@ import Testing
     for number in 0..<8 {
       #expect(try await machine.thumbnails(for: fixture.request("/\(number)")).origin == .network)
     }
-    #expect(machine.remoteCounters?.timeouts == 5 && machine.remoteCounters?.skipped == 3)
+    // One image in flight: a second timeout exceeds what lookups may cost.
+    let counters = try #require(machine.remoteCounters)
+    #expect((1...2).contains(counters.timeouts) && counters.timeouts + counters.skipped == 8)
   }
 
   @Test func `A server that dies between good responses costs only the rest of the hits`() async throws {
