@@ -24,6 +24,8 @@ final class ThumbnailContext: Sendable {
   let cache: ThumbnailCache
   /// Nil if there is none.
   let remote: RemoteTier?
+  /// The sources that may be in the remote cache.
+  let sharing: RemoteSharing
   let downloader: Downloader
   let renderer: Renderer
   let metrics: PipelineMetrics
@@ -63,9 +65,12 @@ final class ThumbnailContext: Sendable {
     downloads.files = configuration.files
     let downloader = Downloader(downloads, transport: transport)
     self.cache = cache
-    remote = configuration.remoteCache.map {
+    // With the option for public addresses only, no image of a private network is wanted, from wherever it comes.
+    let allowsPrivate = configuration.remoteCache?.allowsPrivateSources == true
+    sharing = RemoteSharing(allowsPrivateSources: allowsPrivate && downloads.limits.addresses != .publicOnly)
+    remote = configuration.remoteCache.map { [sharing] in
       RemoteTier(
-        $0, inks: configuration.inks, logger: logger, metrics: downloads.metrics ?? MetricsSystem.factory,
+        $0, sharing, inks: configuration.inks, logger: logger, metrics: downloads.metrics ?? MetricsSystem.factory,
         now: downloads.clock.stopwatch())
     }
     self.downloader = downloader

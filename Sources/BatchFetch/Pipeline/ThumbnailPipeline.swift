@@ -96,8 +96,8 @@ public final class ThumbnailPipeline: Sendable {
     context.remote?.flush(within: limit)
   }
 
-  /// Drops all uploads to the remote cache, those that come later included. A ``flush(uploadingWithin:)`` that waits for
-  /// them ends. For a process that must end soon.
+  /// Drops all uploads to the remote cache, those that come later included. A ``flush(uploadingWithin:)`` that waits
+  /// for them ends. For a process that must end soon.
   public func dropUploads() { context.remote?.dropUploads() }
 
   /// Records the hits and misses so far in the cache directory, for `thumbs cache stats`. Call it once, before the

@@ -49,15 +49,21 @@ struct RemoteBreaker: Sendable {
   /// True if requests are refused, except for probes.
   var isOpen: Bool { if case .closed = phase { false } else { true } }
 
+  /// Returns true if no request must be sent at `now`.
+  func refuses(at now: Duration) -> Bool {
+    switch phase {
+    case .closed: false
+    case .open(let end): now < end
+    case .probing: true
+    }
+  }
+
   /// Returns the permission for a request at `now`; nil if it must not be sent.
   mutating func permit(at now: Duration) -> Permit? {
-    switch phase {
-    case .closed: return .request
-    case .open(let end) where now >= end:
-      phase = .probing
-      return .probe
-    case .open, .probing: return nil
-    }
+    guard !refuses(at: now) else { return nil }
+    guard isOpen else { return .request }
+    phase = .probing
+    return .probe
   }
 
   /// Records the end of a request. Those that began before the breaker opened do not count any more.

@@ -37,8 +37,8 @@ final class RemoteLane: Sendable {
 
   /// - Parameters:
   ///   - width: The maximum number of requests at once.
-  ///   - timeout: The maximum duration of a request. Half of it may be spent with waiting for other requests, and all of
-  ///     it is the budget of the breaker.
+  ///   - timeout: The maximum duration of a request. Half of it may be spent with waiting for other requests, and all
+  ///     of it is the budget of the breaker.
   ///   - transport: Exchanges requests and responses.
   ///   - now: The time of the breaker.
   init(width: Int, timeout: Duration, transport: any Transport, now: @escaping @Sendable () -> Duration) {
@@ -54,6 +54,7 @@ final class RemoteLane: Sendable {
   func looked(for duration: Duration, isHit: Bool, among images: Int) {
     let now = now()
     state.withLock { $0.breaker.looked(for: duration, isHit: isHit, among: images, at: now) }
+    advance()
   }
 
   /// Adds an exchange. Returns a handle that can cancel it and change its priority. Its end is delivered exactly once,
@@ -88,7 +89,9 @@ final class RemoteLane: Sendable {
   private func nextTurn() -> Turn? {
     let now = now()
     return state.withLock { state in
-      guard state.running < width, let next = state.waiting.popFirst() else { return nil }
+      guard state.running < width || state.breaker.refuses(at: now), let next = state.waiting.popFirst() else {
+        return nil
+      }
       guard now - next.since <= patience, let permit = state.breaker.permit(at: now) else {
         return .refuse(next.exchange)
       }

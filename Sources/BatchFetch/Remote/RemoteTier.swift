@@ -7,6 +7,7 @@ internal import Logging
 final class RemoteTier: Sendable {
   private let store: RemoteStore
   private let codec: RemoteObjectCodec
+  private let sharing: RemoteSharing
   private let monitor: RemoteMonitor
   private let now: @Sendable () -> Duration
   /// Nil if the cache is only read.
@@ -14,17 +15,21 @@ final class RemoteTier: Sendable {
 
   /// - Parameters:
   ///   - configuration: The server, the limits, the key.
+  ///   - sharing: The sources that may be in the cache.
   ///   - inks: The profile of CMYK images without one.
   ///   - transport: Exchanges requests and responses. Default: libcurl, with the connections of `configuration`.
   ///   - now: The time of the breakers, which never goes back.
   init(
-    _ configuration: RemoteCache, inks: InkProfile?, transport: (any Transport)? = nil, logger: Logger,
+    _ configuration: RemoteCache, _ sharing: RemoteSharing, inks: InkProfile?, transport: (any Transport)? = nil,
+    logger: Logger,
     metrics: any MetricsFactory, now: @escaping @Sendable () -> Duration
   ) {
     let transport = transport ?? CurlTransport(configuration.connections)
-    self.now = now
+    (self.sharing, self.now) = (sharing, now)
     store = RemoteStore(configuration, transport: transport, now: now)
-    codec = RemoteObjectCodec(secret: configuration.secret?.bytes, inks: inks)
+    // Machines that keep to public sources must not find private ones of others.
+    codec = RemoteObjectCodec(
+      secret: configuration.secret?.bytes, inks: inks, space: sharing.allowsPrivateSources ? "private" : "")
     monitor = RemoteMonitor(configuration.location.prefix, logger: logger, metrics: metrics)
     writer =
       configuration.access == .readOnly
@@ -44,7 +49,7 @@ final class RemoteTier: Sendable {
     completion: @escaping @Sendable (RemoteFinding) -> Void
   ) -> WorkHandle {
     let begin = now()
-    let lookup = RemoteLookup(query, in: store, codec, priority: priority) { [monitor, store, now] finding in
+    let lookup = RemoteLookup(query, in: store, codec, sharing, priority: priority) { [monitor, store, now] finding in
       if finding.problem != .cancelled {
         let event = finding.event(of: query.specs)
         monitor.count(event, because: finding.problem)

@@ -117,6 +117,14 @@ import Testing
     #expect(bench.store.lost == .milliseconds(1010))
   }
 
+  @Test func `When lookups have cost too much, reads that wait are not sent, even if none that runs ends`() async throws
+  {
+    let bench = try Bench([.hold])
+    for number in 0..<17 { _ = bench.get("s/\(number)") }
+    bench.store.looked(for: .milliseconds(1011), isHit: false, among: 1)
+    #expect(await bench.results.values(count: 1).first?.problem == .skipped)
+  }
+
   @Test func `Reads take no more than sixteen mebibytes at once, whether their length is declared or not`()
     async throws
   {
