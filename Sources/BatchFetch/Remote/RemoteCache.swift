@@ -55,7 +55,8 @@ public struct RemoteCache: Sendable {
   public var allowsPrivateSources = false
   /// The maximum time to look up the name of the server, and again to connect. Default 100 ms.
   public var connectTimeout = Duration.milliseconds(100)
-  /// The maximum time to read one object. A lookup reads two or more, one after the other. Default 1 s.
+  /// The maximum time to read one object. A lookup reads two or more, one after the other. When lookups have cost more
+  /// time than this, the server is skipped for a while. Default 1 s.
   public var readTimeout = Duration.seconds(1)
   /// The maximum time to write one object. Default 10 s.
   public var writeTimeout = Duration.seconds(10)

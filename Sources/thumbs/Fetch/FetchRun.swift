@@ -51,6 +51,8 @@ final class FetchRun: Sendable {
   private let headerFields: HTTPFields
   private let reserved: ReservedFiles
   private let window: Int
+  /// The timeout of the remote cache; zero if there is none.
+  private let remoteTimeout: Duration
 
   /// Creates a run over the rows of `plan`, which `inputs` contain. It writes `files`, and adds the local images that
   /// it reads to the reserved files of `inputs`.
@@ -73,6 +75,7 @@ final class FetchRun: Sendable {
     }
     meter.setEstimate { plan.expectedRows }
     headerFields = settings.credentials.headerFields
+    remoteTimeout = settings.remoteCache?.readTimeout ?? .zero
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     isRetry = inputs.retried != nil
@@ -122,13 +125,14 @@ final class FetchRun: Sendable {
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
     timer?.cancel()
-    pipeline.flush(uploadingWithin: Self.uploadTime(after: started.duration(to: .now)))
+    pipeline.flush(uploadingWithin: Self.uploadTime(after: started.duration(to: .now), timeout: remoteTimeout))
     pipeline.recordRun()
     try end(signal: interrupt.signal)
   }
 
-  /// Returns the time that the end of a run waits for uploads, after it has taken `elapsed`.
-  static func uploadTime(after elapsed: Duration) -> Duration { max(.seconds(2), elapsed / 10) }
+  /// Returns the time that the end of a run waits for uploads, after it has taken `elapsed`. `timeout` is that of the
+  /// remote cache.
+  static func uploadTime(after elapsed: Duration, timeout: Duration) -> Duration { max(timeout * 2, elapsed / 10) }
 
   private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = row.entry {

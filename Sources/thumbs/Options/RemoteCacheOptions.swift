@@ -39,7 +39,9 @@ struct RemoteCacheOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time to read one object of the remote cache, in seconds. (default: 1)", valueName: "seconds"),
+      "Maximum time to read one object of the remote cache, in seconds. (default: 1)",
+      discussion: "When lookups have cost the run more time than this, the remote cache is skipped for a while.",
+      valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var remoteCacheTimeout = Duration.seconds(1)
 
