@@ -89,8 +89,8 @@ public final class ThumbnailPipeline: Sendable {
   /// before the process ends.
   ///
   /// - Parameter limit: The maximum time to wait for uploads, of which the time that lookups in the remote cache have
-  ///   cost is a part. What is left then is dropped, and so is everything if no upload has begun or ended for two
-  ///   seconds. Default 10 s.
+  ///   cost is a part. What is left then is dropped, and so is everything if no upload has succeeded for two seconds,
+  ///   or while lookups skip the server. Default 10 s.
   public func flush(uploadingWithin limit: Duration = .seconds(10)) {
     cache.flush()
     context.remote?.flush(within: limit)

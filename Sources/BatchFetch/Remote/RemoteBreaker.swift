@@ -92,6 +92,10 @@ struct RemoteBreaker: Sendable {
     if case .closed = phase, lost > budget { open(at: now) }
   }
 
+  /// Returns the part of `limit`, the time for the last uploads of a run, that is left: none if the server is skipped,
+  /// because it would only cost more.
+  func uploadTime(within limit: Duration) -> Duration { isOpen ? .zero : max(.zero, limit - lost) }
+
   private mutating func open(at now: Duration) {
     pause = min(pause * 2, Self.longestPause)
     phase = .open(until: now + pause)

@@ -50,6 +50,9 @@ final class RemoteLane: Sendable {
   /// The time that lookups have cost the run. See ``RemoteBreaker/lost``.
   var lost: Duration { state.withLock { $0.breaker.lost } }
 
+  /// See ``RemoteBreaker/uploadTime(within:)``.
+  func uploadTime(within limit: Duration) -> Duration { state.withLock { $0.breaker.uploadTime(within: limit) } }
+
   /// Records the end of a lookup. See ``RemoteBreaker/looked(for:isHit:among:at:)``.
   func looked(for duration: Duration, isHit: Bool, among images: Int) {
     let now = now()

@@ -23,6 +23,9 @@ final class RemoteStore: Sendable {
   /// The time that lookups have cost the run. See ``RemoteBreaker/lost``.
   var lost: Duration { reads.lost }
 
+  /// Returns the part of `limit` that is left for uploads. See ``RemoteBreaker/uploadTime(within:)``.
+  func uploadTime(within limit: Duration) -> Duration { reads.uploadTime(within: limit) }
+
   /// Records the end of a lookup. See ``RemoteBreaker/looked(for:isHit:among:at:)``.
   func looked(for duration: Duration, isHit: Bool, among images: Int) {
     reads.looked(for: duration, isHit: isHit, among: images)

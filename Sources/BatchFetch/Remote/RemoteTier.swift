@@ -63,9 +63,9 @@ final class RemoteTier: Sendable {
   /// Uploads the objects of a source in the background.
   func upload(_ write: RemoteWrite) { writer?.add(write) }
 
-  /// Blocks until the uploads have ended, but no longer than `limit`, less the time that lookups have cost already; see
-  /// ``RemoteWriter/flush(within:)``.
-  func flush(within limit: Duration) { writer?.flush(within: max(.zero, limit - store.lost)) }
+  /// Blocks until the uploads have ended, but no longer than `limit`, less the time that lookups have cost already, and
+  /// not at all while the server is skipped; see ``RemoteWriter/flush(within:)``.
+  func flush(within limit: Duration) { writer?.flush(within: store.uploadTime(within: limit)) }
 
   /// Drops all uploads, those that come later included.
   func dropUploads() { writer?.close() }

@@ -7,7 +7,7 @@ internal import Synchronization
 final class RemoteWriter: Sendable {
   /// The maximum number of sources that are uploaded at once. Their thumbnails come one after the other.
   private static let width = 4
-  /// The time after which a flush gives up if no upload begins or ends.
+  /// The time after which a flush gives up if no upload succeeds.
   private static let patience = Duration.seconds(2)
 
   private let store: RemoteStore
@@ -15,7 +15,7 @@ final class RemoteWriter: Sendable {
   private let monitor: RemoteMonitor
   private let state: Mutex<RemoteWrites>
   private let running = Mutex<[ObjectIdentifier: RemoteUpload]>([:])
-  /// The last time that an upload began or ended.
+  /// The last time that an upload succeeded, or was added while there was no other.
   private let progress = Mutex(ContinuousClock.now)
   /// Entered for each upload until it has ended.
   private let group = DispatchGroup()
@@ -31,15 +31,17 @@ final class RemoteWriter: Sendable {
   /// Uploads the objects of a source, unless too many wait.
   func add(_ write: RemoteWrite) {
     group.enter()
-    guard state.withLock({ $0.add(write) }) else {
+    let (wasIdle, isAdded) = state.withLock { ($0.bytes == 0, $0.add(write)) }
+    guard isAdded else {
       group.leave()
       return monitor.count(.dropped)
     }
+    if wasIdle { progress.withLock { $0 = .now } }
     advance()
   }
 
-  /// Blocks until everything is uploaded, or has failed. Gives up after `limit`, and as soon as no upload has begun or
-  /// ended for two seconds, which may be over already. What is left then is dropped.
+  /// Blocks until everything is uploaded, or has failed. Gives up after `limit`, and as soon as no upload has succeeded
+  /// for two seconds, which may be over already. What is left then is dropped.
   func flush(within limit: Duration) {
     let end = ContinuousClock.now + limit
     var deadline: ContinuousClock.Instant
@@ -75,7 +77,6 @@ final class RemoteWriter: Sendable {
 
   private func advance() {
     while let write = state.withLock({ $0.next() }) {
-      progress.withLock { $0 = .now }
       queue.async { [self] in begin(write) }
     }
   }
@@ -88,7 +89,7 @@ final class RemoteWriter: Sendable {
     upload.start { [self] problem in
       running.withLock { $0[ObjectIdentifier(upload)] = nil }
       state.withLock { $0.ended(write) }
-      progress.withLock { $0 = .now }
+      if problem == nil { progress.withLock { $0 = .now } }
       count(problem)
       advance()
       group.leave()

@@ -81,6 +81,15 @@ import Testing
     #expect(breaker.lost == .zero)
   }
 
+  @Test func `The last uploads get the time that lookups have not cost, and none while the breaker is open`() {
+    var breaker = Self.closed
+    #expect(breaker.uploadTime(within: .seconds(2)) == .seconds(2))
+    breaker.looked(for: .milliseconds(510), isHit: false, among: 1, at: .zero)
+    #expect(breaker.uploadTime(within: .seconds(2)) == .milliseconds(1500))
+    #expect(breaker.uploadTime(within: .milliseconds(100)) == .zero)
+    #expect(Self.open.uploadTime(within: .seconds(2)) == .zero)
+  }
+
   @Test func `Lookups that end after the breaker has opened count as lost but change nothing else`() {
     var breaker = Self.open
     breaker.looked(for: .seconds(60), isHit: false, among: 1, at: .seconds(10))
