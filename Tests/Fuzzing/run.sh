@@ -2,7 +2,7 @@
 # Fuzzes the parsers of untrusted bytes, each for SECONDS (default 60), with the address and undefined-behavior
 # sanitizers.
 #
-#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]      targets: jpeg png webp resize icc header file render record
+#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]   targets: jpeg png webp resize icc header file render record remote
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -44,6 +44,13 @@ compile_types() {
     "$root"/.build/checkouts/swift-http-types/Sources/HTTPTypes/*.swift
 }
 
+# Compiles a part of the libraries with the options of all of them.
+compile_layer() {
+  "$toolchain/swiftc" -parse-as-library -O -swift-version 6 -enable-upcoming-feature InternalImportsByDefault \
+    -sanitize=fuzzer,address -I "$out/CImage" -I "$out/HTTPTypes" -I "$root/Sources/CDeflate" \
+    -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" "$@"
+}
+
 build() {
   case $1 in
   record)
@@ -56,6 +63,25 @@ build() {
       "$root/Tests/Fuzzing/$1.swift" "$layer"/Imaging/*/*.swift "$layer"/Caching/Records/*.swift \
       "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift "$layer"/Caching/StoredSource.swift \
       "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift \
+      "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
+    ;;
+  remote)
+    # Two modules, because the decision is in the layer above the records.
+    compile_codecs
+    compile_types
+    layer=$root/Sources/ImageCache
+    upper=$root/Sources/BatchFetch
+    mkdir -p "$out/ImageCache"
+    compile_layer -module-name ImageCache -enable-testing -D WebP -wmo -c -o "$out/ImageCache/ImageCache.o" \
+      -emit-module -emit-module-path "$out/ImageCache/ImageCache.swiftmodule" "$layer"/Imaging/*/*.swift \
+      "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
+      "$layer"/Caching/StoredSource.swift "$layer"/Caching/CacheEntry.swift \
+      "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift
+    compile_layer -use-ld=lld -module-name Fuzzed -I "$out/ImageCache" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
+      "$upper"/Remote/RemoteQuery.swift "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/RemoteDecision.swift \
+      "$upper"/Pipeline/CacheDecision.swift "$upper"/Requests/FailureCode.swift "$upper"/Requests/FetchFailure.swift \
+      "$upper"/Requests/ThumbnailSet.swift "$upper"/Requests/Timings.swift "$upper"/Requests/CacheMode.swift \
+      "$upper"/Transport/TransferHead.swift "$upper"/Transport/Redirect.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
   header | file | render)
@@ -108,7 +134,7 @@ seeds() {
     for kind in gif bmp ico cur; do cp "$fixtures/../exact"/*.$kind "$out/$1-corpus"; done
     cp "$fixtures"/../webp/*.webp "$out/$1-corpus"
     ;;
-  record)
+  record | remote)
     /usr/bin/python3 "$root/Tests/Fuzzing/records.py" "$out/$1-corpus"
     ;;
   render)
@@ -136,7 +162,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file render record}; do
+for target in ${*:-jpeg png webp resize icc header file render record remote}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

@@ -16,6 +16,8 @@ public struct Download: Sendable {
   public var redirects: [Redirect] = []
   /// True if a cache may keep the response for other callers. See ``TransferHead/isCacheable``.
   public var isCacheable = true
+  /// True if a server that responded is in a private network. See ``TransferHead/isPrivate``.
+  public var isPrivate = false
   /// True if the target of the last redirect was not requested. See ``DownloadRequest/freshTarget``.
   var isTargetReused = false
   /// The time when the request was sent, by the wall clock.
@@ -36,6 +38,9 @@ extension Download {
 
   /// The head of the response, as the transport delivered it.
   var head: TransferHead {
-    TransferHead(response: response, finalURL: finalURL, redirects: redirects, isCacheable: isCacheable)
+    var head = TransferHead(
+      response: response, finalURL: finalURL, redirects: redirects, isCacheable: isCacheable)
+    head.isPrivate = isPrivate
+    return head
   }
 }

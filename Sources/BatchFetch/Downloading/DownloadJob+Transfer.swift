@@ -37,6 +37,7 @@ extension DownloadJob: TransferReceiver {
         head.finalURL = head.finalURL ?? trail.finalURL
         head.redirects = trail.redirects + head.redirects
         head.isCacheable = head.isCacheable && context.trusts(trail)
+        head.isPrivate = head.isPrivate || trail.isPrivate
       }
       try state.assembler?.receive(head: head, at: respondedAt)
       guard let robots = context.robots, let request = state.request, let trail = state.trail else { return }
@@ -77,7 +78,7 @@ extension DownloadJob: TransferReceiver {
     guard case .ended(var result, let kept) = outcome else { return end(.rangeRefused) }
     if case .success(let response) = result, let location = RedirectTrail.location(in: response.head.response) {
       do throws(FetchFailure) {
-        let trail = try follow(location, in: response.head.response)
+        let trail = try follow(location, in: response.head)
         guard let trail, let target = request?.freshTarget, trail.finalURL == target else {
           return end(.redirected(kept: kept))
         }
@@ -91,10 +92,11 @@ extension DownloadJob: TransferReceiver {
   }
 
   /// Follows a redirect, as soon as the state has decided to go on. Returns the redirects with this one.
-  private func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) -> RedirectTrail? {
+  private func follow(_ location: String, in head: TransferHead) throws(FetchFailure) -> RedirectTrail? {
     try state.withLock { state throws(FetchFailure) in
       guard var next = state.trail else { return nil }
-      try next.follow(location, in: response)
+      try next.follow(location, in: head.response)
+      next.isPrivate = head.isPrivate
       state.redirected = next
       return next
     }

@@ -119,7 +119,7 @@ final class DownloadJob: Sendable {
       Download(
         response: response.head.response, body: response.body.bytes, finalURL: response.head.finalURL,
         redirects: response.head.redirects, isCacheable: response.head.isCacheable,
-        isTargetReused: response.head.isTargetReused,
+        isPrivate: response.head.isPrivate, isTargetReused: response.head.isTargetReused,
         requestedAt: response.requestedAt, respondedAt: response.respondedAt, attempts: attempts,
         queued: created.duration(to: first), elapsed: first.duration(to: .now))
     }.mapError { failure in

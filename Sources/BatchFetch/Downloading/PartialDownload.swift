@@ -77,6 +77,7 @@ struct PartialDownload: Sendable {
     // all.
     whole.redirects += rest.redirects
     whole.isCacheable = head.isCacheable && rest.isCacheable
+    whole.isPrivate = head.isPrivate || rest.isPrivate
     for field in rest.response.headerFields { whole.response.headerFields[field.name] = nil }
     whole.response.headerFields.append(contentsOf: rest.response.headerFields)
     whole.response.headerFields[.contentRange] = nil

@@ -11,6 +11,8 @@ struct RedirectTrail {
   private(set) var hops: [SourceURL]
   /// The redirects that were followed, in order.
   private(set) var redirects: [Redirect] = []
+  /// True if a server that redirected is in a private network. See ``TransferHead/isPrivate``.
+  var isPrivate = false
 
   /// - Parameters:
   ///   - source: the URL of the download.

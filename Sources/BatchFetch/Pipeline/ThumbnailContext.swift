@@ -24,6 +24,8 @@ final class ThumbnailContext: Sendable {
   let cache: ThumbnailCache
   /// Nil if there is none.
   let remote: RemoteTier?
+  /// The sources that may be in the remote cache.
+  let sharing: RemoteSharing
   let downloader: Downloader
   let renderer: Renderer
   let metrics: PipelineMetrics
@@ -66,9 +68,12 @@ final class ThumbnailContext: Sendable {
   ) {
     let downloads = configuration.downloads
     self.cache = cache
-    remote = configuration.remoteCache.map {
+    // With the option for public addresses only, no image of a private network is wanted, from wherever it comes.
+    let allowsPrivate = configuration.remoteCache?.allowsPrivateSources == true
+    sharing = RemoteSharing(allowsPrivateSources: allowsPrivate && downloads.limits.addresses != .publicOnly)
+    remote = configuration.remoteCache.map { [sharing] in
       RemoteTier(
-        $0, inks: configuration.inks, logger: logger, metrics: downloads.metrics ?? MetricsSystem.factory,
+        $0, sharing, inks: configuration.inks, logger: logger, metrics: downloads.metrics ?? MetricsSystem.factory,
         now: downloads.clock.stopwatch())
     }
     self.downloader = downloader
@@ -106,6 +111,9 @@ final class ThumbnailContext: Sendable {
   func after(_ pause: Duration, _ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
     downloader.context.after(pause, body)
   }
+
+  /// The number of images in flight.
+  var runningCount: Int { state.withLock { $0.jobs.count } }
 
   /// Inspects the first bytes of a body: throws if they are not those of a supported image.
   var inspection: DownloadRequest.Inspection {

@@ -39,8 +39,8 @@ extension ThumbnailJob {
     if context.renderer.failLevel == .warning, failure.code == .image(.decodeError) { return }
     let now = context.now()
     let policy = CachePolicy(
-      response: head.response, redirects: head.redirects.responses(of: source), mayBeStored: head.isCacheable,
-      requestedAt: now, respondedAt: now)
+      response: head.response, redirects: head.redirects.map(\.response), mayBeStored: head.isCacheable,
+      mayBeShared: context.sharing.allows(head, from: source), requestedAt: now, respondedAt: now)
     guard let policy else { return }
     let stored = StoredSource(
       url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,

@@ -25,7 +25,9 @@ extension ThumbnailJob {
     }
     let query = RemoteQuery(key: key, url: source.description, specs: specs, local: local)
     slot.run { demand in
-      remote.lookUp(query, demand.priority) { [self] finding in
+      remote.lookUp(query, demand.priority) { [context] in
+        context.runningCount
+      } completion: { [self] finding in
         slot.end()
         // The cache may block, and completions of callers run there as well.
         context.callbacks.async { [self] in found(finding, query) }
@@ -35,12 +37,15 @@ extension ThumbnailJob {
 
   private func found(_ finding: RemoteFinding, _ query: RemoteQuery) {
     // All callers left during the lookup.
-    guard context.hasCallers(self) else { return }
+    guard let demand = context.demand(of: self) else { return }
     self.finding = finding
     let decision = RemoteDecision(
       finding, query, mode: context.mode, failLevel: context.renderer.failLevel, now: context.now())
     switch decision {
     case .serve(let image):
+      if let failure = context.content.failure(of: image.source) { return conclude(.failure(failure)) }
+      // The URL may lead to the expected bytes by now.
+      guard demand.accepts(image.source) else { return download(confirming: query.local.image) }
       keep(image)
       serve(image, .remote)
     case .fail(let failure, var source):
@@ -70,7 +75,8 @@ extension ThumbnailJob {
     let finding = finding
     var missing = thumbnails
     if let finding, let known = finding.source?.digest, known == source.digest {
-      missing.removeAll { !finding.missing.contains($0.spec) && !finding.unusable.contains($0.spec) }
+      // A caller may have joined with a size that was not looked up.
+      missing.removeAll { finding.thumbnails[$0.spec] != nil }
     }
     remote.upload(
       RemoteWrite(
@@ -84,11 +90,9 @@ extension ThumbnailJob {
   }
 
   /// True if the response does not depend on the user: the request has no credentials in any form, no header fields
-  /// that may be secret, and is sent to a server that every machine trusts in the same way.
+  /// that may be secret, and is sent to a server that is the same for every machine, and trusted in the same way.
   private var isForEveryone: Bool {
-    guard source.scheme != .file, source.credentials == nil, context.transport.variant(of: source).isEmpty else {
-      return false
-    }
+    guard context.sharing.allows(source), context.transport.variant(of: source).isEmpty else { return false }
     return (headerFields + context.usualFields(source.host)).allSatisfy { Self.sharedFields.contains($0.name) }
   }
 
@@ -99,17 +103,4 @@ extension ThumbnailJob {
 extension RemoteQuery.Local {
   /// The stale image in the local cache, if any.
   fileprivate var image: CachedImage? { if case .nothingFresh(let image) = self { image } else { nil } }
-}
-
-extension [Redirect] {
-  /// Returns the responses of these redirects of `source`. One that led to a URL with credentials becomes `private`,
-  /// because what follows is for their owner alone. The policy of the source remembers this for every later use.
-  func responses(of source: SourceURL) -> [HTTPResponse] {
-    map { redirect in
-      var response = redirect.response
-      let target = RedirectTrail.location(in: response).flatMap { try? SourceURL($0, relativeTo: source) }
-      if target?.credentials != nil { response.headerFields.append(HTTPField(name: .cacheControl, value: "private")) }
-      return response
-    }
-  }
 }

@@ -95,8 +95,8 @@ extension ThumbnailJob {
     StoredSource(
       url: source.description, finalURL: download.finalURL, status: download.response.status.code,
       policy: .ofAny(
-        response: download.response, redirects: download.redirects.responses(of: source),
-        mayBeStored: download.isCacheable,
+        response: download.response, redirects: download.redirects.map(\.response),
+        mayBeStored: download.isCacheable, mayBeShared: context.sharing.allows(download.head, from: source),
         requestedAt: download.requestedAt, respondedAt: download.respondedAt),
       content: .image(image, digest: digest, bytes: download.body.count), obtained: .now)
   }

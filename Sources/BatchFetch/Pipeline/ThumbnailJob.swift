@@ -123,8 +123,9 @@ final class ThumbnailJob: Sendable {
   private func revalidated(_ image: CachedImage, _ download: Download) {
     var image = image
     image.source.policy = image.source.policy.revalidated(
-      by: download.response, redirects: download.redirects.responses(of: source), mayBeStored: download.isCacheable,
-      requestedAt: download.requestedAt, respondedAt: download.respondedAt)
+      by: download.response, redirects: download.redirects.map(\.response), mayBeStored: download.isCacheable,
+      mayBeShared: context.sharing.allows(download.head, from: source), requestedAt: download.requestedAt,
+      respondedAt: download.respondedAt)
     image.source.obtained = .now
     context.cache.update(image.source, for: key)
     upload(image.source, Array(image.thumbnails.values))

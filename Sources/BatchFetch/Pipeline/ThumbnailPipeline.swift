@@ -53,7 +53,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// The number of images in flight.
-  public var runningCount: Int { context.state.withLock { $0.jobs.count } }
+  public var runningCount: Int { context.runningCount }
 
   /// The number of images decoded so far. An image that is wanted in several sizes is decoded once.
   public var decodeCount: Int { context.decodeCount.load(ordering: .relaxed) }
@@ -109,12 +109,17 @@ public final class ThumbnailPipeline: Sendable {
   /// Blocks until everything that was stored is on disk, and was uploaded to the remote cache if there is one. Call it
   /// before the process ends.
   ///
-  /// - Parameter limit: The maximum time to wait for uploads. What is left then is dropped, and so is everything if no
-  ///   upload ends for two seconds. Default 10 s.
+  /// - Parameter limit: The maximum time to wait for uploads, of which the time that lookups in the remote cache have
+  ///   cost is a part. What is left then is dropped, and so is everything if no upload has succeeded for two seconds,
+  ///   or while lookups skip the server. Default 10 s.
   public func flush(uploadingWithin limit: Duration = .seconds(10)) {
     cache.flush()
     context.remote?.flush(within: limit)
   }
+
+  /// Drops all uploads to the remote cache, those that come later included. A ``flush(uploadingWithin:)`` that waits
+  /// for them ends. For a process that must end soon.
+  public func dropUploads() { context.remote?.dropUploads() }
 
   /// Records the hits and misses so far in the cache directory, for `thumbs cache stats`. Call it once, before the
   /// process ends.

@@ -18,7 +18,8 @@ internal import ImageCache
 ///
 /// All users of the server see what is on it, so it is a shared cache as in RFC 9111. Responses that are `private` or
 /// `no-store` are not uploaded, nor are those of local files and of requests with credentials, cookies, other header
-/// fields that may be secret, unverified certificates or other certificate authorities than those of the system.
+/// fields that may be secret, unverified certificates or other certificate authorities than those of the system. The
+/// same applies to sources of private networks, and to redirects to a URL with another query, which may be a secret.
 public struct RemoteCache: Sendable {
   /// The permission to change the cache.
   public enum Access: Hashable, Sendable {
@@ -46,9 +47,16 @@ public struct RemoteCache: Sendable {
   public var access = Access.readWrite
   /// The key of the objects' signatures. Default nil: objects have a checksum, which proves nothing about the writer.
   public var secret: Secret?
+  /// True to share sources of private networks as well: those whose URL has an IP address that is not on the public
+  /// Internet, such as 127.0.0.1 or 10.0.0.1, or a name such as `localhost`, `intranet` or `files.internal`, and those
+  /// whose host has an IP address of this kind. All machines must then be in the same network, because a URL must mean
+  /// the same for each. They use other objects than machines without this setting. Has no effect together with
+  /// ``AddressPolicy/publicOnly``. Default false.
+  public var allowsPrivateSources = false
   /// The maximum time to look up the name of the server, and again to connect. Default 100 ms.
   public var connectTimeout = Duration.milliseconds(100)
-  /// The maximum time to read one object. A lookup reads two or more, one after the other. Default 1 s.
+  /// The maximum time to read one object. A lookup reads two or more, one after the other. When lookups have cost more
+  /// time than this, the server is skipped for a while. Default 1 s.
   public var readTimeout = Duration.seconds(1)
   /// The maximum time to write one object. Default 10 s.
   public var writeTimeout = Duration.seconds(10)

@@ -17,6 +17,9 @@ final class RemoteExchange: TransferReceiver {
 
   private struct State {
     var response = Response()
+    var room: RemoteRoom?
+    /// The number of bytes taken from the room.
+    var taken = 0
     var ended: (@Sendable (Result<Response, FetchFailure>) -> Void)?
   }
 
@@ -39,9 +42,13 @@ final class RemoteExchange: TransferReceiver {
     slot = TokenSlot(priority: priority)
   }
 
-  /// Sends the request. `ended` is called once, on a thread of the transport, which must not be blocked.
-  func start(over transport: any Transport, ended: @escaping @Sendable (Result<Response, FetchFailure>) -> Void) {
-    state.withLock { $0.ended = ended }
+  /// Sends the request. `ended` is called once, on a thread of the transport, which must not be blocked. The body takes
+  /// a part of `room` until ``leaveRoom()``.
+  func start(
+    over transport: any Transport, in room: RemoteRoom,
+    ended: @escaping @Sendable (Result<Response, FetchFailure>) -> Void
+  ) {
+    state.withLock { ($0.room, $0.ended) = (room, ended) }
     slot.end()
     slot.run { _ in
       let transfer = transport.start(request, receiver: self)
@@ -54,19 +61,36 @@ final class RemoteExchange: TransferReceiver {
     interpret(result, elapsed)
   }
 
-  func receive(head: TransferHead) throws(FetchFailure) {
-    if let length = head.declaredLength, length > request.limits.maxBytes, head.response.status == .ok {
-      throw tooLarge
+  /// Gives back the room of the body.
+  func leaveRoom() {
+    state.withLock { state in
+      state.room?.give(state.taken)
+      state.taken = 0
     }
-    state.withLock { $0.response.status = head.response.status.code }
+  }
+
+  func receive(head: TransferHead) throws(FetchFailure) {
+    try state.withLock { state throws(FetchFailure) in
+      state.response.status = head.response.status.code
+      guard let length = head.declaredLength, head.response.status == .ok else { return }
+      try grow(&state, to: length)
+      state.response.body.reserveCapacity(max(0, length))
+    }
   }
 
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
-    let count = state.withLock { state in
+    try state.withLock { state throws(FetchFailure) in
+      try grow(&state, to: state.response.body.count + bytes.count)
       state.response.body.append(contentsOf: bytes)
-      return state.response.body.count
     }
+  }
+
+  /// Takes room for a body of `count` bytes.
+  private func grow(_ state: inout State, to count: Int) throws(FetchFailure) {
     if count > request.limits.maxBytes { throw tooLarge }
+    guard count > state.taken else { return }
+    if let room = state.room, !room.take(count - state.taken) { throw .remoteCacheSkipped }
+    state.taken = count
   }
 
   func receiveEnd(_ failure: FetchFailure?) {

@@ -1,36 +1,6 @@
 internal import ImageCache
 internal import Synchronization
 
-/// The thumbnails of one source that are looked for in a remote cache.
-struct RemoteQuery: Sendable {
-  /// The part of them that the local cache has.
-  enum Local: Sendable {
-    /// Nothing that is fresh. A stale image may still have the right thumbnails.
-    case nothingFresh(CachedImage?)
-    /// A fresh source that lacks thumbnails.
-    case fresh(StoredSource)
-  }
-
-  let key: SourceKey
-  let url: String
-  let specs: [ThumbnailSpec]
-  let local: Local
-}
-
-/// The objects of one source that a remote cache has.
-struct RemoteFinding: Sendable {
-  /// The source; nil if there is none, or none that is usable.
-  var source: StoredSource?
-  /// The thumbnails of the source, including those that the local cache has.
-  var thumbnails: [ThumbnailSpec: Thumbnail] = [:]
-  /// The thumbnails that the server lacks.
-  var missing: Set<ThumbnailSpec> = []
-  /// The thumbnails whose objects are unusable.
-  var unusable: Set<ThumbnailSpec> = []
-  /// The first problem; nil if there was none.
-  var problem: RemoteProblem?
-}
-
 /// One lookup in a remote cache: first the source, then the thumbnails that the local cache lacks, all at once.
 final class RemoteLookup: Sendable {
   private struct State {
@@ -41,16 +11,18 @@ final class RemoteLookup: Sendable {
   private let query: RemoteQuery
   private let store: RemoteStore
   private let codec: RemoteObjectCodec
+  private let sharing: RemoteSharing
   private let completion: @Sendable (RemoteFinding) -> Void
   private let slot: TokenSlot
   private let state = Mutex(State())
 
   /// - Parameter completion: Called exactly once, on any queue, after ``start()``. May take its time.
   init(
-    _ query: RemoteQuery, in store: RemoteStore, _ codec: RemoteObjectCodec, priority: Priority,
-    completion: @escaping @Sendable (RemoteFinding) -> Void
+    _ query: RemoteQuery, in store: RemoteStore, _ codec: RemoteObjectCodec, _ sharing: RemoteSharing,
+    priority: Priority, completion: @escaping @Sendable (RemoteFinding) -> Void
   ) {
     (self.query, self.store, self.codec, self.completion) = (query, store, codec, completion)
+    self.sharing = sharing
     slot = TokenSlot(priority: priority)
   }
 
@@ -71,8 +43,9 @@ final class RemoteLookup: Sendable {
     slot.run { demand in
       store.get(
         codec.name(of: query.key), maxBytes: RemoteObjectCodec.maxSourceBytes, demand.priority
-      ) { [codec, query] in
+      ) { [codec, query, sharing] in
         codec.source(in: $0, key: query.key, url: query.url)
+          .flatMap { sharing.allows(finalURL: $0.finalURL) ? $0 : nil }
       } completion: { [self] result in
         slot.end()
         switch result {
@@ -125,7 +98,7 @@ extension RemoteFinding {
   fileprivate mutating func add(_ result: RemoteResult<Thumbnail>, _ spec: ThumbnailSpec) {
     switch result {
     case .found(let thumbnail): thumbnails[spec] = thumbnail
-    case .missing: missing.insert(spec)
+    case .missing: break
     case .failed(let problem):
       if problem == .unusable { unusable.insert(spec) }
       self.problem = self.problem ?? problem

@@ -14,8 +14,21 @@ final class RemoteStore: Sendable {
   /// - Parameter now: The time of the breakers, which never goes back.
   init(_ configuration: RemoteCache, transport: any Transport, now: @escaping @Sendable () -> Duration) {
     self.configuration = configuration
-    reads = RemoteLane(width: Self.readWidth, transport: transport, now: now)
-    writes = RemoteLane(width: Self.writeWidth, transport: transport, now: now)
+    reads = RemoteLane(
+      width: Self.readWidth, timeout: configuration.readTimeout, transport: transport, now: now)
+    writes = RemoteLane(
+      width: Self.writeWidth, timeout: configuration.writeTimeout, transport: transport, now: now)
+  }
+
+  /// The time that lookups have cost the run. See ``RemoteBreaker/lost``.
+  var lost: Duration { reads.lost }
+
+  /// Returns the part of `limit` that is left for uploads. See ``RemoteBreaker/uploadTime(within:)``.
+  func uploadTime(within limit: Duration) -> Duration { reads.uploadTime(within: limit) }
+
+  /// Records the end of a lookup. See ``RemoteBreaker/looked(for:isHit:among:at:)``.
+  func looked(for duration: Duration, isHit: Bool, among images: Int) {
+    reads.looked(for: duration, isHit: isHit, among: images)
   }
 
   /// Reads an object. Returns a handle that can cancel this and change its priority.
@@ -107,5 +120,12 @@ extension RemoteProblem {
 }
 
 extension RemoteBreaker.Verdict {
-  fileprivate init(_ problem: RemoteProblem) { self = problem == .cancelled ? .abandoned : .failure }
+  /// The server has done its part if an object is unusable: another writer may have damaged it.
+  fileprivate init(_ problem: RemoteProblem) {
+    switch problem {
+    case .cancelled, .skipped: self = .abandoned
+    case .unusable: self = .success
+    case .timeout, .error: self = .failure
+    }
+  }
 }

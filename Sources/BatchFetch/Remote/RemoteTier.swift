@@ -7,22 +7,29 @@ internal import Logging
 final class RemoteTier: Sendable {
   private let store: RemoteStore
   private let codec: RemoteObjectCodec
+  private let sharing: RemoteSharing
   private let monitor: RemoteMonitor
+  private let now: @Sendable () -> Duration
   /// Nil if the cache is only read.
   private let writer: RemoteWriter?
 
   /// - Parameters:
   ///   - configuration: The server, the limits, the key.
+  ///   - sharing: The sources that may be in the cache.
   ///   - inks: The profile of CMYK images without one.
   ///   - transport: Exchanges requests and responses. Default: libcurl, with the connections of `configuration`.
   ///   - now: The time of the breakers, which never goes back.
   init(
-    _ configuration: RemoteCache, inks: InkProfile?, transport: (any Transport)? = nil, logger: Logger,
+    _ configuration: RemoteCache, _ sharing: RemoteSharing, inks: InkProfile?, transport: (any Transport)? = nil,
+    logger: Logger,
     metrics: any MetricsFactory, now: @escaping @Sendable () -> Duration
   ) {
     let transport = transport ?? CurlTransport(configuration.connections)
+    (self.sharing, self.now) = (sharing, now)
     store = RemoteStore(configuration, transport: transport, now: now)
-    codec = RemoteObjectCodec(secret: configuration.secret?.bytes, inks: inks)
+    // Machines that keep to public sources must not find private ones of others.
+    codec = RemoteObjectCodec(
+      secret: configuration.secret?.bytes, inks: inks, space: sharing.allowsPrivateSources ? "private" : "")
     monitor = RemoteMonitor(configuration.location.prefix, logger: logger, metrics: metrics)
     writer =
       configuration.access == .readOnly
@@ -34,13 +41,19 @@ final class RemoteTier: Sendable {
 
   /// Looks up a source and its thumbnails. Returns a handle that can cancel this and change its priority.
   ///
-  /// - Parameter completion: Called exactly once, on any queue, even after a cancel. May take its time.
+  /// - Parameters:
+  ///   - images: Returns the number of images in flight, of which the lookup holds up one.
+  ///   - completion: Called exactly once, on any queue, even after a cancel. May take its time.
   func lookUp(
-    _ query: RemoteQuery, _ priority: Priority, completion: @escaping @Sendable (RemoteFinding) -> Void
+    _ query: RemoteQuery, _ priority: Priority, among images: @escaping @Sendable () -> Int,
+    completion: @escaping @Sendable (RemoteFinding) -> Void
   ) -> WorkHandle {
-    let lookup = RemoteLookup(query, in: store, codec, priority: priority) { [monitor] finding in
+    let begin = now()
+    let lookup = RemoteLookup(query, in: store, codec, sharing, priority: priority) { [monitor, store, now] finding in
       if finding.problem != .cancelled {
-        monitor.count(finding.event(of: query.specs), because: finding.problem)
+        let event = finding.event(of: query.specs)
+        monitor.count(event, because: finding.problem)
+        store.looked(for: now() - begin, isHit: event == .hit, among: images())
       }
       completion(finding)
     }
@@ -50,6 +63,10 @@ final class RemoteTier: Sendable {
   /// Uploads the objects of a source in the background.
   func upload(_ write: RemoteWrite) { writer?.add(write) }
 
-  /// Blocks until the uploads have ended, but no longer than `limit`; see ``RemoteWriter/flush(within:)``.
-  func flush(within limit: Duration) { writer?.flush(within: limit) }
+  /// Blocks until the uploads have ended, but no longer than `limit`, less the time that lookups have cost already, and
+  /// not at all while the server is skipped; see ``RemoteWriter/flush(within:)``.
+  func flush(within limit: Duration) { writer?.flush(within: store.uploadTime(within: limit)) }
+
+  /// Drops all uploads, those that come later included.
+  func dropUploads() { writer?.close() }
 }

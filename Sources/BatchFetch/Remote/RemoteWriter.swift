@@ -7,7 +7,7 @@ internal import Synchronization
 final class RemoteWriter: Sendable {
   /// The maximum number of sources that are uploaded at once. Their thumbnails come one after the other.
   private static let width = 4
-  /// The time after which a flush gives up if no upload ends.
+  /// The time after which a flush gives up if no upload succeeds.
   private static let patience = Duration.seconds(2)
 
   private let store: RemoteStore
@@ -15,9 +15,11 @@ final class RemoteWriter: Sendable {
   private let monitor: RemoteMonitor
   private let state: Mutex<RemoteWrites>
   private let running = Mutex<[ObjectIdentifier: RemoteUpload]>([:])
+  /// The last time that an upload succeeded, or was added while there was no other.
+  private let progress = Mutex(ContinuousClock.now)
   /// Entered for each upload until it has ended.
   private let group = DispatchGroup()
-  /// Makes the objects: that takes a digest of each, for which nothing should wait.
+  /// Makes the first object of each upload: that takes a digest, for which nothing should wait.
   private let queue = DispatchQueue(label: "thumbs.remote.uploads", attributes: .concurrent)
 
   /// - Parameter limit: The maximum number of bytes that wait.
@@ -29,36 +31,48 @@ final class RemoteWriter: Sendable {
   /// Uploads the objects of a source, unless too many wait.
   func add(_ write: RemoteWrite) {
     group.enter()
-    guard state.withLock({ $0.add(write) }) else {
+    let (wasIdle, isAdded) = state.withLock { ($0.bytes == 0, $0.add(write)) }
+    guard isAdded else {
       group.leave()
       return monitor.count(.dropped)
     }
+    if wasIdle { progress.withLock { $0 = .now } }
     advance()
   }
 
-  /// Blocks until everything is uploaded, or has failed. Gives up after `limit`, and after two seconds in which no
-  /// upload has ended. What is left then is dropped.
+  /// Blocks until everything is uploaded, or has failed. Gives up after `limit`, and as soon as no upload has succeeded
+  /// for two seconds, which may be over already. What is left then is dropped.
   func flush(within limit: Duration) {
     let end = ContinuousClock.now + limit
-    var count = state.withLock { $0.endedCount }
-    while !isFinished(within: min(Self.patience, ContinuousClock.now.duration(to: end))) {
-      let last = state.withLock { $0.endedCount }
-      guard last != count, ContinuousClock.now < end else { return giveUp() }
-      count = last
-    }
+    var deadline: ContinuousClock.Instant
+    repeat {
+      deadline = self.deadline(before: end)
+      if isFinished(before: deadline) { return }
+    } while self.deadline(before: end) > deadline
+    dropAll()
   }
 
-  private func isFinished(within time: Duration) -> Bool {
-    group.wait(timeout: .now() + max(0, time / .seconds(1))) == .success
+  /// Drops all uploads, those that come later included.
+  func close() {
+    state.withLock { $0.close() }
+    dropAll()
   }
 
-  private func giveUp() {
+  private func deadline(before end: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    min(end, progress.withLock { $0 } + Self.patience)
+  }
+
+  private func isFinished(before end: ContinuousClock.Instant) -> Bool {
+    group.wait(timeout: .now() + max(0, ContinuousClock.now.duration(to: end) / .seconds(1))) == .success
+  }
+
+  private func dropAll() {
     let dropped = state.withLock { $0.removeWaiting() }
     if dropped > 0 { monitor.count(.dropped, dropped) }
     for _ in 0..<dropped { group.leave() }
     for upload in running.withLock({ Array($0.values) }) { upload.cancel() }
     // The transport ends a canceled transfer at once.
-    _ = isFinished(within: .seconds(1))
+    _ = isFinished(before: .now + .seconds(1))
   }
 
   private func advance() {
@@ -68,11 +82,14 @@ final class RemoteWriter: Sendable {
   }
 
   private func begin(_ write: RemoteWrite) {
-    let upload = RemoteUpload(write.objects(codec), to: store)
+    let upload = RemoteUpload(write, codec, to: store)
     running.withLock { $0[ObjectIdentifier(upload)] = upload }
+    // Thread A is here while thread B drops everything, and does not find this upload yet.
+    if state.withLock({ $0.isClosed }) { upload.cancel() }
     upload.start { [self] problem in
       running.withLock { $0[ObjectIdentifier(upload)] = nil }
       state.withLock { $0.ended(write) }
+      if problem == nil { progress.withLock { $0 = .now } }
       count(problem)
       advance()
       group.leave()
@@ -84,33 +101,6 @@ final class RemoteWriter: Sendable {
     case nil: monitor.count(.stored)
     case .skipped, .cancelled: monitor.count(.dropped)
     case let problem?: monitor.count(.failed, because: problem)
-    }
-  }
-}
-
-/// The upload of the objects of one source, one after the other. After a failure, the rest is left out: a source whose
-/// thumbnails are missing is of no use.
-final class RemoteUpload: Sendable {
-  private let store: RemoteStore
-  private let objects: [RemoteObject]
-  private let slot = TokenSlot()
-
-  init(_ objects: [RemoteObject], to store: RemoteStore) {
-    (self.objects, self.store) = (objects, store)
-  }
-
-  /// Begins. `completion` is called exactly once, on any queue, with nil if all objects are on the server.
-  func start(_ completion: @escaping @Sendable (RemoteProblem?) -> Void) { put(objects[...], completion) }
-
-  func cancel() { slot.cancel() }
-
-  private func put(_ rest: ArraySlice<RemoteObject>, _ completion: @escaping @Sendable (RemoteProblem?) -> Void) {
-    guard let object = rest.first else { return completion(nil) }
-    slot.run { _ in
-      store.put(object) { [self] problem in
-        slot.end()
-        if let problem { completion(problem) } else { put(rest.dropFirst(), completion) }
-      }
     }
   }
 }

@@ -10,20 +10,26 @@ struct RemoteWrite: Sendable {
   /// The thumbnails whose objects are known to be unusable, and are replaced.
   let unusable: Set<ThumbnailSpec>
 
-  /// The bytes that it keeps in memory.
-  var cost: Int { thumbnails.reduce(1024) { $0 + $1.bytes.count } }
+  /// The bytes that it takes in memory: the thumbnails, and for the largest one its object and the copy that is sent.
+  var cost: Int {
+    let sizes = thumbnails.map(\.bytes.count)
+    return sizes.reduce(1024, +) + 2 * (sizes.max() ?? 0)
+  }
 
-  /// Returns the objects, in the order in which they are written. One that is too large is left out.
-  func objects(_ codec: RemoteObjectCodec) -> [RemoteObject] {
-    var objects: [RemoteObject] = []
-    for thumbnail in thumbnails {
-      guard let digest, let bytes = codec.object(of: thumbnail, from: digest) else { continue }
-      let condition: RemoteObject.Condition = unusable.contains(thumbnail.spec) ? .always : .absent
-      objects.append(
-        RemoteObject(name: codec.name(of: thumbnail.spec, from: digest), bytes: bytes, condition: condition))
+  /// The number of objects.
+  var count: Int { thumbnails.count + 1 }
+
+  /// Returns an object. They are written in order, that of the source last; nil for one that is left out, such as a
+  /// thumbnail that is too large.
+  func object(at index: Int, _ codec: RemoteObjectCodec) -> RemoteObject? {
+    guard index < thumbnails.count else {
+      guard let source, let bytes = codec.object(of: source, key: key) else { return nil }
+      return RemoteObject(name: codec.name(of: key), bytes: bytes, condition: .always)
     }
-    guard let source, let bytes = codec.object(of: source, key: key) else { return objects }
-    return objects + [RemoteObject(name: codec.name(of: key), bytes: bytes, condition: .always)]
+    let thumbnail = thumbnails[index]
+    guard let digest, let bytes = codec.object(of: thumbnail, from: digest) else { return nil }
+    let condition: RemoteObject.Condition = unusable.contains(thumbnail.spec) ? .always : .absent
+    return RemoteObject(name: codec.name(of: thumbnail.spec, from: digest), bytes: bytes, condition: condition)
   }
 }
 
@@ -35,8 +41,7 @@ struct RemoteWrites: Sendable {
   /// The bytes of all uploads that wait or run.
   private(set) var bytes = 0
   private(set) var runningCount = 0
-  /// The number of uploads that have ended.
-  private(set) var endedCount = 0
+  private(set) var isClosed = false
 
   /// - Parameters:
   ///   - limit: The maximum number of bytes that wait or run.
@@ -45,9 +50,9 @@ struct RemoteWrites: Sendable {
     (self.limit, self.width) = (max(0, limit), width)
   }
 
-  /// Adds an upload. Returns false if there is no room for it.
+  /// Adds an upload. Returns false if there is no room for it, or after ``close()``.
   mutating func add(_ write: RemoteWrite) -> Bool {
-    guard bytes + write.cost <= limit else { return false }
+    guard !isClosed, bytes + write.cost <= limit else { return false }
     bytes += write.cost
     waiting.append(write)
     return true
@@ -63,9 +68,11 @@ struct RemoteWrites: Sendable {
   /// Records the end of an upload that ran.
   mutating func ended(_ write: RemoteWrite) {
     runningCount -= 1
-    endedCount += 1
     bytes -= write.cost
   }
+
+  /// Refuses uploads from now on.
+  mutating func close() { isClosed = true }
 
   /// Removes the uploads that wait. Returns their number.
   mutating func removeWaiting() -> Int {

@@ -166,7 +166,15 @@ extension CurlTransfer {
       guard refusedAddress == nil else { return false }
       memory.allow(peer, by: limits.addresses)
     }
+    isPrivate = isGuarded && !isPublic(peer)
     receiver.requestSent()
+    return true
+  }
+
+  private func isPublic(_ peer: String) -> Bool {
+    if memory.isAllowed(peer, by: .publicOnly) { return true }
+    guard let address = IPAddress(peer), address.isPublic else { return false }
+    memory.allow(peer, by: .publicOnly)
     return true
   }
 }

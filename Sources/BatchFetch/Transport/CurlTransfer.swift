@@ -45,6 +45,8 @@ final class CurlTransfer {
   var connectDeadline: ContinuousClock.Instant?
   /// True once there was a connection for the request.
   var isConnected = false
+  /// True if the connection leads to an address that is known and not on the public Internet.
+  var isPrivate = false
 
   /// The instant at which the total timeout has passed.
   let end: ContinuousClock.Instant
@@ -248,6 +250,8 @@ final class CurlTransfer {
     case 203: response.status = .ok
     default: break
     }
-    try receiver.receive(head: TransferHead(response: response))
+    var delivered = TransferHead(response: response)
+    delivered.isPrivate = isPrivate
+    try receiver.receive(head: delivered)
   }
 }

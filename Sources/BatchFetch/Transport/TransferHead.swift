@@ -14,6 +14,10 @@ public struct TransferHead: Hashable, Sendable {
   /// certificate. Default true.
   public var isCacheable: Bool
 
+  /// True if the server that responded, or one that redirected to it, has an IP address that is not on the public
+  /// Internet. False if the address is unknown, as behind a proxy. Default false.
+  public var isPrivate = false
+
   /// True if the target of the last redirect was not requested. See ``DownloadRequest/freshTarget``.
   var isTargetReused = false
 

@@ -24,7 +24,7 @@ struct Checkup: Encodable {
   }
 
   /// Returns the checks of this machine, for a cache in `cacheDirectory` and the state of the configuration file.
-  /// Nothing is changed on disk.
+  /// Nothing is changed on disk. The remote cache, if there is one, gets one request.
   static func checks(
     cacheDirectory: String?, configuration: ConfigurationFileCheck.Condition, environment: [String: String]
   ) -> [any DoctorCheck] {
@@ -38,7 +38,10 @@ struct Checkup: Encodable {
       CertificateCheck(configured: $0, environment: environment)
     }
     let limits: [any DoctorCheck] = [
-      ProxyCheck(environment: environment), DescriptorCheck(limits: ResourceLimit.descriptors),
+      ProxyCheck(environment: environment),
+      RemoteCacheCheck(
+        condition: RemoteCacheCheck.Condition(isConfigured: configuration.isUsed, environment: environment)),
+      DescriptorCheck(limits: ResourceLimit.descriptors),
       MemoryCheck(limits: MemoryLimits(root: "")), SpaceCheck(path: ".", fileSystem: FileSystem(at: ".")),
     ]
     return parts + certificates + limits

@@ -56,6 +56,9 @@ extension ConfigurationFileCheck.Condition {
     }
   }
 
+  /// True if runs read the file.
+  var isUsed: Bool { if case .valid = self { true } else { false } }
+
   /// The paths of the certificate authorities that the file sets; nil stands for those of the system.
   var authorities: [String?] { if case .valid(_, let authorities) = self { authorities } else { [nil] } }
 }

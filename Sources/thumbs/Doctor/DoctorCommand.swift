@@ -6,10 +6,10 @@ import ImageCache
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check libraries, configuration, cache, certificates, proxies, limits and free space.",
+    abstract: "Check libraries, configuration, caches, certificates, proxies, limits and free space.",
     discussion: """
       Each line is ok, a warning (a run works, but slower or with fewer features) or a problem (a run, or a part of \
-      it, does not work), with a remedy. Nothing is changed on disk, and nothing is requested.
+      it, does not work), with a remedy. Nothing is changed on disk. If there is a remote cache, it gets one request.
 
       Examples:
         thumbs doctor

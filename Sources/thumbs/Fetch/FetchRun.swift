@@ -17,6 +17,9 @@ struct RunSettings: Sendable {
   let credentials: Credentials
   /// The cache that several machines share; nil for none.
   let remoteCache: RemoteCache?
+
+  /// The timeout of the remote cache; zero if there is none.
+  var remoteTimeout: Duration { remoteCache?.readTimeout ?? .zero }
 }
 
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
@@ -52,6 +55,8 @@ final class FetchRun: Sendable {
   private let demand: RowDemand
   private let reserved: ReservedFiles
   private let window: Int
+  /// The timeout of the remote cache; zero if there is none.
+  private let remoteTimeout: Duration
 
   /// Creates a run over the rows of `plan`, which `inputs` contain. It writes `files`, and adds the local images that
   /// it reads to the reserved files of `inputs`.
@@ -75,6 +80,7 @@ final class FetchRun: Sendable {
     meter.setEstimate { plan.expectedRows }
     headerFields = settings.credentials.headerFields
     demand = command.content.demand
+    remoteTimeout = settings.remoteTimeout
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     isRetry = inputs.retried != nil
@@ -115,6 +121,7 @@ final class FetchRun: Sendable {
     interrupt.whenInterrupted { [self] in
       state.withLock { $0.limiter.disarm() }
       run.cancel()
+      pipeline.dropUploads()
     }
     // A batch thread may have called `stop(for:)` before this thread stored `run`; without this line, nobody would
     // cancel the run.
@@ -123,11 +130,14 @@ final class FetchRun: Sendable {
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
     timer?.cancel()
-    // An interrupted run does not wait for uploads.
-    pipeline.flush(uploadingWithin: interrupt.signal == nil ? .seconds(10) : .zero)
+    pipeline.flush(uploadingWithin: Self.uploadTime(after: started.duration(to: .now), timeout: remoteTimeout))
     pipeline.recordRun()
     try end(signal: interrupt.signal)
   }
+
+  /// Returns the time that the end of a run waits for uploads, after it has taken `elapsed`. `timeout` is that of the
+  /// remote cache.
+  static func uploadTime(after elapsed: Duration, timeout: Duration) -> Duration { max(timeout * 2, elapsed / 10) }
 
   private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = row.entry {

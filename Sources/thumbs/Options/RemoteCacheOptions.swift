@@ -10,7 +10,7 @@ struct RemoteCacheOptions: ParsableArguments {
       discussion: """
         The server is looked up before an image is downloaded, and gets the thumbnails of what was downloaded. \
         s3:// takes ?endpoint=URL&region=NAME, and the key from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. \
-        Private images, and those of requests with credentials, are not uploaded.
+        Private images, those of requests with credentials, and those of private networks are not uploaded.
         """,
       valueName: "url"))
   var remoteCache: String?
@@ -26,6 +26,12 @@ struct RemoteCacheOptions: ParsableArguments {
     completion: .file())
   var remoteCacheKey: String?
 
+  @Flag(
+    help: ArgumentHelp(
+      "Share the images of private networks, too, such as those of localhost and 10.0.0.1.",
+      discussion: "All machines must be in the same network and use this option. Has no effect with --public-only."))
+  var remoteCachePrivate = false
+
   @Option(
     help: ArgumentHelp("Maximum time to connect to the remote cache, in seconds. (default: 0.1)", valueName: "seconds"),
     transform: { try Count.seconds($0) })
@@ -33,7 +39,9 @@ struct RemoteCacheOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time to read one object of the remote cache, in seconds. (default: 1)", valueName: "seconds"),
+      "Maximum time to read one object of the remote cache, in seconds. (default: 1)",
+      discussion: "When lookups have cost the run more time than this, the remote cache is skipped for a while.",
+      valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var remoteCacheTimeout = Duration.seconds(1)
 
@@ -56,6 +64,7 @@ struct RemoteCacheOptions: ParsableArguments {
     }
     cache.access = remoteCacheReadOnly ? .readOnly : .readWrite
     cache.secret = try secret(environment)
+    cache.allowsPrivateSources = remoteCachePrivate
     cache.connectTimeout = remoteCacheConnectTimeout
     cache.readTimeout = remoteCacheTimeout
     cache.connections.netrc = netrc

@@ -63,7 +63,7 @@ struct WorkerCommand: DownloadingCommand {
       let rows = WorkerRows(LineReader(try .open("-", expecting: "rows")), specs: pixels.rowSpecs)
       let pipeline = pipeline(settings) { ProgressOutput.standardError.write("\($0)\n") }
       let format = ResultFormat(form: form, bodies: noBodies ? .omitted : .included)
-      try WorkerRun(rows, format, pipeline, credentials.headerFields, demand: content.demand).run(InterruptWatch())
+      try WorkerRun(rows, format, pipeline, settings, demand: content.demand).run(InterruptWatch())
     }
   }
 }

@@ -16,21 +16,21 @@ final class WorkerRun: Sendable {
   private let rows: WorkerRows
   private let format: ResultFormat
   private let pipeline: ThumbnailPipeline
-  private let headerFields: HTTPFields
+  private let settings: RunSettings
   private let demand: RowDemand
   private let finished = Atomic(0)
   /// The running batch; nil until it has started.
   private let batch = Mutex<BatchRun?>(nil)
 
-  /// Creates a run over `rows`, with the header fields of every request and the `demand` on every row.
+  /// Creates a run over `rows`, with the header fields of `settings` in every request and the `demand` on every row.
   init(
-    _ rows: WorkerRows, _ format: ResultFormat, _ pipeline: ThumbnailPipeline, _ headerFields: HTTPFields,
+    _ rows: WorkerRows, _ format: ResultFormat, _ pipeline: ThumbnailPipeline, _ settings: RunSettings,
     demand: RowDemand
   ) {
     self.rows = rows
     self.format = format
     self.pipeline = pipeline
-    self.headerFields = headerFields
+    self.settings = settings
     self.demand = demand
   }
 
@@ -46,12 +46,14 @@ final class WorkerRun: Sendable {
     interrupt.whenInterrupted { [self] in
       output.abandon()
       cancel()
+      pipeline.dropUploads()
     }
     // The output may have failed before `start` stored the batch; then nobody has canceled it.
     if output.failure != nil { cancel() }
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
-    pipeline.flush()
+    pipeline.flush(
+      uploadingWithin: FetchRun.uploadTime(after: settings.started.duration(to: .now), timeout: settings.remoteTimeout))
     pipeline.recordRun()
     if interrupt.signal == nil { end(output) }
     if let signal = interrupt.signal { throw ExitCode.signal(signal) }
@@ -64,8 +66,8 @@ final class WorkerRun: Sendable {
 
   private func start(_ output: ResultOutput, completion: @escaping @Sendable () -> Void) {
     let batch = Batch(rows, over: pipeline, window: Self.window, lookahead: Self.lookahead) {
-      [headerFields, demand] row throws(FetchFailure) in
-      try row.planned.request(headerFields: headerFields, demand: demand)
+      [settings, demand] row throws(FetchFailure) in
+      try row.planned.request(headerFields: settings.credentials.headerFields, demand: demand)
     }
     let run = batch.start { [format] row, outcome -> [UInt8]? in
       let result = format.result(of: row, outcome)

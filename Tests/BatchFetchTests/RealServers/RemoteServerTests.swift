@@ -31,6 +31,7 @@ import Testing
     try fixture.machine(name) {
       var cache = cache
       cache.connections.proxies = .none
+      cache.allowsPrivateSources = true
       (cache.connectTimeout, cache.readTimeout, cache.writeTimeout) = (.seconds(600), .seconds(600), .seconds(600))
       $0.remoteCache = cache
     }

@@ -79,6 +79,25 @@ import Testing
     #expect(fixture.objects("t") == [thumbnail] && second.remoteCounters?.misses == 1)
   }
 
+  @Test func `A size that a caller adds during the download is uploaded as well`() async throws {
+    let gate = Gate()
+    let count = Counter()
+    let fixture = try RemoteFixture { _ in count.next() == 2 ? .image().after(gate) : .image() }
+    try await fixture.fill(try fixture.machine("one"))
+    let thumbnail = try #require(fixture.objects("t").first)
+    fixture.remote.objects[thumbnail] = nil
+
+    let second = try fixture.machine("two")
+    let sets = Recorder<Result<ThumbnailSet, FetchFailure>>()
+    second.load(fixture.request()) { sets.record($0) }
+    await fixture.origin.waitForRequests(2)
+    second.load(fixture.request(size: 20)) { sets.record($0) }
+    gate.open()
+    _ = await sets.values(count: 2)
+    await second.uploaded()
+    #expect(fixture.origin.requests.count == 2 && fixture.objects("t").count == 2)
+  }
+
   @Test func `A stale image of the remote cache is revalidated, and its source uploaded again without thumbnails`()
     async throws
   {

@@ -21,10 +21,13 @@ struct RemoteFixture {
   /// a busy machine.
   func machine(
     _ name: String, cache url: String? = nil, transport: CurlTransport.Configuration = .direct,
+    names: HostResolution? = nil,
     clock: MovingDate = MovingDate(), change: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
   ) throws -> ThumbnailPipeline {
     var cache = try RemoteCache(url ?? remote.url, environment: [:])
     cache.connections = .direct
+    // The hosts of the tests are on this machine.
+    cache.allowsPrivateSources = true
     (cache.connectTimeout, cache.readTimeout, cache.writeTimeout) = (.seconds(600), .seconds(600), .seconds(600))
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.path(name))
     configuration.remoteCache = cache
@@ -32,8 +35,16 @@ struct RemoteFixture {
     configuration.downloads.now = { clock.now }
     configuration.downloads.retry = RetryPolicy(limit: 0)
     change(&configuration)
-    return ThumbnailPipeline(configuration, transport: CurlTransport(transport))
+    return ThumbnailPipeline(configuration, transport: CurlTransport(transport) { names ?? .system($0) })
   }
+
+  /// A URL of the host under a name that only ``loopback`` resolves.
+  func namedURL(_ path: String = "/a") -> String {
+    origin.url(path).replacing("127.0.0.1", with: "images.example")
+  }
+
+  /// The address of the host, for every name.
+  static let loopback = HostResolution.addresses([IPAddress("127.0.0.1")].compactMap(\.self))
 
   func request(_ path: String = "/a", size: Int = 16) -> ThumbnailRequest {
     ThumbnailRequest(url: origin.url(path), size: size)

@@ -126,6 +126,114 @@ import Testing
     #expect(fixture.origin.requests.count == 1 && fixture.remote.server.requests.isEmpty)
   }
 
+  @Test func `An image of a private address never reaches the remote cache without the setting`() async throws {
+    let fixture = try RemoteFixture()
+    try await fixture.fill(try fixture.machine("one") { $0.remoteCache?.allowsPrivateSources = false })
+    #expect(fixture.origin.requests.count == 1 && fixture.remote.server.requests.isEmpty)
+  }
+
+  @Test(arguments: [(0, 16), (3600, 24)])
+  func `An image whose host name leads to a private address is not uploaded, nor looked up again`(
+    lifetime: Int, size: Int
+  ) async throws {
+    let fixture = try RemoteFixture { _ in
+      .image(fields: ["Cache-Control": "max-age=\(lifetime)", "ETag": "\"v1\""])
+    }
+    // The second time, the image is stale, or a thumbnail is made from the kept original.
+    for size in [16, size] {
+      let machine = try fixture.machine("one", names: RemoteFixture.loopback) {
+        $0.remoteCache?.allowsPrivateSources = false
+        $0.cache.originals = .standard
+      }
+      _ = try await machine.thumbnails(for: ThumbnailRequest(url: fixture.namedURL(), size: size))
+      await machine.uploaded()
+    }
+    #expect(fixture.origin.requests.count == (lifetime == 0 ? 2 : 1))
+    #expect(fixture.remote.requests("GET").count == 1 && fixture.remote.requests("PUT").isEmpty)
+  }
+
+  @Test func `An image is not uploaded if a redirect to it came from a private address`() async throws {
+    let fixture = try RemoteFixture { request in
+      let target = "http://\(request.fields["host"] ?? "")/b"
+      return request.target == "/a" ? .http(301, ["Location": target, "Cache-Control": "max-age=60"]) : .image()
+    }
+    let machine = try fixture.machine("one", names: RemoteFixture.loopback) {
+      $0.remoteCache?.allowsPrivateSources = false
+    }
+    _ = try await machine.thumbnails(for: ThumbnailRequest(url: fixture.namedURL(), size: 16))
+    await machine.uploaded()
+    #expect(fixture.remote.requests("GET").count == 1 && fixture.remote.requests("PUT").isEmpty)
+  }
+
+  @Test func `With public addresses only, no image that another machine has got from a private address is served`()
+    async throws
+  {
+    let fixture = try RemoteFixture()
+    let request = ThumbnailRequest(url: fixture.namedURL(), size: 16)
+    let first = try fixture.machine("one", names: RemoteFixture.loopback)
+    _ = try await first.thumbnails(for: request)
+    await first.uploaded()
+    #expect(
+      try await fixture.machine("two", names: RemoteFixture.loopback).thumbnails(for: request).origin == .remote)
+
+    for allowsPrivate in [false, true] {
+      let careful = try fixture.machine("three", names: RemoteFixture.loopback) {
+        $0.remoteCache?.allowsPrivateSources = allowsPrivate
+        $0.downloads.limits.addresses = .publicOnly
+      }
+      let failure = await #expect(throws: FetchFailure.self) { try await careful.thumbnails(for: request) }
+      #expect(failure?.code == .blockedAddress && careful.remoteCounters?.misses == 1)
+    }
+  }
+
+  @Test(arguments: [
+    "http://127.0.0.1/b", "http://files.internal/b", "http://user:pw@b.example/b", "file:///b", "b", "",
+  ])
+  func `An object of the remote cache that came from a private or unusual place is not used`(finalURL: String)
+    async throws
+  {
+    let fixture = try RemoteFixture()
+    let request = ThumbnailRequest(url: fixture.namedURL(), size: 16)
+    let (codec, key) = (RemoteObjectCodec(secret: nil, space: "private"), SourceKey(url: fixture.namedURL()))
+    let first = try fixture.machine("one", names: RemoteFixture.loopback)
+    _ = try await first.thumbnails(for: request)
+    await first.uploaded()
+    // The machine without the setting finds the same objects under its own names.
+    let open = RemoteObjectCodec(secret: nil)
+    func object(_ name: String) -> [UInt8] { fixture.remote.objects["/cache/\(name)"] ?? [] }
+    var source = try #require(codec.source(in: object(codec.name(of: key)), key: key, url: request.url))
+    let (spec, digest) = (request.specs[0], try #require(source.digest))
+    let (old, new) = (codec.name(of: spec, from: digest), open.name(of: spec, from: digest))
+    let thumbnail = try #require(codec.thumbnail(in: object(old), spec, from: digest))
+    fixture.remote.objects["/cache/\(new)"] = open.object(of: thumbnail, from: digest)
+    for (name, url, origin) in [
+      ("two", "http://b.example/b", ThumbnailSet.Origin.remote), ("three", finalURL, .network),
+    ] {
+      source.finalURL = url
+      fixture.remote.objects["/cache/\(open.name(of: key))"] = open.object(of: source, key: key)
+      let machine = try fixture.machine(name, names: RemoteFixture.loopback) {
+        $0.remoteCache?.allowsPrivateSources = false
+      }
+      #expect(try await machine.thumbnails(for: request).origin == origin)
+    }
+  }
+
+  @Test(arguments: [
+    ("/a", "/b?X-Amz-Signature=secret", false), ("/a?x=1", "/b?x=1&token=secret", false), ("/a?x=1", "/b?x=1", true),
+    ("/a?x=1", "/b", true),
+  ])
+  func `An image behind a redirect to a URL with another query, which may be a secret, is not uploaded`(
+    path: String, target: String, isShared: Bool
+  ) async throws {
+    let fixture = try RemoteFixture { request in
+      request.target == path ? .http(302, ["Location": target, "Cache-Control": "max-age=60"]) : .image()
+    }
+    try await fixture.fill(try fixture.machine("one"), path)
+    #expect(fixture.origin.requests.count == 2)
+    #expect(fixture.remote.requests("PUT").isEmpty == !isShared)
+    #expect(fixture.remote.objects.values.allSatisfy { !String(decoding: $0, as: UTF8.self).contains("secret") })
+  }
+
   @Test func `A local file never reaches the remote cache`() async throws {
     let fixture = try RemoteFixture()
     let machine = try fixture.machine("one") { $0.files = .allowed }

@@ -17,8 +17,10 @@ import Testing
       let now = Mutex(Duration.zero)
     }
 
-    init(_ steps: [ScriptedTransport.Step]) throws {
-      transport = ScriptedTransport { _, _ in steps }
+    convenience init(_ steps: [ScriptedTransport.Step]) throws { try self.init { _ in steps } }
+
+    init(_ steps: @escaping @Sendable (TransferRequest) -> [ScriptedTransport.Step]) throws {
+      transport = ScriptedTransport { request, _ in steps(request) }
       let time = Clock()
       self.time = time
       store = RemoteStore(
@@ -28,8 +30,8 @@ import Testing
 
     func advance(by duration: Duration) { time.now.withLock { $0 += duration } }
 
-    func get(_ name: String, _ priority: Priority = .normal) -> WorkHandle {
-      store.get(name, maxBytes: 1000, priority) {
+    func get(_ name: String, _ priority: Priority = .normal, maxBytes: Int = 1000) -> WorkHandle {
+      store.get(name, maxBytes: maxBytes, priority) {
         $0
       } completion: { [results] in
         results.record($0)
@@ -87,6 +89,81 @@ import Testing
     let all = await bench.transport.exchanges.values(count: 18)
     #expect(
       all[16...].map(\.request.source.description) == ["raised", "normal"].map { "http://cache.example/s/\($0)" })
+  }
+
+  @Test func `A read that has waited for more than half of the timeout is not sent`() async throws {
+    let bench = try Bench([.hold, .head(404, [:]), .end])
+    for number in 0..<16 { _ = bench.get("s/\(number)") }
+    _ = bench.get("s/early")
+    bench.advance(by: .milliseconds(10))
+    _ = bench.get("s/late")
+    let begun = await bench.transport.exchanges.values(count: 16)
+    for exchange in begun { await exchange.played() }
+
+    bench.advance(by: .milliseconds(495))
+    begun[0].resume()
+    let all = await bench.transport.exchanges.values(count: 17)
+    #expect(all[16].request.source.description == "http://cache.example/s/late")
+    #expect(await bench.results.values(count: 2).map(\.problem).contains(.skipped))
+  }
+
+  @Test func `Lookups that cost more than the timeout open the breaker, and none is lost before`() async throws {
+    let bench = try Bench([.head(404, [:]), .end])
+    for (count, problem) in [(1, RemoteProblem?.none), (2, .skipped)] {
+      bench.store.looked(for: .milliseconds(1020), isHit: false, among: 2)
+      _ = bench.get("s/0")
+      #expect(await bench.results.values(count: count).last?.problem == problem)
+    }
+    #expect(bench.store.lost == .milliseconds(1010))
+  }
+
+  @Test func `When lookups have cost too much, reads that wait are not sent, even if none that runs ends`() async throws
+  {
+    let bench = try Bench([.hold])
+    for number in 0..<17 { _ = bench.get("s/\(number)") }
+    bench.store.looked(for: .milliseconds(1011), isHit: false, among: 1)
+    #expect(await bench.results.values(count: 1).first?.problem == .skipped)
+  }
+
+  @Test func `Reads take no more than sixteen mebibytes at once, whether their length is declared or not`()
+    async throws
+  {
+    let size = 6 << 20
+    for fields in [HTTPFields(), [.contentLength: "\(size)"]] {
+      let bytes = [UInt8](repeating: 1, count: size)
+      let bench = try Bench { request in
+        let isHeld = !request.source.description.hasSuffix("last")
+        return [.head(200, fields), .bytes(bytes)] + (isHeld ? [.hold] : []) + [.end]
+      }
+      for number in 0..<2 { _ = bench.get("t/\(number)", maxBytes: 8 << 20) }
+      let begun = await bench.transport.exchanges.values(count: 2)
+      for exchange in begun { await exchange.played() }
+      _ = bench.get("t/last", maxBytes: 8 << 20)
+      #expect(await bench.results.values(count: 1).first?.problem == .skipped)
+
+      for exchange in begun { exchange.resume() }
+      #expect(await bench.results.values(count: 3).allSatisfy { $0.problem == nil || $0.problem == .skipped })
+      for count in 4..<12 {
+        _ = bench.get("t/last", maxBytes: 8 << 20)
+        #expect(await bench.results.values(count: count).last?.problem == nil)
+      }
+    }
+  }
+
+  @Test func `An unusable object does not count as a failure of the server`() async throws {
+    let bench = try Bench([.head(200, [:]), .bytes([1]), .end])
+    let results = Recorder<RemoteResult<Int>>()
+    for count in 1..<30 {
+      _ = bench.store.get("s/0", maxBytes: 9, .normal) { _ in
+        nil
+      } completion: {
+        results.record($0)
+      }
+      guard case .failed(.unusable)? = await results.values(count: count).last else {
+        Issue.record("The object was not read.")
+        return
+      }
+    }
   }
 
   @Test func `A canceled read ends as canceled and does not count as a failure`() async throws {

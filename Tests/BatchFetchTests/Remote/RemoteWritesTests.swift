@@ -22,7 +22,6 @@ import Testing
     #expect(writes.next() == nil)
     writes.ended(running[0])
     #expect(writes.next()?.key == all[2].key)
-    #expect(writes.endedCount == 1)
     #expect(writes.runningCount == 2)
   }
 
@@ -53,6 +52,22 @@ import Testing
     running.map { writes.ended($0) }
     #expect(writes.bytes == 0)
     #expect(writes.runningCount == 0)
+  }
+
+  @Test func `An upload takes its thumbnails, and twice the largest one for its object and the copy that is sent`() {
+    let one = Self.write(1, bytes: 1000)
+    #expect(one.cost == 1024 + 3000)
+    let thumbnails = one.thumbnails + Self.write(2, bytes: 200).thumbnails
+    let two = RemoteWrite(key: one.key, source: nil, digest: one.digest, thumbnails: thumbnails, unusable: [])
+    #expect(two.cost == 1024 + 3200)
+  }
+
+  @Test func `After closing, nothing is added any more`() {
+    var writes = RemoteWrites(limit: 1 << 20, width: 1)
+    #expect(writes.add(Self.write(1, bytes: 0)) == true)
+    writes.close()
+    #expect(writes.add(Self.write(2, bytes: 0)) == false)
+    #expect(writes.removeWaiting() == 1)
   }
 
   @Test func `A limit below zero lets nothing through`() {

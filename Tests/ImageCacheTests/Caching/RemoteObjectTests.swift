@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -97,6 +98,19 @@ struct RemoteObjectTests {
     #expect(name != codec.name(of: ThumbnailSpec(width: 65), from: Self.digest))
   }
 
+  @Test func `The names of objects differ by key and by space, and do not show the key`() {
+    let secrets = [nil, Self.secret, Array("another key of 16 bytes or more".utf8)]
+    let codecs = secrets.flatMap { secret in ["", "private"].map { RemoteObjectCodec(secret: secret, space: $0) } }
+    let names = codecs.flatMap { [$0.name(of: Fixtures.key(1)), $0.name(of: Fixtures.spec, from: Self.digest)] }
+    #expect(Set(names).count == 12)
+    #expect(codecs[1].name(of: Fixtures.key(1)).hasPrefix("s/private/"))
+    #expect(codecs[3].name(of: Fixtures.key(1)).wholeMatch(of: #/s/[0-9a-f]{8}-private/[0-9a-f]{32}/#) != nil)
+    #expect(
+      codecs[2].name(of: Fixtures.spec, from: Self.digest).hasPrefix("t/\(RemoteObjectFrame(key: Self.secret).keyID)/r")
+    )
+    #expect(RemoteObjectFrame(key: Self.secret).keyID == RemoteObjectFrame(key: Self.secret).keyID)
+  }
+
   @Test func `Only a failure that follows from the bytes alone is accepted`() throws {
     let codec = Self.codecs[0]
     func isAccepted(_ source: StoredSource, edition: Int = Renderer.edition) throws -> Bool {
@@ -127,6 +141,35 @@ struct RemoteObjectTests {
       spec: Fixtures.spec, size: PixelSize(width: 64, height: 48), format: .jpeg, bytes: Array("<script>".utf8))
     let object = try #require(codec.object(of: page, from: Self.digest))
     #expect(codec.thumbnail(in: object, Fixtures.spec, from: Self.digest) == nil)
+  }
+
+  @Test func `A thumbnail whose file has another size or format than its record is not accepted`() throws {
+    let codec = Self.codecs[0]
+    let right = try Self.thumbnail()
+    let (width, height) = (right.size.width, right.size.height)
+    let other: OutputFormat = right.format == .png ? .jpeg : .png
+    for (size, format, isAccepted) in [
+      (right.size, right.format, true), (PixelSize(width: width + 1, height: height), right.format, false),
+      (PixelSize(width: width, height: 0), right.format, false), (right.size, other, false),
+    ] {
+      let thumbnail = Thumbnail(spec: right.spec, size: size, format: format, bytes: right.bytes)
+      let object = try #require(codec.object(of: thumbnail, from: Self.digest))
+      #expect((codec.thumbnail(in: object, right.spec, from: Self.digest) != nil) == isAccepted)
+    }
+  }
+
+  @Test(arguments: [(1024, true), (1025, false), (20_000, false)])
+  func `A source whose validators are longer than a kibibyte is not accepted`(length: Int, isAccepted: Bool) throws {
+    let codec = Self.codecs[0]
+    for path in [\ResponseFields.entityTag, \.lastModified] {
+      var fields = ResponseFields([.cacheControl: "max-age=3600"])
+      fields[keyPath: path] = String(repeating: "a", count: length)
+      var source = Fixtures.source(1)
+      source.policy = CachePolicy(
+        status: 200, fields: fields, requestedAt: Fixtures.start.wholeSeconds, respondedAt: Fixtures.start.wholeSeconds)
+      let object = try #require(codec.object(of: source, key: Fixtures.key(1)))
+      #expect((codec.source(in: object, key: Fixtures.key(1), url: source.url) != nil) == isAccepted)
+    }
   }
 
   @Test func `Objects that are too large are not written`() {

@@ -2,9 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import thumbs
+
 @Suite("thumbs fetch: the remote cache", .timeLimit(.minutes(20))) struct RemoteCacheCommandTests {
-  /// Timeouts that are too long to expire on a busy machine.
-  private static let patient = ["--remote-cache-connect-timeout", "600", "--remote-cache-timeout", "600"]
+  /// Timeouts that are too long to expire on a busy machine, and hosts on this machine.
+  private static let patient = [
+    "--remote-cache-connect-timeout", "600", "--remote-cache-timeout", "600", "--remote-cache-private",
+  ]
 
   /// Runs `fetch` on the machine called `name`, which has its own cache, and returns the rows of its report.
   private func fetch(
@@ -65,7 +69,7 @@ import Testing
       let run = try await fetch(fixture, on: name, arguments + [list], environment: environment)
       #expect(run.result.ending == .exit(0) && run.rows.map(\.origin) == [origin], "\(name)")
     }
-    #expect(try counts(fixture, of: "four")["rejected"] == 1 && counts(fixture, of: "five").isEmpty)
+    #expect(try counts(fixture, of: "four")["misses"] == 1 && counts(fixture, of: "five").isEmpty)
     #expect(try fixture.object("five.json")["remoteCache"] is NSNull)
   }
 
@@ -130,6 +134,18 @@ import Testing
     #expect(remote.server.requests.count == 2)
   }
 
+  @Test func `Images of this machine and of private networks are neither looked up nor uploaded without the option`()
+    async throws
+  {
+    let (fixture, remote) = (try CommandFixture(), try ObjectServer())
+    let port = fixture.server.port
+    let list = try fixture.list(urls: ["127.0.0.1", "localhost", "a.localhost"].map { "http://\($0):\(port)/a.png" })
+    let result = try await fixture.start(
+      fixture.fetchArguments(["--remote-cache", remote.url, "--remote-cache-timeout", "600", list])
+    ).result()
+    #expect(result.ending == .exit(0) && fixture.server.requests.count == 3 && remote.server.requests.isEmpty)
+  }
+
   @Test(arguments: [
     (["--remote-cache", "ftp://user:hunter2@a.example/"], "--remote-cache: The URL of the remote cache must have"),
     (["--remote-cache", "http://user:hunter2@a.example/?x"], "must not have a query"),
@@ -148,6 +164,12 @@ import Testing
     let result = try await fixture.start(fixture.fetchArguments(arguments + [try fixture.list(["/a.png"])])).result()
     #expect(result.ending == .exit(64) && result.errors.contains(message))
     #expect(!result.errors.contains("hunter2") && fixture.server.requests.isEmpty)
+  }
+
+  @Test func `The end of a run waits for uploads for a tenth of its duration, but at least for two timeouts`() {
+    for (elapsed, timeout, time) in [(0, 1, 2), (20, 1, 2), (600, 1, 60), (600, 40, 80)] {
+      #expect(FetchRun.uploadTime(after: .seconds(elapsed), timeout: .seconds(timeout)) == .seconds(time))
+    }
   }
 
   @Test func `The file with the key is never replaced by an output`() async throws {

@@ -90,6 +90,41 @@ import Testing
     #expect(try Self.findings(ignored)["configuration"]?["state"] as? String == "ok")
   }
 
+  @Test func `The remote cache of the environment or the configuration file gets one request`() async throws {
+    let (fixture, remote) = (try CommandFixture(), try ObjectServer())
+    let none = try Self.findings(try await Self.doctor(fixture))
+    #expect(none["remote-cache"]?["message"] as? String == "none")
+
+    let environment = ["THUMBS_REMOTE_CACHE": remote.url.replacing("http://", with: "http://user:hunter2@")]
+    _ = try fixture.directory.write("remote-cache = \"\(remote.url)\"\nremote-cache-timeout = 600", as: "c.toml")
+    for (number, settings) in [environment, ["THUMBS_CONFIG": "c.toml"]].enumerated() {
+      let result = try await Self.doctor(fixture, environment: settings)
+      #expect(result.ending == .exit(0) && !result.output.contains("hunter2"))
+      #expect(try Self.findings(result)["remote-cache"]?["state"] as? String == "ok")
+      #expect(remote.server.requests.count == number + 1 && remote.requests("PUT").isEmpty)
+    }
+    #expect(remote.server.requests.first?.fields["authorization"] == "Basic dXNlcjpodW50ZXIy")
+  }
+
+  @Test(arguments: [401, 403, 500, 200])
+  func `A remote cache that refuses a lookup is a warning`(status: Int) async throws {
+    let (fixture, remote) = (try CommandFixture(), try ObjectServer())
+    remote.setFault { _ in .http(status, [:], [1]) }
+    let result = try await Self.doctor(fixture, environment: ["THUMBS_REMOTE_CACHE": remote.url])
+    let finding = try #require(try Self.findings(result)["remote-cache"])
+    #expect(result.ending == .exit(0) && finding["state"] as? String == "warning")
+    #expect(status == 200 || (finding["message"] as? String)?.contains("status \(status)") == true)
+  }
+
+  @Test func `A remote cache that does not exist, and one whose settings are wrong, are reported`() async throws {
+    let (fixture, silent) = (try CommandFixture(), try SilentPort())
+    for (url, state) in [("http://127.0.0.1:\(silent.port)/", "warning"), ("ftp://me:hunter2@a.example/", "problem")] {
+      let result = try await Self.doctor(fixture, environment: ["THUMBS_REMOTE_CACHE": url])
+      #expect(try Self.findings(result)["remote-cache"]?["state"] as? String == state)
+      #expect(!result.output.contains("hunter2"))
+    }
+  }
+
   @Test func `Too few descriptors are reported, although no run could start`() async throws {
     let fixture = try CommandFixture()
     let result = try await Self.doctor(fixture, setup: "ulimit -n 30")

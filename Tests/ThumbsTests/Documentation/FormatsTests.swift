@@ -82,7 +82,7 @@ private struct WrittenFields {
     _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "fallback.png")
     let result = try await fixture.fetch(
       "list.csv", "none.txt", "--summary", "summary.json", "--fallback", "fallback.png", "--remote-cache",
-      fixture.server.url("/store"))
+      fixture.server.url("/store"), "--remote-cache-private")
     #expect(result.ending == .exit(75))
     return fixture
   }
@@ -116,7 +116,7 @@ private struct WrittenFields {
     let fixture = try await Self.run()
     #expect(
       try await fixture.fetch(
-        "list.csv", "--metrics", "thumbs.prom", "--remote-cache", fixture.server.url("/store")
+        "list.csv", "--metrics", "thumbs.prom", "--remote-cache", fixture.server.url("/store"), "--remote-cache-private"
       ).ending == .exit(75))
     let metrics = try fixture.text("thumbs.prom").split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
     let documented = try FormatsPage(section: "Metrics").rows.map(\.name)

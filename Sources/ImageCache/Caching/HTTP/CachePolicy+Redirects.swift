@@ -14,11 +14,12 @@ extension CachePolicy {
   /// - Parameters:
   ///   - redirects: The redirects, in any order.
   ///   - mayBeStored: False for a response that only this process may use.
+  ///   - mayBeShared: False for a response that only this user may use.
   ///   - requestedAt: The time of the first request, in seconds since 1970.
   ///   - respondedAt: The time of the last response, in seconds since 1970.
   /// - Returns: Nil if nothing is restricted.
   static func control(
-    of redirects: [HTTPResponse], mayBeStored: Bool, requestedAt: Int, respondedAt: Int
+    of redirects: [HTTPResponse], mayBeStored: Bool, mayBeShared: Bool, requestedAt: Int, respondedAt: Int
   ) -> String? {
     let hops = redirects.map { redirect in
       CachePolicy(
@@ -27,6 +28,7 @@ extension CachePolicy {
     }
     var directives: [String] = []
     if !mayBeStored { directives.append("no-store") }
+    if !mayBeShared { directives.append("private") }
     if hops.contains(where: { !$0.isReusable }) { directives.append("no-cache") }
     if hops.contains(where: \.control.mustRevalidate) { directives.append("must-revalidate") }
     if let end = hops.map(\.freshUntil).min() { directives.append("max-age=\(max(0, end - respondedAt))") }

@@ -16,6 +16,9 @@ extension CachePolicy {
     return sharedFreshUntil > respondedAt || fields.entityTag != nil || fields.lastModified != nil
   }
 
+  /// True if the validators can be sent. See ``ResponseFields/hasSendableValidators``.
+  var hasSendableValidators: Bool { fields.hasSendableValidators }
+
   /// Returns ``State/fresh`` if a shared cache may serve the response at `now` without contacting the origin.
   public func sharedState(at now: Date) -> State {
     now.wholeSeconds < sharedFreshUntil && now.wholeSeconds >= respondedAt - Self.clockTolerance ? .fresh : .stale

@@ -26,12 +26,12 @@ extension CachePolicy {
   /// sections 3.2 and 4.3.4). After a 304 with `no-store` the result is never fresh. The redirects that led to the 304
   /// replace the earlier ones.
   public func revalidated(
-    by notModified: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
-    respondedAt: Date
+    by notModified: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, mayBeShared: Bool = true,
+    requestedAt: Date, respondedAt: Date
   ) -> CachePolicy {
     let newer = Self.ofAny(
-      response: notModified, redirects: redirects, mayBeStored: mayBeStored, requestedAt: requestedAt,
-      respondedAt: respondedAt)
+      response: notModified, redirects: redirects, mayBeStored: mayBeStored, mayBeShared: mayBeShared,
+      requestedAt: requestedAt, respondedAt: respondedAt)
     return CachePolicy(
       status: status, fields: fields.updated(by: newer.fields), requestedAt: newer.requestedAt,
       respondedAt: newer.respondedAt)

@@ -50,29 +50,30 @@ public struct CachePolicy: Hashable, Sendable {
   ///     lifetime, a 302, 303 or 307 has none, and a 301 or 308 has 7 days (RFC 9110, section 15.4; RFC 9111, section
   ///     4.2.2). Default: none.
   ///   - mayBeStored: False for a response that only this process may use. Default true.
+  ///   - mayBeShared: False for a response that only this user may use, as if it were `private`. Default true.
   ///   - requestedAt: The time at which the request was sent.
   ///   - respondedAt: The time at which the head of the response arrived.
   public init?(
-    response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
-    respondedAt: Date
+    response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, mayBeShared: Bool = true,
+    requestedAt: Date, respondedAt: Date
   ) {
     let policy = Self.ofAny(
-      response: response, redirects: redirects, mayBeStored: mayBeStored, requestedAt: requestedAt,
-      respondedAt: respondedAt)
+      response: response, redirects: redirects, mayBeStored: mayBeStored, mayBeShared: mayBeShared,
+      requestedAt: requestedAt, respondedAt: respondedAt)
     guard policy.isStorable else { return nil }
     self = policy
   }
 
   /// Returns the policy of any response. One that must not be stored is never fresh and is kept in memory only.
   ///
-  /// The parameters are those of ``init(response:redirects:mayBeStored:requestedAt:respondedAt:)``.
+  /// The parameters are those of ``init(response:redirects:mayBeStored:mayBeShared:requestedAt:respondedAt:)``.
   public static func ofAny(
-    response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, requestedAt: Date,
-    respondedAt: Date
+    response: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, mayBeShared: Bool = true,
+    requestedAt: Date, respondedAt: Date
   ) -> CachePolicy {
     var fields = ResponseFields(response.headerFields)
     fields.redirectControl = control(
-      of: redirects, mayBeStored: mayBeStored, requestedAt: requestedAt.wholeSeconds,
+      of: redirects, mayBeStored: mayBeStored, mayBeShared: mayBeShared, requestedAt: requestedAt.wholeSeconds,
       respondedAt: respondedAt.wholeSeconds)
     return CachePolicy(
       status: response.status.code, fields: fields, requestedAt: requestedAt.wholeSeconds,

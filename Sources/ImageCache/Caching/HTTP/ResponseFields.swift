@@ -10,7 +10,7 @@ struct ResponseFields: Hashable, Sendable {
   var lastModified: String?
   var vary: String?
   /// The restrictions of the redirects as one `Cache-Control` value; nil without redirects. Its `max-age` counts from
-  /// the response. See ``CachePolicy/control(of:mayBeStored:requestedAt:respondedAt:)``.
+  /// the response. See ``CachePolicy/control(of:mayBeStored:mayBeShared:requestedAt:respondedAt:)``.
   var redirectControl: String?
 
   init() {}
@@ -28,6 +28,12 @@ struct ResponseFields: Hashable, Sendable {
   /// Returns a validator of at most 1 KiB, which covers all that serve their purpose; nil for any other. Without one,
   /// the source is downloaded again instead of being revalidated.
   private static func keptValidator(_ value: String) -> String? { value.utf8.count <= 1024 ? value : nil }
+
+  /// True if the validators are not longer than those of a response that was received. Longer ones of another writer
+  /// could make a server reject the request.
+  var hasSendableValidators: Bool {
+    [entityTag, lastModified].allSatisfy { $0 == nil || $0.flatMap(Self.keptValidator) != nil }
+  }
 
   /// Creates fields from the values that `next` returns, in the order of ``forEach(_:)``.
   init(_ next: () -> String?) {

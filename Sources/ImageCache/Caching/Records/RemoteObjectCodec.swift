@@ -19,26 +19,31 @@ public struct RemoteObjectCodec: Sendable {
 
   private let frame: RemoteObjectFrame
   private let profile: String
+  /// The part of the names that keeps objects of other keys and spaces apart; empty or with a slash at the end.
+  private let folder: String
 
   /// Creates a codec.
   ///
   /// - Parameters:
-  ///   - secret: The key of an HMAC-SHA256 over each object. Objects with another key, or without one, are unusable.
-  ///     Nil for a SHA-256 digest, which proves nothing about the writer.
+  ///   - secret: The key of an HMAC-SHA256 over each object. Objects with another key, or without one, have other
+  ///     names and are unusable. Nil for a SHA-256 digest, which proves nothing about the writer.
   ///   - inks: The profile of CMYK images without one, which is a part of the pixels. Default nil: none.
-  public init(secret: [UInt8]?, inks: InkProfile? = nil) {
+  ///   - space: A word of letters that keeps objects apart which should not be found by others. Default: none.
+  public init(secret: [UInt8]?, inks: InkProfile? = nil, space: String = "") {
     frame = RemoteObjectFrame(key: secret)
     profile = inks.map { BodyDigest(of: $0.bytes).description } ?? ""
+    let folders = [frame.keyID, space].filter { !$0.isEmpty }
+    folder = folders.isEmpty ? "" : folders.joined(separator: "-") + "/"
   }
 
   /// Returns the name of the object of a source.
-  public func name(of key: SourceKey) -> String { "s/\(key)" }
+  public func name(of key: SourceKey) -> String { "s/\(folder)\(key)" }
 
   /// Returns the name of the object of a thumbnail that is made from the file of `digest`.
   public func name(of spec: ThumbnailSpec, from digest: BodyDigest) -> String {
     let file = "\(digest)"
     let fingerprint = BodyDigest(of: Array("\(spec.cacheText)\n\(profile)".utf8))
-    return "t/r\(Renderer.version)/\(file.prefix(2))/\(file)-\("\(fingerprint)".prefix(32))"
+    return "t/\(folder)r\(Renderer.version)/\(file.prefix(2))/\(file)-\("\(fingerprint)".prefix(32))"
   }
 
   /// Returns the object of a source; nil if it is longer than ``maxSourceBytes``.
@@ -64,7 +69,8 @@ public struct RemoteObjectCodec: Sendable {
     object.withUnsafeBytes { bytes in
       guard let parts = frame.open(bytes, named: name(of: key)), parts.body.isEmpty,
         let record = SourceRecord(parts.record, expecting: url), record.key == key, record.source.url == url,
-        !record.isOutdated, record.source.isShareable, record.source.status == record.source.policy.status
+        !record.isOutdated, record.source.isShareable, record.source.policy.hasSendableValidators,
+        record.source.status == record.source.policy.status
       else { return nil }
       return record.source
     }
@@ -78,9 +84,18 @@ public struct RemoteObjectCodec: Sendable {
         record.specText == spec.cacheText
       else { return nil }
       let file = [UInt8](parts.body)
-      guard ThumbnailMark.isPresent(in: file) else { return nil }
+      guard ThumbnailMark.isPresent(in: file), record.describes(file) else { return nil }
       return Thumbnail(spec: spec, size: record.size, format: record.format, bytes: file)
     }
+  }
+}
+
+extension ThumbnailRecord {
+  /// Returns true if the header of `file` declares the size and the format of this record.
+  fileprivate func describes(_ file: [UInt8]) -> Bool {
+    let image = try? ImageFile(prefix: file.span, limits: DecodingLimits(maxPixels: .max))
+    guard let header = image?.decoder.header else { return false }
+    return header.source.size == size && header.format.rawValue == format.rawValue
   }
 }
 

@@ -22,6 +22,13 @@ struct RemoteObjectFrame: Sendable {
   /// The secret key of the tags; nil for digests.
   let key: [UInt8]?
 
+  /// Eight hexadecimal digits that identify the key without showing it; empty without a key. Writers with different
+  /// keys use different names, so that they do not replace each other's objects.
+  var keyID: String {
+    guard let key, let tag = hmacSHA256(Array("thumbs-remote key".utf8), key: key) else { return "" }
+    return tag.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
   /// Returns the object called `name`; nil if it cannot be made.
   func seal(_ name: String, record: [UInt8], body: [UInt8] = []) -> [UInt8]? {
     guard let length = UInt32(exactly: record.count) else { return nil }
