@@ -18,10 +18,10 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-examples test-thread test-address test-cache test-jpeg test-arm test-traits test-readme test-gallery \
-  test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz fuzz-libraries \
-  bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint structure build \
-  build-traits release install install-files uninstall dist image clean setup
+.PHONY: run test test-examples test-thread test-address test-cache test-jpeg test-arm test-traits test-readme \
+  test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz \
+  fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint \
+  structure build build-traits release install install-files uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup

@@ -63,7 +63,7 @@ def configuration(port):
 
 
 def wait_for_bytes(path, count):
-    """Waits until the file has `count` bytes: those that the server sent may still be on their way."""
+    """Waits until the file has `count` bytes: the program may not have written what the server sent."""
     while not path.exists() or path.stat().st_size < count:
         pass
 
