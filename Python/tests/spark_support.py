@@ -113,8 +113,9 @@ class Trial:
             wait_until(lambda: self.origin.requests() >= requests, 300)
             kill()
 
-    def check_requests(self, lost_cores: int) -> None:
-        """Checks that each URL was requested once, and again at most if it was in a partition that was lost."""
+    def check_requests(self, lost_cores: int) -> int:
+        """Checks that each URL was requested once, and again at most if it was in a partition that was lost. Returns
+        the number of extra requests."""
         stats = self.origin.stats()
         extra = sum(stats["requests"].values()) - len(stats["requests"])
         print(f"{extra} extra requests; the largest partition has {self.largest_partition()} URLs; at most "
@@ -123,6 +124,7 @@ class Trial:
         assert max(stats["requests"].values()) <= (2 if lost_cores else 1)
         assert extra <= lost_cores * self.largest_partition()
         assert max(stats["peaks"].values()) <= self.options.get("per_host", 6)
+        return extra
 
     def largest_partition(self) -> int:
         """Returns the number of URLs in the largest partition."""

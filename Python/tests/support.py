@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -55,6 +56,34 @@ class Origin:
     def _send(self, line: str) -> None:
         self._input.write(line + "\n")
         self._input.flush()
+
+
+class Tier:
+    """A remote cache: nginx with a directory for objects, as a process."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}/thumbs"
+        (folder / "objects").mkdir(parents=True)
+        configuration = folder / "nginx.conf"
+        user = "user root;" if os.getuid() == 0 else ""
+        configuration.write_text(f"""{user} daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
+            events {{ worker_connections 1024; }}
+            http {{
+              access_log off; keepalive_requests 1000000; client_body_temp_path {folder}/body; client_max_body_size 8m;
+              server {{
+                listen 127.0.0.1:{port}; root {folder}/objects;
+                location / {{ dav_methods PUT; create_full_put_path on; }}
+              }}
+            }}""")
+        self._process = subprocess.Popen(["nginx", "-c", str(configuration)], stderr=subprocess.DEVNULL)
+        wait_until(lambda: (folder / "pid").exists(), 30)
+
+    def close(self) -> None:
+        """Ends the server."""
+        self._process.terminate()
+        self._process.wait()
 
 
 def processes(pattern: str, below: Optional[int] = None) -> List[int]:

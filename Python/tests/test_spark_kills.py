@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import pytest
-from support import Origin, children, kill_one, parent, wait_until
+from support import Origin, Tier, children, kill_one, parent, wait_until
 
 pytest.importorskip("pyspark")
 
@@ -89,6 +89,22 @@ def test_a_kill_loses_and_repeats_no_row(
     trial.check_requests(lost_cores)
     trial.check_rows(fetched)
     shutil.rmtree(tmp_path / "table")
+
+
+@pytest.mark.parametrize("kill", [kill_child, kill_executor])
+def test_with_a_remote_cache_a_kill_repeats_only_what_was_in_flight(
+    spark: SparkSession, standalone: Standalone, origin: Origin, df: DataFrame, tmp_path: Path,
+    kill: Callable[[Standalone], Any],
+) -> None:
+    tier = Tier(tmp_path / "tier")
+    trial = Trial(spark, origin, df, tmp_path / "table", remote_cache=tier.url, remote_cache_private=True,
+                  remote_cache_timeout=60)
+    fetched = trial.fetch(lambda: kill(standalone))
+    extra = trial.check_requests(lost_cores=1)
+    trial.check_rows(fetched)
+    tier.close()
+    # The rows that a worker has in progress, those whose uploads wait included.
+    assert extra <= 1024 < trial.largest_partition()
 
 
 def test_an_executor_killed_during_the_join_costs_no_request(

@@ -44,6 +44,15 @@ import Testing
     #expect(rules.rule(for: "a.cdn.example") == HostRule(rate: RequestRate("5/s"), perHost: 16))
   }
 
+  @Test func `The example of ContentRules rejects what it shows`() {
+    let placeholder = BodyDigest(of: [1])
+    var configuration = ThumbnailPipeline.Configuration()
+    configuration.content.minPixels = 32 * 32
+    configuration.content.rejectedDigests = [placeholder]
+
+    #expect(configuration.content.minPixels == 1024 && configuration.content.rejectedDigests.contains(placeholder))
+  }
+
   @Test func `The nested name of the priority still compiles`() {
     let priorities = ThumbnailRequest.Priority.allCases
 
@@ -130,6 +139,41 @@ import Testing
 
     await eventually { pipeline.runningCount == 0 }
     #expect(pipeline.decodeCount == 0)
+  }
+
+  @Test func `The example of a download into a file writes it`() async throws {
+    let (directory, request) = (try TemporaryDirectory(), try DownloadRequest("package.tar"))
+    let digest = BodyDigest(of: [1, 2, 3])
+    let file = URL(filePath: directory.path("package.tar"))
+    let token = downloader.download(request, to: file, expecting: ExpectedFile(digest: digest)) {
+      print($0.map { $0.file?.length })
+    }
+
+    await downloader.waitUntilFinished()
+    #expect(try token.result?.get().file?.length == 3)
+  }
+
+  @Test func `The examples of events, batches and groups end with the pipeline`() async throws {
+    let pipeline = pipeline()
+    let requests = ["a", "b"].map { ThumbnailRequest(url: "https://images.example/\($0).png", size: 8) }
+    let (batch, everything) = (Batch(requests, over: pipeline), DispatchGroup())
+    let downloader = pipeline.downloader
+    let watching = Task {
+      for await case .progressed(let source, let progress) in downloader.events {
+        print(source, progress.received)
+      }
+    }
+
+    let summary = await batch.forEach { item in print(item.finished, item.outcome) }
+    print(summary.succeeded, summary.failed)
+    let run = batch.start { _ in }
+    run.group.notify(queue: .main) { print("The batch has ended.") }
+    run.group.join(everything)  // a DispatchGroup of the program
+    await pipeline.shutdown(within: .seconds(5))
+
+    watching.cancel()
+    await watching.value
+    #expect(summary.succeeded == 2)
   }
 
   @Test func `The example of Milestone loads one image after the other`() async {

@@ -14,7 +14,6 @@ extension Downloader {
   /// that serves all transfers: use a separate downloader if the disk may be slower than the network.
   ///
   /// ```swift
-  /// let file = URL(filePath: "package.tar")
   /// let token = downloader.download(request, to: file, expecting: ExpectedFile(digest: digest)) {
   ///   print($0.map { $0.file?.length })
   /// }

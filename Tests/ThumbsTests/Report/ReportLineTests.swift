@@ -45,7 +45,9 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
     let expected = """
       {"index":0,"name":"Mail","url":"http://a/a.png","status":"ok","origin":"network","outputs":[{"spec":"256x256",\
       "path":"a.jpg","width":256,"height":192,"format":"jpeg","bytes":3}],"source":{"width":1280,"height":960,\
-      "format":"jpeg","bytes":144308},"http":200,"finalURL":"http://b/a.png","attempts":1,\
+      "format":"jpeg","bytes":144308,"sha256":\
+      "4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"},"http":200,\
+      "finalURL":"http://b/a.png","attempts":1,\
       "ms":{"queued":1,"download":12,"render":4},"warnings":["odd","odder"]}
 
       """
