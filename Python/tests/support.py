@@ -68,7 +68,8 @@ class Tier:
         (folder / "objects").mkdir(parents=True)
         configuration = folder / "nginx.conf"
         user = "user root;" if os.getuid() == 0 else ""
-        configuration.write_text(f"""{user} daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
+        configuration.write_text(f"""{user} daemon off;
+            pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;
             events {{ worker_connections 1024; }}
             http {{
               access_log off; keepalive_requests 1000000; client_body_temp_path {folder}/body; client_max_body_size 8m;
