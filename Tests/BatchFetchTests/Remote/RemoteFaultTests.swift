@@ -163,9 +163,10 @@ import Testing
     for number in 0..<8 {
       #expect(try await machine.thumbnails(for: fixture.request("/\(number)")).origin == .network)
     }
-    // One image in flight: a second timeout exceeds what lookups may cost.
+    // One image in flight: a second timeout exceeds what lookups may cost. On a machine that takes half a minute for the
+    // rest, the server gets another chance.
     let counters = try #require(machine.remoteCounters)
-    #expect((1...2).contains(counters.timeouts) && counters.timeouts + counters.skipped == 8)
+    #expect(counters.timeouts >= 1 && counters.skipped >= 1 && counters.timeouts + counters.skipped == 8)
   }
 
   @Test func `A server that dies between good responses costs only the rest of the hits`() async throws {

@@ -75,8 +75,8 @@ private struct WrittenFields {
     }
     let gone = fixture.server.url("/gone.png")
     let list =
-      "name,url,headers,urls\nA,\(fixture.server.url("/moved.png")),,\nB,\(gone),X-A: 1,\(gone)?2\n"
-      + "C,\(fixture.server.url("/busy.png")),,\n"
+      "name,url,headers,urls,sha256\nA,\(fixture.server.url("/moved.png")),,,\n"
+      + "B,\(gone),X-A: 1,\(gone)?2,\(BodyDigest(of: []))\nC,\(fixture.server.url("/busy.png")),,,\n"
     _ = try fixture.directory.write(list, as: "list.csv")
     _ = try fixture.directory.write("", as: "none.txt")
     _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "fallback.png")
