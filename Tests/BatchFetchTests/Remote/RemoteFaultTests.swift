@@ -163,8 +163,8 @@ import Testing
     for number in 0..<8 {
       #expect(try await machine.thumbnails(for: fixture.request("/\(number)")).origin == .network)
     }
-    // One image in flight: a second timeout exceeds what lookups may cost. On a machine that takes half a minute for the
-    // rest, the server gets another chance.
+    // One image in flight: a second timeout exceeds what lookups may cost. On a machine that takes half a minute for
+    // the rest, the server gets another chance.
     let counters = try #require(machine.remoteCounters)
     #expect(counters.timeouts >= 1 && counters.skipped >= 1 && counters.timeouts + counters.skipped == 8)
   }
