@@ -1,6 +1,7 @@
 """Tests of `thumbs.run` with the real worker and a server."""
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
+from origin import png
 from support import Origin
 
 import thumbs
@@ -49,6 +51,13 @@ def test_a_killed_worker_costs_at_most_its_rows_in_flight(origin: Origin, number
     assert all(result.ok for result in taken)
     assert results.counters.restarts == 1
     assert max(origin.stats()["requests"].values()) <= 2
+
+
+def test_a_row_with_another_sha256_fails(origin: Origin) -> None:
+    digest = hashlib.sha256(png(96, 64)).hexdigest()
+    rows = [{"url": origin.url(number), "sha256": value} for number, value in enumerate([digest, "0" * 64, "0"])]
+    results = {result.index: result.code for result in thumbs.run(rows, **OPTIONS)}
+    assert results == {0: None, 1: "hash_mismatch", 2: "bad_row"}
 
 
 def test_failures_have_their_codes(origin: Origin) -> None:
