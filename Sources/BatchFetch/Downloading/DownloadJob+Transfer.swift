@@ -128,9 +128,10 @@ extension DownloadJob.State {
     guard let request, let trail, let attempt = machine.attempt(in: turn) else { return nil }
     let partial = attempt.partial ?? request.part?.takeEarlier()
     if attempt.partial == nil, let partial { request.part?.noteResumed(partial.body.count) }
+    writer = request.part?.makeWriter()
     assembler = ResponseAssembler(
       maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: partial,
-      body: request.part.map { ReceivedBody($0.makeWriter()) } ?? ReceivedBody(), requestedAt: requestedAt)
+      body: writer.map { ReceivedBody($0) } ?? ReceivedBody(), requestedAt: requestedAt)
     inspections = InspectionPace()
     started = .now
     return Start(request: request, trail: trail, partial: partial, elapsed: elapsed)

@@ -26,6 +26,8 @@ final class DownloadJob: Sendable {
     /// The result of the last attempt.
     var lastResult: Result<ResponseAssembler.Response, FetchFailure>?
     var inspections = InspectionPace()
+    /// The permission of the last transfer to write the file of the request.
+    var writer: PartFile.Writer?
     var throttle: ProgressThrottle
   }
 
@@ -82,14 +84,24 @@ final class DownloadJob: Sendable {
     case .enqueue(let turn): enqueue(turn)
     case .cancelTransfer: if let round = effects.round { transfer.cancel(round) }
     case .finish: finish(request, result ?? .failure(.cancelled))
-    case .abort: transfer.cancel()
+    case .abort:
+      transfer.cancel()
+      releaseFile()
     }
+  }
+
+  private func releaseFile() {
+    if let writer = state.withLock({ $0.writer }) { writer.file.release(by: writer) }
   }
 
   private func finish(_ request: DownloadRequest, _ result: Result<ResponseAssembler.Response, FetchFailure>) {
     guard let part = request.part else { return context.ended(self, request, download(result)) }
     // Checking a file takes time, and the thread that ends transfers has others to serve.
-    context.callbacks.async { [self] in context.ended(self, request, download(result, in: part)) }
+    context.callbacks.async { [self] in
+      let download = download(result, in: part)
+      releaseFile()
+      context.ended(self, request, download)
+    }
   }
 
   private func download(

@@ -81,6 +81,27 @@ import Testing
     #expect(try directory.files() == ["a.bin"] && bytes() == Self.whole)
   }
 
+  @Test func `Whoever knows that a download has failed continues it, with the same downloader or another`() async throws
+  {
+    let broken = transport(breakingAfter: 100)
+    let downloader = Downloader(.prompt.with { $0.retry.limit = 0 }, transport: broken)
+    // Keeps the part file alive.
+    let outcomes = Recorder<Outcome>()
+    let (request, file) = (try DownloadRequest("a.bin"), file)
+    let token = downloader.download(request, to: file) { outcome in
+      outcomes.record(outcome)
+      downloader.download(request, to: file) { outcomes.record($0) }
+    }
+    _ = await outcomes.values(count: 2)
+    let other = transport()
+    let download = try await Downloader(.prompt, transport: other).download(DownloadRequest("a.bin"), to: file)
+
+    #expect(broken.requests.map { $0.headerFields[.range] } == [nil, "bytes=100-"])
+    #expect(other.requests.map { $0.headerFields[.range] } == ["bytes=200-"])
+    #expect(download.file?.digest == Self.digest && download.file?.resumed == 200)
+    withExtendedLifetime(token) {}
+  }
+
   @Test func `Content that has changed replaces the bytes of the earlier process`() async throws {
     try await interrupt()
     let changed = [UInt8](repeating: 7, count: 120)

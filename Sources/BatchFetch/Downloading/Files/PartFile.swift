@@ -15,6 +15,8 @@ final class PartFile: Sendable {
     var earlier: PartDownload?
     var resumed = 0
     var isCommitted = false
+    /// True while no other process, and no other downloader, may open the file.
+    var isLocked = false
   }
 
   /// The bytes and the head that an earlier process has left.
@@ -32,19 +34,44 @@ final class PartFile: Sendable {
   /// - Throws: `output_conflict` if another process or download has it, `output_failed` or `output_unavailable` if it
   ///   cannot be opened.
   init(_ target: FileTarget) throws(FetchFailure) {
-    let descriptor = open(target.partPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    descriptor = open(target.partPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    self.target = target
+    state = Mutex(State())
     guard descriptor >= 0 else { throw FetchFailure(errno, "cannot be created", target.partPath) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      throw FetchFailure(.outputConflict, "\(target.partPath) is being written by another download.")
-    }
-    (self.target, self.descriptor) = (target, descriptor)
-    let count = Int(lseek(descriptor, 0, SEEK_END))
-    let record = count > 0 ? PartRecord(path: target.recordPath, request: target.request) : nil
-    state = Mutex(State(earlier: record.map { PartDownload(head: $0.head, count: count) }))
+    try lock()
   }
 
-  deinit { close(descriptor) }
+  /// Makes sure that nobody else has the file. One that was released may have changed since.
+  ///
+  /// - Throws: `output_conflict` if another process or downloader has it.
+  func lock() throws(FetchFailure) {
+    try state.withLock { state throws(FetchFailure) in
+      guard !state.isLocked else { return }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw inUse }
+      state.isLocked = true
+      let count = Int(lseek(descriptor, 0, SEEK_END))
+      let record = count > 0 ? PartRecord(path: target.recordPath, request: target.request) : nil
+      state.earlier = record.map { PartDownload(head: $0.head, count: count) }
+    }
+  }
+
+  private var inUse: FetchFailure {
+    FetchFailure(.outputConflict, "\(target.partPath) is being written by another download.")
+  }
+
+  /// Lets others have the file, unless a later writer has it. Called before the end of a download is reported: whoever
+  /// knows the end may begin the next one.
+  func release(by writer: Writer) {
+    state.withLock { state in
+      guard state.writer == writer.number, state.isLocked else { return }
+      // The transfer may still deliver bytes.
+      state.writer += 1
+      state.isLocked = false
+      flock(descriptor, LOCK_UN)
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   var isCommitted: Bool { state.withLock { $0.isCommitted } }
 
@@ -65,6 +92,8 @@ final class PartFile: Sendable {
   /// Returns a new writer. The earlier ones may not write any more.
   func makeWriter() -> Writer {
     let number = state.withLock { state in
+      // Thread A may have released the file for a download that was canceled, after thread B opened it for this one.
+      if !state.isLocked { state.isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
       state.writer += 1
       return state.writer
     }
@@ -110,6 +139,7 @@ final class PartFile: Sendable {
   ) throws(FetchFailure) {
     try state.withLock { state throws(FetchFailure) in
       guard state.writer == writer, !state.isCommitted else { throw .cancelled }
+      guard state.isLocked else { throw inUse }
       try body(&state)
     }
   }

@@ -16,7 +16,10 @@ final class PartFiles: Sendable {
     try entries.withLock { entries throws(FetchFailure) in
       entries = entries.filter { $0.value.file != nil }
       if let known = entries[target.path]?.file, !known.isCommitted {
-        if known.target == target { return known }
+        if known.target == target {
+          try known.lock()
+          return known
+        }
         throw FetchFailure(.outputConflict, "\(target.path) is being downloaded by another request.")
       }
       let file = try PartFile(target)
