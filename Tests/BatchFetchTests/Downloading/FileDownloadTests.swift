@@ -81,8 +81,7 @@ import Testing
     #expect(try directory.files() == ["a.bin"] && bytes() == Self.whole)
   }
 
-  @Test func `Whoever knows that a download has failed continues it, with the same downloader or another`() async throws
-  {
+  @Test func `A download may be continued as soon as its failure is known, by any downloader`() async throws {
     let broken = transport(breakingAfter: 100)
     let downloader = Downloader(.prompt.with { $0.retry.limit = 0 }, transport: broken)
     // Keeps the part file alive.
