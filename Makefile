@@ -47,8 +47,10 @@ FAST_C := -Xcc -O1
 
 # The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
 # those of the cache. Parsing and pixels use one thread, and would take most of the time.
+# What a slow remote cache costs is measured by the clock, which a program under the sanitizer cannot keep up with.
+TIMED := RemoteFaultTests|RemoteCacheCommandTests
 THREAD_TESTS := 'ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding)|BatchFetchTests' ThumbsTests
-THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template
+THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template|$(TIMED)
 
 ## Runs the tests of shared state under the thread sanitizer. It is slow, so few tests run at a time, or they would time
 ## out while they wait. The tests of the command run separately, because its processes need CPU time too. As without a
