@@ -45,10 +45,11 @@ test-examples: setup
 # Optimizes C in a debug build.
 FAST_C := -Xcc -O1
 
-# The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
-# those of the cache. Parsing and pixels use one thread, and would take most of the time.
 # What a slow remote cache costs is measured by the clock, which a program under the sanitizer cannot keep up with.
 TIMED := RemoteFaultTests|RemoteCacheCommandTests
+
+# The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
+# those of the cache. Parsing and pixels use one thread, and would take most of the time.
 THREAD_TESTS := 'ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding)|BatchFetchTests' ThumbsTests
 THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template|$(TIMED)
 
