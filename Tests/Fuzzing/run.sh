@@ -46,7 +46,8 @@ compile_types() {
 
 # Compiles a part of the libraries with the options of all of them.
 compile_layer() {
-  "$toolchain/swiftc" -parse-as-library -O -swift-version 6 -enable-upcoming-feature InternalImportsByDefault \
+  "$toolchain/swiftc" -package-name thumbs \
+    -parse-as-library -O -swift-version 6 -enable-upcoming-feature InternalImportsByDefault \
     -sanitize=fuzzer,address -I "$out/CImage" -I "$out/HTTPTypes" -I "$root/Sources/CDeflate" \
     -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" "$@"
 }
@@ -57,7 +58,8 @@ build() {
     compile_codecs
     compile_types
     layer=$root/Sources/ImageCache
-    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed \
+    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -package-name thumbs \
+      -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" -I "$out/HTTPTypes" \
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" -o "$out/$1" \
       "$root/Tests/Fuzzing/$1.swift" "$layer"/Imaging/*/*.swift "$layer"/Caching/Records/*.swift \
@@ -86,7 +88,8 @@ build() {
     ;;
   header | file | render)
     compile_codecs
-    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed \
+    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -package-name thumbs \
+      -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
