@@ -45,7 +45,7 @@ test-examples: setup
 # Optimizes C in a debug build.
 FAST_C := -Xcc -O1
 
-# What a slow remote cache costs is measured by the clock, which a program under the sanitizer cannot keep up with.
+# The suites that measure the cost of a slow remote cache by the clock: a program under the sanitizer is too slow.
 TIMED := RemoteFaultTests|RemoteCacheCommandTests
 
 # The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
