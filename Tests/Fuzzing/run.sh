@@ -165,7 +165,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file render record remote}; do
+for target in ${*:-jpeg png webp resize icc header file render record}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"
