@@ -45,13 +45,10 @@ test-examples: setup
 # Optimizes C in a debug build.
 FAST_C := -Xcc -O1
 
-# The suites that measure the cost of a slow remote cache by the clock: a program under the sanitizer is too slow.
-TIMED := RemoteFaultTests|RemoteCacheCommandTests
-
 # The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
 # those of the cache. Parsing and pixels use one thread, and would take most of the time.
 THREAD_TESTS := 'ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding)|BatchFetchTests' ThumbsTests
-THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template|$(TIMED)
+THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template
 
 ## Runs the tests of shared state under the thread sanitizer. It is slow, so few tests run at a time, or they would time
 ## out while they wait. The tests of the command run separately, because its processes need CPU time too. As without a

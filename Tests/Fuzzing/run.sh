@@ -81,7 +81,8 @@ build() {
       "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift
     compile_layer -use-ld=lld -module-name Fuzzed -I "$out/ImageCache" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$upper"/Remote/RemoteQuery.swift "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/RemoteDecision.swift \
-      "$upper"/Pipeline/CacheDecision.swift "$upper"/Requests/FailureCode.swift "$upper"/Requests/FetchFailure.swift \
+      "$upper"/Pipeline/CacheDecision.swift "$upper"/Pipeline/RenderDemand.swift "$upper"/Pipeline/ContentRules.swift \
+      "$upper"/Requests/FailureCode.swift "$upper"/Requests/FetchFailure.swift \
       "$upper"/Requests/ThumbnailSet.swift "$upper"/Requests/Timings.swift "$upper"/Requests/CacheMode.swift \
       "$upper"/Transport/TransferHead.swift "$upper"/Transport/Redirect.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
@@ -165,7 +166,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file render record}; do
+for target in ${*:-jpeg png webp resize icc header file render record remote}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

@@ -109,7 +109,7 @@ final class DownloadJob: Sendable {
   ) -> Result<Download, FetchFailure> {
     download(result).flatMap { download in
       guard case .success(let response) = result, response.head.response.status == .ok else {
-        return .failure(ResponseDecision.failure(of: download, now: context.now()))
+        return .failure(FetchFailure(statusOf: download, now: context.now()))
       }
       do throws(FetchFailure) {
         var complete = download

@@ -30,10 +30,10 @@ enum ResponseDecision {
       } else if let image {
         self = Self.confirms(download, image.source) ? .confirmed(image, download) : .requestAgain
       } else {
-        self = .fail(Self.failure(of: download, now: now))
+        self = .fail(FetchFailure(statusOf: download, now: now))
       }
     case .success(let download):
-      self = Self.standIn(for: Self.failure(of: download, now: now), image, now: now)
+      self = Self.standIn(for: FetchFailure(statusOf: download, now: now), image, now: now)
     case .failure(let failure):
       self = Self.standIn(for: failure, image, now: now)
     }
@@ -50,16 +50,5 @@ enum ResponseDecision {
     let isUnreachable = failure.code.isRetryable || failure.code == .dnsNotFound
     guard isUnreachable, let image, image.source.policy.mayServeStaleOnError(at: now) else { return .fail(failure) }
     return .stale(image)
-  }
-
-  /// Returns the failure of a download whose response has another status than 200.
-  static func failure(of download: Download, now: Date) -> FetchFailure {
-    let status = download.response.status
-    let reason = status.reasonPhrase.isEmpty ? "" : " (\(status.reasonPhrase))"
-    var failure = FetchFailure(
-      .http(status.code), "The server responded with status \(status.code)\(reason).", attempts: download.attempts)
-    failure.head = download.head
-    failure.retryAt = RetryAfter.duration(in: download.response, now: now).map { now + $0 / .seconds(1) }
-    return failure
   }
 }

@@ -12,7 +12,7 @@ extension FetchRun {
     }
     attempt { () throws(OutputError) in try files.gallery?.finish() }
     attempt { () throws(OutputError) in try files.report?.finish(coverage, of: plan.shardEnd) }
-    let (elapsed, downloaded) = (started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
+    let (elapsed, downloaded) = (settings.started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
     attempt { () throws(OutputError) in
       try files.summary?.write(
         summary.json(

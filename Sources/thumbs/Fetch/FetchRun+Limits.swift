@@ -25,12 +25,12 @@ extension FetchRun {
   /// Cancels what is in flight if the downloads so far have reached a limit.
   func countDownloads() {
     guard !limits.isEmpty else { return }
-    let (elapsed, downloaded) = (started.duration(to: .now), pipeline.downloadedBytes)
+    let (elapsed, downloaded) = (settings.started.duration(to: .now), pipeline.downloadedBytes)
     if state.withLock({ $0.limiter.check(after: elapsed, downloaded: downloaded) }) { pipeline.cancelAll() }
   }
 
   private func takeStep() {
-    let (elapsed, count) = (started.duration(to: .now), rows.readCount)
+    let (elapsed, count) = (settings.started.duration(to: .now), rows.readCount)
     let (step, run) = state.withLock { ($0.limiter.step(after: elapsed, rows: count), $0.run) }
     switch step {
     case .proceed: break

@@ -5,23 +5,6 @@ import HTTPTypes
 import ImageCache
 import Synchronization
 
-/// The settings of a run that are decided before its files are opened.
-struct RunSettings: Sendable {
-  /// The start of the run. Its duration and its time limit count from here.
-  let started: ContinuousClock.Instant
-  /// The rules of `--hosts`.
-  let hosts: HostRules
-  /// The maximum number of connections.
-  let connections: Int
-  /// The header fields and cookies to send.
-  let credentials: Credentials
-  /// The cache that several machines share; nil for none.
-  let remoteCache: RemoteCache?
-
-  /// The timeout of the remote cache; zero if there is none.
-  var remoteTimeout: Duration { remoteCache?.readTimeout ?? .zero }
-}
-
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
 final class FetchRun: Sendable {
   struct State {
@@ -47,16 +30,12 @@ final class FetchRun: Sendable {
   /// The path of the report that the run writes or retries; nil if there is none.
   let reportPath: String?
   let pipeline: ThumbnailPipeline
-  /// The start of the run, before its inputs were opened.
-  let started: ContinuousClock.Instant
+  let settings: RunSettings
   let limits: RunLimits
   let state: Mutex<State>
-  private let headerFields: HTTPFields
   private let demand: RowDemand
   private let reserved: ReservedFiles
   private let window: Int
-  /// The timeout of the remote cache; zero if there is none.
-  private let remoteTimeout: Duration
 
   /// Creates a run over the rows of `plan`, which `inputs` contain. It writes `files`, and adds the local images that
   /// it reads to the reserved files of `inputs`.
@@ -68,7 +47,7 @@ final class FetchRun: Sendable {
     self.files = files
     self.meter = meter
     reserved = inputs.reserved
-    started = settings.started
+    self.settings = settings
     limits = command.runLimits.limits
     state = Mutex(State(limiter: RunLimiter(limits, mayBlock: inputs.mayBlock)))
     rows = PlannedRows(plan) { [gallery = files.gallery] in
@@ -78,9 +57,7 @@ final class FetchRun: Sendable {
       gallery?.setTotal($0)
     }
     meter.setEstimate { plan.expectedRows }
-    headerFields = settings.credentials.headerFields
     demand = command.content.demand
-    remoteTimeout = settings.remoteTimeout
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
     isRetry = inputs.retried != nil
@@ -130,20 +107,16 @@ final class FetchRun: Sendable {
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
     timer?.cancel()
-    pipeline.flush(uploadingWithin: Self.uploadTime(after: started.duration(to: .now), timeout: remoteTimeout))
+    pipeline.flush(uploadingWithin: settings.uploadTime(at: .now))
     pipeline.recordRun()
     try end(signal: interrupt.signal)
   }
-
-  /// Returns the time that the end of a run waits for uploads, after it has taken `elapsed`. `timeout` is that of the
-  /// remote cache.
-  static func uploadTime(after elapsed: Duration, timeout: Duration) -> Duration { max(timeout * 2, elapsed / 10) }
 
   private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = row.entry {
       try checkLimit()
       reserved.insert(sourcesOf: row)
     }
-    return try row.request(headerFields: headerFields, demand: demand)
+    return try row.request(headerFields: settings.credentials.headerFields, demand: demand)
   }
 }

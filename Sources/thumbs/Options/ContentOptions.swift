@@ -37,10 +37,3 @@ struct ContentOptions: ParsableArguments {
   /// The demand on the rows of a manifest.
   var demand: RowDemand { requireHash ? .digest : .none }
 }
-
-/// A demand on rows, besides that they are valid.
-enum RowDemand: Hashable, Sendable {
-  case none
-  /// Each has the digest of its image.
-  case digest
-}

@@ -7,11 +7,12 @@ struct DigestFile: Hashable, Sendable {
   let path: String
   let digests: Set<BodyDigest>
 
-  /// Reads the file at `path`; `-` is no file.
+  /// Reads the file at `path`, which must not be standard input: a manifest may be read from there.
   ///
   /// - Throws: A `ValidationError` with the file, the line and the reason.
   init(contentsOf path: String) throws {
     self.path = path
+    if path == "-" { throw ValidationError("give a file; standard input is for a manifest") }
     do {
       var lines = LineReader(try .open(path, expecting: "a list of SHA-256 digests").unpacked())
       var digests: Set<BodyDigest> = []

@@ -20,7 +20,7 @@ final class InputBudget: Sendable {
   init(limit: Int = standardLimit) { self.limit = limit }
 
   /// True while a thread waits.
-  var isExceeded: Bool { state.withLock { $0.sleeper != nil } }
+  var isWaiting: Bool { state.withLock { $0.sleeper != nil } }
 
   /// Blocks until there is room. Only one thread may wait.
   func waitForRoom() {

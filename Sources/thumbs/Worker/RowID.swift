@@ -18,7 +18,9 @@ enum RowID: Hashable, Sendable {
 
   /// True if the text contains U+FFFD. ``JSONDocument`` puts that in place of half a surrogate pair, so that the
   /// result would not have the id of the row.
-  var isReplaced: Bool { if case .text(let text) = self { text.unicodeScalars.contains("\u{FFFD}") } else { false } }
+  var hasReplacement: Bool {
+    if case .text(let text) = self { text.unicodeScalars.contains("\u{FFFD}") } else { false }
+  }
 
   /// A hash of 128 bits. Compares strings byte by byte, unlike `==`, for which a letter may have several encodings.
   var digest: UInt128 { UInt128(hash(seed: 0)) << 64 | UInt128(hash(seed: 1)) }

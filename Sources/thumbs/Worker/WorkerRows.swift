@@ -90,7 +90,7 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
       guard let id = RowID(value) else {
         throw RowFlaw(reason: "the id is neither a string nor a whole number of 64 bits with a sign")
       }
-      guard !id.isReplaced else { throw RowFlaw(reason: "the id is not valid Unicode, or contains U+FFFD") }
+      guard !id.hasReplacement else { throw RowFlaw(reason: "the id is not valid Unicode, or contains U+FFFD") }
       guard ids.insert(id) else { throw RowFlaw(reason: "an earlier row has the same id") }
       return (id, keys.item(columns, line: line.number))
     } catch {

@@ -52,8 +52,7 @@ final class WorkerRun: Sendable {
     if output.failure != nil { cancel() }
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
-    pipeline.flush(
-      uploadingWithin: FetchRun.uploadTime(after: settings.started.duration(to: .now), timeout: settings.remoteTimeout))
+    pipeline.flush(uploadingWithin: settings.uploadTime(at: .now))
     pipeline.recordRun()
     if interrupt.signal == nil { end(output) }
     if let signal = interrupt.signal { throw ExitCode.signal(signal) }

@@ -244,6 +244,36 @@ import Testing
     #expect(transport.paths == names)
   }
 
+  @Test func `A file that was opened before another download completed it is not changed`() throws {
+    let target = FileTarget(path: file.path, request: "1", expected: ExpectedFile())
+    let head = TransferHead(response: HTTPResponse(status: .ok))
+    let first = try PartFile(target)
+    first.release(by: first.makeWriter())
+    let second = try PartFile(target)
+    let writer = second.makeWriter()
+    try writer.restart(head)
+    try Self.whole.withUnsafeBytes { try writer.write($0, at: 0) }
+    _ = try second.commit(length: 1000)
+    second.release(by: second.makeWriter())
+
+    #expect(!first.lock() && !first.isInUse)
+    #expect(throws: FetchFailure.self) { try first.makeWriter().restart(head) }
+    #expect(try bytes() == Self.whole)
+    #expect(try PartFile(target).takeEarlier() == nil)
+  }
+
+  @Test func `The limits of a request replace those of the downloader`() async throws {
+    var request = try DownloadRequest("a.bin")
+    request.limits = TransferLimits()
+    request.limits?.maxBytes = 999
+    let (downloader, limited) = (Downloader(.prompt, transport: transport()), request)
+
+    let inFile = await #expect(throws: FetchFailure.self) { try await downloader.download(limited, to: file) }
+    let inMemory = await #expect(throws: FetchFailure.self) { try await downloader.download(limited) }
+
+    #expect(inFile?.code == .tooLargeBytes && inMemory?.code == .tooLargeBytes)
+  }
+
   @Test func `A writer that is not the latest one may not write`() throws {
     let target = FileTarget(path: file.path, request: "1", expected: ExpectedFile())
     let part = try PartFile(target)

@@ -10,15 +10,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PipelineLifeTests {
   private static let body = SampleImage.png(width: 40, height: 30)
 
-  private func pipeline(
-    _ transport: ScriptedTransport, change: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
-  ) -> ThumbnailPipeline {
-    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
-    configuration.downloads = .prompt
-    change(&configuration)
-    return ThumbnailPipeline(configuration, transport: transport)
-  }
-
   /// Sends images, each as soon as the test lets it.
   private var held: ScriptedTransport {
     ScriptedTransport { _, _ in [.hold, .head(200, [:]), .bytes(Self.body), .end] }
@@ -43,7 +34,7 @@ import Testing
 
   @Test func `A paused request gives up its connection, and continues where it was`() async throws {
     let transport = ScriptedTransport.halving(Self.body)
-    let pipeline = pipeline(transport)
+    let pipeline = ThumbnailPipeline.prompt(over: transport)
     let outcome = Recorder<Origin>()
     let token = load("a.png", pipeline, outcome)
     await transport.exchanges.values(count: 1)[0].played()
@@ -59,7 +50,7 @@ import Testing
 
   @Test func `An image is paused only while all of its callers have paused`() async throws {
     let transport = held
-    let pipeline = pipeline(transport)
+    let pipeline = ThumbnailPipeline.prompt(over: transport)
     let outcomes = Recorder<Origin>()
     let tokens = (0..<2).map { _ in load("a.png", pipeline, outcomes) }
     let exchange = await transport.exchanges.values(count: 1)[0]
@@ -73,7 +64,7 @@ import Testing
 
   @Test func `A request that is paused before its download begins sends nothing until it is resumed`() async throws {
     let transport = held
-    let pipeline = pipeline(transport) { $0.downloads.concurrency = 1 }
+    let pipeline = ThumbnailPipeline.prompt(over: transport) { $0.downloads.concurrency = 1 }
     let outcomes = Recorder<Origin>()
     let first = load("a.png", pipeline, outcomes)
     let exchange = await transport.exchanges.values(count: 1)[0]
@@ -94,8 +85,8 @@ import Testing
   @Test func `The stream of events has each download once, with its progress, and ends with the pipeline`()
     async throws
   {
-    var pipeline: ThumbnailPipeline? = pipeline(
-      ScriptedTransport { _, _ in [.head(200, [:]), .bytes(Self.body), .end] })
+    var pipeline: ThumbnailPipeline? = ThumbnailPipeline.prompt(
+      over: ScriptedTransport { _, _ in [.head(200, [:]), .bytes(Self.body), .end] })
     let events = try #require(pipeline).events
     for size in [8, 9] {
       let request = ThumbnailRequest(url: "http://a.test/\(size).png", size: size)
@@ -117,7 +108,7 @@ import Testing
 
   @Test func `Two pipelines with one downloader keep its limit per host together`() async throws {
     let transport = held
-    let first = pipeline(transport) { $0.downloads.perHost = 2 }
+    let first = ThumbnailPipeline.prompt(over: transport) { $0.downloads.perHost = 2 }
     let second = ThumbnailPipeline(.init(cacheDirectory: nil), over: first.downloader)
     let outcomes = Recorder<Origin>()
     let tokens = (0..<4).flatMap { number in
@@ -133,7 +124,7 @@ import Testing
 
   @Test func `A pipeline that is released while it is suspended does not hold up the other one`() async throws {
     let transport = ScriptedTransport { _, _ in [.head(200, [:]), .bytes(Self.body), .end] }
-    let first = pipeline(transport)
+    let first = ThumbnailPipeline.prompt(over: transport)
     var second: ThumbnailPipeline? = ThumbnailPipeline(.init(cacheDirectory: nil), over: first.downloader)
     second?.suspend()
     #expect(second?.isSuspended == true && !first.isSuspended && !first.downloader.isSuspended)
@@ -149,7 +140,7 @@ import Testing
     async throws
   {
     let (clock, transport) = (ManualClock(), held)
-    let pipeline = pipeline(transport) { $0.downloads.clock = clock }
+    let pipeline = ThumbnailPipeline.prompt(over: transport) { $0.downloads.clock = clock }
     let outcomes = Recorder<Origin>()
     let tokens = [load("a.png", pipeline, outcomes), load("b.png", pipeline, outcomes)]
     let exchanges = await transport.exchanges.values(count: 2)
@@ -187,7 +178,9 @@ import Testing
     let requests = (0..<4).map { ThumbnailRequest(url: "http://a.test/\($0).png", size: 8) }
     let counts = Recorder<Int>()
 
-    let summary = await Batch(requests, over: pipeline(transport)).forEach { counts.record($0.finished) }
+    let summary = await Batch(requests, over: ThumbnailPipeline.prompt(over: transport)).forEach {
+      counts.record($0.finished)
+    }
 
     #expect(summary == BatchSummary(finished: 4, failed: 1, cancelled: 0, isCancelled: false))
     #expect(counts.values == [1, 2, 3, 4])
@@ -195,7 +188,7 @@ import Testing
 
   @Test func `A group of the program waits for a batch and a pipeline`() async throws {
     let transport = held
-    let pipeline = pipeline(transport)
+    let pipeline = ThumbnailPipeline.prompt(over: transport)
     let requests = [ThumbnailRequest(url: "http://a.test/a.png", size: 8)]
     let (done, ends) = (Recorder<String>(), DispatchGroup())
     let run = Batch(requests, over: pipeline).start { _ in done.record("item") }

@@ -27,15 +27,6 @@ import Testing
       fields: [.cacheControl: "max-age=3600"])
   }
 
-  private func pipeline(
-    _ transport: ScriptedTransport, change: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
-  ) -> ThumbnailPipeline {
-    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
-    configuration.downloads = .prompt
-    change(&configuration)
-    return ThumbnailPipeline(configuration, transport: transport)
-  }
-
   private func request(_ path: String, size: Int = 16, mirrors: [String] = []) -> ThumbnailRequest {
     var request = ThumbnailRequest(url: "http://a.test/\(path)", size: size)
     request.mirrors = mirrors.map { "http://a.test/\($0)" }
@@ -46,7 +37,7 @@ import Testing
 
   @Test func `An operation reports progress, then its thumbnails, and then finishes`() async {
     let reports = Recorder<DownloadProgress>()
-    let operation = ThumbnailOperation(request("a"), over: pipeline(held)) { reports.record($0) }
+    let operation = ThumbnailOperation(request("a"), over: ThumbnailPipeline.prompt(over: held)) { reports.record($0) }
     #expect(operation.name == "http://a.test/a" && operation.progress == nil && held.requests.isEmpty)
 
     queue.addOperation(operation)
@@ -62,7 +53,7 @@ import Testing
   }
 
   @Test func `A second operation is served from memory`() async {
-    let pipeline = pipeline(quick)
+    let pipeline = ThumbnailPipeline.prompt(over: quick)
     let operations = (0..<2).map { _ in ThumbnailOperation(request("a"), over: pipeline) }
     operations[1].addDependency(operations[0])
 
@@ -74,7 +65,8 @@ import Testing
 
   @Test(arguments: [("http://a.test/gone", FailureCode.http(404)), ("nothing", .badURL), ("file:///a", .blockedScheme)])
   func `A failed operation finishes with the failure, and its dependents run`(url: String, code: FailureCode) async {
-    let operation = ThumbnailOperation(ThumbnailRequest(url: url, size: 16), over: pipeline(quick))
+    let operation = ThumbnailOperation(
+      ThumbnailRequest(url: url, size: 16), over: ThumbnailPipeline.prompt(over: quick))
 
     queue.addOperation(operation)
     await operation.end()
@@ -83,7 +75,7 @@ import Testing
   }
 
   @Test func `The completion block sees the result, and runs once`() async {
-    let operation = ThumbnailOperation(request("a"), over: pipeline(quick))
+    let operation = ThumbnailOperation(request("a"), over: ThumbnailPipeline.prompt(over: quick))
     let results = Recorder<Int?>()
     operation.completionBlock = { [unowned operation] in results.record(operation.set?.thumbnails.count) }
 
@@ -95,7 +87,7 @@ import Testing
   }
 
   @Test func `An operation tries its mirrors in order`() async {
-    let pipeline = pipeline(quick)
+    let pipeline = ThumbnailPipeline.prompt(over: quick)
     let operation = ThumbnailOperation(request("gone1", mirrors: ["gone2", "a", "b"]), over: pipeline)
     let failing = ThumbnailOperation(request("gone3", mirrors: ["gone4"]), over: pipeline)
     failing.addDependency(operation)
@@ -111,7 +103,7 @@ import Testing
   // MARK: Cancel
 
   @Test func `An operation canceled before its queue starts it sends no request`() async {
-    let pipeline = pipeline(held)
+    let pipeline = ThumbnailPipeline.prompt(over: held)
     let operations = ["first", "early", "queued"].map { ThumbnailOperation(request($0), over: pipeline) }
     let queue = OperationQueue(width: 1)
 
@@ -128,7 +120,7 @@ import Testing
 
   @Test(arguments: [[], ["b"]])
   func `Canceling an operation during its transfer ends the transfer, and no mirror is tried`(mirrors: [String]) async {
-    let pipeline = pipeline(held) { $0.downloads.concurrency = 1 }
+    let pipeline = ThumbnailPipeline.prompt(over: held) { $0.downloads.concurrency = 1 }
     let operation = ThumbnailOperation(request("a", mirrors: mirrors), over: pipeline)
     queue.addOperation(operation)
     _ = await held.exchanges.values(count: 1)
@@ -147,7 +139,7 @@ import Testing
   }
 
   @Test func `Canceling everything in the pipeline finishes its operations, which are not canceled themselves`() async {
-    let pipeline = pipeline(held)
+    let pipeline = ThumbnailPipeline.prompt(over: held)
     let operation = ThumbnailOperation(request("a", mirrors: ["b"]), over: pipeline)
     queue.addOperation(operation)
     _ = await held.exchanges.values(count: 1)
@@ -161,7 +153,7 @@ import Testing
   // MARK: Order
 
   @Test func `The priority of an operation orders the transfers`() async {
-    let pipeline = pipeline(held) { $0.downloads.perHost = 1 }
+    let pipeline = ThumbnailPipeline.prompt(over: held) { $0.downloads.perHost = 1 }
     let names = ["first", "a", "b", "c"]
     let operations = names.map { ThumbnailOperation(request($0), over: pipeline) }
     for (index, operation) in operations.enumerated() {
@@ -180,7 +172,7 @@ import Testing
 
   @Test func `An operation waits for one of another queue and kind, without a place in its own queue`() async throws {
     let config = DownloadOperation(try DownloadRequest("config"), over: Downloader(.prompt, transport: held))
-    let operation = ThumbnailOperation(request("a"), over: pipeline(quick))
+    let operation = ThumbnailOperation(request("a"), over: ThumbnailPipeline.prompt(over: quick))
     operation.addDependency(config)
     let narrow = OperationQueue(width: 1)
     let sentinels = Recorder<Int>()
@@ -200,7 +192,7 @@ import Testing
   // MARK: Sharing
 
   @Test func `Operations, a plain request and a batch for the same image share one request and one decode`() async {
-    let pipeline = pipeline(held)
+    let pipeline = ThumbnailPipeline.prompt(over: held)
     let operations = (0..<2).map { _ in ThumbnailOperation(request("a"), over: pipeline) }
     let (plain, batch) = (Recorder<FailureCode?>(), Recorder<FailureCode?>())
     queue.add(operations)
@@ -223,7 +215,7 @@ import Testing
   @Test func `Canceling an operation does not cancel a plain request for the same image, nor the other way round`()
     async
   {
-    let pipeline = pipeline(held)
+    let pipeline = ThumbnailPipeline.prompt(over: held)
     let operations = (0..<2).map { _ in ThumbnailOperation(request("a"), over: pipeline) }
     let plain = (0..<2).map { _ in Recorder<FailureCode?>() }
     queue.add(operations)
@@ -264,7 +256,7 @@ import Testing
     weak var releasedOperation: ThumbnailOperation?
     weak var releasedPipeline: ThumbnailPipeline?
     do {
-      let pipeline = pipeline(quick)
+      let pipeline = ThumbnailPipeline.prompt(over: quick)
       let owner = Owner(request(path), over: pipeline)
       let operation = try #require(owner.operation.withLock { $0 })
       (releasedOwner, releasedOperation, releasedPipeline) = (owner, operation, pipeline)
@@ -280,7 +272,7 @@ import Testing
     weak var releasedOperation: ThumbnailOperation?
     weak var releasedPipeline: ThumbnailPipeline?
     do {
-      let pipeline = pipeline(quick)
+      let pipeline = ThumbnailPipeline.prompt(over: quick)
       let operation = ThumbnailOperation(request("a"), over: pipeline)
       operation.queuePriority = .high
       (releasedOperation, releasedPipeline) = (operation, pipeline)

@@ -1,3 +1,5 @@
+import ArgumentParser
+import BatchFetch
 import Foundation
 import TestSupport
 import Testing
@@ -166,9 +168,14 @@ import Testing
     #expect(!result.errors.contains("hunter2") && fixture.server.requests.isEmpty)
   }
 
-  @Test func `The end of a run waits for uploads for a tenth of its duration, but at least for two timeouts`() {
+  @Test func `The end of a run waits for uploads for a tenth of its duration, but at least for two timeouts`() throws {
+    let credentials = try Credentials(NetworkOptions.parse([]))
+    var remote = try RemoteCache("http://a.example/", environment: [:])
     for (elapsed, timeout, time) in [(0, 1, 2), (20, 1, 2), (600, 1, 60), (600, 40, 80)] {
-      #expect(FetchRun.uploadTime(after: .seconds(elapsed), timeout: .seconds(timeout)) == .seconds(time))
+      remote.readTimeout = .seconds(timeout)
+      let settings = RunSettings(
+        started: .now, hosts: HostRules(), connections: 1, credentials: credentials, remoteCache: remote)
+      #expect(settings.uploadTime(at: settings.started + .seconds(elapsed)) == .seconds(time))
     }
   }
 

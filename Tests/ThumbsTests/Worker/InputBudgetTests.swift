@@ -18,7 +18,7 @@ import Testing
 
     for finished in 0..<lines.count {
       if finished + inHand < lines.count {
-        await eventually { budget.isExceeded }
+        await eventually { budget.isWaiting }
         #expect(read.values.count == finished + inHand)
       } else {
         await eventually { read.values.count == lines.count }

@@ -8,26 +8,25 @@ internal import Synchronization
 /// A lock keeps other processes away. In this process, only the latest writer may write: a transfer that was canceled
 /// may still deliver bytes while the next one has begun.
 final class PartFile: Sendable {
-  private struct State {
+  struct State {
     /// The number of the latest writer.
     var writer = 0
     /// The bytes of an earlier process, until a transfer continues or replaces them.
     var earlier: PartDownload?
     var resumed = 0
-    var isCommitted = false
     /// True while no other process, and no other downloader, may open the file.
     var isLocked = false
   }
 
   /// The bytes and the head that an earlier process has left.
-  private struct PartDownload {
+  struct PartDownload {
     let head: TransferHead
     let count: Int
   }
 
   let target: FileTarget
-  private let descriptor: Int32
-  private let state: Mutex<State>
+  let descriptor: Int32
+  let state: Mutex<State>
 
   /// Opens or creates the file.
   ///
@@ -38,21 +37,32 @@ final class PartFile: Sendable {
     self.target = target
     state = Mutex(State())
     guard descriptor >= 0 else { throw FetchFailure(errno, "cannot be created", target.partPath) }
-    try lock()
+    guard lock() else { throw inUse }
   }
 
-  /// Makes sure that nobody else has the file. One that was released may have changed since.
-  ///
-  /// - Throws: `output_conflict` if another process or downloader has it.
-  func lock() throws(FetchFailure) {
-    try state.withLock { state throws(FetchFailure) in
-      guard !state.isLocked else { return }
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw inUse }
-      state.isLocked = true
-      let count = Int(lseek(descriptor, 0, SEEK_END))
-      let record = count > 0 ? PartRecord(path: target.recordPath, request: target.request) : nil
-      state.earlier = record.map { PartDownload(head: $0.head, count: count) }
+  /// Makes sure that nobody else has the file. Returns false if another process or downloader has it, or had it and has
+  /// given it its name.
+  func lock() -> Bool { state.withLock { lock(&$0) } }
+
+  private func lock(_ state: inout State) -> Bool {
+    guard !state.isLocked else { return true }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+    // Process A opens the file, process B completes and renames it, and then A gets the lock: of the complete file.
+    guard hasItsName else {
+      flock(descriptor, LOCK_UN)
+      return false
     }
+    state.isLocked = true
+    let count = Int(lseek(descriptor, 0, SEEK_END))
+    let record = count > 0 ? PartRecord(path: target.recordPath, request: target.request) : nil
+    state.earlier = record.map { PartDownload(head: $0.head, count: count) }
+    return true
+  }
+
+  private var hasItsName: Bool {
+    var (opened, named) = (stat(), stat())
+    guard fstat(descriptor, &opened) == 0, lstat(target.partPath, &named) == 0 else { return false }
+    return (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino)
   }
 
   private var inUse: FetchFailure {
@@ -66,14 +76,15 @@ final class PartFile: Sendable {
       guard state.writer == writer.number, state.isLocked else { return }
       // The transfer may still deliver bytes.
       state.writer += 1
-      state.isLocked = false
+      (state.isLocked, state.earlier) = (false, nil)
       flock(descriptor, LOCK_UN)
     }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  var isCommitted: Bool { state.withLock { $0.isCommitted } }
+  /// True while a download of this process has the file.
+  var isInUse: Bool { state.withLock { $0.isLocked } }
 
   /// The permission to write, until there is a later writer.
   struct Writer: Sendable {
@@ -83,7 +94,7 @@ final class PartFile: Sendable {
     /// Removes all bytes, and begins with those of the response `head`.
     func restart(_ head: TransferHead) throws(FetchFailure) { try file.restart(head, by: number) }
 
-    /// Writes bytes at `offset`, and removes what was behind it.
+    /// Writes bytes at `offset`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FetchFailure) {
       try file.write(bytes, at: offset, by: number)
     }
@@ -93,7 +104,7 @@ final class PartFile: Sendable {
   func makeWriter() -> Writer {
     let number = state.withLock { state in
       // Thread A may have released the file for a download that was canceled, after thread B opened it for this one.
-      if !state.isLocked { state.isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+      _ = lock(&state)
       state.writer += 1
       return state.writer
     }
@@ -102,7 +113,7 @@ final class PartFile: Sendable {
 
   /// Returns the bytes of an earlier process once, if the rest can be requested.
   func takeEarlier() -> PartialDownload? {
-    guard let earlier = state.withLock({ $0.earlier.take() }) else { return nil }
+    guard let earlier = state.withLock({ lock(&$0) ? $0.earlier.take() : nil }) else { return nil }
     return PartialDownload(head: earlier.head, body: ReceivedBody(makeWriter(), count: earlier.count))
   }
 
@@ -138,58 +149,16 @@ final class PartFile: Sendable {
     _ writer: Int, _ body: (inout State) throws(FetchFailure) -> Void
   ) throws(FetchFailure) {
     try state.withLock { state throws(FetchFailure) in
-      guard state.writer == writer, !state.isCommitted else { throw .cancelled }
+      guard state.writer == writer else { throw .cancelled }
       guard state.isLocked else { throw inUse }
       try body(&state)
     }
-  }
-
-  /// Checks the file of `length` bytes, and gives it its name. Reads all of it, and waits for the disk.
-  ///
-  /// - Throws: `hash_mismatch` if it is not the expected one: then it is removed, and the next download starts over.
-  func commit(length: Int) throws(FetchFailure) -> DownloadedFile {
-    try state.withLock { state throws(FetchFailure) in
-      guard ftruncate(descriptor, off_t(length)) == 0 else {
-        throw FetchFailure(errno, "cannot be written", target.partPath)
-      }
-      let digest = try digest(length)
-      do throws(FetchFailure) {
-        try target.expected.check(digest, length: length)
-      } catch {
-        unlink(target.recordPath)
-        ftruncate(descriptor, 0)
-        unlink(target.partPath)
-        throw error
-      }
-      guard fsync(descriptor) == 0, rename(target.partPath, target.path) == 0 else {
-        throw FetchFailure(errno, "cannot be written", target.path)
-      }
-      state.isCommitted = true
-      unlink(target.recordPath)
-      return DownloadedFile(
-        url: URL(filePath: target.path), length: length, digest: digest, resumed: state.resumed)
-    }
-  }
-
-  private func digest(_ length: Int) throws(FetchFailure) -> BodyDigest {
-    let stream = DigestStream()
-    var chunk = [UInt8](repeating: 0, count: 1 << 20)
-    var offset = 0
-    while offset < length {
-      let count = pread(descriptor, &chunk, min(chunk.count, length - offset), off_t(offset))
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw FetchFailure(errno, "cannot be read", target.partPath) }
-      chunk.withUnsafeBytes { stream.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-      offset += count
-    }
-    guard let digest = stream.finish() else { throw FetchFailure(ENOMEM, "cannot be checked", target.partPath) }
-    return digest
   }
 }
 
 extension FetchFailure {
   /// Creates the failure of a system call about the file at `path`.
-  fileprivate init(_ code: Int32, _ reason: String, _ path: String) {
+  init(_ code: Int32, _ reason: String, _ path: String) {
     let isTemporary = [ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM].contains(code)
     self.init(
       isTemporary ? .outputUnavailable : .outputFailed, "\(path) \(reason): \(String(cString: strerror(code))).")

@@ -15,12 +15,11 @@ final class PartFiles: Sendable {
   func file(_ target: FileTarget) throws(FetchFailure) -> PartFile {
     try entries.withLock { entries throws(FetchFailure) in
       entries = entries.filter { $0.value.file != nil }
-      if let known = entries[target.path]?.file, !known.isCommitted {
-        if known.target == target {
-          try known.lock()
-          return known
+      if let known = entries[target.path]?.file {
+        if known.target == target, known.lock() { return known }
+        if known.isInUse {
+          throw FetchFailure(.outputConflict, "\(target.path) is being downloaded by another request.")
         }
-        throw FetchFailure(.outputConflict, "\(target.path) is being downloaded by another request.")
       }
       let file = try PartFile(target)
       entries[target.path] = Entry(file: file)

@@ -28,7 +28,7 @@ struct PartRecord: Codable, Hashable {
     }
   }
 
-  /// Reads the record in the file at `path`; nil if there is none for this `request` since the start of the system.
+  /// Reads the file at `path`. Nil if it has no record, or one of another request, or of an earlier start of the system.
   init?(path: String, request: String) {
     guard let data = try? Data(contentsOf: URL(filePath: path)),
       let record = try? JSONDecoder().decode(PartRecord.self, from: data),
