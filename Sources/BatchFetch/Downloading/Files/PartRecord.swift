@@ -28,7 +28,8 @@ struct PartRecord: Codable, Hashable {
     }
   }
 
-  /// Reads the file at `path`. Nil if it has no record, or one of another request, or of an earlier start of the system.
+  /// Reads the file at `path`. Nil if it has no record, one of another request, or one of an earlier start of the
+  /// system.
   init?(path: String, request: String) {
     guard let data = try? Data(contentsOf: URL(filePath: path)),
       let record = try? JSONDecoder().decode(PartRecord.self, from: data),
