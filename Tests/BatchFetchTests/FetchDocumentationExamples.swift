@@ -53,6 +53,26 @@ import Testing
     #expect(configuration.content.minPixels == 1024 && configuration.content.rejectedDigests.contains(placeholder))
   }
 
+  /// A session whose tokens expire.
+  private struct Session {
+    func token(after failure: FailureCode?) async throws -> String { failure == nil ? "kept" : "new" }
+  }
+
+  @Test func `The examples of RequestOptions and RequestModifier change what they show`() async throws {
+    let session = Session()
+    var request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
+    request.options.cacheMode = .refresh
+    request.options.retry = RetryPolicy(limit: 0)
+    request.options.modifier = RequestModifier(id: "user 17") { attempt in
+      attempt.headerFields[.authorization] = "Bearer \(try await session.token(after: attempt.lastFailure))"
+    }
+
+    let attempt = RequestAttempt(number: 2, lastFailure: .http(401), source: try SourceURL(request.url))
+    let modified = try await request.options.modifier?.modify(attempt)
+    #expect(modified?.headerFields[.authorization] == "Bearer new")
+    #expect(request.options.cacheMode == .refresh && request.options.retry?.limit == 0)
+  }
+
   @Test func `The nested name of the priority still compiles`() {
     let priorities = ThumbnailRequest.Priority.allCases
 

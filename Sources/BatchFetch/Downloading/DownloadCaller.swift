@@ -22,6 +22,8 @@ final class DownloadCaller: DownloadSubscriber {
   private let deferred = Mutex<DeferredRequest?>(nil)
   private let settled = Mutex<Result<Download, FetchFailure>?>(nil)
   private let priority = Mutex(CallerPriority())
+  /// Ends the caller at its deadline.
+  private let timer = Mutex<Task<Void, Never>?>(nil)
   /// Weak, because the context keeps its callers. Set once, before the caller has a token.
   private let context = Mutex(WeakContext())
 
@@ -58,6 +60,16 @@ final class DownloadCaller: DownloadSubscriber {
     post(inbox.cancel())
   }
 
+  /// Ends the download for this caller with `timeout_total` after `limit`, if it has no end by then.
+  func limitTime(to limit: Duration, in context: DownloadContext) {
+    let task = context.after(limit) { [weak self, weak context] in
+      guard let self else { return }
+      ended(.failure(FetchFailure(pastDeadline: limit)))
+      context?.leave(ObjectIdentifier(self))
+    }
+    timer.withLock { $0 = task }
+  }
+
   /// Keeps the request until the dependencies have ended or the caller has its end.
   func keep(_ request: @escaping DeferredRequest) { deferred.withLock { $0 = request } }
 
@@ -74,7 +86,9 @@ final class DownloadCaller: DownloadSubscriber {
     guard needsDelivery else { return }
     queue.async { [self] in
       let isOver = inbox.deliver { result in settled.withLock { $0 = result } }
-      if isOver { group.leave() }
+      guard isOver else { return }
+      timer.withLock { $0.take() }?.cancel()
+      group.leave()
     }
   }
 }

@@ -78,10 +78,12 @@ final class DownloadContext: Sendable {
     FileTarget(path: path, request: request.fileIdentity(transport.variant(of: request.source)), expected: expected)
   }
 
-  /// Prepares a transfer from `source`. `completion` is called exactly once, from any thread.
-  func prepare(for source: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
-    guard source.scheme != .file else { return completion(nil) }
-    transport.prepare(for: source, limits: limits, completion: completion)
+  /// Prepares a transfer of `request` from `hop`. `completion` is called exactly once, from any thread.
+  func prepare(
+    _ request: DownloadRequest, to hop: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void
+  ) {
+    guard hop.scheme != .file else { return completion(nil) }
+    transport.prepare(for: hop, limits: limits(of: request), completion: completion)
   }
 
   /// Returns the failure of a download whose host is not available.
@@ -97,9 +99,9 @@ final class DownloadContext: Sendable {
     }
   }
 
-  /// Returns true if a transfer from `source` needs no preparation.
-  func isPrepared(for source: SourceURL) -> Bool {
-    source.scheme == .file || transport.isPrepared(for: source, limits: limits)
+  /// Returns true if a transfer of `request` from `hop` needs no preparation.
+  func isPrepared(_ request: DownloadRequest, to hop: SourceURL) -> Bool {
+    hop.scheme == .file || transport.isPrepared(for: hop, limits: limits(of: request))
   }
 
   /// Starts one transfer for `request`, to the current hop of `trail`. It continues `partial` if that is not nil.

@@ -7,15 +7,16 @@ extension DownloadJob {
     let (request, trail) = state.withLock { ($0.request, $0.trail) }
     guard let request, let trail else { return }
     let hop = trail.hop
-    guard let robots = context.robots, !request.isRobotsFile else { return enter(hop, turn) }
+    guard let robots = context.robots, !request.isRobotsFile else { return enter(request, hop, turn) }
     robots.check(hop, userAgent: context.userAgent(of: request, to: trail)) { [self] failure in
-      if let failure { refuse(failure, in: turn) } else { enter(hop, turn) }
+      if let failure { refuse(failure, in: turn) } else { enter(request, hop, turn) }
     }
   }
 
   /// Takes a place in the queue, unless the download has given up this turn.
-  private func enter(_ hop: SourceURL, _ turn: DownloadState.Turn) {
-    let isPrepared = context.isPrepared(for: hop)
+  private func enter(_ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn) {
+    let isModified = request.modifier == nil || state.withLock { $0.modified != nil || $0.machine.isRedirected }
+    let isPrepared = isModified && context.isPrepared(request, to: hop)
     let effects = state.withLock { state -> TransferQueue.Effects? in
       guard state.machine.isWaiting(in: turn) else { return nil }
       // The queue keeps the job while it has a ticket: thread A may have decided to start the transfer when the last
@@ -23,7 +24,7 @@ extension DownloadJob {
       let (ticket, effects) = context.queue.add(
         to: hop.host, state.machine.priority, isPrepared: isPrepared
       ) { [self] in
-        handle($0, hop, turn)
+        handle($0, request, hop, turn)
       }
       state.ticket = ticket
       return effects
@@ -31,14 +32,24 @@ extension DownloadJob {
     if let effects { context.queue.perform(effects) }
   }
 
-  private func handle(_ event: TransferQueue.Turn, _ hop: SourceURL, _ turn: DownloadState.Turn) {
+  private func handle(
+    _ event: TransferQueue.Turn, _ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn
+  ) {
     switch event {
     case .prepare(let ticket):
-      context.prepare(for: hop) { [weak self] failure in
-        if let failure { self?.fail(failure, ticket, turn) } else { self?.context.queue.prepared(ticket) }
+      modify(request, turn) { [weak self] failure in
+        if let failure { self?.fail(failure, ticket, turn) } else { self?.prepare(request, hop, ticket, turn) }
       }
     case .start(let ticket): startTransfer(turn, ticket)
     case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
+    }
+  }
+
+  private func prepare(
+    _ request: DownloadRequest, _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
+  ) {
+    context.prepare(request, to: hop) { [weak self] failure in
+      if let failure { self?.fail(failure, ticket, turn) } else { self?.context.queue.prepared(ticket) }
     }
   }
 

@@ -107,7 +107,7 @@ extension DownloadJob: TransferReceiver {
   ) {
     let retryAfter = result.flatMap { $0.retryAfter(now: context.now()) }
     act(result) { machine in
-      machine.attemptEnded(attempt, retryAfter: retryAfter, policy: context.retry, jitter: context.jitter())
+      machine.attemptEnded(attempt, retryAfter: retryAfter, policy: request?.retry ?? context.retry, jitter: context.jitter())
     }
   }
 }
@@ -134,7 +134,9 @@ extension DownloadJob.State {
       body: writer.map { ReceivedBody($0) } ?? ReceivedBody(), requestedAt: requestedAt)
     inspections = InspectionPace()
     started = .now
-    return Start(request: request, trail: trail, partial: partial, elapsed: elapsed)
+    var changed = request
+    if let modified { changed.headerFields = modified.headerFields }
+    return Start(request: changed, trail: trail, partial: partial, elapsed: elapsed)
   }
 
   /// Keeps the result of an attempt, unless a pause has interrupted it.

@@ -13,6 +13,10 @@ final class DownloadJob: Sendable {
     var trail: RedirectTrail?
     /// The redirects of the current attempt including one that is not followed yet.
     var redirected: RedirectTrail?
+    /// The attempt as the modifier has changed it; nil before that, and without a modifier.
+    var modified: RequestAttempt?
+    /// The running call of the modifier.
+    var modification: WorkHandle?
     /// The place in the queue; nil while the job is not in the queue.
     var ticket: TransferQueue.Ticket?
     var backoff: Task<Void, Never>?
@@ -147,11 +151,13 @@ extension DownloadJob.State {
   struct Effects {
     var queue: TransferQueue.Effects?
     var backoff: Task<Void, Never>?
+    var modification: WorkHandle?
     var round: TokenSlot.Round?
 
     func perform(in queue: TransferQueue) {
       if let effects = self.queue { queue.perform(effects) }
       backoff?.cancel()
+      modification?.cancel()
     }
   }
 
@@ -181,12 +187,14 @@ extension DownloadJob.State {
     } else {
       trail = request.map { RedirectTrail(from: $0.source, limit: context.limits(of: $0).maxRedirects) }
       elapsed = .zero
+      modified = nil
     }
   }
 
   /// Gives up the place in the queue. A running transfer keeps it until its connection is closed.
   private mutating func release(_ queue: TransferQueue) -> Effects {
     let place = assembler == nil ? ticket.take() : nil
-    return Effects(queue: place.map { queue.remove($0) }, backoff: backoff.take())
+    return Effects(
+      queue: place.map { queue.remove($0) }, backoff: backoff.take(), modification: modification.take())
   }
 }

@@ -30,6 +30,13 @@ public struct DownloadRequest: Sendable {
   /// The deadlines and limits of one attempt. Default nil: those of the downloader, without a limit of length and total
   /// time for a download into a file.
   public var limits: TransferLimits?
+  /// The policy for retries. Default nil: that of the downloader.
+  public var retry: RetryPolicy?
+  /// Changes the request before each of its attempts. Default nil: none.
+  public var modifier: RequestModifier?
+  /// The maximum time of the whole download for this caller, from the call on, dependencies and queues included. After
+  /// it, the download fails with `timeout_total`, unless other callers still wait for it. Default nil: none.
+  public var timeout: Duration?
 
   /// The file for the body; nil to keep it in memory.
   var part: PartFile?
@@ -58,6 +65,8 @@ public struct DownloadRequest: Sendable {
     let freshTarget: String?
     let isRobotsFile: Bool
     let limits: TransferLimits?
+    let retry: RetryPolicy?
+    let modifier: RequestModifier?
     let file: FileTarget?
 
     /// Hashes the source only, which nearly always differs: hashing fields costs more than comparing them.
@@ -67,7 +76,7 @@ public struct DownloadRequest: Sendable {
   var key: Key {
     Key(
       source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile, limits: limits,
-      file: part?.target)
+      retry: retry, modifier: modifier, file: part?.target)
   }
 
   /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which

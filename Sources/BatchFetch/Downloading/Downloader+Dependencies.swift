@@ -27,6 +27,7 @@ extension Downloader {
     wait(caller, for: dependencies.map(\.finished), demand: Demand()) { () throws(FetchFailure) in
       let request = try request(callers.compactMap(\.outcome))
       caller.adopt(request.priority)
+      if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) }
       return request
     }
     return DownloadToken(caller: caller, downloader: self)
@@ -38,6 +39,7 @@ extension Downloader {
   ) {
     let (ready, milestones) = request.withoutMilestones()
     caller.enter(context, priority: demand.priority)
+    if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) }
     if milestones.isEmpty, dependencies.isEmpty { return context.join(ready, caller, demand: demand) }
     wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) { () throws(FetchFailure) in ready }
   }

@@ -15,6 +15,9 @@ public struct RetryPolicy: Hashable, Sendable {
   /// pauses until it serves a request again. Beyond it, downloads from that host fail as retryable. From zero to 20
   /// days; a value outside counts as the nearest bound. Default 120 s.
   public var maxWait: Duration
+  /// Failures that are retried although ``FailureCode/isRetryable`` is false, such as `http_401` if a modifier gets a
+  /// new token after it. Default: none.
+  public var additionalCodes: Set<FailureCode> = []
 
   /// A policy of up to `limit` retries.
   public init(
@@ -36,7 +39,7 @@ public struct RetryPolicy: Hashable, Sendable {
   ///   - retryAfter: the pause that the server requested (RFC 9110, section 10.2.3).
   ///   - jitter: a random number in 0..<1. It keeps many clients from returning at the same moment.
   public func pause(after code: FailureCode, attempts: Int, retryAfter: Duration?, jitter: Double) -> Duration? {
-    guard attempts <= limit, code.isRetryable else { return nil }
+    guard attempts <= limit, code.isRetryable || additionalCodes.contains(code) else { return nil }
     // An empty response is hardly ever temporary: one retry is enough.
     if code == .emptyBody, attempts > 1 { return nil }
     if let retryAfter { return retryAfter > maxWait ? nil : retryAfter.clamped(to: .waiting) }

@@ -10,6 +10,8 @@ final class ThumbnailCaller: Sendable {
     var tried = 0
     /// The failures of those that were tried.
     var failures: [FetchFailure] = []
+    /// Ends the request at its deadline.
+    var timer: Task<Void, Never>?
   }
 
   /// The place where the closures are called.
@@ -49,6 +51,7 @@ final class ThumbnailCaller: Sendable {
 
   /// Begins when `milestones` are reached; at once if `milestones` is empty.
   func start(after milestones: [Milestone]) {
+    if let timeout = request.timeout { limitTime(to: timeout) }
     guard !slot.isCancelled else { return }
     guard !milestones.isEmpty else { return tryNextURL() }
     wait(for: milestones)
@@ -66,6 +69,21 @@ final class ThumbnailCaller: Sendable {
   func cancel() {
     // First the end, then the place: a success that is being delivered by another thread becomes `cancelled`.
     post(inbox.cancel())
+    leave()
+  }
+
+  /// Makes `timeout_total` the end after `limit`, if there is none by then.
+  private func limitTime(to limit: Duration) {
+    let timer = context.after(limit) { [weak self] in
+      guard let self else { return }
+      post(inbox.end(.failure(FetchFailure(pastDeadline: limit, attempts: earlierAttempts))))
+      leave()
+    }
+    state.withLock { $0.timer = timer }
+  }
+
+  /// Gives up the place of a caller that has its end.
+  private func leave() {
     slot.cancel()
     stopWaiting(forever: true)
     _ = context.removeWaiting(self)
@@ -103,7 +121,11 @@ final class ThumbnailCaller: Sendable {
     }
     slot.run { demand in
       var request = request
-      if index > 0 { request.url = request.mirrors[index - 1] }
+      if index > 0 {
+        request.url = request.mirrors[index - 1]
+        // A mirror that failed must not fail the next one by its cache entry.
+        request.cacheKey = nil
+      }
       request.priority = demand.priority
       context.load(request, demand, for: self)
       let id = ThumbnailContext.CallerID(self)
@@ -156,7 +178,9 @@ final class ThumbnailCaller: Sendable {
   }
 
   private func deliver() {
-    if inbox.deliver() { context.group.leave() }
+    guard inbox.deliver() else { return }
+    state.withLock { $0.timer.take() }?.cancel()
+    context.group.leave()
   }
 }
 

@@ -16,8 +16,8 @@ extension ThumbnailContext {
       try files.check(source)
       try renderer.judge(request.specs)
       try request.headerFields.checkFraming()
-      let key = SourceKey(url: source.description, variant: variant(request, source))
-      if let outcome = outcomeInMemory(request, source, key) {
+      let key = key(of: request, source)
+      if let outcome = outcomeInMemory(request, key) {
         caller.ended(outcome)
       } else {
         join(request, demand, source, key, caller)
@@ -28,7 +28,7 @@ extension ThumbnailContext {
   }
 
   private func join(
-    _ request: ThumbnailRequest, _ demand: Demand, _ source: SourceURL, _ key: SourceKey, _ caller: ThumbnailCaller
+    _ request: ThumbnailRequest, _ demand: Demand, _ source: SourceURL, _ key: JobKey, _ caller: ThumbnailCaller
   ) {
     let joined = state.withLock { state -> Table.Joined? in
       // Thread A tries the next mirror here while thread B calls `cancelAll()`: B does not find the caller in any

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Everything that the jobs of one pipeline share: the table of images and callers, the queues, the cache, the
 /// downloader and the renderer.
 final class ThumbnailContext: Sendable {
-  typealias Table = InFlight<SourceKey, ThumbnailJob, ThumbnailCaller>
+  typealias Table = InFlight<JobKey, ThumbnailJob, ThumbnailCaller>
 
   struct State {
     var jobs = Table()
@@ -33,6 +33,7 @@ final class ThumbnailContext: Sendable {
   let inks: String
   let budget: ByteBudget
   let mode: CacheMode
+  let cacheKeyQuery: CacheKeyQuery
   let files: FileAccess
   let content: ContentRules
   let transport: any Transport
@@ -88,6 +89,7 @@ final class ThumbnailContext: Sendable {
     let (queue, suspender) = (downloader.context.queue, TransferQueue.Suspender.budget(ObjectIdentifier(group)))
     budget = ByteBudget(limit: configuration.maxBytesInHand) { queue.setSuspended($0, by: suspender) }
     mode = configuration.cacheMode
+    cacheKeyQuery = configuration.cacheKeyQuery
     files = configuration.files
     content = configuration.content
     now = configuration.downloads.now
@@ -115,15 +117,12 @@ final class ThumbnailContext: Sendable {
   /// The number of images in flight.
   var runningCount: Int { state.withLock { $0.jobs.count } }
 
-  /// Inspects the first bytes of a body: throws if they are not those of a supported image.
-  var inspection: DownloadRequest.Inspection {
-    { [renderer] bytes throws(FetchFailure) in
-      do throws(ImageError) {
-        return try renderer.judge(prefix: bytes.span) != nil
-      } catch {
-        throw FetchFailure(.image(error.code), error.message)
-      }
-    }
+  /// Returns the renderer of requests with these options.
+  func renderer(for options: RequestOptions) -> Renderer {
+    guard let maxPixels = options.maxPixels else { return renderer }
+    var renderer = renderer
+    renderer.maxPixels = maxPixels
+    return renderer
   }
 }
 
@@ -139,6 +138,17 @@ extension HTTPFields {
 
 // Decisions without a job: the validity of a request, its key, and an outcome that is in memory.
 extension ThumbnailContext {
+  /// Returns the identity of a request: what its callers share.
+  func key(of request: ThumbnailRequest, _ source: SourceURL) -> JobKey {
+    guard let cacheKey = request.cacheKey ?? cacheKeyQuery.key(of: source) else {
+      let key = SourceKey(url: source.description, variant: variant(request, source))
+      return JobKey(source: key, url: source.description, isChosen: false, options: request.options)
+    }
+    // The mark keeps the entry apart from that of a request for a URL that reads like the key.
+    let key = SourceKey(url: cacheKey, variant: "key\n\(variant(request, source))")
+    return JobKey(source: key, url: cacheKey, isChosen: true, options: request.options)
+  }
+
   /// Returns everything besides the URL that decides which bytes are received, and which colors they stand for. The
   /// first words of the lines of the transport and the inks have no colon, so that they are never taken for header
   /// fields.
@@ -146,15 +156,16 @@ extension ThumbnailContext {
     let fields = request.variant(of: source, unusualFields: unusualFields(source.host))
     let configuration = transport.variant(of: source)
     let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
-    return inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
+    let colored = inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
+    return request.options.modifier.map { "modifier \($0.id)\n\(colored)" } ?? colored
   }
 
   /// Returns the outcome of a request if it is in memory; nil if the disk must be read.
   func outcomeInMemory(
-    _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey
+    _ request: ThumbnailRequest, _ key: JobKey
   ) -> Result<ThumbnailSet, FetchFailure>? {
     let begin = ContinuousClock.now
-    return cache.memoryEntry(for: key, url: source.description, specs: request.specs) { entry in
+    return cache.memoryEntry(for: key.source, url: key.url, specs: request.specs) { entry in
       outcome(of: entry, request, begin: begin)
     }
   }
@@ -164,7 +175,7 @@ extension ThumbnailContext {
     of entry: CacheEntry, _ request: ThumbnailRequest, begin: ContinuousClock.Instant
   ) -> Result<ThumbnailSet, FetchFailure>? {
     let demand = RenderDemand(request)
-    switch CacheDecision(entry, demand, mode: mode, content: content, now: now()) {
+    switch CacheDecision(entry, demand, mode: request.options.cacheMode ?? mode, content: content, now: now()) {
     case .serve(let image, let origin):
       let timings = Timings(queued: begin.duration(to: .now))
       return ServedSource(image, origin: origin, timings: timings).result(for: request.specs, digest: request.digest)

@@ -8,14 +8,14 @@ extension ThumbnailJob {
     for job in jobs { job.slot.end() }
     let wanted = jobs.compactMap { job in context.demand(of: job).map { (job: job, demand: $0) } }
     let lookups = wanted.map { job, demand in
-      CacheLookup(key: job.key, url: job.source.description, specs: demand.specs)
+      CacheLookup(key: job.key, url: job.url, specs: demand.specs)
     }
     for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
   }
 
   private func found(_ entry: CacheEntry?, for demand: RenderDemand) {
     let decision = CacheDecision(
-      entry, demand, mode: context.mode, failLevel: context.renderer.failLevel, content: context.content,
+      entry, demand, mode: mode, failLevel: context.renderer.failLevel, content: context.content,
       now: context.now())
     switch decision {
     case .serve(let image, let origin): serve(image, origin)
@@ -40,7 +40,7 @@ extension ThumbnailJob {
     let body = context.cache.original(of: source, for: key)
     guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body)) } }
     context.budget.release(bytes)
-    if context.mode == .offline {
+    if mode == .offline {
       conclude(.failure(CacheDecision.offlineMiss))
     } else {
       lookUpRemotely(demand.specs, completing: source)

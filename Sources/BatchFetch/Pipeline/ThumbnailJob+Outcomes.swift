@@ -43,7 +43,7 @@ extension ThumbnailJob {
       mayBeShared: context.sharing.allows(head, from: source), requestedAt: now, respondedAt: now)
     guard let policy else { return }
     let stored = StoredSource(
-      url: source.description, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
+      url: url, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
       content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
     context.cache.store(stored, thumbnails: [], for: key)
     // Other machines may have other rules.

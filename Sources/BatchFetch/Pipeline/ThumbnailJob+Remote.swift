@@ -20,10 +20,10 @@ extension ThumbnailJob {
   }
 
   private func lookUpRemotely(_ specs: [ThumbnailSpec], _ local: RemoteQuery.Local) {
-    guard let remote = context.remote, context.mode != .offline, isForEveryone else {
+    guard let remote = context.remote, mode != .offline, isForEveryone else {
       return download(confirming: local.image)
     }
-    let query = RemoteQuery(key: key, url: source.description, specs: specs, local: local)
+    let query = RemoteQuery(key: key, url: url, specs: specs, local: local)
     slot.run { demand in
       remote.lookUp(query, demand.priority) { [context] in
         context.runningCount
@@ -40,7 +40,7 @@ extension ThumbnailJob {
     guard let demand = context.demand(of: self) else { return }
     self.finding = finding
     let decision = RemoteDecision(
-      finding, query, mode: context.mode, failLevel: context.renderer.failLevel, now: context.now())
+      finding, query, mode: mode, failLevel: context.renderer.failLevel, now: context.now())
     switch decision {
     case .serve(let image):
       if let failure = context.content.failure(of: image.source) { return conclude(.failure(failure)) }
@@ -89,9 +89,11 @@ extension ThumbnailJob {
     remote.upload(RemoteWrite(key: key, source: nil, digest: source.digest, thumbnails: thumbnails, unusable: []))
   }
 
-  /// True if the response does not depend on the user: the request has no credentials in any form, no header fields
-  /// that may be secret, and is sent to a server that is the same for every machine, and trusted in the same way.
+  /// True if the response does not depend on the user: the request has no credentials in any form, no signature in its
+  /// URL that the key leaves out, no header fields that may be secret, and is sent to a server that is the same for
+  /// every machine, and trusted in the same way.
   private var isForEveryone: Bool {
+    guard !hasChosenKey, options.modifier == nil else { return false }
     guard context.sharing.allows(source), context.transport.variant(of: source).isEmpty else { return false }
     return (headerFields + context.usualFields(source.host)).allSatisfy { Self.sharedFields.contains($0.name) }
   }

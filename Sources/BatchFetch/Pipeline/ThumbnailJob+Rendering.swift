@@ -51,7 +51,7 @@ extension ThumbnailJob {
       let begin = ContinuousClock.now
       do throws(ImageError) {
         context.decodeCount.add(1, ordering: .relaxed)
-        let rendering = try context.renderer.render(material.body, specs: demand.specs)
+        let rendering = try context.renderer(for: options).render(material.body, specs: demand.specs)
         isOver = context.settle(self, .success(stored(rendering, material, begin: begin)))
       } catch {
         switch material {
@@ -93,7 +93,7 @@ extension ThumbnailJob {
 
   private func storedSource(_ image: SourceImage, _ download: Download, _ digest: BodyDigest) -> StoredSource {
     StoredSource(
-      url: source.description, finalURL: download.finalURL, status: download.response.status.code,
+      url: url, finalURL: download.finalURL, status: download.response.status.code,
       policy: .ofAny(
         response: download.response, redirects: download.redirects.map(\.response),
         mayBeStored: download.isCacheable, mayBeShared: context.sharing.allows(download.head, from: source),

@@ -19,7 +19,13 @@ final class ThumbnailJob: Sendable {
   }
 
   let source: SourceURL
+  /// The key of the cache entry.
   let key: SourceKey
+  /// The URL in the cache entry, or what stands for it.
+  let url: String
+  /// True if the caller or the pipeline has chosen what stands for the URL.
+  let hasChosenKey: Bool
+  let options: RequestOptions
   let id: ThumbnailContext.Table.JobID
   let created = ContinuousClock.now
   let context: ThumbnailContext
@@ -30,11 +36,14 @@ final class ThumbnailJob: Sendable {
   private let state = Mutex(State())
 
   init(
-    _ request: ThumbnailRequest, of source: SourceURL, key: SourceKey, id: ThumbnailContext.Table.JobID,
+    _ request: ThumbnailRequest, of source: SourceURL, key: JobKey, id: ThumbnailContext.Table.JobID,
     in context: ThumbnailContext
   ) {
     self.source = source
-    self.key = key
+    self.key = key.source
+    url = key.url
+    hasChosenKey = key.isChosen
+    options = key.options
     self.id = id
     self.context = context
     headerFields = request.headerFields
@@ -88,11 +97,26 @@ final class ThumbnailJob: Sendable {
     state.withLock { $0.candidate = image }
     var request = DownloadRequest(source: source, headerFields: headerFields)
     for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
-    request.inspection = context.inspection
-    if let source = image?.source, context.mode == .normal, source.policy.isTargetFresh(at: context.now()) {
+    request.inspection = inspection
+    (request.limits, request.retry, request.modifier) = (options.limits, options.retry, options.modifier)
+    if let source = image?.source, mode == .normal, source.policy.isTargetFresh(at: context.now()) {
       request.freshTarget = source.finalURL
     }
     waitForDownload(request)
+  }
+
+  /// Decides when cached entries are served.
+  var mode: CacheMode { options.cacheMode ?? context.mode }
+
+  /// Inspects the first bytes of a body: throws if they are not those of a supported image.
+  private var inspection: DownloadRequest.Inspection {
+    { [renderer = context.renderer(for: options)] bytes throws(FetchFailure) in
+      do throws(ImageError) {
+        return try renderer.judge(prefix: bytes.span) != nil
+      } catch {
+        throw FetchFailure(.image(error.code), error.message)
+      }
+    }
   }
 
   private func downloaded(_ result: Result<Download, FetchFailure>) {

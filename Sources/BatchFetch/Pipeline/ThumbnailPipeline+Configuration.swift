@@ -13,6 +13,10 @@ extension ThumbnailPipeline {
     public var remoteCache: RemoteCache?
     /// Decides when cached entries are served. Default ``CacheMode/normal``.
     public var cacheMode = CacheMode.normal
+    /// The parameters in the query of a URL that are part of the key of its cache entry. If some are left out, the URLs
+    /// of a request that differ only in these count as one image, which is not shared with other machines. Default
+    /// ``CacheKeyQuery/all``.
+    public var cacheKeyQuery = CacheKeyQuery.all
     /// The maximum number of simultaneous decodes: 1...1024; a value outside is clamped. Default: one per processor.
     public var renderThreads = ProcessInfo.processInfo.activeProcessorCount
     /// The maximum number of pixels of an image; below 1, every image has too many. Default: 100 million.

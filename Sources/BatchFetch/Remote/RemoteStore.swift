@@ -5,7 +5,7 @@ internal import ImageCache
 /// Reads and writes objects on the server of a remote cache.
 final class RemoteStore: Sendable {
   /// The maximum numbers of reads and writes at once.
-  private static let (readWidth, writeWidth) = (16, 4)
+  static let (readWidth, writeWidth) = (16, 16)
 
   private let configuration: RemoteCache
   private let reads: RemoteLane

@@ -3,10 +3,8 @@ internal import ImageCache
 internal import Synchronization
 
 /// Uploads objects to a remote cache in the background: a few sources at once, and of the others no more than a number
-/// of bytes. What exceeds them is dropped and counted.
+/// of bytes. What exceeds them is dropped and counted. The objects of one source are uploaded one after the other.
 final class RemoteWriter: Sendable {
-  /// The maximum number of sources that are uploaded at once. Their thumbnails come one after the other.
-  private static let width = 4
   /// The time after which a flush gives up if no upload succeeds.
   private static let patience = Duration.seconds(2)
 
@@ -25,7 +23,7 @@ final class RemoteWriter: Sendable {
   /// - Parameter limit: The maximum number of bytes that wait.
   init(_ store: RemoteStore, _ codec: RemoteObjectCodec, _ monitor: RemoteMonitor, limit: Int) {
     (self.store, self.codec, self.monitor) = (store, codec, monitor)
-    state = Mutex(RemoteWrites(limit: limit, width: Self.width))
+    state = Mutex(RemoteWrites(limit: limit, width: RemoteStore.writeWidth))
   }
 
   /// Uploads the objects of a source, unless too many wait.

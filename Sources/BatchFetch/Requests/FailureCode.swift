@@ -2,6 +2,8 @@ public import ImageCache
 
 /// The cause of a failure. Each cause has one code, which is stable across versions.
 public enum FailureCode: Hashable, Sendable {
+  /// A closure that makes or changes the request has failed.
+  case requestFailed
   /// The URL is invalid.
   case badURL
   /// The row of the manifest is invalid, or a header field of the request cannot be sent.
@@ -68,7 +70,8 @@ public enum FailureCode: Hashable, Sendable {
 extension FailureCode: LosslessStringConvertible {
   static let names: [(FailureCode, String)] =
     [
-      (.badURL, "bad_url"), (.badRow, "bad_row"), (.blockedScheme, "blocked_scheme"),
+      (.badURL, "bad_url"), (.badRow, "bad_row"), (.requestFailed, "request_failed"),
+      (.blockedScheme, "blocked_scheme"),
       (.blockedAddress, "blocked_address"), (.blockedRobots, "blocked_robots"),
       (.hostUnavailable, "host_unavailable"), (.dnsNotFound, "dns_not_found"), (.dnsTemporary, "dns_temporary"),
       (.connectFailed, "connect_failed"), (.tls, "tls"), (.timeoutConnect, "timeout_connect"),

@@ -70,6 +70,7 @@ extension DownloadingCommand {
     configuration.cache = caching.configuration
     configuration.cache.memoryByteLimit = Self.memoryByteLimit
     configuration.cacheMode = caching.mode
+    configuration.cacheKeyQuery = caching.cacheKeyQuery ?? .all
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count
     configuration.content = content.rules

@@ -33,6 +33,14 @@ struct CachingOptions: ParsableArguments {
   var offline = false
 
   @Option(
+    help: ArgumentHelp(
+      "Names of the query parameters that are part of the cache key, such as id,v; none ignores the query. (default: all)",
+      discussion: "URLs that differ only in other parameters, such as signatures, count as one image.",
+      valueName: "names"),
+    transform: { try CacheKeyQuery(argument: $0) })
+  var cacheKeyQuery: CacheKeyQuery?
+
+  @Option(
     help: ArgumentHelp("Maximum number of images to render at once. (default: number of processors)", valueName: "n"),
     transform: { try Count.positive($0) })
   var renderThreads: Int?

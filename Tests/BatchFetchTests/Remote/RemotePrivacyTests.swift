@@ -76,6 +76,19 @@ import Testing
     #expect(machine.remoteCounters == RemoteCacheCounters())
   }
 
+  @Test func `A request whose key leaves out a part of its URL, or with a modifier, never reaches the remote cache`()
+    async throws
+  {
+    let fixture = try RemoteFixture()
+    let machine = try fixture.machine("one")
+    var (keyed, modified) = (fixture.request(), fixture.request())
+    keyed.cacheKey = "a"
+    modified.options.modifier = RequestModifier(id: "user") { _ in }
+    for request in [keyed, modified] { _ = try await machine.thumbnails(for: request) }
+    await machine.uploaded()
+    #expect(fixture.origin.requests.count == 2 && fixture.remote.server.requests.isEmpty)
+  }
+
   @Test func `A field of the configuration or of a host counts like one of the request`() async throws {
     let secret: HTTPFields = [.authorization: "Bearer secret"]
     let fixture = try RemoteFixture()

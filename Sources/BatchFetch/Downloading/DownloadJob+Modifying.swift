@@ -1,0 +1,66 @@
+internal import Synchronization
+
+// The modifier of a request, which changes each attempt before its transfer.
+extension DownloadJob {
+  /// Lets the modifier of the request change this attempt, unless it has done so or there is none. `completion` is not
+  /// called after the download has given up this turn.
+  func modify(
+    _ request: DownloadRequest, _ turn: DownloadState.Turn, completion: @escaping @Sendable (FetchFailure?) -> Void
+  ) {
+    guard let modifier = request.modifier, let attempt = state.withLock({ $0.unmodified(request) }) else {
+      return completion(nil)
+    }
+    let limit = context.limits(of: request).total
+    let call = ModifierCall.start(modifier, attempt, within: limit, after: context.after) { [weak self] result in
+      self?.adopt(result, turn, completion)
+    }
+    // Thread A has begun the call while thread B pauses the download, which finds no call to cancel.
+    let isGivenUp = state.withLock { state in
+      guard state.machine.isWaiting(in: turn) else { return true }
+      state.modification = call
+      return false
+    }
+    if isGivenUp { call.cancel() }
+  }
+
+  private func adopt(
+    _ result: Result<RequestAttempt, FetchFailure>, _ turn: DownloadState.Turn,
+    _ completion: @Sendable (FetchFailure?) -> Void
+  ) {
+    let isWaiting = state.withLock { state in
+      guard state.machine.isWaiting(in: turn) else { return false }
+      if case .success(let attempt) = result { state.modify(attempt, in: context) }
+      return true
+    }
+    guard isWaiting else { return }
+    if case .failure(let failure) = result { completion(failure) } else { completion(nil) }
+  }
+}
+
+extension DownloadJob.State {
+  /// The next attempt, for the modifier of `request`; nil if it is modified already, or only follows a redirect.
+  fileprivate func unmodified(_ request: DownloadRequest) -> RequestAttempt? {
+    guard modified == nil, !machine.isRedirected else { return nil }
+    return RequestAttempt(
+      number: machine.attempts + 1, lastFailure: lastResult?.failureCode, source: request.source,
+      headerFields: request.headerFields)
+  }
+
+  /// Takes the modified attempt, whose URL the transfer requests.
+  fileprivate mutating func modify(_ attempt: RequestAttempt, in context: DownloadContext) {
+    modification = nil
+    modified = attempt
+    trail = request.map { RedirectTrail(from: attempt.source, limit: context.limits(of: $0).maxRedirects) }
+  }
+}
+
+extension Result<ResponseAssembler.Response, FetchFailure> {
+  /// The code of a failure, or of a response that is one; nil for a success.
+  fileprivate var failureCode: FailureCode? {
+    switch self {
+    case .failure(let failure): failure.code
+    case .success(let response):
+      response.head.response.status.code >= 400 ? .http(response.head.response.status.code) : nil
+    }
+  }
+}
