@@ -11,9 +11,8 @@ import Testing
   }
 
   private static func examples() throws -> String {
-    let folder = "Examples/LibraryCall/Sources"
-    let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
-    return try paths.filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }.joined(separator: "\n")
+    let folders = ["Examples/LibraryCall/Sources", "Examples/LibraryCall/Tests"]
+    return try folders.flatMap { try sources(in: $0) }.joined(separator: "\n")
   }
 
   /// The code blocks of `page` that are marked as Swift.
@@ -28,6 +27,8 @@ import Testing
 
   @Test(arguments: [
     "README.md", "Documentation/cookbook.md", "Sources/BatchFetch/BatchFetch.docc/TableOfIcons.md",
+    "Sources/BatchFetch/BatchFetch.docc/ServingThumbnails.md",
+    "Sources/BatchFetch/BatchFetch.docc/TestingWithAStubTransport.md",
     "Sources/ImageCache/ImageCache.docc/ImageCache.md",
   ])
   func `Every Swift snippet is part of an example`(page: String) throws {
@@ -59,6 +60,21 @@ import Testing
   private static func sources(in folder: String) throws -> [String] {
     let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
     return try paths.filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }
+  }
+
+  @Test(arguments: [
+    ("README.md", []), ("Sources/BatchFetch/BatchFetch.docc/BatchFetch.md", []),
+    ("Sources/ImageCache/ImageCache.docc/ImageCache.md", ["libcurl4-openssl-dev", "zlib1g-dev"]),
+  ] as [(String, Set<String>)])
+  func `The pages for users of the libraries name the system packages of the manifest`(
+    page: String, others: Set<String>
+  ) throws {
+    let manifest = try Self.text("Package.swift")
+    let packages = Set(manifest.matches(of: /\.apt\(\["([^"]+)"\]\)/).map { String($0.1) })
+    let words = Set(try Self.text(page).split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))
+
+    #expect(packages.count > 7 && packages.isSuperset(of: others))
+    #expect(packages.subtracting(others).subtracting(words).isEmpty)
   }
 
   @Test func `The table of failure codes marks exactly the retryable codes`() throws {
