@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Synchronization
 
 // The modifier of a request, which changes each attempt before its transfer.

@@ -24,7 +24,7 @@ extension Downloader {
     // The callers, not the tokens, which keep their downloaders alive: a downloader that is released cancels what is
     // paused, and must not be kept by those that wait for it.
     let callers = dependencies.map(\.caller)
-    wait(caller, for: dependencies.map(\.finished), demand: Demand()) { () throws(FetchFailure) in
+    wait(caller, for: dependencies.map(\.finished), demand: Demand()) { [context] () throws(FetchFailure) in
       let request = try request(callers.compactMap(\.outcome))
       caller.adopt(request.priority)
       if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) }

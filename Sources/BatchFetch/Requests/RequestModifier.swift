@@ -26,7 +26,9 @@ public struct RequestModifier: Sendable {
   }
 
   /// Returns the changed attempt.
-  func modify(_ attempt: RequestAttempt) async throws(FetchFailure) -> RequestAttempt {
+  ///
+  /// - Throws: what the modifier throws, as a failure; `bad_url` or `bad_row` for a change that is not possible.
+  public func modify(_ attempt: RequestAttempt) async throws(FetchFailure) -> RequestAttempt {
     var modified = attempt
     do {
       try await change(&modified)

@@ -7,13 +7,11 @@ import Testing
 
 /// Requests that a closure of the caller changes before each attempt.
 @Suite(.timeLimit(.minutes(10))) struct RequestModifierTests {
-  /// The refusals of a modifier, by the code that they cause.
+  /// An error of a modifier's own.
   private struct Unexpected: Error {}
 
-  private func request(_ path: String = "x", host: String = "a.test", _ modifier: RequestModifier) throws
-    -> DownloadRequest
-  {
-    var request = try DownloadRequest(path, host: host, headerFields: [.referer: "r"])
+  private func request(_ modifier: RequestModifier) throws -> DownloadRequest {
+    var request = try DownloadRequest("x", headerFields: [.referer: "r"])
     request.modifier = modifier
     return request
   }

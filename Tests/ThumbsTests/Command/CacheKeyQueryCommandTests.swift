@@ -7,8 +7,8 @@ import Testing
   private func requests(_ paths: [String], _ options: String...) async throws -> [String] {
     let fixture = try CommandFixture { _ in .icon() }
     for path in paths {
-      let result = try await fixture.run(
-        ["fetch", try fixture.list([path]), "--cache-dir", fixture.cache, "-o", "out", "--overwrite"] + options)
+      let arguments = fixture.fetchArguments([try fixture.list([path]), "--overwrite"] + options)
+      let result = try await fixture.start(arguments).result()
       #expect(result.ending == .exit(0))
     }
     return fixture.server.requests.map(\.target)
