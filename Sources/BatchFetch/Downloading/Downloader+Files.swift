@@ -20,7 +20,8 @@ extension Downloader {
   /// ```
   ///
   /// - Parameters:
-  ///   - request: the bytes to download. Its inspection is not used.
+  ///   - request: the bytes to download. Its inspection is not used, and of ``DownloadRequest/responses`` only
+  ///     ``ResponseRules/maxErrorBytes``.
   ///   - file: the file. Its directory must exist.
   ///   - expected: the content that it must have. Default: any.
   ///   - dependencies: downloads to wait for, as in ``download(_:after:progress:completion:)``.
@@ -56,6 +57,7 @@ extension Downloader {
   ) {
     var (ready, milestones) = request.withoutMilestones()
     ready.inspection = nil
+    ready.responses = ready.responses.forFiles
     if ready.headerFields[.accept] == nil { ready.headerFields[.accept] = "*/*" }
     let target = context.target(of: ready, file.standardizedFileURL.path(percentEncoded: false), expected)
     caller.enter(context, priority: request.priority)

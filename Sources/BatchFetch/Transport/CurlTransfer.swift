@@ -200,9 +200,12 @@ final class CurlTransfer {
 
   /// Receives bytes of a body. Returns false to abort the exchange.
   func receive(bytes: UnsafeRawBufferPointer) -> Bool {
-    guard !isUnwanted else {
+    if isUnwanted {
       unwantedBytes += bytes.count
-      return unwantedBytes <= TransferLimits.maxUnwantedBytes
+      let limit = request.responses.maxErrorBytes
+      guard unwantedBytes <= max(TransferLimits.maxUnwantedBytes, limit) else { return false }
+      // The receiver keeps the start of an error page only if the request says so.
+      guard limit > 0 else { return true }
     }
     return accept { () throws(FetchFailure) in
       try deliverHead()
@@ -229,12 +232,13 @@ final class CurlTransfer {
     }
   }
 
-  /// True if the body is discarded: that of a redirect, an error page, or a part although no range was requested.
+  /// True if the body need not be complete: that of a redirect, an error page, or a part although no range was
+  /// requested.
   private var isUnwanted: Bool {
     switch head.statusCode {
     case 200, 203: false
-    case 206: request.headerFields[.range] == nil && !head.response.holdsWholeRange
-    default: true
+    case 206 where request.headerFields[.range] != nil || head.response.holdsWholeRange: false
+    default: !request.responses.keepsBody(head.statusCode, of: request.headerFields)
     }
   }
 
