@@ -67,6 +67,14 @@ import Testing
     #expect(request.headerFields.count == 1 && request.priority == .high)
   }
 
+  @Test func `The example of ResponseRules sets the rules that it shows`() throws {
+    var request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+    request.responses.statuses = .codes([200, 404])
+    request.responses.maxErrorBytes = 4096
+
+    #expect(request.responses.statuses != ResponseRules().statuses && request.responses.maxErrorBytes == 4096)
+  }
+
   // MARK: Examples that run over a scripted transport
 
   private let downloader = Downloader(transport: ScriptedTransport { _, _ in .response([1, 2, 3]) })
