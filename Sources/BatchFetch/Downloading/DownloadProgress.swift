@@ -38,6 +38,13 @@ extension DownloadProgress {
   }
 }
 
+extension AsyncStream<DownloadProgress>.Continuation? {
+  /// A closure that adds progress to the stream; nil if there is no stream.
+  var handler: DownloadProgress.Handler? {
+    map { stream in { progress in stream.yield(progress) } }
+  }
+}
+
 /// Decides when the progress of a download is reported. A plain value.
 struct ProgressThrottle {
   private let interval: Duration

@@ -45,6 +45,8 @@ public enum FailureCode: Hashable, Sendable {
   case tooLargeBytes
   /// The response has no body.
   case emptyBody
+  /// The request could not be made: the program threw an error.
+  case requestFailed
   /// The bytes are not those that the request expects.
   case hashMismatch
   /// The bytes are among those that the pipeline rejects.
@@ -76,6 +78,7 @@ extension FailureCode: LosslessStringConvertible {
       (.connectionLost, "connection_lost"), (.fileUnreadable, "file_unreadable"),
       (.tooManyRedirects, "too_many_redirects"),
       (.badEncoding, "bad_encoding"), (.tooLargeBytes, "too_large_bytes"), (.emptyBody, "empty_body"),
+      (.requestFailed, "request_failed"),
       (.hashMismatch, "hash_mismatch"), (.rejectedHash, "rejected_hash"),
       (.outputFailed, "output_failed"), (.outputUnavailable, "output_unavailable"), (.outputExists, "output_exists"),
       (.outputConflict, "output_conflict"), (.offlineMiss, "offline_miss"), (.cancelled, "cancelled"),
