@@ -218,6 +218,42 @@ import Testing
     #expect(try sharedPipeline(password: "secret").remoteCounters == RemoteCacheCounters())
   }
 
+  @Test func `The example of the async download gets progress and the body`() async throws {
+    let request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+
+    let (steps, progress) = AsyncStream.makeStream(of: DownloadProgress.self)
+    async let download = downloader.download(request, progress: progress)
+    for await step in steps { print(step.fraction ?? 0) }
+    print(try await download.body.count)
+
+    #expect(downloader.runningCount == 0)
+  }
+
+  private struct Package: Decodable {
+    let url: String
+  }
+
+  @Test func `The example of a request that depends on a configuration file downloads the package`() async throws {
+    let text = Array(#"{"url": "https://packages.example/a.pkg"}"#.utf8)
+    let transport = ScriptedTransport { request, _ in
+      .response(request.source.host == "config.example" ? text : [1, 2, 3])
+    }
+    let downloader = Downloader(transport: transport)
+    let configRequest = try DownloadRequest(url: "https://config.example/config.json")
+
+    let config = downloader.download(configRequest) { _ in }
+    downloader.download(after: [config]) { outcomes in
+      let file = try outcomes[0].get().body
+      let package = try JSONDecoder().decode(Package.self, from: Data(file))
+      return try DownloadRequest(url: package.url)
+    } completion: { result in
+      print(result.map(\.body.count))
+    }
+
+    await downloader.waitUntilFinished()
+    #expect(transport.requests.map(\.source.host) == ["config.example", "packages.example"])
+  }
+
   // MARK: Examples that would use the network: they only need to compile
 
   private func exampleOfDownloader() async throws {

@@ -38,7 +38,7 @@ extension DownloadProgress {
   }
 }
 
-extension AsyncStream<DownloadProgress>.Continuation? {
+extension Optional where Wrapped == AsyncStream<DownloadProgress>.Continuation {
   /// A closure that adds progress to the stream; nil if there is no stream.
   var handler: DownloadProgress.Handler? {
     map { stream in { progress in stream.yield(progress) } }

@@ -38,9 +38,9 @@ extension Downloader {
     // paused, and must not be kept by those that wait for it.
     let callers = dependencies.map(\.caller)
     wait(caller, for: dependencies.map(\.finished), demand: Demand(), on: queue) { () throws(FetchFailure) in
-      let request = try FetchFailure.catching { try request(callers.compactMap(\.outcome)) }
-      caller.adopt(request.priority)
-      return request
+      let made = try FetchFailure.catching { try request(callers.compactMap(\.outcome)) }
+      caller.adopt(made.priority)
+      return made
     }
     return DownloadToken(caller: caller, downloader: self)
   }
