@@ -1,3 +1,5 @@
+internal import Dispatch
+
 extension Batch {
   /// Starts the batch for code of the main actor, such as a view.
   ///

@@ -41,7 +41,8 @@ extension DownloadProgress {
 extension Optional where Wrapped == AsyncStream<DownloadProgress>.Continuation {
   /// A closure that adds progress to the stream; nil if there is no stream.
   var handler: DownloadProgress.Handler? {
-    map { stream in { progress in stream.yield(progress) } }
+    guard let stream = self else { return nil }
+    return { progress in stream.yield(progress) }
   }
 }
 

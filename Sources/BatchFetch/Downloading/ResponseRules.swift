@@ -1,4 +1,4 @@
-public import HTTPTypes
+internal import HTTPTypes
 
 /// Decides which responses of a download are a success, and which bytes of the others are kept.
 ///

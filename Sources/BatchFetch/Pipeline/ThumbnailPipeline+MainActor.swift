@@ -1,3 +1,5 @@
+internal import Dispatch
+
 extension ThumbnailPipeline {
   /// Requests thumbnails for code of the main actor, such as a view.
   ///

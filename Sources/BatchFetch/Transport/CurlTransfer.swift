@@ -106,8 +106,10 @@ final class CurlTransfer {
     if let address = IPAddress(host) {
       return refusal(of: address).map { .end($0) } ?? exchange(over: proxy)
     }
-    if let reason = limits.addresses.refusal(ofName: host) { return .end(refusal(of: host, reason)) }
-    guard limits.addresses == .publicOnly else { return exchange(over: proxy) }
+    if let reason = limits.addresses.refusal(ofName: host, for: request.source.host) {
+      return .end(refusal(of: host, reason))
+    }
+    guard limits.addresses.needsAddresses else { return exchange(over: proxy) }
     phase = .checking
     return .resolve(host)
   }
@@ -121,11 +123,8 @@ final class CurlTransfer {
       return exchange(at: addresses)
     }
     if case .temporary = resolution { return .end(resolution.failure(of: request.source.hostName)) }
-    // A name that only the proxy can resolve cannot be checked here.
-    guard case .addresses(let addresses) = resolution, let failure = addresses.lazy.compactMap(refusal).first else {
-      return exchange(over: configuration.proxies.proxy(for: request.source))
-    }
-    return .end(failure)
+    if let failure = refusal(of: resolution) { return .end(failure) }
+    return exchange(over: configuration.proxies.proxy(for: request.source))
   }
 
   /// Returns the step after libcurl has finished the exchange.
@@ -215,7 +214,18 @@ final class CurlTransfer {
 
   /// Returns the failure if the policy refuses `address`; nil if it allows it.
   func refusal(of address: IPAddress) -> FetchFailure? {
-    limits.addresses.refusal(of: address).map { refusal(of: "\(address)", $0) }
+    limits.addresses.refusal(of: address, for: request.source.host).map { refusal(of: "\(address)", $0) }
+  }
+
+  /// Returns the failure if the policy refuses one of the addresses to which a proxy may connect.
+  private func refusal(of resolution: HostResolution) -> FetchFailure? {
+    if case .addresses(let addresses) = resolution, !addresses.isEmpty {
+      return addresses.lazy.compactMap(refusal).first
+    }
+    // The addresses of a name that only the proxy can resolve cannot be checked here.
+    return limits.addresses.refusal(ofUnresolved: request.source.host).map { reason in
+      FetchFailure(.blockedAddress, "Requests to \(request.source.host) through a proxy are \(reason).")
+    }
   }
 
   private func refusal(of address: String, _ reason: String) -> FetchFailure {
