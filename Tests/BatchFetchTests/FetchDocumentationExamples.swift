@@ -75,6 +75,22 @@ import Testing
     #expect(request.responses.statuses != ResponseRules().statuses && request.responses.maxErrorBytes == 4096)
   }
 
+  @Test func `The examples of AddressPolicy and AddressPredicate make the policies that they show`() throws {
+    var limits = TransferLimits()
+
+    let store = AddressException.host(try HostPattern("*.store.internal"))
+    let cluster = AddressException.addresses(try AddressRange("10.20.0.0/16"))
+    limits.addresses = .publicOnly(except: [store, cluster])
+    #expect(limits.addresses != .publicOnly)
+
+    let partners: Set = ["images.partner.internal", "cdn.partner.internal"]
+    let predicate = AddressPredicate(id: "partners") { connection in
+      connection.isPublic || partners.contains(connection.host)
+    }
+    limits.addresses = .decided(by: predicate)
+    #expect(limits.addresses == .decided(by: predicate))
+  }
+
   // MARK: Examples that run over a scripted transport
 
   private let downloader = Downloader(transport: ScriptedTransport { _, _ in .response([1, 2, 3]) })
