@@ -106,7 +106,9 @@ import Testing
   @Test func `Behind a proxy, a predicate is asked before the request is sent`() async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
     let predicate = AddressPredicate(id: "known") { $0.host == "known.test" }
-    let downloader = downloader(.decided(by: predicate), proxy: proxy) { $0 == "known.test" ? .notFound : Self.loopback }
+    let downloader = downloader(.decided(by: predicate), proxy: proxy) { host in
+      host == "known.test" ? .notFound : Self.loopback
+    }
 
     #expect(try await code("http://known.test/", downloader) == nil)
     #expect(try await code("http://resolved.test/", downloader) == .blockedAddress)
