@@ -37,8 +37,8 @@ public struct AddressPolicy: Hashable, Sendable {
     AddressPolicy(.publicOnly, except: exceptions)
   }
 
-  /// Returns a policy that asks `predicate` on every hop. It is not asked for link-local addresses and metadata
-  /// services that are refused anyway, nor for what an exception allows.
+  /// Returns a policy that calls `predicate` on every hop, except for the link-local addresses and metadata services
+  /// that every policy refuses, and for what an exception allows.
   ///
   /// - Parameters:
   ///   - predicate: decides if a connection is allowed.

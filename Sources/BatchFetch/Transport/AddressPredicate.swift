@@ -9,7 +9,7 @@
 /// ```
 ///
 /// It runs on the thread that serves all transfers, so it must be fast and never block. It is called at least once for
-/// each request to a server, redirects included, and also for each address that is tried.
+/// each request to a server, redirects included, and also for each IP address that is tried.
 public struct AddressPredicate: Hashable, Sendable {
   /// A connection that a transfer needs.
   public struct Connection: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// The addresses and names that need a permission.
+/// The IP addresses and names that need a permission.
 enum SpecialAddresses {
   typealias Entry = (range: AddressRange, reason: String)
 
@@ -38,7 +38,7 @@ enum SpecialAddresses {
     ("192.0.0.192", 32, "a metadata service"), ("168.63.129.16", 32, "a metadata service"),
   ])
 
-  /// The IANA registries of special-purpose addresses (RFC 6890 and its updates).
+  /// The IANA registries of special-purpose IP addresses (RFC 6890 and its updates).
   private static let notPublic = entries([
     ("0.0.0.0", 8, "this network"), ("10.0.0.0", 8, "private"), ("100.64.0.0", 10, "shared"),
     ("127.0.0.0", 8, "loopback"), ("172.16.0.0", 12, "private"), ("192.0.0.0", 24, "reserved"),

@@ -62,7 +62,11 @@ import Testing
     let downloader = Downloader(.prompt, transport: ScriptedTransport { _, _ in .response([1]) })
     let outcomes = Recorder<Outcome>()
 
-    downloader.download(after: []) { _ in throw ConfigError() } completion: { outcomes.record($0) }
+    downloader.download(after: []) { _ in
+      throw ConfigError()
+    } completion: {
+      outcomes.record($0)
+    }
 
     let failure = await outcomes.only().failure
     #expect(failure?.code == .requestFailed && failure?.code.isRetryable == false)

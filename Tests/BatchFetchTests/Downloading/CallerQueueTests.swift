@@ -26,7 +26,9 @@ import Testing
   @Test func `All closures of a download are called on the queue that the caller names`() async throws {
     let downloader = Downloader(.prompt, transport: transport)
 
-    downloader.download(try DownloadRequest("a"), on: queue) { _ in record("progress") } completion: { _ in
+    downloader.download(try DownloadRequest("a"), on: queue) { _ in
+      record("progress")
+    } completion: { _ in
       record("end")
     }
 

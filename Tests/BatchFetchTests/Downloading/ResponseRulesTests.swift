@@ -130,7 +130,7 @@ import Testing
     #expect(part?.isEmpty ?? true)
   }
 
-  @Test func `Callers with different rules make requests of their own`() async throws {
+  @Test func `Callers with different rules make separate requests`() async throws {
     let transport = ScriptedTransport { _, _ in [.hold] + .response([1], status: 404) }
     let downloader = Downloader(.prompt, transport: transport)
     let request = try DownloadRequest("a")

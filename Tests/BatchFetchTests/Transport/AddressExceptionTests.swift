@@ -38,12 +38,12 @@ import Testing
   // MARK: Exceptions
 
   @Test(arguments: ["10.20.0.1", "10.20.255.255", "::ffff:10.20.0.1", "64:ff9b::a14:1", "fd12::7", "1.1.1.1"])
-  func `An address of an exception is allowed, in every notation`(address: String) throws {
+  func `An IP address of an exception is allowed, in every notation`(address: String) throws {
     #expect(try isAllowed(address, by: policy(ranges: ["10.20.0.0/16", "fd12::/16"])))
   }
 
   @Test(arguments: ["10.21.0.1", "127.0.0.1", "fd13::7", "::ffff:10.21.0.1", "64:ff9b:1:a00:0:100:808:808"])
-  func `An address beyond the exceptions is refused`(address: String) throws {
+  func `An IP address beyond the exceptions is refused`(address: String) throws {
     #expect(try !isAllowed(address, by: policy(ranges: ["10.20.0.0/16", "fd12::/16"])))
   }
 

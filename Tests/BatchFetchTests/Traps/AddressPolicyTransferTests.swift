@@ -63,7 +63,7 @@ import Testing
     #expect(failure == .blockedAddress)
   }
 
-  @Test func `A predicate is asked on every hop, also over an open connection`() async throws {
+  @Test func `A predicate decides on every hop, also over an open connection`() async throws {
     let port = Recorder<UInt16>()
     let server = try LoopbackServer { request in
       request.target == "/a" ? .http(302, ["Location": "http://second.test:\(port.values[0])/b"]) : .http(200, [:], [1])
@@ -103,7 +103,7 @@ import Testing
     #expect(server.requests.map(\.target) == ["/a"])
   }
 
-  @Test func `Behind a proxy, a predicate is asked before the request is sent`() async throws {
+  @Test func `Behind a proxy, a predicate decides before the request is sent`() async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
     let predicate = AddressPredicate(id: "known") { $0.host == "known.test" }
     let downloader = downloader(.decided(by: predicate), proxy: proxy) { host in
