@@ -128,7 +128,8 @@ final class DownloadJob: Sendable {
     _ result: Result<ResponseAssembler.Response, FetchFailure>, of request: DownloadRequest
   ) -> Result<Download, FetchFailure> {
     download(result).flatMap { download in
-      guard !request.responses.accepts(download.response.status.code, of: request.headerFields) else {
+      let status = download.response.status.code
+      if download.isTargetReused || request.responses.accepts(status, of: request.headerFields) {
         return .success(download)
       }
       return .failure(FetchFailure(statusOf: download, now: context.now()))
