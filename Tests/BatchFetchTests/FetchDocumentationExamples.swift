@@ -87,6 +87,30 @@ import Testing
     #expect(request.headerFields.count == 1 && request.priority == .high)
   }
 
+  @Test func `The example of ResponseRules sets the rules that it shows`() throws {
+    var request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+    request.responses.statuses = .codes([200, 404])
+    request.responses.maxErrorBytes = 4096
+
+    #expect(request.responses.statuses != ResponseRules().statuses && request.responses.maxErrorBytes == 4096)
+  }
+
+  @Test func `The examples of AddressPolicy and AddressPredicate make the policies that they show`() throws {
+    var limits = TransferLimits()
+
+    let store = AddressException.host(try HostPattern("*.store.internal"))
+    let cluster = AddressException.addresses(try AddressRange("10.20.0.0/16"))
+    limits.addresses = .publicOnly(except: [store, cluster])
+    #expect(limits.addresses != .publicOnly)
+
+    let partners: Set = ["images.partner.internal", "cdn.partner.internal"]
+    let predicate = AddressPredicate(id: "partners") { connection in
+      connection.isPublic || partners.contains(connection.host)
+    }
+    limits.addresses = .decided(by: predicate)
+    #expect(limits.addresses == .decided(by: predicate))
+  }
+
   // MARK: Examples that run over a scripted transport
 
   private let downloader = Downloader(transport: ScriptedTransport { _, _ in .response([1, 2, 3]) })
@@ -228,6 +252,42 @@ import Testing
 
   @Test func `The example of RemoteCache makes a pipeline that counts`() throws {
     #expect(try sharedPipeline(password: "secret").remoteCounters == RemoteCacheCounters())
+  }
+
+  @Test func `The example of the async download gets progress and the body`() async throws {
+    let request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+
+    let (steps, progress) = AsyncStream.makeStream(of: DownloadProgress.self)
+    async let download = downloader.download(request, progress: progress)
+    for await step in steps { print(step.fraction ?? 0) }
+    print(try await download.body.count)
+
+    #expect(downloader.runningCount == 0)
+  }
+
+  private struct Package: Decodable {
+    let url: String
+  }
+
+  @Test func `The example of a request that depends on a configuration file downloads the package`() async throws {
+    let text = Array(#"{"url": "https://packages.example/a.pkg"}"#.utf8)
+    let transport = ScriptedTransport { request, _ in
+      .response(request.source.host == "config.example" ? text : [1, 2, 3])
+    }
+    let downloader = Downloader(transport: transport)
+    let configRequest = try DownloadRequest(url: "https://config.example/config.json")
+
+    let config = downloader.download(configRequest) { _ in }
+    downloader.download(after: [config]) { outcomes in
+      let file = try outcomes[0].get().body
+      let package = try JSONDecoder().decode(Package.self, from: Data(file))
+      return try DownloadRequest(url: package.url)
+    } completion: { result in
+      print(result.map(\.body.count))
+    }
+
+    await downloader.waitUntilFinished()
+    #expect(transport.requests.map(\.source.host) == ["config.example", "packages.example"])
   }
 
   // MARK: Examples that would use the network: they only need to compile

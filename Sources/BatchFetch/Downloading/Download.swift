@@ -1,12 +1,13 @@
 public import Foundation
 public import HTTPTypes
 
-/// A complete response. Any status counts as a response, 404 included.
+/// A complete response. ``DownloadRequest/responses`` decides which statuses are a success; others are a
+/// ``FetchFailure``.
 public struct Download: Sendable {
   /// Status and header fields.
   public var response: HTTPResponse
-  /// The body of a 200 response, after content decoding. Bodies of other responses are not kept. Empty if
-  /// the body is in a file.
+  /// The body, after content decoding: complete if the status is 200 to 299, and otherwise its start, of up to
+  /// ``ResponseRules/maxErrorBytes``. Empty if the body is in a file.
   public var body: [UInt8]
   /// The file with the body; nil for a body in memory.
   public var file: DownloadedFile?

@@ -114,6 +114,7 @@ final class DownloadContext: Sendable {
     var transfer = TransferRequest(source: trail.hop, limits: limits(of: request))
     transfer.headerFields = fields(of: request, to: trail, continuing: partial)
     transfer.elapsed = elapsed
+    transfer.responses = request.responses
     transfer.addsCredentials = trail.isAtOriginalHost
     let transport: any Transport = trail.hop.scheme == .file ? fileTransport : transport
     let handle = transport.start(transfer, receiver: receiver)

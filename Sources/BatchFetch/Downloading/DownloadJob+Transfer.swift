@@ -130,8 +130,9 @@ extension DownloadJob.State {
     if attempt.partial == nil, let partial { request.part?.noteResumed(partial.body.count) }
     writer = request.part?.makeWriter()
     assembler = ResponseAssembler(
-      maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, continuing: partial,
-      body: writer.map { ReceivedBody($0) } ?? ReceivedBody(), requestedAt: requestedAt)
+      maxBytes: context.limits(of: request).maxBytes, keepsStart: request.isRobotsFile, rules: request.responses,
+      fields: request.headerFields, continuing: partial, body: writer.map { ReceivedBody($0) } ?? ReceivedBody(),
+      requestedAt: requestedAt)
     inspections = InspectionPace()
     started = .now
     var changed = request

@@ -99,7 +99,7 @@ final class DownloadJob: Sendable {
   }
 
   private func finish(_ request: DownloadRequest, _ result: Result<ResponseAssembler.Response, FetchFailure>) {
-    guard let part = request.part else { return context.ended(self, request, download(result)) }
+    guard let part = request.part else { return context.ended(self, request, download(result, of: request)) }
     // Checking a file takes time, and the thread that ends transfers has others to serve.
     context.callbacks.async { [self] in
       let download = download(result, in: part)
@@ -124,6 +124,19 @@ final class DownloadJob: Sendable {
         (failure.head, failure.attempts) = (download.head, download.attempts)
         return .failure(failure)
       }
+    }
+  }
+
+  /// Returns the outcome for a body in memory: a status that the request does not accept is a failure.
+  private func download(
+    _ result: Result<ResponseAssembler.Response, FetchFailure>, of request: DownloadRequest
+  ) -> Result<Download, FetchFailure> {
+    download(result).flatMap { download in
+      let status = download.response.status.code
+      if download.isTargetReused || request.responses.accepts(status, of: request.headerFields) {
+        return .success(download)
+      }
+      return .failure(FetchFailure(statusOf: download, now: context.now()))
     }
   }
 

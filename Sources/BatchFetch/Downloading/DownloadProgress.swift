@@ -31,9 +31,18 @@ extension DownloadProgress {
 
   /// Returns the final progress of a download; nil if it has no body.
   static func complete(_ result: Result<Download, FetchFailure>) -> DownloadProgress? {
-    guard case .success(let download) = result, download.response.status == .ok else { return nil }
+    guard case .success(let download) = result, download.response.status.kind == .successful else { return nil }
     let count = download.length
+    guard count > 0 || download.response.status == .ok else { return nil }
     return DownloadProgress(attempt: download.attempts, received: count, total: count)
+  }
+}
+
+extension Optional where Wrapped == AsyncStream<DownloadProgress>.Continuation {
+  /// A closure that adds progress to the stream; nil if there is no stream.
+  var handler: DownloadProgress.Handler? {
+    guard let stream = self else { return nil }
+    return { progress in stream.yield(progress) }
   }
 }
 

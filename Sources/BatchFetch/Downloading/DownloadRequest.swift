@@ -27,6 +27,11 @@ public struct DownloadRequest: Sendable {
   /// The milestones to wait for before the download begins. Until then it occupies no place in a queue. Default: none.
   public var after: [Milestone] = []
 
+  /// The responses that are a success, and the bytes that are kept of others. Callers with different rules never share
+  /// a download. Default: a status of 200 to 299, or 304 for a request with conditions; any other one fails with its
+  /// code. A download into a file needs a 200, and only ``ResponseRules/maxErrorBytes`` counts.
+  public var responses = ResponseRules()
+
   /// The deadlines and limits of one attempt. Default nil: those of the downloader, without a limit of length and total
   /// time for a download into a file.
   public var limits: TransferLimits?
@@ -64,6 +69,7 @@ public struct DownloadRequest: Sendable {
     let headerFields: HTTPFields
     let freshTarget: String?
     let isRobotsFile: Bool
+    let responses: ResponseRules
     let limits: TransferLimits?
     let retry: RetryPolicy?
     let modifier: RequestModifier?
@@ -75,8 +81,8 @@ public struct DownloadRequest: Sendable {
 
   var key: Key {
     Key(
-      source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile, limits: limits,
-      retry: retry, modifier: modifier, file: part?.target)
+      source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile,
+      responses: responses, limits: limits, retry: retry, modifier: modifier, file: part?.target)
   }
 
   /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 extension Downloader {
   /// The outcomes of the downloads that another one waited for, in the given order.
@@ -7,28 +7,41 @@ extension Downloader {
   /// Starts a download whose request depends on the outcomes of others: a package, for example, whose URL is in a
   /// configuration file.
   ///
+  /// ```swift
+  /// let config = downloader.download(configRequest) { _ in }
+  /// downloader.download(after: [config]) { outcomes in
+  ///   let file = try outcomes[0].get().body
+  ///   let package = try JSONDecoder().decode(Package.self, from: Data(file))
+  ///   return try DownloadRequest(url: package.url)
+  /// } completion: { result in
+  ///   print(result.map(\.body.count))
+  /// }
+  /// ```
+  ///
   /// - Parameters:
-  ///   - dependencies: downloads to wait for, as in ``download(_:after:progress:completion:)``.
+  ///   - dependencies: downloads to wait for, as in ``download(_:after:on:progress:completion:)``.
+  ///   - queue: where the closures are called, one at a time. Default: a queue of the downloader.
   ///   - progress: receives progress, never after `completion` was called.
   ///   - request: called once, after the completions of all dependencies have returned, unless the caller has left. It
-  ///     decides if the failure of a dependency matters; if it throws, the download fails with that failure.
-  ///     Its priority counts, unless ``DownloadToken/setPriority(_:)`` was called before.
-  ///   - completion: called exactly once, on a queue of the downloader.
+  ///     decides if the failure of a dependency matters. If it throws a ``FetchFailure``, the download fails with that;
+  ///     any other error becomes `request_failed`, with the description of the error. The priority of the request
+  ///     counts, unless ``DownloadToken/setPriority(_:)`` was called before.
+  ///   - completion: called exactly once.
   @discardableResult
   public func download(
-    after dependencies: [DownloadToken], progress: DownloadProgress.Handler? = nil,
-    request: @escaping @Sendable (Outcomes) throws(FetchFailure) -> DownloadRequest, completion: @escaping Completion
+    after dependencies: [DownloadToken], on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler? = nil,
+    request: @escaping @Sendable (Outcomes) throws -> DownloadRequest, completion: @escaping Completion
   ) -> DownloadToken {
-    let caller = makeCaller(progress: progress, completion: completion)
+    let caller = makeCaller(on: queue, progress: progress, completion: completion)
     caller.enter(context, priority: .normal)
     // The callers, not the tokens, which keep their downloaders alive: a downloader that is released cancels what is
     // paused, and must not be kept by those that wait for it.
     let callers = dependencies.map(\.caller)
-    wait(caller, for: dependencies.map(\.finished), demand: Demand()) { [context] () throws(FetchFailure) in
-      let request = try request(callers.compactMap(\.outcome))
-      caller.adopt(request.priority)
-      if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) }
-      return request
+    wait(caller, for: dependencies.map(\.finished), demand: Demand(), on: queue) { [context] () throws(FetchFailure) in
+      let made = try FetchFailure.catching { try request(callers.compactMap(\.outcome)) }
+      caller.adopt(made.priority)
+      if let timeout = made.timeout { caller.limitTime(to: timeout, in: context) }
+      return made
     }
     return DownloadToken(caller: caller, downloader: self)
   }

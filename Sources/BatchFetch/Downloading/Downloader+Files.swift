@@ -20,33 +20,46 @@ extension Downloader {
   /// ```
   ///
   /// - Parameters:
-  ///   - request: the bytes to download. Its inspection is not used.
+  ///   - request: the bytes to download. Its inspection is not used, and of ``DownloadRequest/responses`` only
+  ///     ``ResponseRules/maxErrorBytes``.
   ///   - file: the file. Its directory must exist.
   ///   - expected: the content that it must have. Default: any.
-  ///   - dependencies: downloads to wait for, as in ``download(_:after:progress:completion:)``.
+  ///   - dependencies: downloads to wait for, as in ``download(_:after:on:progress:completion:)``.
+  ///   - queue: where the closures are called, one at a time. Default: a queue of the downloader.
   ///   - progress: receives progress, never after `completion` was called.
-  ///   - completion: called exactly once, on a queue of the downloader. ``Download/file`` is the file, and
+  ///   - completion: called exactly once. ``Download/file`` is the file, and
   ///     ``Download/body`` is empty. Fails with `hash_mismatch` if the content is not the expected one, `output_failed`
   ///     or `output_unavailable` if the file cannot be written, and `output_conflict` if another download writes it.
   @discardableResult
   public func download(
     _ request: DownloadRequest, to file: URL, expecting expected: ExpectedFile = ExpectedFile(),
-    after dependencies: [DownloadToken] = [], progress: DownloadProgress.Handler? = nil,
-    completion: @escaping Completion
+    after dependencies: [DownloadToken] = [], on queue: DispatchQueue? = nil,
+    progress: DownloadProgress.Handler? = nil, completion: @escaping Completion
   ) -> DownloadToken {
-    let caller = makeCaller(progress: progress, completion: completion)
+    let caller = makeCaller(on: queue, progress: progress, completion: completion)
     start(request, to: file, expecting: expected, after: dependencies, for: caller)
     return DownloadToken(caller: caller, downloader: self)
   }
 
-  /// Downloads the bytes of `request` into a file, as ``download(_:to:expecting:after:progress:completion:)`` does.
+  /// Downloads the bytes of `request` into a file, as ``download(_:to:expecting:after:on:progress:completion:)`` does.
   ///
+  /// - Parameters:
+  ///   - request: the bytes to download.
+  ///   - file: the file. Its directory must exist.
+  ///   - expected: the content that it must have. Default: any.
+  ///   - dependencies: downloads to wait for. Default: none.
+  ///   - progress: the stream that receives progress. It is finished when the download ends. Default nil: none.
   /// - Throws: the failure; `cancelled` if the task is canceled.
   public func download(
-    _ request: DownloadRequest, to file: URL, expecting expected: ExpectedFile = ExpectedFile()
+    _ request: DownloadRequest, to file: URL, expecting expected: ExpectedFile = ExpectedFile(),
+    after dependencies: [DownloadToken] = [], progress: AsyncStream<DownloadProgress>.Continuation? = nil
   ) async throws(FetchFailure) -> Download {
-    try await CancellableCall.result { completion in
-      WorkHandle(download(request, to: file, expecting: expected, completion: completion))
+    defer { progress?.finish() }
+    return try await CancellableCall.result { completion in
+      WorkHandle(
+        download(
+          request, to: file, expecting: expected, after: dependencies, progress: progress.handler,
+          completion: completion))
     }.get()
   }
 
@@ -56,6 +69,7 @@ extension Downloader {
   ) {
     var (ready, milestones) = request.withoutMilestones()
     ready.inspection = nil
+    ready.responses = ready.responses.forFiles
     if ready.headerFields[.accept] == nil { ready.headerFields[.accept] = "*/*" }
     let target = context.target(of: ready, file.standardizedFileURL.path(percentEncoded: false), expected)
     caller.enter(context, priority: request.priority)

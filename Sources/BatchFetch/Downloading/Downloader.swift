@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import Synchronization
 
 /// Downloads bytes. Callers that request the same bytes at the same time share one download.
@@ -52,25 +52,41 @@ public final class Downloader: Sendable {
   ///     This one begins after their completions have returned, even if they failed or were canceled; see
   ///     ``DownloadToken/result``. Until then it occupies no place in a queue. Cycles are impossible: a download gets
   ///     its token only after the downloads that it waits for.
+  ///   - queue: where the closures are called, one at a time even if the queue is concurrent. Default: a queue of the
+  ///     downloader.
   ///   - progress: receives progress, never after `completion` was called.
-  ///   - completion: called exactly once, on a queue of the downloader; with `cancelled` after
-  ///     ``DownloadToken/cancel()``.
+  ///   - completion: called exactly once; with `cancelled` after ``DownloadToken/cancel()``.
   @discardableResult
   public func download(
-    _ request: DownloadRequest, after dependencies: [DownloadToken] = [], progress: DownloadProgress.Handler? = nil,
-    completion: @escaping Completion
+    _ request: DownloadRequest, after dependencies: [DownloadToken] = [], on queue: DispatchQueue? = nil,
+    progress: DownloadProgress.Handler? = nil, completion: @escaping Completion
   ) -> DownloadToken {
-    let caller = makeCaller(progress: progress, completion: completion)
+    let caller = makeCaller(on: queue, progress: progress, completion: completion)
     start(request, demand: Demand(priority: request.priority), after: dependencies, for: caller)
     return DownloadToken(caller: caller, downloader: self)
   }
 
   /// Downloads the bytes of `request`, shared with all other callers that request them.
   ///
+  /// ```swift
+  /// let (steps, progress) = AsyncStream.makeStream(of: DownloadProgress.self)
+  /// async let download = downloader.download(request, progress: progress)
+  /// for await step in steps { print(step.fraction ?? 0) }
+  /// print(try await download.body.count)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: the bytes to download.
+  ///   - dependencies: downloads to wait for, as in ``download(_:after:on:progress:completion:)``. Default: none.
+  ///   - progress: the stream that receives progress. It is finished when the download ends. Default nil: none.
   /// - Throws: the failure; `cancelled` if the task is canceled.
-  public func download(_ request: DownloadRequest) async throws(FetchFailure) -> Download {
-    try await CancellableCall.result { completion in
-      WorkHandle(download(request, completion: completion))
+  public func download(
+    _ request: DownloadRequest, after dependencies: [DownloadToken] = [],
+    progress: AsyncStream<DownloadProgress>.Continuation? = nil
+  ) async throws(FetchFailure) -> Download {
+    defer { progress?.finish() }
+    return try await CancellableCall.result { completion in
+      WorkHandle(download(request, after: dependencies, progress: progress.handler, completion: completion))
     }.get()
   }
 
@@ -110,7 +126,10 @@ public final class Downloader: Sendable {
     withExtendedLifetime(known) {}
   }
 
-  func makeCaller(progress: DownloadProgress.Handler?, completion: @escaping Completion) -> DownloadCaller {
-    DownloadCaller(progress: progress, completion: completion, on: context.callbacks, in: context.group)
+  /// - Parameter queue: where the closures are called. Default of nil: a queue of the downloader.
+  func makeCaller(
+    on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler?, completion: @escaping Completion
+  ) -> DownloadCaller {
+    DownloadCaller(progress: progress, completion: completion, on: queue ?? context.callbacks, in: context.group)
   }
 }

@@ -28,6 +28,10 @@ struct ResponseAssembler {
   private let maxBytes: Int
   /// True if the start of a body that is larger than `maxBytes` counts as the body.
   private let keepsStart: Bool
+  /// The rules that decide which bodies are kept.
+  private let rules: ResponseRules
+  /// The header fields of the request, on which the rules depend.
+  private let fields: HTTPFields
   /// The bytes of an earlier attempt, until a response replaces them.
   private var partial: PartialDownload?
   /// The empty body of the next response.
@@ -37,7 +41,9 @@ struct ResponseAssembler {
   /// The part of the body that a 206 contains.
   private var continuation: PartialDownload.Continuation?
   private var isRangeRefused = false
-  /// The number of bytes of a body that is not kept.
+  /// True if the body is kept. Stored, because it is needed with every piece of the body.
+  private var isBodyKept = false
+  /// The number of bytes received of a body that is not kept, or only its start.
   private var unkeptBytes = 0
   /// The length of the whole body; nil if it is unknown. Stored, although it follows from the head: it is needed with
   /// every piece of the body.
@@ -46,15 +52,19 @@ struct ResponseAssembler {
   /// - Parameters:
   ///   - maxBytes: The maximum length of the body, in bytes.
   ///   - keepsStart: True to cut off a larger body instead of failing with `too_large_bytes`.
+  ///   - rules: The rules for statuses and bodies.
+  ///   - fields: The header fields of the request.
   ///   - partial: The bytes that the server should continue.
   ///   - body: The empty body, in memory by default.
   ///   - requestedAt: The time of the request.
   init(
-    maxBytes: Int, keepsStart: Bool = false, continuing partial: PartialDownload?, body: ReceivedBody = ReceivedBody(),
-    requestedAt: Date
+    maxBytes: Int, keepsStart: Bool = false, rules: ResponseRules = .image, fields: HTTPFields = [:],
+    continuing partial: PartialDownload?, body: ReceivedBody = ReceivedBody(), requestedAt: Date
   ) {
     self.maxBytes = maxBytes
     self.keepsStart = keepsStart
+    self.rules = rules
+    self.fields = fields
     self.partial = partial
     empty = body
     self.requestedAt = requestedAt
@@ -72,7 +82,12 @@ struct ResponseAssembler {
       try response?.body.begin(head)
     default: break
     }
-    guard isBodyKept else { return }
+    isBodyKept = (response?.head.response.status.code).map { rules.keepsBody($0, of: fields) } ?? false
+    // The start of an error page is kept in memory, never in the file of a download.
+    guard isBodyKept else {
+      response?.body = ReceivedBody()
+      return
+    }
     let expected = total ?? 0
     if expected > maxBytes, !keepsStart { throw tooLarge }
     // A server may declare any length. Memory is reserved only up to a plausible one.
@@ -80,11 +95,11 @@ struct ResponseAssembler {
   }
 
   /// Adds bytes of the body. Returns false if they are not needed: the body of an error response, or a partial response
-  /// to a request for everything. Reading a few of them keeps the connection usable. Beyond that limit the transfer is
-  /// given up, and the response counts without its body.
+  /// to a request for everything. Its start is kept if the rules say so. Reading a few more bytes keeps the connection
+  /// usable. Beyond that limit the transfer is given up, and the response counts without the rest.
   mutating func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) -> Bool {
     guard isBodyKept else {
-      unkeptBytes += bytes.count
+      try keepStart(of: bytes)
       if isCutShort { throw FetchFailure(.tooLargeBytes, "The rest of the body is not needed.") }
       return false
     }
@@ -114,11 +129,15 @@ struct ResponseAssembler {
     return .ended(.failure(failure ?? .noResponse), kept: kept)
   }
 
-  private var isCutShort: Bool {
-    unkeptBytes > TransferLimits.maxUnwantedBytes || (keepsStart && count > maxBytes)
+  private mutating func keepStart(of bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
+    unkeptBytes += bytes.count
+    let room = max(0, rules.maxErrorBytes - count)
+    if room > 0 { try response?.body.append(UnsafeRawBufferPointer(rebasing: bytes.prefix(room))) }
   }
 
-  private var isBodyKept: Bool { response?.head.response.status == .ok }
+  private var isCutShort: Bool {
+    unkeptBytes > max(TransferLimits.maxUnwantedBytes, rules.maxErrorBytes) || (keepsStart && count > maxBytes)
+  }
 
   private mutating func join(_ partial: PartialDownload, _ head: TransferHead) throws(FetchFailure) {
     guard let continuation = partial.continuation(by: head) else { throw refuseRange() }
@@ -138,7 +157,7 @@ struct ResponseAssembler {
   private func shortfall(of response: Response?) -> FetchFailure? {
     guard let response, [.ok, .noContent].contains(response.head.response.status) else { return nil }
     // A file may be empty.
-    if response.body.count == 0, response.body.writer == nil || total ?? 1 > 0 {
+    if rules.emptyBodies == .refused, response.body.count == 0, empty.writer == nil || total ?? 1 > 0 {
       return FetchFailure(.emptyBody, "The response has no body.")
     }
     if let continuation, response.body.count < continuation.total {

@@ -4,7 +4,8 @@ internal import HTTPTypes
 
 /// Decides if and when a failed attempt is retried: exponential backoff with full jitter.
 public struct RetryPolicy: Hashable, Sendable {
-  /// The number of retries after the first attempt. 0 or less means no retries. Default 3.
+  /// The number of retries after the first attempt. 0 or less means no retries. An empty body that is refused
+  /// (`empty_body`) is retried once at most. Default 3.
   public var limit: Int
   /// The longest pause before the first retry. It doubles with each further retry. From zero to ``cap``; a value
   /// outside is clamped. Default 0.5 s.
@@ -31,7 +32,8 @@ public struct RetryPolicy: Hashable, Sendable {
   }
 
   /// Returns the pause before the next attempt; nil if the download must not be retried. A pause that the server has
-  /// requested is obeyed in full, or not waited for at all.
+  /// requested is obeyed in full, or not waited for at all. `empty_body`, the result of
+  /// ``ResponseRules/EmptyBodies/refused``, is retried once at most.
   ///
   /// - Parameters:
   ///   - code: the failure of the last attempt.

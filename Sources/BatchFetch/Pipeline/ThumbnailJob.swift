@@ -97,6 +97,7 @@ final class ThumbnailJob: Sendable {
     state.withLock { $0.candidate = image }
     var request = DownloadRequest(source: source, headerFields: headerFields)
     for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
+    request.responses = .image
     request.inspection = inspection
     (request.limits, request.retry, request.modifier) = (options.limits, options.retry, options.modifier)
     if let source = image?.source, mode == .normal, source.policy.isTargetFresh(at: context.now()) {

@@ -2,8 +2,6 @@ public import ImageCache
 
 /// The cause of a failure. Each cause has one code, which is stable across versions.
 public enum FailureCode: Hashable, Sendable {
-  /// A closure that makes or changes the request has failed.
-  case requestFailed
   /// The URL is invalid.
   case badURL
   /// The row of the manifest is invalid, or a header field of the request cannot be sent.
@@ -47,6 +45,8 @@ public enum FailureCode: Hashable, Sendable {
   case tooLargeBytes
   /// The response has no body.
   case emptyBody
+  /// A closure of the program that makes or changes the request threw an error.
+  case requestFailed
   /// The bytes are not those that the request expects.
   case hashMismatch
   /// The bytes are among those that the pipeline rejects.
@@ -70,8 +70,7 @@ public enum FailureCode: Hashable, Sendable {
 extension FailureCode: LosslessStringConvertible {
   static let names: [(FailureCode, String)] =
     [
-      (.badURL, "bad_url"), (.badRow, "bad_row"), (.requestFailed, "request_failed"),
-      (.blockedScheme, "blocked_scheme"),
+      (.badURL, "bad_url"), (.badRow, "bad_row"), (.blockedScheme, "blocked_scheme"),
       (.blockedAddress, "blocked_address"), (.blockedRobots, "blocked_robots"),
       (.hostUnavailable, "host_unavailable"), (.dnsNotFound, "dns_not_found"), (.dnsTemporary, "dns_temporary"),
       (.connectFailed, "connect_failed"), (.tls, "tls"), (.timeoutConnect, "timeout_connect"),
@@ -79,6 +78,7 @@ extension FailureCode: LosslessStringConvertible {
       (.connectionLost, "connection_lost"), (.fileUnreadable, "file_unreadable"),
       (.tooManyRedirects, "too_many_redirects"),
       (.badEncoding, "bad_encoding"), (.tooLargeBytes, "too_large_bytes"), (.emptyBody, "empty_body"),
+      (.requestFailed, "request_failed"),
       (.hashMismatch, "hash_mismatch"), (.rejectedHash, "rejected_hash"),
       (.outputFailed, "output_failed"), (.outputUnavailable, "output_unavailable"), (.outputExists, "output_exists"),
       (.outputConflict, "output_conflict"), (.offlineMiss, "offline_miss"), (.cancelled, "cancelled"),

@@ -20,6 +20,9 @@ public struct FetchFailure: Error, Hashable, Sendable {
   public var attempts: Int
   /// The time before which the host wants no further request; nil if it has named none.
   public var retryAt: Date?
+  /// The start of the body of an error response, of up to ``ResponseRules/maxErrorBytes``. Empty by default, and for
+  /// any failure other than that of a status.
+  public var body: [UInt8] = []
   /// True if the connection broke during its TLS handshake.
   var isHandshake = false
 

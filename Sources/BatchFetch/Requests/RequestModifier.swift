@@ -33,7 +33,7 @@ public struct RequestModifier: Sendable {
     do {
       try await change(&modified)
     } catch {
-      throw FetchFailure(causedBy: error)
+      throw FetchFailure(thrown: error)
     }
     try modified.check(against: attempt)
     return modified

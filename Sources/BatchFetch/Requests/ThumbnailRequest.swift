@@ -64,8 +64,8 @@ public struct ThumbnailRequest: Sendable {
   }
 
   /// Creates a request for one thumbnail that fits in a square of `size` pixels.
-  public init(url: String, size: Int) {
-    self.init(url: url, specs: [ThumbnailSpec(width: size)])
+  public init(url: String, size: Int, headerFields: HTTPFields = [:], priority: Priority = .normal) {
+    self.init(url: url, specs: [ThumbnailSpec(width: size)], headerFields: headerFields, priority: priority)
   }
 }
 

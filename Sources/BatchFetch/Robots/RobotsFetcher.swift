@@ -22,6 +22,7 @@ final class RobotsFetcher: Sendable {
     guard let context = owner.withLock({ $0.context }) else { return completion(.failure(.cancelled)) }
     var request = DownloadRequest(source: source, priority: .high)
     request.isRobotsFile = true
+    request.responses = .image
     request.headerFields[.userAgent] = userAgent
     context.join(request, RobotsSubscriber(completion), demand: Demand(priority: .high))
   }

@@ -1,65 +1,65 @@
 /// The rule for the IP addresses to which connections are allowed. It is checked against the address itself when the
-/// socket is opened, so neither a redirect nor a name that resolves differently the next time can bypass it.
-public enum AddressPolicy: Hashable, Sendable {
-  /// All addresses except link-local ones and the metadata services of cloud providers, which hand out credentials.
-  case noLinkLocal
+/// socket is opened, and on every hop, so neither a redirect nor a name that resolves differently the next time can
+/// bypass it.
+///
+/// Link-local addresses and the metadata services of cloud providers, which hand out credentials, are refused by every
+/// policy, unless an exception names them; see ``AddressException``.
+///
+/// ```swift
+/// let store = AddressException.host(try HostPattern("*.store.internal"))
+/// let cluster = AddressException.addresses(try AddressRange("10.20.0.0/16"))
+/// limits.addresses = .publicOnly(except: [store, cluster])
+/// ```
+public struct AddressPolicy: Hashable, Sendable {
+  /// The rule for addresses that no exception names.
+  enum Rule: Hashable, Sendable {
+    case noLinkLocal
+    case publicOnly
+    case predicate(AddressPredicate)
+  }
+
+  let rule: Rule
+  let exceptions: [AddressException]
+
+  /// All addresses except link-local ones and metadata services.
+  public static let noLinkLocal = AddressPolicy(.noLinkLocal, except: [])
   /// Only addresses on the public Internet.
-  case publicOnly
+  public static let publicOnly = AddressPolicy(.publicOnly, except: [])
 
-  /// Returns the reason why connections to `address` are refused; nil if they are allowed.
-  func refusal(of address: IPAddress) -> String? {
-    let readings = address.readings
-    for reading in readings {
-      if let range = Self.first(of: Self.alwaysRefused, containing: reading) { return range.reason }
-    }
-    guard self == .publicOnly else { return nil }
-    // An address may be a destination in several ways; each must be public. Readings that lead nowhere do not count.
-    let destinations = readings.filter { !$0.isThisNetwork }
-    for reading in destinations.isEmpty ? readings : destinations {
-      if let range = Self.first(of: Self.notPublic, containing: reading) { return range.reason }
-    }
-    return nil
+  /// Returns the policy ``noLinkLocal`` with exceptions: link-local addresses or metadata services that are allowed.
+  public static func noLinkLocal(except exceptions: [AddressException]) -> AddressPolicy {
+    AddressPolicy(.noLinkLocal, except: exceptions)
   }
 
-  /// Returns the reason why requests to the host `name` are refused; nil if its addresses decide. Behind a proxy, this
-  /// machine does not see the address.
-  func refusal(ofName name: String) -> String? {
-    Self.metadataNames.contains(name.lowercased()) ? "a metadata service" : nil
+  /// Returns the policy ``publicOnly`` with exceptions: hosts and addresses that are allowed although they are not on
+  /// the public Internet.
+  public static func publicOnly(except exceptions: [AddressException]) -> AddressPolicy {
+    AddressPolicy(.publicOnly, except: exceptions)
   }
 
-  /// The names of metadata services: Google, Amazon, Azure.
-  private static let metadataNames: Set<String> = [
-    "metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal",
-    "metadata.azure.internal",
-  ]
-
-  private typealias Range = (prefix: IPAddress, length: Int, reason: String)
-
-  private static func first(of ranges: [Range], containing address: IPAddress) -> Range? {
-    ranges.first { address.hasPrefix($0.prefix, length: $0.length) }
+  /// Returns a policy that calls `predicate` on every hop, except for the link-local addresses and metadata services
+  /// that every policy refuses, and for what an exception allows.
+  ///
+  /// - Parameters:
+  ///   - predicate: decides if a connection is allowed.
+  ///   - exceptions: hosts and addresses that are always allowed. Default: none.
+  public static func decided(
+    by predicate: AddressPredicate, except exceptions: [AddressException] = []
+  ) -> AddressPolicy {
+    AddressPolicy(.predicate(predicate), except: exceptions)
   }
 
-  private static func ranges(_ table: [(String, Int, String)]) -> [Range] {
-    table.compactMap { text, length, reason in IPAddress(text).map { ($0, length, reason) } }
+  private init(_ rule: Rule, except exceptions: [AddressException]) {
+    self.rule = rule
+    self.exceptions = exceptions
   }
 
-  private static let alwaysRefused = ranges([
-    ("169.254.0.0", 16, "link-local"), ("fe80::", 10, "link-local"),
-    // Amazon (including its containers), Google, Scaleway, Alibaba, Oracle, Azure.
-    ("fd00:ec2::", 32, "a metadata service"), ("fd20:ce::254", 128, "a metadata service"),
-    ("fd00:42::42", 128, "a metadata service"), ("100.100.100.200", 32, "a metadata service"),
-    ("192.0.0.192", 32, "a metadata service"), ("168.63.129.16", 32, "a metadata service"),
-  ])
+  /// True if the host alone does not decide: its name must be resolved before a proxy gets the request.
+  var needsAddresses: Bool { rule != .noLinkLocal }
 
-  /// The IANA registries of special-purpose addresses (RFC 6890 and its updates).
-  private static let notPublic = ranges([
-    ("0.0.0.0", 8, "this network"), ("10.0.0.0", 8, "private"), ("100.64.0.0", 10, "shared"),
-    ("127.0.0.0", 8, "loopback"), ("172.16.0.0", 12, "private"), ("192.0.0.0", 24, "reserved"),
-    ("192.0.2.0", 24, "documentation"), ("192.88.99.0", 24, "reserved"), ("192.168.0.0", 16, "private"),
-    ("198.18.0.0", 15, "benchmarking"), ("198.51.100.0", 24, "documentation"),
-    ("203.0.113.0", 24, "documentation"), ("224.0.0.0", 4, "multicast"), ("240.0.0.0", 4, "reserved"),
-    ("::", 128, "unspecified"), ("::1", 128, "loopback"), ("100::", 64, "discard"), ("2001::", 23, "reserved"),
-    ("2001:db8::", 32, "documentation"), ("3fff::", 20, "documentation"), ("5f00::", 16, "segment routing"),
-    ("fc00::", 7, "private"), ("fec0::", 10, "site-local"), ("ff00::", 8, "multicast"),
-  ])
+  /// True if the address alone decides, whatever the host is.
+  var dependsOnAddressOnly: Bool {
+    guard exceptions.isEmpty else { return false }
+    return if case .predicate = rule { false } else { true }
+  }
 }

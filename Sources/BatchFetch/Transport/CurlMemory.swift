@@ -4,7 +4,7 @@ internal import HTTPTypes
 final class CurlMemory {
   private struct Peer: Hashable {
     let address: String
-    let policy: AddressPolicy
+    let rule: AddressPolicy.Rule
   }
 
   /// The IP addresses that libcurl knows.
@@ -17,13 +17,14 @@ final class CurlMemory {
 
   /// Returns true if `policy` is known to allow connections to the peer with the text `address`.
   func isAllowed(_ address: String, by policy: AddressPolicy) -> Bool {
-    allowedPeers.contains(Peer(address: address, policy: policy))
+    policy.dependsOnAddressOnly && allowedPeers.contains(Peer(address: address, rule: policy.rule))
   }
 
-  /// Records that `policy` allows connections to the peer with the text `address`.
+  /// Records that `policy` allows connections to the peer with the text `address`, unless the host matters too.
   func allow(_ address: String, by policy: AddressPolicy) {
+    guard policy.dependsOnAddressOnly else { return }
     if allowedPeers.count >= Self.peerCapacity { allowedPeers = [] }
-    allowedPeers.insert(Peer(address: address, policy: policy))
+    allowedPeers.insert(Peer(address: address, rule: policy.rule))
   }
 
   /// Returns the header lines of a request. Most requests have the same fields as the one before.

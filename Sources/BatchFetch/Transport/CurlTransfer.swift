@@ -106,8 +106,10 @@ final class CurlTransfer {
     if let address = IPAddress(host) {
       return refusal(of: address).map { .end($0) } ?? exchange(over: proxy)
     }
-    if let reason = limits.addresses.refusal(ofName: host) { return .end(refusal(of: host, reason)) }
-    guard limits.addresses == .publicOnly else { return exchange(over: proxy) }
+    if let reason = limits.addresses.refusal(ofName: host, for: request.source.host) {
+      return .end(refusal(of: host, reason))
+    }
+    guard limits.addresses.needsAddresses else { return exchange(over: proxy) }
     phase = .checking
     return .resolve(host)
   }
@@ -121,11 +123,8 @@ final class CurlTransfer {
       return exchange(at: addresses)
     }
     if case .temporary = resolution { return .end(resolution.failure(of: request.source.hostName)) }
-    // A name that only the proxy can resolve cannot be checked here.
-    guard case .addresses(let addresses) = resolution, let failure = addresses.lazy.compactMap(refusal).first else {
-      return exchange(over: configuration.proxies.proxy(for: request.source))
-    }
-    return .end(failure)
+    if let failure = refusal(of: resolution) { return .end(failure) }
+    return exchange(over: configuration.proxies.proxy(for: request.source))
   }
 
   /// Returns the step after libcurl has finished the exchange.
@@ -200,9 +199,12 @@ final class CurlTransfer {
 
   /// Receives bytes of a body. Returns false to abort the exchange.
   func receive(bytes: UnsafeRawBufferPointer) -> Bool {
-    guard !isUnwanted else {
+    if isUnwanted {
       unwantedBytes += bytes.count
-      return unwantedBytes <= TransferLimits.maxUnwantedBytes
+      let limit = request.responses.maxErrorBytes
+      guard unwantedBytes <= max(TransferLimits.maxUnwantedBytes, limit) else { return false }
+      // The receiver keeps the start of an error page only if the request says so.
+      guard limit > 0 else { return true }
     }
     return accept { () throws(FetchFailure) in
       try deliverHead()
@@ -212,7 +214,18 @@ final class CurlTransfer {
 
   /// Returns the failure if the policy refuses `address`; nil if it allows it.
   func refusal(of address: IPAddress) -> FetchFailure? {
-    limits.addresses.refusal(of: address).map { refusal(of: "\(address)", $0) }
+    limits.addresses.refusal(of: address, for: request.source.host).map { refusal(of: "\(address)", $0) }
+  }
+
+  /// Returns the failure if the policy refuses one of the addresses to which a proxy may connect.
+  private func refusal(of resolution: HostResolution) -> FetchFailure? {
+    if case .addresses(let addresses) = resolution, !addresses.isEmpty {
+      return addresses.lazy.compactMap(refusal).first
+    }
+    // The addresses of a name that only the proxy can resolve cannot be checked here.
+    return limits.addresses.refusal(ofUnresolved: request.source.host).map { reason in
+      FetchFailure(.blockedAddress, "Requests to \(request.source.host) through a proxy are \(reason).")
+    }
   }
 
   private func refusal(of address: String, _ reason: String) -> FetchFailure {
@@ -229,12 +242,13 @@ final class CurlTransfer {
     }
   }
 
-  /// True if the body is discarded: that of a redirect, an error page, or a part although no range was requested.
+  /// True if the body need not be complete: that of a redirect, an error page, or a part although no range was
+  /// requested.
   private var isUnwanted: Bool {
     switch head.statusCode {
     case 200, 203: false
-    case 206: request.headerFields[.range] == nil && !head.response.holdsWholeRange
-    default: true
+    case 206 where request.headerFields[.range] != nil || head.response.holdsWholeRange: false
+    default: !request.responses.keepsBody(head.statusCode, of: request.headerFields)
     }
   }
 

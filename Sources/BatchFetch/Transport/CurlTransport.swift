@@ -7,9 +7,10 @@ internal import ImageCache
 ///
 /// With a proxy, the proxy connects to an address that this machine does not see. The address policy therefore checks
 /// the target before the proxy gets the request: an IP address in the URL and the names of metadata services always,
-/// and with ``AddressPolicy/publicOnly`` the addresses that the name resolves to on this machine. A name that only the
-/// proxy can resolve is not checked. The other policy resolves no names, because a request over a proxy should not show
-/// up at the name servers of this network.
+/// and with any policy but ``AddressPolicy/noLinkLocal`` the addresses that the name resolves to on this machine. A
+/// name that only the proxy can resolve is not checked, except by an ``AddressPredicate``. The policy
+/// ``AddressPolicy/noLinkLocal`` resolves no names, because a request over a proxy should not show up at the name
+/// servers of this network.
 public final class CurlTransport: Transport {
   private let loop: CurlEventLoop
   private let names: NameService
@@ -91,7 +92,7 @@ public final class CurlTransport: Transport {
 
   private func nameToLookUp(of source: SourceURL, _ limits: TransferLimits) -> String? {
     guard let host = source.nameToLookUp else { return nil }
-    return configuration.proxies.proxy(for: source) == nil || limits.addresses == .publicOnly ? host : nil
+    return configuration.proxies.proxy(for: source) == nil || limits.addresses.needsAddresses ? host : nil
   }
 
   /// Posts the transfer to the event loop.

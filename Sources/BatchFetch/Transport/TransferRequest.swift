@@ -14,6 +14,9 @@ public struct TransferRequest: Sendable {
   /// True if the transport may add its own credentials, for example from a `.netrc` file. False after a redirect to
   /// another host. Default true.
   public var addsCredentials = true
+  /// The rules for bodies. A transport may drop those that they do not keep. Default: only the body of a 200 or 206
+  /// response is kept.
+  public var responses = ResponseRules.image
   /// The body of a PUT request; nil for a GET request.
   var upload: [UInt8]?
   /// The signature of the request; nil for none.

@@ -70,8 +70,8 @@ public protocol TransferReceiver: AnyObject, Sendable {
   /// - Throws: the failure with which to abort the transfer.
   func receive(head: TransferHead) throws(FetchFailure)
 
-  /// Receives some bytes of the body of a 200 or 206, with content codings already decoded. The buffer is valid only
-  /// during the call. Bodies of other responses are not delivered.
+  /// Receives some bytes of the body, with content codings already decoded. The buffer is valid only during the call.
+  /// Bodies that ``TransferRequest/responses`` do not keep need not be delivered.
   /// - Throws: the failure with which to abort the transfer.
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure)
 

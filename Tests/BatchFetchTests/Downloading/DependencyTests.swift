@@ -60,7 +60,7 @@ import Testing
       request.source.description.hasSuffix("bad") ? .response([1], status: 404) : [.hold]
     }
     let downloader = Downloader(.prompt, transport: transport)
-    let failing = downloader.start(try DownloadRequest("bad"))
+    let failing = downloader.start(try DownloadRequest("bad").acceptingAll)
     let canceled = downloader.start(try DownloadRequest("config"))
     let seen = Recorder<[Int?]>()
     let outcome = Recorder<Outcome>()
@@ -70,7 +70,7 @@ import Testing
     } completion: {
       outcome.record($0)
     }
-    let plain = downloader.start(try DownloadRequest("bad"), after: [failing.token, canceled.token])
+    let plain = downloader.start(try DownloadRequest("bad").acceptingAll, after: [failing.token, canceled.token])
 
     canceled.token.cancel()
 

@@ -38,6 +38,15 @@ extension DownloadRequest {
   }
 }
 
+extension DownloadRequest {
+  /// The same request, for which every status is a success.
+  var acceptingAll: DownloadRequest {
+    var request = self
+    request.responses.statuses = .all
+    return request
+  }
+}
+
 extension SourceURL {
   /// The part of the path after the last slash.
   var lastPathComponent: String { String(description.split(separator: "/").last ?? "") }

@@ -58,7 +58,7 @@ import Testing
     let transport = ScriptedTransport { _, _ in .response([], status: 500, fields: [.retryAfter: "121"]) }
     let downloader = Downloader(configuration(retries: 3), transport: transport)
 
-    #expect(await downloader.start(try DownloadRequest("a")).outcome.only().body == [])
+    #expect(await downloader.start(try DownloadRequest("a").acceptingAll).outcome.only().body == [])
     #expect(transport.requests.count == 1)
   }
 

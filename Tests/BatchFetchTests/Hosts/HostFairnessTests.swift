@@ -93,7 +93,9 @@ import Testing
       $0.retry = RetryPolicy(limit: 0, base: .seconds(1))
     }
     let downloader = Downloader(configuration, transport: transport)
-    let refused = try (0..<2).map { downloader.start(try DownloadRequest("\($0)", host: "busy.test")) }
+    let refused = try (0..<2).map {
+      downloader.start(try DownloadRequest("\($0)", host: "busy.test").acceptingAll)
+    }
 
     for exchange in await transport.exchanges.values(count: 2) { exchange.resume() }
     for download in refused { #expect(await download.outcome.only().body == []) }

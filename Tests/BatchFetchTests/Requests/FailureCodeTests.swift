@@ -9,7 +9,7 @@ import Testing
     "dns_temporary", "connect_failed", "tls", "timeout_connect", "timeout_first_byte", "timeout_total", "stalled",
     "connection_lost", "http_404", "too_many_redirects", "bad_encoding", "too_large_bytes", "too_many_pixels",
     "empty_body", "truncated", "not_an_image", "unsupported_format", "decode_error", "decode_limit", "output_failed",
-    "offline_miss", "cancelled",
+    "offline_miss", "request_failed", "cancelled",
   ])
   func `Every code of a report can be parsed`(name: String) throws {
     #expect(try #require(FailureCode(name)).description == name)
@@ -29,6 +29,7 @@ import Testing
 
   @Test(arguments: [
     "http_404", "http_403", "tls", "bad_url", "not_an_image", "dns_not_found", "output_failed", "blocked_robots",
+    "request_failed",
   ])
   func `Permanent failures are not retryable`(name: String) {
     #expect(FailureCode(name)?.isRetryable == false)

@@ -68,7 +68,7 @@ import Testing
     }
     let other = downloader.start(try DownloadRequest("other"), after: [config.token])
 
-    #expect(await outcome.only().failure?.code == .badRow)
+    #expect(await outcome.only().failure?.code == .http(404))
     #expect(await other.outcome.only().body == [1])
     #expect(transport.paths == ["config.plist", "other"])
   }

@@ -171,6 +171,7 @@ import Testing
     configuration.retry = RetryPolicy(limit: 0)
     var request = DownloadRequest(source: try SourceURL(server.url("/")))
     request.headerFields = response.fields
+    request.responses = .image
 
     let result = await Result(of: { () async throws(FetchFailure) in
       try await Downloader(configuration, transport: CurlTransport(.direct)).download(request)

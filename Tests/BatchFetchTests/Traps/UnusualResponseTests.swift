@@ -125,7 +125,7 @@ import Testing
     let downloader = Downloader(.patient, transport: CurlTransport(.direct))
 
     for path in ["/missing", "/there"] {
-      _ = try await downloader.download(DownloadRequest(source: SourceURL(server.url(path))))
+      _ = try await downloader.download(DownloadRequest(source: SourceURL(server.url(path))).acceptingAll)
     }
 
     #expect(server.connectionCount == 1)

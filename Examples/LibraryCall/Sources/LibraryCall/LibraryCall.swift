@@ -46,8 +46,8 @@ import ImageCache
   /// Downloads one image after the other without rendering, then renders one without the pipeline.
   private static func download() async throws {
     let downloader = Downloader()
-    let first = DownloadRequest(source: try SourceURL(urls[0]))
-    let second = DownloadRequest(source: try SourceURL(urls[2]))
+    let first = try DownloadRequest(url: urls[0])
+    let second = try DownloadRequest(url: urls[2])
     let config = downloader.download(first) { result in
       print("first:", result.map(\.body.count))
     }

@@ -25,12 +25,12 @@ import Foundation
     at url: String, in directory: URL, _ downloader: Downloader
   ) async throws -> Configuration {
     let file = directory.appending(path: "configuration.json")
-    _ = try await downloader.download(DownloadRequest(source: SourceURL(url)), to: file)
+    _ = try await downloader.download(DownloadRequest(url: url), to: file)
     return try Configuration(contentsOf: file)
   }
 
   private static func download(_ package: Configuration.Package, to directory: URL, _ downloader: Downloader) throws {
-    let request = DownloadRequest(source: try SourceURL(package.url))
+    let request = try DownloadRequest(url: package.url)
     let file = directory.appending(path: package.name)
     downloader.download(request, to: file, expecting: package.expected) { progress in
       print("\(package.name): \(progress.received) of \(package.length) bytes")

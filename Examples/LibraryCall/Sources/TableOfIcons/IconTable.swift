@@ -32,8 +32,8 @@ import ImageCache
 
   private func load(_ row: Int) {
     let request = ThumbnailRequest(url: apps[row].icon, size: 48)
-    let token = pipeline.load(request, on: .main) { outcome in
-      MainActor.assumeIsolated { self.show(outcome, in: row) }
+    let token = pipeline.load(request, isolation: MainActor.shared) { outcome in
+      self.show(outcome, in: row)
     }
     icons[row] = .loading(token)
   }
