@@ -149,6 +149,15 @@ extension ThumbnailContext {
     return inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
   }
 
+  /// Returns the source of a request and its key. Throws if the request is invalid.
+  func identity(of request: ThumbnailRequest) throws(FetchFailure) -> (source: SourceURL, key: SourceKey) {
+    let source = try request.canonicalURL()
+    try files.check(source)
+    try renderer.judge(request.specs)
+    try request.headerFields.checkFraming()
+    return (source, SourceKey(url: source.description, variant: variant(request, source)))
+  }
+
   /// Returns the outcome of a request if it is in memory; nil if the disk must be read.
   func outcomeInMemory(
     _ request: ThumbnailRequest, _ source: SourceURL, _ key: SourceKey
@@ -160,14 +169,18 @@ extension ThumbnailContext {
   }
 
   /// Returns the outcome of a request that `entry` serves; nil if the disk or the server is needed.
-  private func outcome(
+  func outcome(
     of entry: CacheEntry, _ request: ThumbnailRequest, begin: ContinuousClock.Instant
   ) -> Result<ThumbnailSet, FetchFailure>? {
     let demand = RenderDemand(request)
-    switch CacheDecision(entry, demand, mode: mode, content: content, now: now()) {
+    let now = now()
+    switch CacheDecision(entry, demand, mode: mode, content: content, now: now) {
     case .serve(let image, let origin):
+      // Another step promotes images from disk to memory before it rejects them.
+      if let failure = content.failure(of: image.source) { return .failure(failure) }
       let timings = Timings(queued: begin.duration(to: .now))
-      return ServedSource(image, origin: origin, timings: timings).result(for: request.specs, digest: request.digest)
+      let served = ServedSource(image, origin: origin, now: now, timings: timings)
+      return served.result(for: request.specs, digest: request.digest)
     case .fail(let failure): return .failure(failure)
     case .complete, .fetch: return nil
     }

@@ -107,7 +107,7 @@ public final class ThumbnailPipeline: Sendable {
   public var remoteCounters: RemoteCacheCounters? { context.remote?.counters }
 
   /// Blocks until everything that was stored is on disk, and was uploaded to the remote cache if there is one. Call it
-  /// before the process ends.
+  /// before the process ends. In an asynchronous function, `await pipeline.flush()` blocks no thread.
   ///
   /// - Parameter limit: The maximum time to wait for uploads, of which the time that lookups in the remote cache have
   ///   cost is a part. What is left then is dropped, and so is everything if no upload has succeeded for two seconds,

@@ -1,0 +1,28 @@
+internal import ImageCache
+
+// What a pipeline knows without waiting.
+extension ThumbnailPipeline {
+  /// Returns the thumbnails of a request that are in memory, at once: for a table cell that has to show something now.
+  /// Makes no request, and reads nothing from disk.
+  ///
+  /// ```swift
+  /// cell.show(pipeline.cached(request) ?? placeholder)
+  /// ```
+  ///
+  /// - Parameter request: The image and the sizes. Its mirrors, its milestones and its priority are ignored.
+  /// - Returns: Nil if a size is not in memory, if the entry is stale or has other bytes than the request expects, if
+  ///   the source is known to fail, and for an invalid request. ``load(_:on:progress:completion:)`` finds out more.
+  public func cached(_ request: ThumbnailRequest) -> ThumbnailSet? { context.thumbnailsInMemory(request) }
+}
+
+extension ThumbnailContext {
+  /// Returns the thumbnails of a request that are in memory; nil if the disk or the server is needed, and for failures.
+  func thumbnailsInMemory(_ request: ThumbnailRequest) -> ThumbnailSet? {
+    guard let (source, key) = try? identity(of: request) else { return nil }
+    let begin = ContinuousClock.now
+    return cache.memoryEntry(for: key, url: source.description, specs: request.specs) { entry in
+      guard case .success(let set)? = outcome(of: entry, request, begin: begin), set.origin != .stale else { return nil }
+      return set
+    }
+  }
+}
