@@ -6,6 +6,10 @@ internal import Synchronization
 /// Makes thumbnails of images on the network: from memory, from disk, or with one download and one decode, shared by
 /// all callers that want the same image.
 ///
+/// Callers at the same time share a download whatever sizes they want. A size that is wanted later needs another one,
+/// unless the cache keeps downloaded files: on disk with ``ThumbnailCache/Configuration/originals``, or in memory with
+/// ``ThumbnailCache/Configuration/memoryOriginalByteLimit``. Both are off by default.
+///
 /// ```swift
 /// let pipeline = ThumbnailPipeline()
 /// let request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
