@@ -3,8 +3,8 @@ internal import HTTPTypes
 /// The progress of a download, as one caller sees it.
 ///
 /// Within one attempt the count only grows. An attempt after a failure continues from the bytes received before if the
-/// server allows it, and otherwise starts from zero. A download that resumes after a pause continues its attempt. If the
-/// server does not allow it to continue its bytes as well, nothing is reported until they have arrived again.
+/// server allows it, and otherwise starts from zero. A download that resumes after a pause continues its attempt; if
+/// the server sends its first bytes again, nothing is reported until there are more than before.
 public struct DownloadProgress: Hashable, Sendable {
   /// Receives progress: immediately if the download is running already, then at most once per interval
   /// (``Downloader/Configuration/progressInterval``), and last, right before the completion, for the whole body.

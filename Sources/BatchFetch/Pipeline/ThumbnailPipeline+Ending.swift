@@ -28,7 +28,7 @@ extension ThumbnailPipeline {
   }
 
   /// Returns when everything that was stored is on disk, and was uploaded to the remote cache if there is one. It does
-  /// what the blocking method does, and blocks no thread of Swift concurrency. Canceling the task does not end it early.
+  /// the same as the blocking method, and blocks no thread of Swift concurrency. Canceling the task does not end it.
   ///
   /// - Parameter limit: The maximum time to wait for uploads, as in the blocking method. Default 10 s.
   public func flush(uploadingWithin limit: Duration = .seconds(10)) async {

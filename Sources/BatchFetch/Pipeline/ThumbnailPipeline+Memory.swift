@@ -1,6 +1,6 @@
 internal import ImageCache
 
-// What a pipeline knows without waiting.
+// Results that need no waiting.
 extension ThumbnailPipeline {
   /// Returns the thumbnails of a request that are in memory, at once: for a table cell that has to show something now.
   /// Makes no request, and reads nothing from disk.
@@ -21,8 +21,8 @@ extension ThumbnailContext {
     guard let (source, key) = try? identity(of: request) else { return nil }
     let begin = ContinuousClock.now
     return cache.memoryEntry(for: key, url: source.description, specs: request.specs) { entry in
-      guard case .success(let set)? = outcome(of: entry, request, begin: begin), set.origin != .stale else { return nil }
-      return set
+      let set = try? outcome(of: entry, request, begin: begin)?.get()
+      return set?.origin == .stale ? nil : set
     }
   }
 }

@@ -119,7 +119,7 @@ import Testing
     #expect(run.progress.values.last?.finished == 6 && run.progress.values.last?.receivedBytes == 6 * Self.count)
   }
 
-  @Test func `A busy handler gets one report of all that has happened meanwhile`() async {
+  @Test func `A busy handler gets one report of all that has happened since`() async {
     let (isBusy, gate) = (Counter(), Gate())
     let (progress, done) = (Recorder<BatchProgress>(), Recorder<BatchSummary>())
     let pipeline = ThumbnailPipeline.prompt(over: transport)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BatchFetch
 
-/// What a pipeline returns at once, from memory.
+/// The thumbnails that a pipeline returns at once, from memory.
 @Suite(.timeLimit(.minutes(10))) struct CachedThumbnailTests {
   private static let image = SampleImage.png(width: 40, height: 30)
 

@@ -76,7 +76,9 @@ import Testing
 
     var origins: [ThumbnailSet.Origin: Int] = [:]
     // The last ones first: they are those that are still there.
-    for number in (0..<200).reversed() { origins[try await load(20, "\(number)", on: pipeline).origin, default: 0] += 1 }
+    for number in (0..<200).reversed() {
+      origins[try await load(20, "\(number)", on: pipeline).origin, default: 0] += 1
+    }
     #expect((1...20).contains(origins[.memory] ?? 0) && origins.keys.allSatisfy { [.memory, .network].contains($0) })
     #expect(transport.requests.count == 200 + (origins[.network] ?? 0))
   }
@@ -115,7 +117,7 @@ import Testing
     #expect(pipeline.cache.memoryUsage.bytes - thumbnails < SampleImage.png(width: 40, height: 30).count)
   }
 
-  @Test func `Memory comes before the disk, which needs no originals of its own`() async throws {
+  @Test func `Memory comes before the disk, which need not keep any originals`() async throws {
     let directory = try TemporaryDirectory()
     let first = pipeline(directory: directory.path("cache"))
     _ = try await load(16, on: first)

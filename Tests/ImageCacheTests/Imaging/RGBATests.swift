@@ -31,7 +31,7 @@ import Testing
     #expect(pixels.bytes == (try Pixels(file)).samples)
   }
 
-  @Test func `Alpha is straight, also where a thumbnail is padded`() throws {
+  @Test func `Alpha is straight, and 0 in padding`() throws {
     let source = SampleImage.png(width: 64, height: 32)
     let (pixels, _) = try thumbnails(source, ThumbnailSpec(width: 64, fit: .pad))
     let image = try Pixels(file: source)
@@ -51,7 +51,7 @@ import Testing
     #expect(rendering.thumbnails.map(\.bytes.count) == [24 * 18 * 4, rendering.thumbnails[1].bytes.count, 8 * 6 * 4])
   }
 
-  @Test func `Pixels have a name of their own in the cache, and come back from disk as they were`() throws {
+  @Test func `Pixels and files have separate names in the cache, and come back from disk as they were`() throws {
     let (place, key) = (try CachePlace(), CacheFixtures.key(1))
     let (pixels, file) = try thumbnails(SampleImage.png(width: 64, height: 48), ThumbnailSpec(width: 24))
     #expect(SpecName(pixels.spec) != SpecName(file.spec) && pixels.spec.fingerprint != file.spec.fingerprint)

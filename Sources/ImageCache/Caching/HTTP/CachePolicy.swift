@@ -105,8 +105,8 @@ public struct CachePolicy: Hashable, Sendable {
       ? .fresh : .stale
   }
 
-  /// Returns the first instant at which the response is stale; nil if it is stale at `now`. Nil for a response that must
-  /// be validated before every use.
+  /// Returns the first instant at which the response is stale; nil if it is stale at `now`, or must be validated before
+  /// every use.
   public func freshUntil(at now: Date) -> Date? {
     state(at: now) == .fresh ? Date(timeIntervalSince1970: Double(freshUntil)) : nil
   }
