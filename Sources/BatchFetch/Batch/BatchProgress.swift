@@ -22,7 +22,7 @@ public struct BatchProgress: Hashable, Sendable {
   public var total: Int?
   /// The bytes of the sources that are being downloaded, or were downloaded successfully, for the elements. Elements
   /// that are served from the cache have none. A source that several elements share counts for each of them;
-  /// ``ThumbnailPipeline/downloadedBytes`` counts it once. The number gets smaller when a download fails or starts over.
+  /// ``ThumbnailPipeline/downloadedBytes`` counts it once. The number falls when a download fails or starts over.
   public var receivedBytes: Int
   /// The lengths of the same sources, added up; nil while one of them is unknown. Downloads that have not received any
   /// bytes yet have no part in it, so the number grows with the elements that begin.
