@@ -182,7 +182,8 @@ final class BatchEngine: Sendable {
     return state.meter?.schedulesReport(at: pipeline.context.downloader.context.elapsed()) ?? false
   }
 
-  /// Reports the progress of the batch, unless it is the same as in the last report. Runs on the queue of the deliveries.
+  /// Reports the progress of the batch, unless nothing has changed since the last report. Runs on the queue of the
+  /// deliveries.
   private func report() {
     let (handler, progress) = state.withLock { ($0.progress, $0.report(total: total)) }
     if let handler, let progress { handler(progress) }
