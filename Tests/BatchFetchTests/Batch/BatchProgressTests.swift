@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import ImageCache
+import Synchronization
 import TestSupport
 import Testing
 
