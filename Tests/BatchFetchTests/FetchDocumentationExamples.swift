@@ -243,6 +243,30 @@ import Testing
     #expect(pipeline.decodeCount == 2)
   }
 
+  @Test func `The example of BatchProgress reports elements and bytes`() async {
+    let requests = [ThumbnailRequest(url: "https://images.example/a.png", size: 64)]
+    let batch = Batch(requests, over: pipeline())
+
+    let run = batch.start { item in
+      print(item.index, item.outcome)
+    } progress: { progress in
+      print(progress.finished, progress.receivedBytes, progress.expectedBytes ?? 0)
+    }
+
+    await run.group.finished()
+    #expect(BatchProgress().expectedBytes == nil)
+  }
+
+  @Test func `The example of a synchronous lookup shows the placeholder`() {
+    struct Cell { func show(_ set: ThumbnailSet?) {} }
+    let (pipeline, cell, placeholder) = (pipeline(), Cell(), ThumbnailSet?.none)
+    let request = ThumbnailRequest(url: "https://images.example/a.png", size: 64)
+
+    cell.show(pipeline.cached(request) ?? placeholder)
+
+    #expect(pipeline.cached(request) == nil)
+  }
+
   private func sharedPipeline(password: String) throws -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration()
     configuration.remoteCache = try RemoteCache("http://thumbs:\(password)@cache.internal/thumbs")

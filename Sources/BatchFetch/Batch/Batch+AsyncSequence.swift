@@ -14,8 +14,15 @@ extension Batch: AsyncSequence {
   /// let summary = await batch.forEach { item in print(item.finished, item.outcome) }
   /// print(summary.succeeded, summary.failed)
   /// ```
-  public func forEach(_ body: (Element) async throws -> Void) async rethrows -> BatchSummary {
-    let channel = BatchChannel(self)
+  ///
+  /// - Parameters:
+  ///   - body: called with one outcome at a time. Its place in the window is free as soon as it is taken.
+  ///   - progress: called with the elements and bytes so far on a queue of the batch, which does not wait for `body`;
+  ///     see ``BatchProgress/Handler``. Default: nothing.
+  public func forEach(
+    _ body: (Element) async throws -> Void, progress: BatchProgress.Handler? = nil
+  ) async rethrows -> BatchSummary {
+    let channel = BatchChannel(self, progress: progress)
     while let item = await channel.next() { try await body(item) }
     // The last item comes after the end of the batch, which has the counts.
     return channel.summary ?? BatchSummary(finished: 0, failed: 0, cancelled: 0, isCancelled: true)

@@ -68,6 +68,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   ///   - queue: where the closures are called, one at a time. Default: a queue of the batch.
   ///   - each: called once for each element, in the order of completion. When it returns, the place of the element in
   ///     the window is free.
+  ///   - progress: called with the elements and bytes so far, at most once per interval; see
+  ///     ``BatchProgress/Handler``. Default: nothing, which costs nothing.
   ///   - completion: called exactly once, after the last call of `each`, even if there were no elements, all of them
   ///     failed, or the batch was canceled. Default: nothing.
   ///   - begin: called when the request of an element begins, on a thread of the batch. It is not called for an element
@@ -76,21 +78,24 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   @discardableResult
   public func start(
     on queue: DispatchQueue? = nil, each: @escaping @Sendable (Element) -> Void,
-    completion: @escaping @Sendable (BatchSummary) -> Void = { _ in },
+    progress: BatchProgress.Handler? = nil, completion: @escaping @Sendable (BatchSummary) -> Void = { _ in },
     begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
   ) -> BatchRun {
-    start(on: queue, prepare: { _, _ in }, each: { item, _ in each(item) }, completion: completion, begin: begin)
+    start(
+      on: queue, prepare: { _, _ in }, each: { item, _ in each(item) }, progress: progress, completion: completion,
+      begin: begin)
   }
 
   /// Starts the batch, with a step that several threads take at a time.
   ///
   /// - Parameters:
-  ///   - queue: where `each` and `completion` are called, one at a time. Default: a queue of the batch.
+  ///   - queue: where `each`, `progress` and `completion` are called, one at a time. Default: a queue of the batch.
   ///   - prepare: called once for each element with its outcome, on the thread that has the outcome, and on several
   ///     threads at a time. Write thumbnails to files here: a slow disk then holds up a thread that renders, but no
   ///     other outcome.
   ///   - each: called once for each element with the result of `prepare`, in the order of completion. When it returns,
   ///     the place of the element in the window is free.
+  ///   - progress: called with the elements and bytes so far, as in the other method. Default: nothing.
   ///   - completion: called exactly once, after the last call of `each`. Default: nothing.
   ///   - begin: called when the request of an element begins, as in the other method. Default: nothing.
   /// - Returns: the running batch. It continues if you do not keep this value.
@@ -98,11 +103,11 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   public func start<Prepared: Sendable>(
     on queue: DispatchQueue? = nil,
     prepare: @escaping @Sendable (Elements.Element, Result<ThumbnailSet, FetchFailure>) -> Prepared,
-    each: @escaping @Sendable (Element, Prepared) -> Void,
+    each: @escaping @Sendable (Element, Prepared) -> Void, progress: BatchProgress.Handler? = nil,
     completion: @escaping @Sendable (BatchSummary) -> Void = { _ in },
     begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
   ) -> BatchRun {
-    let engine = BatchEngine(self, queue: queue, begin: begin) { element, outcome in
+    let engine = BatchEngine(self, queue: queue, progress: progress, begin: begin) { element, outcome in
       let prepared = prepare(element, outcome)
       return { item, acknowledge in
         each(item, prepared)

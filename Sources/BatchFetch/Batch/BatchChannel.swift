@@ -62,9 +62,11 @@ final class BatchChannel<Element: Sendable>: Sendable {
   private let buffer: Buffer
   private let onCancel: @Sendable () -> Void
 
-  init<Elements>(_ batch: Batch<Elements>) where Elements.Element == Element {
+  init<Elements>(_ batch: Batch<Elements>, progress: BatchProgress.Handler? = nil) where Elements.Element == Element {
     let buffer = Buffer()
-    let engine = BatchEngine(batch, queue: nil, begin: { _ in }) { _, _ in { buffer.put(($0, $1)) } }
+    let engine = BatchEngine(batch, queue: nil, progress: progress, begin: { _ in }) { _, _ in
+      { buffer.put(($0, $1)) }
+    }
     self.buffer = buffer
     onCancel = { engine.cancel() }
     engine.start { buffer.end($0) }

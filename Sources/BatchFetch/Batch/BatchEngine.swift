@@ -4,10 +4,14 @@ internal import Synchronization
 /// Runs a batch: pulls elements while the window has room, parks those whose host is busy, delivers outcomes one at a
 /// time, and holds the completion back until all are delivered.
 final class BatchEngine: Sendable {
-  private struct State {
+  fileprivate struct State {
     var batch: BatchState<PendingElement>
     /// The callers in flight, by index.
     var callers: [Int: ThumbnailCaller] = [:]
+    /// Nil if nobody wants progress.
+    var meter: BatchMeter?
+    /// Nil after the end.
+    var progress: BatchProgress.Handler?
   }
 
   /// Entered once while elements are pulled, and once for each element until it is acknowledged.
@@ -23,10 +27,12 @@ final class BatchEngine: Sendable {
 
   /// - Parameters:
   ///   - queue: where the handlers are called. Default of nil: a queue of the batch.
+  ///   - progress: called with the progress of the batch. Default of nil: nobody wants it.
   ///   - begin: called with each element that begins.
   ///   - prepare: called with each outcome, on the thread that has it. Returns the handler of the item.
   init<Elements>(
-    _ batch: Batch<Elements>, queue: DispatchQueue?, begin: @escaping @Sendable (Elements.Element) -> Void,
+    _ batch: Batch<Elements>, queue: DispatchQueue?, progress: BatchProgress.Handler?,
+    begin: @escaping @Sendable (Elements.Element) -> Void,
     prepare: @escaping TypedElement<Elements.Element>.Closures.Preparation
   ) {
     pipeline = batch.pipeline
@@ -34,7 +40,9 @@ final class BatchEngine: Sendable {
     delivering = DispatchQueue(label: "thumbs.batch.deliver", target: queue)
     let state = BatchState<PendingElement>(
       window: batch.window, lookahead: batch.lookahead, perHost: batch.pipeline.context.requestsPerHost)
-    self.state = Mutex(State(batch: state))
+    let interval = batch.pipeline.context.downloader.context.progressInterval
+    self.state = Mutex(
+      State(batch: state, meter: progress.map { _ in BatchMeter(interval: interval) }, progress: progress))
     source = ElementSource(
       batch.elements, TypedElement.Closures(request: batch.request, begin: begin, prepare: prepare))
   }
@@ -42,6 +50,9 @@ final class BatchEngine: Sendable {
   func start(completion: @escaping @Sendable (BatchSummary) -> Void) {
     group.enter()
     group.notify(queue: delivering) { [self] in
+      report()
+      // A `BatchRun` that lives on must not keep what the closure captured.
+      _ = state.withLock { $0.progress.take() }
       completion(summary)
       source.release()
     }
@@ -64,7 +75,7 @@ final class BatchEngine: Sendable {
     state.withLock { state in
       BatchSummary(
         finished: state.batch.finished, failed: state.batch.failed, cancelled: state.batch.cancelled,
-        isCancelled: state.batch.isCancelled)
+        isCancelled: state.batch.isCancelled, receivedBytes: state.batch.receivedBytes)
     }
   }
 
@@ -110,7 +121,9 @@ final class BatchEngine: Sendable {
   private func begin(_ pending: PendingElement) {
     let (element, host) = (pending.element, pending.host)
     element.begin()
-    let caller = pipeline.makeCaller(pending.request, on: .sameThread) { [self] in finish(element, host: host, $0) }
+    let caller = pipeline.makeCaller(pending.request, on: .sameThread, progress: progress(of: element.index)) {
+      [self] in finish(element, host: host, $0)
+    }
     // The caller is in `callers` before it starts, so that no cancellation misses it.
     let isCancelled = state.withLock { state in
       state.callers[element.index] = caller
@@ -127,11 +140,14 @@ final class BatchEngine: Sendable {
   ) {
     let delivery = element.prepare(outcome)
     let (index, end, isCached) = (element.index, BatchState<PendingElement>.End(outcome), outcome.isCached)
+    let bytes = outcome.downloadedBytes
     delivering.async { [self] in
-      let finished = state.withLock { state in
+      let (finished, isReportDue) = state.withLock { state in
         state.callers[index] = nil
-        return state.batch.deliver(end)
+        state.meter?.end(index)
+        return (state.batch.deliver(end, bytes: bytes), schedulesReport(&state))
       }
+      if isReportDue { delivering.async { [self] in report() } }
       delivery(finished, total) { [self] in
         free(host, isCached: isCached)
         group.leave()
@@ -145,6 +161,45 @@ final class BatchEngine: Sendable {
     if !freed.next.isEmpty { beginning.async { [self] in for pending in freed.next { begin(pending) } } }
     if freed.resumesPulling { source.async { [self] in pull() } }
   }
+
+  // MARK: Progress
+
+  /// Returns the closure that receives the progress of an element; nil if nobody wants the progress of the batch.
+  private func progress(of index: Int) -> DownloadProgress.Handler? {
+    guard state.withLock({ $0.meter != nil }) else { return nil }
+    return { [self] progress in
+      let isReportDue = state.withLock { state in
+        state.meter?.record(progress, of: index)
+        return schedulesReport(&state)
+      }
+      if isReportDue { delivering.async { [self] in report() } }
+    }
+  }
+
+  /// Returns true if a report must be scheduled. Nothing reads the clock if nobody wants progress.
+  private func schedulesReport(_ state: inout State) -> Bool {
+    guard state.meter != nil else { return false }
+    return state.meter?.schedulesReport(at: pipeline.context.downloader.context.elapsed()) ?? false
+  }
+
+  /// Reports the progress of the batch, unless nothing has changed since the last report. Runs on the queue of the
+  /// deliveries.
+  private func report() {
+    let (handler, progress) = state.withLock { ($0.progress, $0.report(total: total)) }
+    if let handler, let progress { handler(progress) }
+  }
+}
+
+extension BatchEngine.State {
+  /// Returns the progress of the batch; nil if nobody wants it, or if it is the same as in the last report.
+  fileprivate mutating func report(total: Int?) -> BatchProgress? {
+    guard let meter else { return nil }
+    let progress = BatchProgress(
+      finished: batch.finished, failed: batch.failed, cancelled: batch.cancelled, total: total,
+      receivedBytes: batch.receivedBytes + meter.receivedBytes,
+      expectedBytes: meter.expectedBytes.map { batch.receivedBytes + $0 })
+    return self.meter?.reports(progress) == true ? progress : nil
+  }
 }
 
 extension Result<ThumbnailSet, FetchFailure> {
@@ -152,5 +207,11 @@ extension Result<ThumbnailSet, FetchFailure> {
   fileprivate var isCached: Bool {
     guard case .success(let set) = self else { return false }
     return [.memory, .disk, .remote].contains(set.origin)
+  }
+
+  /// The length of the source if it was downloaded, or read from a file, for this outcome; otherwise 0.
+  fileprivate var downloadedBytes: Int {
+    guard case .success(let set) = self, [.network, .file].contains(set.origin) else { return 0 }
+    return set.sourceBytes
   }
 }

@@ -35,6 +35,8 @@ struct BatchState<Element: Sendable> {
   private(set) var finished = 0
   private(set) var failed = 0
   private(set) var cancelled = 0
+  /// The bytes downloaded for the outcomes so far.
+  private(set) var receivedBytes = 0
   private var isClosed = false
   private(set) var isCancelled = false
   /// True if pulling has stopped because the window was full or too many elements were parked.
@@ -82,8 +84,11 @@ struct BatchState<Element: Sendable> {
   }
 
   /// Counts an outcome. Returns the number of outcomes so far.
-  mutating func deliver(_ end: End) -> Int {
+  ///
+  /// - Parameter bytes: The bytes downloaded for it. Default 0.
+  mutating func deliver(_ end: End, bytes: Int = 0) -> Int {
     finished += 1
+    receivedBytes += bytes
     switch end {
     case .success: break
     case .failure: failed += 1

@@ -25,7 +25,8 @@ public struct Download: Sendable {
   public var requestedAt: Date
   /// The time when the head of the response arrived, by the wall clock.
   public var respondedAt: Date
-  /// The number of attempts, at least 1.
+  /// The number of attempts, at least 1: one more after each failure that was retried. Redirects and pauses begin no
+  /// new attempt.
   public var attempts: Int
   /// The time that the download waited for its turn and for the IP addresses of its host.
   public var queued: Duration

@@ -2,14 +2,15 @@ internal import HTTPTypes
 
 /// The progress of a download, as one caller sees it.
 ///
-/// Within one attempt the count only grows. An attempt after an interruption continues from the bytes received before
-/// if the server allows it, and otherwise starts from zero.
+/// Within one attempt the count only grows. An attempt after a failure continues from the bytes received before if the
+/// server allows it, and otherwise starts from zero. A download that resumes after a pause continues its attempt; if
+/// the server sends its first bytes again, nothing is reported until there are more than before.
 public struct DownloadProgress: Hashable, Sendable {
   /// Receives progress: immediately if the download is running already, then at most once per interval
   /// (``Downloader/Configuration/progressInterval``), and last, right before the completion, for the whole body.
   public typealias Handler = @Sendable (DownloadProgress) -> Void
 
-  /// The number of the current attempt, from 1.
+  /// The number of the current attempt, from 1. Each failure that is retried begins a new one.
   public var attempt: Int
   /// The bytes of the body so far, after content decoding, including bytes kept from earlier attempts.
   public var received: Int
@@ -62,8 +63,10 @@ struct ProgressThrottle {
     return current
   }
 
-  /// Records progress. Returns true if it is to be reported. The clock is read only if someone watches.
+  /// Records progress, unless it is behind earlier progress. Returns true if it is to be reported. The clock is read
+  /// only if someone watches.
   mutating func record(_ progress: DownloadProgress, now: () -> Duration) -> Bool {
+    guard progress.isLater(than: current) else { return false }
     current = progress
     guard isWatched else { return false }
     let now = now()

@@ -74,9 +74,10 @@ struct DownloadState: Sendable {
   private var turn = Turn()
   private var partial: PartialDownload?
   private var failures = 0
-  /// True if the next transfer belongs to the same attempt as the last one.
+  /// True if the next transfer follows the redirect that ended the last one.
   private(set) var isRedirected = false
-  /// The number of attempts so far.
+  /// The number of attempts so far: one, and one more after each failure. A transfer after a redirect, a pause or a
+  /// refused range continues the attempt.
   private(set) var attempts = 0
   /// The time when the first attempt began.
   private(set) var firstAttempt: ContinuousClock.Instant?
@@ -123,7 +124,7 @@ struct DownloadState: Sendable {
   mutating func attempt(in turn: Turn, at now: ContinuousClock.Instant = .now) -> Attempt? {
     guard isWaiting(in: turn) else { return nil }
     phase = .attempting
-    if !isRedirected { attempts += 1 }
+    attempts = failures + 1
     isRedirected = false
     firstAttempt = firstAttempt ?? now
     return Attempt(partial: partial.take())
@@ -142,7 +143,7 @@ struct DownloadState: Sendable {
     case .rangeRefused: return next(after: .zero)
     case .redirected(let kept):
       partial = kept
-      // A download that was paused by then begins a new attempt when it resumes.
+      // A download that was paused by then starts over at its own URL when it resumes.
       isRedirected = phase == .attempting
       return next(after: .zero)
     case .failed(let code, let kept):

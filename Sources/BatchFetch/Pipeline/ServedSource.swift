@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import ImageCache
 
@@ -8,34 +9,42 @@ struct ServedSource: Sendable {
   private let thumbnails: [ThumbnailSpec: Thumbnail]
 
   /// Creates the result of rendering a download of `source`. A local file has no status.
+  ///
+  /// - Parameter freshUntil: The end of the freshness of the response.
   init(
     _ rendering: Renderer.Rendering, downloadedFrom source: SourceURL, _ download: Download, _ digest: BodyDigest,
-    timings: Timings
+    freshUntil: Date?, timings: Timings
   ) {
     let isFile = source.scheme == .file
     common = ThumbnailSet(
       origin: isFile ? .file : .network, thumbnails: [], source: rendering.source, sourceBytes: download.body.count,
       digest: digest, httpStatus: isFile ? nil : download.response.status.code, finalURL: download.finalURL,
-      redirects: download.redirects, attempts: download.attempts, timings: timings, warnings: rendering.warnings)
+      redirects: download.redirects, attempts: download.attempts, freshUntil: rendering.isDamaged ? nil : freshUntil,
+      timings: timings, warnings: rendering.warnings)
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 
-  /// Creates the result of serving a cached image, without a request.
-  init(_ image: CachedImage, origin: ThumbnailSet.Origin, timings: Timings) {
+  /// Creates the result of serving a cached image at `now`, without a request.
+  init(_ image: CachedImage, origin: ThumbnailSet.Origin, now: Date, timings: Timings) {
+    // An image that stands in for an error is not current, even if its response is still fresh.
+    let freshUntil = origin == .stale ? nil : image.source.policy.freshUntil(at: now)
     common = ThumbnailSet(
       origin: origin, thumbnails: [], source: image.image, sourceBytes: image.bytes, digest: image.digest,
-      httpStatus: nil,
-      finalURL: image.source.finalURL, attempts: 0, timings: timings, warnings: [])
+      finalURL: image.source.finalURL, freshUntil: freshUntil, timings: timings)
     thumbnails = image.thumbnails
   }
 
-  /// Creates the result of rendering an original that the cache has kept, without a request.
-  init(_ rendering: Renderer.Rendering, keptFrom source: StoredSource, _ body: [UInt8], timings: Timings) {
+  /// Creates the result of rendering an original that the cache has kept, at `now` and without a request.
+  init(
+    _ rendering: Renderer.Rendering, keptFrom source: StoredSource, _ body: [UInt8], in tier: CacheEntry.Tier,
+    now: Date, timings: Timings
+  ) {
     // The cache has compared the digest of the original with that of the source.
     let digest = source.digest ?? BodyDigest(of: body)
     common = ThumbnailSet(
-      origin: .disk, thumbnails: [], source: rendering.source, sourceBytes: body.count, digest: digest, httpStatus: nil,
-      finalURL: source.finalURL, attempts: 0, timings: timings, warnings: rendering.warnings)
+      origin: tier == .memory ? .memory : .disk, thumbnails: [], source: rendering.source, sourceBytes: body.count,
+      digest: digest, finalURL: source.finalURL, freshUntil: source.policy.freshUntil(at: now), timings: timings,
+      warnings: rendering.warnings)
     thumbnails = Dictionary(rendering.thumbnails.map { ($0.spec, $0) }) { $1 }
   }
 

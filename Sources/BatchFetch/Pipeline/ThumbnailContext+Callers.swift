@@ -12,11 +12,7 @@ extension ThumbnailContext {
   func load(_ request: ThumbnailRequest, _ demand: Demand, for caller: ThumbnailCaller) {
     do throws(FetchFailure) {
       guard !isShutDown.load(ordering: .acquiring) else { throw .cancelled }
-      let source = try request.canonicalURL()
-      try files.check(source)
-      try renderer.judge(request.specs)
-      try request.headerFields.checkFraming()
-      let key = key(of: request, source)
+      let (source, key) = try identity(of: request)
       if let outcome = outcomeInMemory(request, key) {
         caller.ended(outcome)
       } else {

@@ -138,17 +138,6 @@ extension HTTPFields {
 
 // Decisions without a job: the validity of a request, its key, and an outcome that is in memory.
 extension ThumbnailContext {
-  /// Returns the identity of a request: what its callers share.
-  func key(of request: ThumbnailRequest, _ source: SourceURL) -> JobKey {
-    guard let cacheKey = request.cacheKey ?? cacheKeyQuery.key(of: source) else {
-      let key = SourceKey(url: source.description, variant: variant(request, source))
-      return JobKey(source: key, url: source.description, isChosen: false, options: request.options)
-    }
-    // The mark keeps the entry apart from that of a request for a URL that reads like the key.
-    let key = SourceKey(url: cacheKey, variant: "key\n\(variant(request, source))")
-    return JobKey(source: key, url: cacheKey, isChosen: true, options: request.options)
-  }
-
   /// Returns everything besides the URL that decides which bytes are received, and which colors they stand for. The
   /// first words of the lines of the transport and the inks have no colon, so that they are never taken for header
   /// fields.
@@ -158,6 +147,25 @@ extension ThumbnailContext {
     let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
     let colored = inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
     return request.options.modifier.map { "modifier \($0.id)\n\(colored)" } ?? colored
+  }
+
+  /// Returns the source of a request and its key. Throws if the request is invalid.
+  func identity(of request: ThumbnailRequest) throws(FetchFailure) -> (source: SourceURL, key: JobKey) {
+    let source = try request.canonicalURL()
+    try files.check(source)
+    try renderer.judge(request.specs)
+    try request.headerFields.checkFraming()
+    return (source, key(of: request, source))
+  }
+
+  private func key(of request: ThumbnailRequest, _ source: SourceURL) -> JobKey {
+    guard let cacheKey = request.cacheKey ?? cacheKeyQuery.key(of: source) else {
+      let key = SourceKey(url: source.description, variant: variant(request, source))
+      return JobKey(source: key, url: source.description, isChosen: false, options: request.options)
+    }
+    // The mark keeps the entry apart from that of a request for a URL that reads like the key.
+    let key = SourceKey(url: cacheKey, variant: "key\n\(variant(request, source))")
+    return JobKey(source: key, url: cacheKey, isChosen: true, options: request.options)
   }
 
   /// Returns the outcome of a request if it is in memory; nil if the disk must be read.
@@ -171,14 +179,18 @@ extension ThumbnailContext {
   }
 
   /// Returns the outcome of a request that `entry` serves; nil if the disk or the server is needed.
-  private func outcome(
+  func outcome(
     of entry: CacheEntry, _ request: ThumbnailRequest, begin: ContinuousClock.Instant
   ) -> Result<ThumbnailSet, FetchFailure>? {
     let demand = RenderDemand(request)
-    switch CacheDecision(entry, demand, mode: request.options.cacheMode ?? mode, content: content, now: now()) {
+    let now = now()
+    switch CacheDecision(entry, demand, mode: request.options.cacheMode ?? mode, content: content, now: now) {
     case .serve(let image, let origin):
+      // Another step promotes images from disk to memory before it rejects them.
+      if let failure = content.failure(of: image.source) { return .failure(failure) }
       let timings = Timings(queued: begin.duration(to: .now))
-      return ServedSource(image, origin: origin, timings: timings).result(for: request.specs, digest: request.digest)
+      let served = ServedSource(image, origin: origin, now: now, timings: timings)
+      return served.result(for: request.specs, digest: request.digest)
     case .fail(let failure): return .failure(failure)
     case .complete, .fetch: return nil
     }

@@ -25,20 +25,25 @@ extension ThumbnailJob {
     }
   }
 
-  /// Renders the missing sizes from the original, if the cache has kept it. The original is read when there is room for
-  /// it in memory.
+  /// Renders the missing sizes from the original, if the cache has kept it. The original is taken from memory, or read
+  /// from disk, when there is room for it among the bytes in hand.
   private func complete(_ source: StoredSource) {
     if let failure = context.content.failure(of: source) { return conclude(.failure(failure)) }
     let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
     waitForRoom(bytes) { job in
-      job.wait(in: job.context.reads, holding: bytes) { $0.completeNow(source, holding: bytes) }
+      let body = job.context.cache.memoryOriginal(of: source, for: job.key)
+      if body.isEmpty {
+        job.wait(in: job.context.reads, holding: bytes) { $0.readOriginal(of: source, holding: bytes) }
+      } else {
+        job.queue(holding: bytes) { $0.renderRounds(.kept(source, body, .memory)) }
+      }
     }
   }
 
-  private func completeNow(_ source: StoredSource, holding bytes: Int) {
+  private func readOriginal(of source: StoredSource, holding bytes: Int) {
     guard let demand = context.demand(of: self) else { return context.budget.release(bytes) }
     let body = context.cache.original(of: source, for: key)
-    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body)) } }
+    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body, .disk)) } }
     context.budget.release(bytes)
     if mode == .offline {
       conclude(.failure(CacheDecision.offlineMiss))

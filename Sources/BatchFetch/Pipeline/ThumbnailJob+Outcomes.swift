@@ -9,7 +9,7 @@ extension ThumbnailJob {
     let elapsed = download?.elapsed ?? .zero
     let timings = Timings(queued: created.duration(to: .now) - elapsed, download: elapsed)
     context.metrics.served(timings)
-    let served = ServedSource(image, origin: origin, timings: timings)
+    let served = ServedSource(image, origin: origin, now: context.now(), timings: timings)
     conclude(.success(download.map { served.confirmed(by: $0) } ?? served))
   }
 

@@ -7,12 +7,12 @@ extension ThumbnailJob {
   /// Bytes to render, and their origin.
   enum Material: Sendable {
     case downloaded(Download, BodyDigest)
-    case kept(StoredSource, [UInt8])
+    case kept(StoredSource, [UInt8], CacheEntry.Tier)
 
     var body: [UInt8] {
       switch self {
       case .downloaded(let download, _): download.body
-      case .kept(_, let body): body
+      case .kept(_, let body, _): body
       }
     }
   }
@@ -78,8 +78,10 @@ extension ThumbnailJob {
         queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
         render: begin.duration(to: .now))
       context.metrics.rendered(timings)
-      return ServedSource(rendering, downloadedFrom: self.source, download, digest, timings: timings)
-    case .kept(let source, let body):
+      return ServedSource(
+        rendering, downloadedFrom: self.source, download, digest,
+        freshUntil: source.policy.freshUntil(at: context.now()), timings: timings)
+    case .kept(let source, let body, let tier):
       // Larger thumbnails may need damaged data that smaller ones do not.
       if !rendering.isDamaged {
         context.cache.store(source, thumbnails: rendering.thumbnails, for: key)
@@ -87,7 +89,7 @@ extension ThumbnailJob {
       }
       let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
       context.metrics.rendered(timings)
-      return ServedSource(rendering, keptFrom: source, body, timings: timings)
+      return ServedSource(rendering, keptFrom: source, body, in: tier, now: context.now(), timings: timings)
     }
   }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-// Waiting for the end of requests, and the end of the pipeline itself.
+// Waiting for the end of requests and of writes, and the end of the pipeline itself.
 extension ThumbnailPipeline {
   /// A group that is empty while no caller waits for a completion.
   public var group: CompletionGroup { CompletionGroup(context.group) }
@@ -24,10 +24,18 @@ extension ThumbnailPipeline {
     let timer = context.after(limit) { [context] in context.cancelAll() }
     await waitUntilFinished()
     timer.cancel()
-    // Writing waits for the disk, which a thread of Swift's pool must not do.
+    await flush(uploadingWithin: uploads)
+  }
+
+  /// Returns when everything that was stored is on disk, and was uploaded to the remote cache if there is one. It does
+  /// the same as the blocking method, and blocks no thread of Swift concurrency. Canceling the task does not end it.
+  ///
+  /// - Parameter limit: The maximum time to wait for uploads, as in the blocking method. Default 10 s.
+  public func flush(uploadingWithin limit: Duration = .seconds(10)) async {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { [self] in
-        flush(uploadingWithin: uploads)
+        // Without a context that can await, this is the blocking method.
+        flush(uploadingWithin: limit)
         continuation.resume()
       }
     }

@@ -6,6 +6,10 @@ internal import Synchronization
 /// Makes thumbnails of images on the network: from memory, from disk, or with one download and one decode, shared by
 /// all callers that want the same image.
 ///
+/// Callers at the same time share a download whatever sizes they want. A size that is wanted later needs another one,
+/// unless the cache keeps downloaded files: on disk with ``ThumbnailCache/Configuration/originals``, or in memory with
+/// ``ThumbnailCache/Configuration/memoryOriginalByteLimit``. Both are off by default.
+///
 /// ```swift
 /// let pipeline = ThumbnailPipeline()
 /// let request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
@@ -107,7 +111,7 @@ public final class ThumbnailPipeline: Sendable {
   public var remoteCounters: RemoteCacheCounters? { context.remote?.counters }
 
   /// Blocks until everything that was stored is on disk, and was uploaded to the remote cache if there is one. Call it
-  /// before the process ends.
+  /// before the process ends. In an asynchronous function, `await pipeline.flush()` blocks no thread.
   ///
   /// - Parameter limit: The maximum time to wait for uploads, of which the time that lookups in the remote cache have
   ///   cost is a part. What is left then is dropped, and so is everything if no upload has succeeded for two seconds,

@@ -16,7 +16,7 @@ public struct FetchFailure: Error, Hashable, Sendable {
   public var redirects: [Redirect] { head?.redirects ?? [] }
   /// The head of the last response together with the redirects that led to it.
   var head: TransferHead?
-  /// The number of download attempts; 0 if no request was sent.
+  /// The number of download attempts: one, and one more after each failure that was retried; 0 if no request was sent.
   public var attempts: Int
   /// The time before which the host wants no further request; nil if it has named none.
   public var retryAt: Date?

@@ -1,3 +1,4 @@
+public import Foundation
 public import ImageCache
 
 /// The result of a successful request: its thumbnails and where they came from.
@@ -36,8 +37,13 @@ public struct ThumbnailSet: Sendable {
   public var finalURL: String?
   /// The redirects that were followed for this request, in order; empty if no request was sent. Default: none.
   public var redirects: [Redirect] = []
-  /// The number of download attempts; 0 if no request was sent.
+  /// The number of download attempts: one, and one more after each failure that was retried; 0 if no request was sent.
+  /// Redirects and resumed downloads continue an attempt.
   public var attempts: Int
+  /// The instant until which the response of the source is fresh for a private cache (RFC 9111, section 4.2), in whole
+  /// seconds; from then on, the same request contacts the server of the source. Nil if the response must be validated
+  /// before every use, if it was stale when it was served, for damaged images, and for files. Default nil.
+  public var freshUntil: Date?
   /// The time spent in each stage.
   public var timings: Timings
   /// Harmless irregularities of the source file, one sentence each. Default: none.
@@ -47,7 +53,7 @@ public struct ThumbnailSet: Sendable {
   public init(
     origin: Origin, thumbnails: [Thumbnail], source: SourceImage, sourceBytes: Int, digest: BodyDigest,
     httpStatus: Int? = nil, finalURL: String? = nil, redirects: [Redirect] = [], attempts: Int = 0,
-    timings: Timings = Timings(), warnings: [String] = []
+    freshUntil: Date? = nil, timings: Timings = Timings(), warnings: [String] = []
   ) {
     self.origin = origin
     self.thumbnails = thumbnails
@@ -58,6 +64,7 @@ public struct ThumbnailSet: Sendable {
     self.finalURL = finalURL
     self.redirects = redirects
     self.attempts = attempts
+    self.freshUntil = freshUntil
     self.timings = timings
     self.warnings = warnings
   }

@@ -44,7 +44,7 @@ extension ThumbnailCache {
   /// last call. Call it before each export of the metrics. It may block on a disk read.
   public func updateGauges() {
     monitor.publishMemoryHits()
-    monitor.metrics.memory.bytes.record(memory.usage.cost)
+    monitor.metrics.memory.bytes.record(memoryUsage.bytes)
     guard let directory, let tier = monitor.metrics.disk else { return }
     let statistics = try? CacheInspector(directory: directory.path).statistics(at: now())
     tier.bytes.record(statistics?.usedBytes ?? 0)

@@ -1,4 +1,5 @@
-/// A policy for the downloaded files that thumbnails are made from.
+/// A policy for keeping the downloaded files that thumbnails are made from on disk. For those in memory, see
+/// ``ThumbnailCache/Configuration/memoryOriginalByteLimit``.
 public enum OriginalPolicy: Hashable, Sendable {
   /// Discards each file once its thumbnails are made.
   case none

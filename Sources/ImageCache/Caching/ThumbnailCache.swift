@@ -41,10 +41,15 @@ public final class ThumbnailCache: Sendable {
     /// the directory stores none. One batch (1 MiB) and the write-ahead log come on top. The log takes about
     /// 16 MiB, or if a stopped process holds it back, at most 32 MiB and an eighth of the limit.
     public var diskByteLimit: Int?
-    /// The policy for downloaded files. Default ``OriginalPolicy/none``.
+    /// The policy for downloaded files on disk. Default ``OriginalPolicy/none``.
     public var originals: OriginalPolicy
-    /// The most bytes the memory tier may hold. Default 32 MiB, about 2,500 thumbnails of 256 pixels.
+    /// The most bytes of sources and thumbnails that the memory tier may hold. Default 32 MiB, about 2,500 thumbnails
+    /// of 256 pixels.
     public var memoryByteLimit: Int
+    /// The most bytes of downloaded files that the memory tier may hold besides, so that a new thumbnail size of a
+    /// fresh source needs no download, with or without a directory. A file of more than an eighth of it is not kept,
+    /// nor is a response with `no-store`. Default 0: none.
+    public var memoryOriginalByteLimit: Int
 
     /// The disk limit without any setting: 2 GiB.
     public static let standardDiskByteLimit = 2 << 30
@@ -52,16 +57,18 @@ public final class ThumbnailCache: Sendable {
     /// Creates a configuration from its parts.
     public init(
       directory: String? = nil, diskByteLimit: Int? = nil, originals: OriginalPolicy = .none,
-      memoryByteLimit: Int = 32 << 20
+      memoryByteLimit: Int = 32 << 20, memoryOriginalByteLimit: Int = 0
     ) {
       self.directory = directory
       self.diskByteLimit = diskByteLimit
       self.originals = originals
       self.memoryByteLimit = memoryByteLimit
+      self.memoryOriginalByteLimit = memoryOriginalByteLimit
     }
   }
 
   let memory: MemoryCache<SourceKey, CacheEntry.Content>
+  let originals: MemoryOriginals
   /// Decoding failures by digest, in front of those on disk.
   private let undecodable = MemoryCache<BodyDigest, ImageError>(costLimit: 1 << 18)
   private let disk: DiskCache?
@@ -89,6 +96,7 @@ public final class ThumbnailCache: Sendable {
     let monitor = CacheMonitor(logger: logger, metrics: metrics)
     self.monitor = monitor
     memory = MemoryCache(costLimit: configuration.memoryByteLimit) { metrics.memory.evictions.increment(by: $0) }
+    originals = MemoryOriginals(byteLimit: configuration.memoryOriginalByteLimit)
     self.now = now
     directory = configuration.directory.map { CacheDirectory(path: $0) }
     disk = directory.map {
@@ -179,7 +187,8 @@ public final class ThumbnailCache: Sendable {
   /// - Parameters:
   ///   - source: The source as described by the response.
   ///   - thumbnails: The rendered thumbnails; empty for a failure.
-  ///   - original: The whole file, kept depending on ``Configuration/originals``; empty for none.
+  ///   - original: The whole file, kept depending on ``Configuration/originals`` and
+  ///     ``Configuration/memoryOriginalByteLimit``; empty for none.
   ///   - key: The key of the source.
   public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
     if case .failure(_, _, let digest?) = source.content, let error = source.imageError(of: digest) {
@@ -196,6 +205,7 @@ public final class ThumbnailCache: Sendable {
         return
       }
       keep(CacheEntry.Content(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }), for: key)
+      originals.store(original, of: source, for: key)
       // The disk tier keeps a stored image in place of a useless failure, which memory may not know.
       if source.policy.isStorable || !source.replacesImages {
         disk?.store(source, thumbnails: thumbnails, original: original, for: key)
@@ -205,11 +215,17 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Returns the whole file of `source` if it was kept and is unchanged; empty otherwise.
+  /// Returns the whole file of `source` from memory or disk if it was kept and is unchanged; empty otherwise.
   ///
   /// May block on a disk read: do not call it on the threads of Swift concurrency.
   public func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
-    disk?.original(of: source, for: key) ?? []
+    let held = memoryOriginal(of: source, for: key)
+    return held.isEmpty ? disk?.original(of: source, for: key) ?? [] : held
+  }
+
+  /// Returns the whole file of `source` if memory has it and it is unchanged, without blocking; empty otherwise.
+  public func memoryOriginal(of source: StoredSource, for key: SourceKey) -> [UInt8] {
+    originals.bytes(of: source, for: key)
   }
 
   /// Returns the reason why the bytes of `digest` cannot be decoded, if a renderer of this version with the same
@@ -227,12 +243,16 @@ public final class ThumbnailCache: Sendable {
   public func remove(_ key: SourceKey) {
     changes.withLock(for: key) {
       memory.remove(key)
+      originals.remove(key)
       disk?.remove(key)
     }
   }
 
   /// Empties the memory tier, for an application that runs short of memory. The disk tier is unchanged.
-  public func emptyMemory() { memory.removeAll() }
+  public func emptyMemory() {
+    memory.removeAll()
+    originals.removeAll()
+  }
 
   /// Blocks until everything stored so far is on disk or has failed to be written. Call it at the end of a run.
   public func flush() { disk?.flush() }
@@ -247,10 +267,10 @@ public final class ThumbnailCache: Sendable {
   /// The counts of what happened so far.
   public var counters: CacheCounters { monitor.snapshot }
 
-  /// The number of sources in memory and their size in bytes.
+  /// The number of sources in memory, and their size in bytes with that of the originals in memory.
   public var memoryUsage: (sources: Int, bytes: Int) {
     let usage = memory.usage
-    return (usage.count, usage.cost)
+    return (usage.count, usage.cost + originals.usage.cost)
   }
 
   private func resident(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry.Content? {

@@ -13,9 +13,18 @@ extension ThumbnailSpec.Fit: ExpressibleByArgument {
 }
 
 extension ThumbnailSpec.Format: ExpressibleByArgument {
+  /// The formats of files. The command writes nothing else.
+  private static let files = allCases.filter { $0 != .rgba }
+
+  /// The names in help and messages.
+  public static var allValueStrings: [String] { files.map(\.rawValue) }
+
   /// Parses the names of this command; `jpg` is `jpeg`.
   public init?(argument: String) {
-    self.init(rawValue: argument == "jpg" ? "jpeg" : argument)
+    guard let format = Self(rawValue: argument == "jpg" ? "jpeg" : argument), Self.files.contains(format) else {
+      return nil
+    }
+    self = format
   }
 }
 

@@ -32,7 +32,9 @@ import Testing
 
   @Test func `A batch that nobody keeps still reports everything`() async throws {
     let summary = await summary(of: Batch(requests(30), over: fixture.pipeline()))
-    #expect(summary == BatchSummary(finished: 30, failed: 0, cancelled: 0, isCancelled: false))
+    let bytes = 30 * SampleImage.png(width: 40, height: 30).count
+    #expect(
+      summary == BatchSummary(finished: 30, failed: 0, cancelled: 0, isCancelled: false, receivedBytes: bytes))
   }
 
   @Test func `A batch calls its closures on the given queue, one at a time`() async throws {
@@ -101,7 +103,9 @@ import Testing
     let summary = await summaries.values(count: 1)[0]
     gate.open()
 
-    #expect(summary == BatchSummary(finished: 21, failed: 0, cancelled: 20, isCancelled: false))
+    let bytes = SampleImage.png(width: 40, height: 30).count
+    #expect(
+      summary == BatchSummary(finished: 21, failed: 0, cancelled: 20, isCancelled: false, receivedBytes: bytes))
     #expect(outcomes.values == [nil] + Array(repeating: .cancelled, count: 20))
     #expect(pipeline.runningCount == 0)
     // Later requests are served.

@@ -23,6 +23,14 @@ import Testing
     #expect(afterStop == [true, false])
   }
 
+  @Test func `The bytes of the outcomes add up`() {
+    var state = state(window: 3)
+    let finished = [
+      state.deliver(.success, bytes: 7), state.deliver(.failure), state.deliver(.success, bytes: 5),
+    ]
+    #expect(finished == [1, 2, 3] && state.failed == 1 && state.receivedBytes == 12)
+  }
+
   @Test func `A large window is refilled once an eighth of it is free`() {
     var state = state(window: 16)
     while state.reserve() != nil {}

@@ -33,9 +33,14 @@ import Testing
     return events.values
   }
 
-  private func expected(_ count: Int, failed: Int = 0, cancelled: Int = 0, isCancelled: Bool = false) -> [Event] {
-    (0..<count).map { .item(finished: $0 + 1) }
-      + [.completed(BatchSummary(finished: count, failed: failed, cancelled: cancelled, isCancelled: isCancelled))]
+  /// - Parameter downloads: The number of elements that were downloaded.
+  private func expected(
+    _ count: Int, cancelled: Int = 0, isCancelled: Bool = false, downloads: Int = 0
+  ) -> [Event] {
+    let bytes = downloads * SampleImage.png(width: 40, height: 30).count
+    let summary = BatchSummary(
+      finished: count, failed: 0, cancelled: cancelled, isCancelled: isCancelled, receivedBytes: bytes)
+    return (0..<count).map { .item(finished: $0 + 1) } + [.completed(summary)]
   }
 
   @Test func `A batch of ten thousand cached items completes without a request`() async throws {
@@ -69,7 +74,7 @@ import Testing
     }
     #expect(summary.isCancelled)
     #expect(summary.succeeded == 1 && summary.failed == 0)
-    #expect(events == expected(summary.finished, cancelled: summary.finished - 1, isCancelled: true))
+    #expect(events == expected(summary.finished, cancelled: summary.finished - 1, isCancelled: true, downloads: 1))
     #expect((8...16).contains(summary.finished))
   }
 

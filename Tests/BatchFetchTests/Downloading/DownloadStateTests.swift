@@ -164,12 +164,12 @@ import Testing
     #expect([second, third, fourth] == ["attempt 2 from 3", "attempt 3 from 7", "attempt 4"])
   }
 
-  @Test func `A refused range is followed by an attempt at once, which does not count as a retry`() {
+  @Test func `A refused range is followed by a transfer at once, which is neither a retry nor a new attempt`() {
     var driver = Driver(retries: 1)
     let actions = driver.handle([
       .begin, .attempt, .failForNow, .backedOff, .attempt, .rangeRefused, .attempt, .failForNow,
     ])
-    #expect(actions.suffix(4) == ["attempt 2", "enqueue", "attempt 3", "finish"])
+    #expect(actions.suffix(4) == ["attempt 2", "enqueue", "attempt 2", "finish"])
   }
 
   @Test func `A redirect continues the same attempt and the bytes that were kept`() {
@@ -185,12 +185,12 @@ import Testing
   @Test(arguments: [
     [Event.redirected, .pause, .resume], [.pause, .redirected, .resume], [.pause, .resume, .redirected],
   ])
-  func `A download that is paused at a redirect begins a new attempt`(events: [Event]) {
+  func `A download that is paused at a redirect starts over at its own URL, in the same attempt`(events: [Event]) {
     var driver = Driver()
     _ = driver.handle([.begin, .attempt] + events)
 
     #expect(!driver.machine.isRedirected)
-    #expect(driver.handle(.attempt) == "attempt 2 from 5")
+    #expect(driver.handle(.attempt) == "attempt 1 from 5")
   }
 
   @Test func `A refusal in an old turn changes nothing`() {
@@ -209,13 +209,24 @@ import Testing
     let resumed = driver.handle([.resume, .attempt])
 
     #expect(rest == "rest")
-    #expect(resumed == ["enqueue", "attempt 2 from 5"])
+    #expect(resumed == ["enqueue", "attempt 1 from 5"])
   }
 
   @Test func `An attempt that a pause has canceled does not count as a failure`() {
     var driver = Driver(retries: 1)
     let actions = driver.handle([.begin, .attempt, .pause, .interrupted, .resume, .attempt, .failForNow])
     #expect(actions.last == "back off 2.0 seconds")
+  }
+
+  @Test func `Attempts count failures, however often the download was paused`() {
+    var driver = Driver()
+    let pause: [Event] = [.pause, .interrupted, .resume, .attempt]
+    _ = driver.handle([.begin, .attempt] + pause + pause)
+    let first = driver.machine.attempts
+    let actions = driver.handle([.failForNow, .backedOff, .attempt] + pause)
+
+    #expect(first == 1 && driver.machine.attempts == 2)
+    #expect(actions.last == "attempt 2")
   }
 
   @Test func `A pause does not undo an end that has already come`() {
@@ -229,7 +240,7 @@ import Testing
   @Test func `A download that is resumed while it stops enters the queue of its host again`() {
     var driver = Driver()
     let actions = driver.handle([.begin, .attempt, .pause, .resume, .interrupted, .attempt])
-    #expect(actions.suffix(2) == ["enqueue", "attempt 2"])
+    #expect(actions.suffix(2) == ["enqueue", "attempt 1"])
   }
 
   @Test func `A turn that was given up by a pause starts no attempt after the download has resumed`() {

@@ -37,7 +37,7 @@ import Testing
     await finish(transport, 3)
     #expect(await outcome.only().body == whole)
     #expect(transport.requests[2].headerFields[.range] == "bytes=50-")
-    #expect(try outcome.values[0].get().attempts == 2)
+    #expect(try outcome.values[0].get().attempts == 1)
     #expect(downloader.runningCount == 0)
 
     await eventually { downloader.hostCount == 0 }
@@ -60,6 +60,28 @@ import Testing
 
     #expect(await outcome.only().body == whole)
     #expect(transport.requests.map { $0.headerFields[.range] } == [nil, "bytes=50-", "bytes=75-", "bytes=87-"])
+  }
+
+  @Test func `Progress only grows in a resumed download that starts over`() async throws {
+    // Without a validator, the second transfer begins with the first byte.
+    let transport = ScriptedTransport { [whole] _, number in
+      let head = ScriptedTransport.Step.head(200, [.contentLength: "100"])
+      if number == 1 { return [head, .bytes(Array(whole[..<50])), .hold] }
+      return [head, .bytes(Array(whole[..<20])), .bytes(Array(whole[20..<60])), .bytes(Array(whole[60...])), .end]
+    }
+    let downloader = Downloader(.prompt, transport: transport)
+    let progress = Recorder<DownloadProgress>()
+    let (token, outcome) = downloader.start(try DownloadRequest("x")) { progress.record($0) }
+    _ = await progress.values(count: 1)
+
+    token.pause()
+    token.resume()
+    #expect(await outcome.only().body == whole)
+
+    let received = progress.values.map(\.received)
+    #expect(received == received.sorted() && received.first == 50 && received.last == 100)
+    #expect(progress.values.allSatisfy { $0.attempt == 1 })
+    #expect(try outcome.values[0].get().attempts == 1 && transport.requests.count == 2)
   }
 
   @Test func `A download goes on while one of its callers has not paused`() async throws {

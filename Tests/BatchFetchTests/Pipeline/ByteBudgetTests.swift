@@ -154,7 +154,7 @@ import Testing
     for await item in Batch((0..<count).map { fixture.request("/\($0)") }, over: first) {
       bytes = try item.outcome.get().sourceBytes
     }
-    first.flush()
+    await first.flush()
     // Another run that needs another size.
     let pipeline = fixture.pipeline(change: {
       $0.cache.originals = .standard

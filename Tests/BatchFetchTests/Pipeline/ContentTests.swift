@@ -52,7 +52,7 @@ import Testing
     let wrong = request(expecting: BodyDigest(of: [1]))
 
     let failure = await #expect(throws: FetchFailure.self) { try await pipeline.thumbnails(for: wrong) }
-    pipeline.flush()
+    await pipeline.flush()
 
     #expect(failure?.code == .hashMismatch && failure?.attempts == 1 && failure?.httpStatus == 200)
     #expect(failure?.message.contains(server.digest.description) == true && failure?.code.isRetryable == false)
@@ -68,7 +68,7 @@ import Testing
       let set = try await pipeline.thumbnails(for: right)
       #expect(set.origin == origin && set.digest == server.digest)
     }
-    pipeline.flush()
+    await pipeline.flush()
     let set = try await fixture.pipeline().thumbnails(for: right)
     #expect(set.origin == .disk && set.digest == server.digest && fixture.server.requests.count == 1)
   }
@@ -98,7 +98,7 @@ import Testing
   {
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: request(expecting: nil))
-    first.flush()
+    await first.flush()
     let wrong = request(expecting: BodyDigest(of: [1]))
 
     #expect(await code(wrong, first) == .hashMismatch)
@@ -135,14 +135,14 @@ import Testing
 
     #expect(await code(any, first) == .rejectedHash)
     #expect(first.decodeCount == 0)
-    first.flush()
+    await first.flush()
     #expect(await code(any, second) == .rejectedHash)
     #expect(fixture.server.requests.count == 1)
 
     // Another run has other rules, and its thumbnails are not served by the rules of this one.
     let tolerant = fixture.pipeline()
     #expect(await code(any, tolerant) == nil)
-    tolerant.flush()
+    await tolerant.flush()
     #expect(fixture.server.requests.count == 2)
     for mode in [CacheMode.normal, .offline, .refresh] {
       #expect(await code(any, rejecting(mode)) == .rejectedHash)
@@ -159,7 +159,7 @@ import Testing
     #expect(await code(any, pipeline(1201)) == .image(.tooFewPixels))
     let enough = pipeline(1200)
     #expect(await code(any, enough) == nil)
-    enough.flush()
+    await enough.flush()
     #expect(fixture.server.requests.count == 2)
     #expect(await code(any, pipeline(1201)) == .image(.tooFewPixels))
     var other = any

@@ -60,7 +60,7 @@ import Testing
     let result = await Result(of: { () async throws(FetchFailure) in
       try await pipeline.thumbnails(for: fixture.request("/a"))
     })
-    pipeline.flush()
+    await pipeline.flush()
     #expect(pipeline.runningCount == 0)
     return result
   }

@@ -40,7 +40,7 @@ import Testing
   ) async throws -> ThumbnailSet {
     let pipeline = fixture.pipeline(mode: mode, now: { Date.now + seconds })
     let set = try await pipeline.thumbnails(for: fixture.request(path))
-    pipeline.flush()
+    await pipeline.flush()
     return set
   }
 

@@ -48,7 +48,7 @@ import Testing
     #expect(try await good.thumbnails.count == 1)
     #expect(pipeline.runningCount == 0)
 
-    pipeline.flush()
+    await pipeline.flush()
     let entry = pipeline.cache.entry(
       for: SourceKey(url: fixture.server.url("/bad")), url: fixture.server.url("/bad"),
       specs: [ThumbnailSpec(width: 16)])
@@ -70,7 +70,7 @@ import Testing
     }
     #expect(first.decodeCount == 1)
 
-    first.flush()
+    await first.flush()
     let later = fixture.pipeline(now: { Date(timeIntervalSinceNow: 3600) })
     for path in ["/a", "/c"] {
       let failure = await #expect(throws: FetchFailure.self) {
@@ -102,7 +102,7 @@ import Testing
         try await pipeline.thumbnails(for: fixture.request("/a"))
       }
       #expect(failure?.code == .http(404))
-      pipeline.flush()
+      await pipeline.flush()
     }
     #expect(fixture.server.requests.count == 1)
 
@@ -119,7 +119,7 @@ import Testing
     let first = fixture.pipeline()
 
     _ = await #expect(throws: FetchFailure.self) { try await first.thumbnails(for: fixture.request("/a")) }
-    first.flush()
+    await first.flush()
 
     #expect(try await fixture.pipeline().thumbnails(for: fixture.request("/a")).origin == .network)
   }

@@ -182,7 +182,8 @@ import Testing
       counts.record($0.finished)
     }
 
-    #expect(summary == BatchSummary(finished: 4, failed: 1, cancelled: 0, isCancelled: false))
+    let bytes = 3 * Self.body.count
+    #expect(summary == BatchSummary(finished: 4, failed: 1, cancelled: 0, isCancelled: false, receivedBytes: bytes))
     #expect(counts.values == [1, 2, 3, 4])
   }
 

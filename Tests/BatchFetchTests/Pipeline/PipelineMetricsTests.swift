@@ -19,7 +19,7 @@ import Testing
     _ = try await pipeline.thumbnails(for: fixture.request("/a.png"))
     _ = try await pipeline.thumbnails(for: fixture.request("/a.png"))
     await #expect(throws: FetchFailure.self) { try await pipeline.thumbnails(for: fixture.request("/gone.png")) }
-    pipeline.flush()
+    await pipeline.flush()
     pipeline.updateGauges()
 
     #expect(try Self.value(metrics, "thumbs_renders_total") == 1)

@@ -104,7 +104,7 @@ import Testing
       $0.maxBytesInHand = 0
     }
     for name in Self.crowd + ["urgent"] { try store(name, in: pipeline.cache) }
-    pipeline.flush()
+    await pipeline.flush()
     pipeline.context.budget.hold(1)
 
     await loadCrowd(urgency, on: pipeline) { context in

@@ -20,7 +20,7 @@ import Testing
     let second = try await pipeline.thumbnails(for: fixture.request("/a"))
     #expect(second.origin == .memory && second.attempts == 0)
 
-    pipeline.flush()
+    await pipeline.flush()
     let third = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
     #expect(third.origin == .disk)
     #expect(first.thumbnails == second.thumbnails && first.thumbnails == third.thumbnails)
@@ -65,7 +65,7 @@ import Testing
     let first = fixture.pipeline()
     let original = try await first.thumbnails(for: fixture.request("/a"))
 
-    first.flush()
+    await first.flush()
     let later = fixture.pipeline(now: { Date(timeIntervalSinceNow: 3600) })
     let confirmed = try await later.thumbnails(for: fixture.request("/a"))
 
@@ -82,7 +82,7 @@ import Testing
     let first = fixture.pipeline()
     let old = try await first.thumbnails(for: fixture.request("/a"))
 
-    first.flush()
+    await first.flush()
     let new = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
 
     #expect(new.origin == .network && new.thumbnails != old.thumbnails)
@@ -96,7 +96,7 @@ import Testing
     let first = fixture.pipeline()
 
     _ = try await first.thumbnails(for: fixture.request("/a"))
-    first.flush()
+    await first.flush()
     let second = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
 
     #expect(second.origin == .network)
@@ -109,7 +109,7 @@ import Testing
     let first = fixture.pipeline()
     let original = try await first.thumbnails(for: fixture.request("/a"))
 
-    first.flush()
+    await first.flush()
     let second = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
 
     #expect(second.origin == .stale && second.thumbnails == original.thumbnails)
@@ -120,7 +120,7 @@ import Testing
     let first = fixture.pipeline()
 
     _ = try await first.thumbnails(for: fixture.request("/a"))
-    first.flush()
+    await first.flush()
     let offline = fixture.pipeline(mode: .offline, now: { Date(timeIntervalSinceNow: 864_000) })
     #expect(try await offline.thumbnails(for: fixture.request("/a")).origin == .stale)
 
@@ -139,7 +139,7 @@ import Testing
     let first = fixture.pipeline()
 
     _ = try await first.thumbnails(for: fixture.request("/a"))
-    first.flush()
+    await first.flush()
 
     #expect(try await fixture.pipeline(mode: .refresh).thumbnails(for: fixture.request("/a")).origin == .revalidated)
   }
@@ -149,7 +149,7 @@ import Testing
     for _ in 0..<2 {
       let pipeline = fixture.pipeline()
       #expect(try await pipeline.thumbnails(for: fixture.request("/a")).origin == .network)
-      pipeline.flush()
+      await pipeline.flush()
     }
 
     #expect(fixture.server.requests.count == 2)
@@ -192,7 +192,7 @@ import Testing
     for agent in ["robot/1", "robot/2", nil, "robot/1"] {
       let pipeline = fixture.pipeline(change: { $0.downloads.headerFields[.userAgent] = agent })
       _ = try await pipeline.thumbnails(for: fixture.request("/a"))
-      pipeline.flush()
+      await pipeline.flush()
     }
     _ = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
 
@@ -205,7 +205,7 @@ import Testing
       let pipeline = fixture.pipeline(change: { $0.maxPixels = limit })
       let set = try? await pipeline.thumbnails(for: fixture.request("/a"))
       #expect((set?.origin == .network) == isFetched)
-      pipeline.flush()
+      await pipeline.flush()
     }
   }
 

@@ -59,7 +59,7 @@ import Testing
     let request = ThumbnailRequest(url: try RealServers.url(.http, "/fjord.jpg"), size: 32)
     let first = fixture.pipeline()
     let original = try await first.thumbnails(for: request)
-    first.flush()
+    await first.flush()
 
     let second = try await fixture.pipeline(mode: .refresh).thumbnails(for: request)
 

@@ -62,14 +62,7 @@ struct RemoteFixture {
 
 extension ThumbnailPipeline {
   /// Returns when everything is on disk and uploaded.
-  func uploaded() async {
-    await withCheckedContinuation { done in
-      DispatchQueue.global().async {
-        self.flush()
-        done.resume()
-      }
-    }
-  }
+  func uploaded() async { await flush() }
 }
 
 /// A wall clock that a test moves.

@@ -127,7 +127,7 @@ import Testing
     for _ in 1...2 {
       let pipeline = fixture.pipeline(transport: transport)
       origins.append(try await pipeline.thumbnails(for: fixture.request("/far")).origin)
-      pipeline.flush()
+      await pipeline.flush()
     }
 
     #expect(origins.map { $0 == .network } == [true, !isKept])

@@ -134,7 +134,7 @@ import Testing
     #expect(try await good.thumbnails.count == 1)
     #expect(pipeline.runningCount == 0)
 
-    pipeline.flush()
+    await pipeline.flush()
     let key = SourceKey(url: bad.url("/bad"))
     let entry = pipeline.cache.entry(for: key, url: bad.url("/bad"), specs: [ThumbnailSpec(width: 16)])
     #expect(entry?.thumbnails.isEmpty ?? true)

@@ -122,7 +122,7 @@ import Testing
     let fixture = try PipelineFixture { $0.target == "/new" ? .image() : Self.redirect("/new", status) }
     let first = fixture.pipeline()
     _ = try await first.thumbnails(for: fixture.request("/old"))
-    first.flush()
+    await first.flush()
 
     let second = try await fixture.pipeline().thumbnails(for: fixture.request("/old"))
 
@@ -143,7 +143,7 @@ import Testing
     }
     let first = fixture.pipeline()
     let old = try await first.thumbnails(for: fixture.request("/old"))
-    first.flush()
+    await first.flush()
     location.withLock { $0 = target }
 
     let later = Date.now + TimeInterval(age)

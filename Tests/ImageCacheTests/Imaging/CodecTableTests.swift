@@ -16,6 +16,7 @@ import Testing
   @Test func `A format is found by its name`() {
     for format in SourceFormat.all { #expect(SourceFormat(rawValue: format.rawValue) == format) }
     for format in OutputFormat.all { #expect(OutputFormat(rawValue: format.rawValue) == format) }
+    #expect(OutputFormat(rawValue: "rgba") == .rgba && !OutputFormat.all.contains(.rgba))
     #expect(SourceFormat(rawValue: "JPEG") == nil && OutputFormat(rawValue: "auto") == nil)
     // The cache may hold thumbnails from a build with other package traits.
     #expect(SourceFormat(rawValue: "webp") == .webp && OutputFormat(rawValue: "webp") == .webp)
@@ -24,11 +25,11 @@ import Testing
 
   @Test func `Each output format has a file name extension, and only output that depends on the image has none`() {
     #if WebP
-      #expect(ThumbnailSpec.Format.allCases.map(\.output) == [nil, .jpeg, .png, .webp, nil])
+      #expect(ThumbnailSpec.Format.allCases.map(\.output) == [nil, .jpeg, .png, .webp, nil, .rgba])
       #expect(OutputFormat.all.map(\.fileExtension) == ["jpg", "png", "webp"])
       #expect(OutputFormat.all.map(\.mediaType) == ["image/jpeg", "image/png", "image/webp"])
     #else
-      #expect(ThumbnailSpec.Format.allCases.map(\.output) == [nil, .jpeg, .png, nil, nil])
+      #expect(ThumbnailSpec.Format.allCases.map(\.output) == [nil, .jpeg, .png, nil, nil, .rgba])
       #expect(OutputFormat.all.map(\.fileExtension) == ["jpg", "png"])
     #endif
   }

@@ -16,7 +16,7 @@ import Testing
     for change: (inout ThumbnailSpec) -> Void in [
       { $0.box.width = 255 }, { $0.box.height = 255 }, { $0.scale = 2 }, { $0.fit = .cover }, { $0.fit = .pad },
       { $0.fit = .stretch }, { $0.enlargement = .allowed }, { $0.format = .png }, { $0.format = .jpeg },
-      { $0.format = .webp }, { $0.format = .smallest },
+      { $0.format = .webp }, { $0.format = .smallest }, { $0.format = .rgba },
       { $0.quality = 83 }, { $0.background.red = 0 }, { $0.background.green = 0 }, { $0.background.blue = 0 },
       { $0.filter = .mitchell }, { $0.filter = .cubic }, { $0.filter = .box }, { $0.light = .linear },
       { $0.scans = .progressive },

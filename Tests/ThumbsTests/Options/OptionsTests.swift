@@ -90,6 +90,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
       (["--fit", "crop"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),
       (["--format", "gif"], "Please provide one of 'auto', 'jpeg', 'png', 'webp' or 'smallest'"),
+      (["--format", "rgba"], "Please provide one of 'auto', 'jpeg', 'png', 'webp' or 'smallest'"),
       (["--filter", "sinc"], "Please provide one of 'lanczos3', 'mitchell', 'cubic' or 'box'"),
       (["--progress", "loud"], "'--progress <progress>'"),
       (["--name", "{nmae}.{ext}"], "'--name <pattern>': there is no field {nmae}; the fields are {name} {index}"),

@@ -105,6 +105,12 @@ public struct CachePolicy: Hashable, Sendable {
       ? .fresh : .stale
   }
 
+  /// Returns the first instant at which the response is stale; nil if it is stale at `now`, or must be validated before
+  /// every use.
+  public func freshUntil(at now: Date) -> Date? {
+    state(at: now) == .fresh ? Date(timeIntervalSince1970: Double(freshUntil)) : nil
+  }
+
   /// Returns true if the final response alone, without the redirects that led to it, may be used at `now` without
   /// contacting its origin. Then it is enough to request the redirects again.
   public func isTargetFresh(at now: Date) -> Bool {

@@ -18,8 +18,8 @@ enum CodecTable {
 }
 
 extension ThumbnailSpec.Format {
-  /// The encoder of the format. nil for ``auto``, because each decoder chooses the encoder for its file, for
-  /// ``smallest``, and for a format that this build lacks.
+  /// The encoder of the files. nil for ``auto``, because each decoder chooses the encoder for its file, for
+  /// ``smallest``, for ``rgba``, which is no file, and for a format that this build lacks.
   var encoder: (any ImageEncoder.Type)? { CodecTable.encoders.first { $0.format.rawValue == rawValue } }
 
   /// The package trait that this build would need for the format; nil if it can write the format.

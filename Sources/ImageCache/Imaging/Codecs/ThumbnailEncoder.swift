@@ -1,4 +1,4 @@
-/// Makes the files of thumbnails. A value holds the settings from a spec.
+/// Makes the files, or the pixels, of thumbnails. A value holds the settings from a spec.
 protocol ThumbnailEncoder: Sendable {
   /// The number of pixels per chroma sample in each direction: 1 if every pixel has its own color.
   var chromaStep: Int { get }
@@ -10,7 +10,8 @@ protocol ThumbnailEncoder: Sendable {
   /// Returns true if ``file(of:)`` accepts bitmaps of this layout. Every encoder accepts gray and RGB.
   func accepts(_ layout: PixelLayout) -> Bool
 
-  /// Encodes a bitmap of an accepted layout, in sRGB, as a file without metadata except a ``ThumbnailMark``.
+  /// Encodes a bitmap of an accepted layout, in sRGB, as a file without metadata except a ``ThumbnailMark``. Pixels
+  /// have no mark.
   func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile
 }
 
@@ -26,6 +27,7 @@ extension ThumbnailSpec {
     #if WebP
       if format == .smallest { return SmallestEncoder(self) }
     #endif
+    if format == .rgba { return RGBAEncoder() }
     return format.encoder?.init(self) ?? decoder.automaticEncoder(for: self)
   }
 }

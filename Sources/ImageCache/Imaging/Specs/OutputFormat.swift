@@ -1,4 +1,4 @@
-/// The format of a thumbnail. ``all`` lists the values.
+/// The format of a thumbnail. ``all`` lists those of files; there is also ``rgba``.
 public struct OutputFormat: RawRepresentable, Hashable, Sendable {
   /// The name in reports and in the cache, such as `jpeg`.
   public let rawValue: String
@@ -22,10 +22,10 @@ public struct OutputFormat: RawRepresentable, Hashable, Sendable {
 }
 
 extension OutputFormat {
-  /// All formats, with those of package traits that are off.
-  private static let known = all + [.webp].filter { !all.contains($0) }
+  /// All formats, with those of package traits that are off, and pixels.
+  private static let known = all + [.webp, .rgba].filter { !all.contains($0) }
 
-  /// All formats that can be encoded.
+  /// All formats of files that can be encoded.
   public static let all = CodecTable.encoders.map { $0.format }
 }
 
@@ -36,6 +36,6 @@ extension OutputFormat: CustomStringConvertible {
 
 extension ThumbnailSpec.Format {
   /// The format of the thumbnails; nil for ``auto`` and ``smallest``, because it depends on the source, and for a
-  /// format that is not in ``OutputFormat/all``.
-  public var output: OutputFormat? { encoder?.format }
+  /// format that this build cannot write.
+  public var output: OutputFormat? { self == .rgba ? .rgba : encoder?.format }
 }

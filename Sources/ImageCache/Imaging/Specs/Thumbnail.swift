@@ -6,7 +6,7 @@ public struct Thumbnail: Hashable, Sendable {
   public var size: PixelSize
   /// The format of ``bytes``.
   public var format: OutputFormat
-  /// The whole file, in sRGB, without metadata.
+  /// The whole file, in sRGB, without metadata; the pixels if the format is ``OutputFormat/rgba``.
   public var bytes: [UInt8]
 
   /// Creates a thumbnail.

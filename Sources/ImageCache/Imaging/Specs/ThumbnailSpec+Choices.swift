@@ -6,8 +6,8 @@ extension ThumbnailSpec {
     case inside
     /// Fills the box, keeping the aspect ratio, and crops what extends beyond it evenly on both sides.
     case cover
-    /// Like `inside`, but fills the rest of the box: transparent in PNG and WebP, `background` in
-    /// JPEG.
+    /// Like `inside`, but fills the rest of the box: `background` in JPEG, transparent in all other
+    /// formats.
     case pad
     /// Scales the image to exactly the box, ignoring the aspect ratio.
     case stretch
@@ -21,7 +21,7 @@ extension ThumbnailSpec {
     case allowed
   }
 
-  /// The format of the thumbnail's file.
+  /// The format of the thumbnail.
   public enum Format: String, CaseIterable, Hashable, Sendable {
     /// The format of the source if it is JPEG, PNG or WebP; lossless WebP gives lossless WebP. Other sources give PNG
     /// if they may have a palette or alpha, otherwise JPEG.
@@ -37,6 +37,9 @@ extension ThumbnailSpec {
     /// The smaller file of two: ``webp``, and ``jpeg`` for opaque thumbnails with many colors or ``png`` for all
     /// others. Files of the same size are not WebP. Needs the package trait `WebP`.
     case smallest
+    /// Pixels instead of a file: see ``OutputFormat/rgba``. ``Thumbnail/bytes`` has four times as many bytes as the
+    /// thumbnail has pixels, in the caches as well.
+    case rgba
   }
 
   /// The resampling filter, which weighs neighboring pixels when an image is scaled.
