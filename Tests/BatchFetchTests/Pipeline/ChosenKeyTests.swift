@@ -29,7 +29,7 @@ import Testing
     #expect(try await origin("/a?sig=1", key: "a", pipeline) == .network)
     #expect(try await origin("/a?sig=2", key: "a", pipeline) == .memory)
     #expect(try await origin("/a?sig=2", key: "b", pipeline) == .network)
-    pipeline.flush()
+    await pipeline.flush()
 
     #expect(try await origin("/a?sig=3", key: "a", fixture.pipeline()) == .disk)
     #expect(fixture.server.requests.count == 2)
