@@ -199,14 +199,16 @@ final class CurlTransfer {
 
   /// Receives bytes of a body. Returns false to abort the exchange.
   func receive(bytes: UnsafeRawBufferPointer) -> Bool {
-    if isUnwanted {
-      unwantedBytes += bytes.count
-      let limit = request.responses.maxErrorBytes
-      guard unwantedBytes <= max(TransferLimits.maxUnwantedBytes, limit) else { return false }
-      // The receiver keeps the start of an error page only if the request says so.
-      guard limit > 0 else { return true }
-    }
-    return accept { () throws(FetchFailure) in
+    guard isUnwanted else { return deliver(bytes) }
+    // The receiver keeps the start of an error page only if the request says so.
+    let limit = request.responses.maxErrorBytes
+    if unwantedBytes < limit, !deliver(bytes) { return false }
+    unwantedBytes += bytes.count
+    return unwantedBytes <= max(TransferLimits.maxUnwantedBytes, limit)
+  }
+
+  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    accept { () throws(FetchFailure) in
       try deliverHead()
       try receiver.receive(bytes: bytes)
     }
