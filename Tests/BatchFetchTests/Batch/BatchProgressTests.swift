@@ -80,7 +80,8 @@ import Testing
   }
 
   @Test func `Failures, cancellations and invalid requests count as elements, but have no bytes`() async {
-    let run = Run(Batch(requests(["a", "gone", "broken", "bad url"]), over: .prompt(over: transport)))
+    let invalid = ThumbnailRequest(url: "no URL", size: 4)
+    let run = Run(Batch(requests(["a", "gone", "broken"]) + [invalid], over: .prompt(over: transport)))
     _ = await run.report { $0.receivedBytes == 80 && $0.finished == 2 }
     for exchange in transport.exchanges.values { exchange.resume() }
 

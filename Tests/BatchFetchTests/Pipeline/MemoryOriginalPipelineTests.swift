@@ -106,15 +106,14 @@ import Testing
 
   @Test func `A response that must not be stored leaves no file in memory, even for a batch`() async throws {
     server.change(seed: 0, control: "no-store")
-    let pipeline = pipeline()
-    _ = try await load(16, on: pipeline)
-    let thumbnails = pipeline.cache.memoryUsage.bytes
-    var request = ThumbnailRequest(url: "http://a.test/a", size: 20)
-    request.since = .now - .seconds(3600)
-
-    #expect(try await pipeline.thumbnails(for: request).origin == .network)
-    // Only the second thumbnail was added.
-    #expect(pipeline.cache.memoryUsage.bytes - thumbnails < SampleImage.png(width: 40, height: 30).count)
+    let pipelines = [pipeline(), pipeline(0)]
+    for pipeline in pipelines {
+      _ = try await load(16, on: pipeline)
+      var request = ThumbnailRequest(url: "http://a.test/a", size: 20)
+      request.since = .now - .seconds(3600)
+      #expect(try await pipeline.thumbnails(for: request).origin == .network)
+    }
+    #expect(pipelines[0].cache.memoryUsage.bytes == pipelines[1].cache.memoryUsage.bytes)
   }
 
   @Test func `Memory comes before the disk, which need not keep any originals`() async throws {
