@@ -96,6 +96,23 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
+  @Test func `An offline pipeline serves a stale entry, but not at once`() async throws {
+    let directory = try TemporaryDirectory()
+    let first = pipeline { $0.cache.directory = directory.path("cache") }
+    _ = try await first.thumbnails(for: request("a"))
+    await first.flush()
+    clock.advance(by: 3601)
+    let offline = pipeline {
+      $0.cache.directory = directory.path("cache")
+      $0.cacheMode = .offline
+    }
+
+    for _ in 0..<2 {
+      #expect(try await offline.thumbnails(for: request("a")).origin == .stale)
+      #expect(offline.cached(request("a")) == nil)
+    }
+  }
+
   @Test func `An image that breaks the rules is not served from memory after its entry was read from disk`()
     async throws
   {
