@@ -106,8 +106,9 @@ extension DownloadJob: TransferReceiver {
     _ attempt: DownloadState.AttemptResult, _ result: Result<ResponseAssembler.Response, FetchFailure>? = nil
   ) {
     let retryAfter = result.flatMap { $0.retryAfter(now: context.now()) }
+    let policy = request?.retry ?? context.retry
     act(result) { machine in
-      machine.attemptEnded(attempt, retryAfter: retryAfter, policy: request?.retry ?? context.retry, jitter: context.jitter())
+      machine.attemptEnded(attempt, retryAfter: retryAfter, policy: policy, jitter: context.jitter())
     }
   }
 }

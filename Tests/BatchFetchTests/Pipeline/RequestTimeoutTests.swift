@@ -38,6 +38,7 @@ import Testing
     let alone = load("y", within: .seconds(5), pipeline)
     let patient = load("x", within: nil, pipeline)
     _ = await transport.exchanges.values(count: 2)
+    await clock.waitForSleepers(2)
 
     clock.advance(by: .seconds(5))
     let failures = await [limited.values(count: 1)[0].failure, alone.values(count: 1)[0].failure]
@@ -85,6 +86,7 @@ import Testing
     let patient = downloader.start(try DownloadRequest("x"))
     let second = downloader.start(limited, after: [patient.token])
     _ = await transport.exchanges.values(count: 1)
+    await clock.waitForSleepers(2)
 
     clock.advance(by: .seconds(5))
     let failures = await [first.outcome.only().failure, second.outcome.only().failure]

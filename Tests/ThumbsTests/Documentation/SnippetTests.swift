@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("README.md", []), ("Sources/BatchFetch/BatchFetch.docc/BatchFetch.md", []),
+    ("README.md", ["zlib1g-dev"]), ("Sources/BatchFetch/BatchFetch.docc/BatchFetch.md", ["zlib1g-dev"]),
     ("Sources/ImageCache/ImageCache.docc/ImageCache.md", ["libcurl4-openssl-dev", "zlib1g-dev"]),
   ] as [(String, Set<String>)])
   func `The pages for users of the libraries name the system packages of the manifest`(
