@@ -47,6 +47,10 @@ final class ModifierCall: Sendable {
 
   private func cancel() {
     completion.withLock { $0 = nil }
-    for task in tasks.withLock({ tasks in defer { tasks = [] }; return tasks }) { task.cancel() }
+    let running = tasks.withLock { tasks in
+      defer { tasks = [] }
+      return tasks
+    }
+    for task in running { task.cancel() }
   }
 }

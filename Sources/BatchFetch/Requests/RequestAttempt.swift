@@ -20,7 +20,7 @@ public struct RequestAttempt: Sendable {
     self.headerFields = headerFields
   }
 
-  /// Checks a modified attempt. The place in the queue and the addresses belong to the host of `original`.
+  /// Checks a modified attempt. The place in the queue belongs to the host of `original`.
   func check(against original: RequestAttempt) throws(FetchFailure) {
     guard source.scheme == original.source.scheme, source.host == original.source.host else {
       throw FetchFailure(.badURL, "A modifier must not change the scheme or the host of a request.")

@@ -34,7 +34,7 @@ struct CachingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Names of the query parameters that are part of the cache key, such as id,v; none ignores the query. (default: all)",
+      "Names of the query parameters in the cache key, such as id,v; none ignores the query. (default: all)",
       discussion: "URLs that differ only in other parameters, such as signatures, count as one image.",
       valueName: "names"),
     transform: { try CacheKeyQuery(argument: $0) })

@@ -47,7 +47,9 @@ import Testing
     #expect(fixture.server.requests.count == 2)
   }
 
-  @Test func `Limits of bytes and pixels fail only the request that has them, and nothing is remembered`() async throws {
+  @Test func `Limits of bytes and pixels fail only the request that has them, and nothing is remembered`()
+    async throws
+  {
     let fixture = try fixture()
     let pipeline = fixture.pipeline()
     let request = fixture.request("/a.png")
@@ -64,7 +66,7 @@ import Testing
     #expect(pipeline.decodeCount == 1)
   }
 
-  @Test func `A request may have a rule for addresses of its own`() async throws {
+  @Test func `A request may have its own rule for IP addresses`() async throws {
     let fixture = try fixture()
     let pipeline = fixture.pipeline()
     let request = fixture.request("/a.png")
@@ -77,7 +79,7 @@ import Testing
     #expect(await code(request, pipeline) { _ in } == nil)
   }
 
-  @Test(arguments: [0, 2]) func `A request may have a policy for retries of its own`(limit: Int) async throws {
+  @Test(arguments: [0, 2]) func `A request may have its own policy for retries`(limit: Int) async throws {
     let fixture = try fixture()
     let pipeline = fixture.pipeline(change: { $0.downloads.retry = RetryPolicy(limit: 1, base: .zero) })
 

@@ -22,7 +22,8 @@ import Testing
     #expect(try await requests(paths, "--cache-key-query", "none") == [paths[0]])
   }
 
-  @Test(arguments: ["", "a,,b", "a=1"]) func `Names that no parameter can have are rejected`(names: String) async throws {
+  @Test(arguments: ["", "a,,b", "a=1"])
+  func `Names that no parameter can have are rejected`(names: String) async throws {
     let fixture = try CommandFixture { _ in .icon() }
     let result = try await fixture.run("fetch", "list.txt", "--cache-key-query", names)
     #expect(result.ending == .exit(64) && result.errors.contains("give names of query parameters"))

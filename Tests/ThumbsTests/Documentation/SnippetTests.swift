@@ -62,10 +62,11 @@ import Testing
     return try paths.filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }
   }
 
-  @Test(arguments: [
-    ("README.md", ["zlib1g-dev"]), ("Sources/BatchFetch/BatchFetch.docc/BatchFetch.md", ["zlib1g-dev"]),
-    ("Sources/ImageCache/ImageCache.docc/ImageCache.md", ["libcurl4-openssl-dev", "zlib1g-dev"]),
-  ] as [(String, Set<String>)])
+  @Test(
+    arguments: [
+      ("README.md", ["zlib1g-dev"]), ("Sources/BatchFetch/BatchFetch.docc/BatchFetch.md", ["zlib1g-dev"]),
+      ("Sources/ImageCache/ImageCache.docc/ImageCache.md", ["libcurl4-openssl-dev", "zlib1g-dev"]),
+    ] as [(String, Set<String>)])
   func `The pages for users of the libraries name the system packages of the manifest`(
     page: String, others: Set<String>
   ) throws {

@@ -65,7 +65,8 @@ extension DownloadRequest {
   /// Returns a text that is the same for requests that get the same bytes. Secrets are in it as a digest only.
   func fileIdentity(_ variant: String) -> String {
     let fields = headerFields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-    let parts = [source.description, source.credentials ?? "", variant] + (modifier.map { ["modifier", $0.id] } ?? []) + fields
+    let modification = modifier.map { ["modifier", $0.id] } ?? []
+    let parts = [source.description, source.credentials ?? "", variant] + modification + fields
     return BodyDigest(of: Array(parts.joined(separator: "\n").utf8)).description
   }
 }
