@@ -78,6 +78,20 @@ import Testing
     #expect(packages.subtracting(others).subtracting(words).isEmpty)
   }
 
+  @Test(arguments: ["BatchFetch", "ImageCache"]) func `Every public type is in the topics of its library`(
+    library: String
+  ) throws {
+    let page = try Self.text("Sources/\(library)/\(library).docc/\(library).md")
+    let topics = Set(page.matches(of: /- ``(\w+)``/).map { String($0.1) })
+    let declaration = /(?m)^(?:@\w+ )*(?:public|open) (?:final |indirect )*(?:struct|class|enum|protocol|actor) (\w+)/
+    let types = try Self.sources(in: "Sources/\(library)").flatMap { source in
+      source.matches(of: declaration).map { String($0.1) }
+    }
+
+    #expect(types.count > 30)
+    #expect(Set(types).subtracting(topics).isEmpty)
+  }
+
   @Test func `The table of failure codes marks exactly the retryable codes`() throws {
     let rows = try Self.text("Documentation/formats.md").split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /\| `([a-z_0-9]+)` \| [^|]* \| (yes|) ?\|/)
