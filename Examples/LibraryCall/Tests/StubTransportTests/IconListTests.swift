@@ -1,0 +1,86 @@
+import BatchFetch
+import Testing
+
+@testable import ScrollingTable
+
+/// Tests a view model together with the pipeline, on responses that the test sends.
+@MainActor @Suite(.timeLimit(.minutes(1))) struct IconListTests {
+  private let transport = StubTransport()
+  private let list: IconList
+  private let changes: AsyncStream<Int>
+  private let image = bitmap(width: 96, height: 24)
+
+  init() {
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
+    configuration.downloads.concurrency = 1
+    configuration.downloads.progressInterval = .zero
+    let rows = (0..<8).map { IconRow(name: "App \($0)", icon: "http://icons.example/\($0)") }
+    list = IconList(rows, pipeline: ThumbnailPipeline(configuration, transport: transport))
+    let (changes, change) = AsyncStream.makeStream(of: Int.self)
+    list.rowChanged = { change.yield($0) }
+    self.changes = changes
+  }
+
+  /// Returns when the row has this text.
+  private func wait(for row: Int, toBe text: String) async {
+    var changes = changes.makeAsyncIterator()
+    while list.rows[row].text != text, await changes.next() != nil {}
+  }
+
+  @Test func `An icon is shown when it is loaded`() async throws {
+    list.show(0..<1)
+
+    let transfer = try await transport.next()
+    transfer.respond(.ok, length: image.count)
+    transfer.send(image)
+    transfer.end()
+
+    await wait(for: 0, toBe: "App 0: 48x12 of 96x24, network")
+  }
+
+  @Test func `A row whose icon is missing shows the failure`() async throws {
+    list.show(0..<1)
+
+    let transfer = try await transport.next()
+    transfer.respond(.notFound, length: 0)
+    transfer.end()
+
+    await wait(for: 0, toBe: "App 0: http_404")
+  }
+
+  @Test func `A row shows the progress of its download`() async throws {
+    list.show(0..<1)
+    #expect(list.rows[0].text == "App 0: …")
+
+    let transfer = try await transport.next()
+    transfer.respond(.ok, length: image.count)
+    transfer.send(image.prefix(image.count / 2))
+
+    await wait(for: 0, toBe: "App 0: 50 %")
+  }
+
+  @Test func `The download for a row that scrolls away is canceled`() async throws {
+    list.show(0..<1)
+    let transfer = try await transport.next()
+
+    list.show(6..<7)
+
+    await transfer.isCanceled()
+    #expect(list.rows[0].text == "App 0")
+  }
+
+  @Test func `Rows that become visible are loaded before those near them`() async throws {
+    list.show(2..<4)
+    var urls: [String] = []
+
+    for _ in 1...4 {
+      let transfer = try await transport.next()
+      urls.append(transfer.url)
+      // Row 4 was near the visible rows, and waits behind row 1.
+      list.show(3..<5)
+      transfer.end(FetchFailure(.http(404), "The test has no such icon."))
+    }
+
+    #expect(urls == [2, 3, 4, 1].map { "http://icons.example/\($0)" })
+  }
+}
