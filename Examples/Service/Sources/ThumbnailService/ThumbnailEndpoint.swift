@@ -12,16 +12,13 @@ struct ThumbnailEndpoint: Sendable {
   /// The maximum time for the whole request.
   let timeout: Duration
 
-  func response(to request: Request) async throws -> Response {
+  func response(to request: Request) async throws(ServiceError) -> Response {
     let thumbnailRequest = try thumbnailRequest(request.uri.queryParameters)
-    do {
-      // Canceled when the client disconnects. Hummingbird then reads no further request from the connection.
-      let set = try await request.body.consumeWithCancellationOnInboundClose { _ in
-        try await pipeline.thumbnails(for: thumbnailRequest)
-      }
+    do throws(FetchFailure) {
+      let set = try await pipeline.thumbnails(for: thumbnailRequest)
       return response(set, unless: request.headers[.ifNoneMatch])
-    } catch let failure as FetchFailure {
-      throw ServiceError(failure)
+    } catch {
+      throw ServiceError(error)
     }
   }
 
@@ -37,7 +34,7 @@ struct ThumbnailEndpoint: Sendable {
     return request
   }
 
-  /// Returns the thumbnail, or status 304 if the client has it: if its tag is one of `knownTags`.
+  /// Returns the thumbnail, or status 304 if its tag is one of `knownTags`: the client has it.
   private func response(_ set: ThumbnailSet, unless knownTags: String?) -> Response {
     let thumbnail = set.thumbnails[0]
     let tag = "\"\(set.digest)-\(thumbnail.spec.label)-\(Renderer.version)\""

@@ -22,7 +22,10 @@ import ServiceLifecycle
     let pipeline = ThumbnailPipeline(configuration)
     let endpoint = ThumbnailEndpoint(pipeline: pipeline, timeout: .seconds(timeout))
     let router = Router()
-    router.get("thumbnail") { request, _ in try await endpoint.response(to: request) }
+    router.get("thumbnail") { request, _ in
+      // Cancels the task when the client disconnects. Hummingbird then uses no connection for a second request.
+      try await request.body.consumeWithCancellationOnInboundClose { _ in try await endpoint.response(to: request) }
+    }
     let server = Application(
       router: router, server: .http1(configuration: .init(idleTimeout: .seconds(60))),
       configuration: .init(address: .hostname(port: port)))
