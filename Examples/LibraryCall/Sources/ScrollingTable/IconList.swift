@@ -31,12 +31,11 @@ import BatchFetch
   private func load(_ row: Int, _ priority: Priority) {
     if let token = tokens[row] { return token.setPriority(priority) }
     guard !rows[row].isSettled else { return }
-    var request = ThumbnailRequest(url: rows[row].icon, size: 48)
-    request.priority = priority
-    tokens[row] = pipeline.load(request, on: .main) { progress in
-      MainActor.assumeIsolated { self.show(progress, in: row) }
+    let request = ThumbnailRequest(url: rows[row].icon, size: 48, priority: priority)
+    tokens[row] = pipeline.load(request, isolation: MainActor.shared) { progress in
+      self.show(progress, in: row)
     } completion: { outcome in
-      MainActor.assumeIsolated { self.show(outcome, in: row) }
+      self.show(outcome, in: row)
     }
     set(.loading(nil), row)
   }

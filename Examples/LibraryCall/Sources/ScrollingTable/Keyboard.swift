@@ -1,8 +1,7 @@
 import Foundation
-import Synchronization
 
 /// Delivers each key when it is pressed, or the characters of standard input if it is no terminal.
-final class Keyboard: Sendable {
+struct Keyboard {
   private let settings: termios?
 
   /// - Parameter receive: Receives each key, and nil at the end of the input. Called on another thread.
@@ -11,18 +10,15 @@ final class Keyboard: Sendable {
     self.settings = tcgetattr(STDIN_FILENO, &settings) == 0 ? settings : nil
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
-    FileHandle.standardInput.readabilityHandler = { input in
-      let keys = input.availableData
-      for key in String(decoding: keys, as: UTF8.self) { receive(key) }
-      guard keys.isEmpty else { return }
-      input.readabilityHandler = nil
+    Thread.detachNewThread {
+      var key: UInt8 = 0
+      while read(STDIN_FILENO, &key, 1) == 1 { receive(Character(UnicodeScalar(key))) }
       receive(nil)
     }
   }
 
   /// Restores the settings of the terminal.
   func close() {
-    FileHandle.standardInput.readabilityHandler = nil
     guard var settings else { return }
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }

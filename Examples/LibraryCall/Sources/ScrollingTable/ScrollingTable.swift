@@ -41,7 +41,7 @@ import BatchFetch
       case .endOfKeys: hasEnded = true
       case .rowChanged(let row): screen.draw(row, list)
       }
-      if hasEnded, list.visibleRows.allSatisfy({ list.rows[$0].isSettled }) { return }
+      if hasEnded, list.visibleRows.allSatisfy({ list.rows[$0].isSettled }) { return screen.draw(list) }
     }
   }
 

@@ -28,7 +28,7 @@ import Testing
   /// Returns when the row has this text.
   private func wait(for row: Int, toBe text: String) async {
     var changes = changes.makeAsyncIterator()
-    while list.rows[row].text != text, await changes.next() != nil {}
+    while list.rows[row].text != text, await changes.next() != nil { print(list.rows[row].text) }
   }
 
   @Test func `An icon is shown when it is loaded`() async throws {
