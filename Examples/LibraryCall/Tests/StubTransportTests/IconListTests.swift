@@ -13,7 +13,6 @@ import Testing
 
   init() {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
-    configuration.downloads.concurrency = 1
     configuration.downloads.progressInterval = .zero
     pipeline = ThumbnailPipeline(configuration, transport: transport)
     let rows = (0..<8).map { IconRow(name: "App \($0)", icon: "http://icons.example/\($0)") }
@@ -25,16 +24,22 @@ import Testing
 
   private func url(_ row: Int) -> String { list.rows[row].icon }
 
+  /// Returns the transfer for the icon of a row, as soon as it has begun.
+  private func transfer(for row: Int) async throws -> StubTransfer {
+    for await transfer in transport.transfers where transfer.url == url(row) { return transfer }
+    throw CancellationError()
+  }
+
   /// Returns when the row has this text.
   private func wait(for row: Int, toBe text: String) async {
     var changes = changes.makeAsyncIterator()
-    while list.rows[row].text != text, await changes.next() != nil { print(list.rows[row].text) }
+    while list.rows[row].text != text, await changes.next() != nil {}
   }
 
   @Test func `An icon is shown when it is loaded`() async throws {
     list.show(0..<1)
 
-    let transfer = try await transport.next()
+    let transfer = try await transfer(for: 0)
     transfer.respond(.ok, length: image.count)
     transfer.send(image)
     transfer.end()
@@ -45,7 +50,7 @@ import Testing
   @Test func `A row whose icon is missing shows the failure`() async throws {
     list.show(0..<1)
 
-    let transfer = try await transport.next()
+    let transfer = try await transfer(for: 0)
     transfer.respond(.notFound, length: 0)
     transfer.end()
 
@@ -56,7 +61,7 @@ import Testing
     list.show(0..<1)
     #expect(list.rows[0].text == "App 0: …")
 
-    let transfer = try await transport.next()
+    let transfer = try await transfer(for: 0)
     transfer.respond(.ok, length: image.count)
     transfer.send(image.prefix(image.count / 2))
 
@@ -65,7 +70,7 @@ import Testing
 
   @Test func `The download for a row that scrolls away is canceled`() async throws {
     list.show(0..<1)
-    let transfer = try await transport.next()
+    let transfer = try await transfer(for: 0)
 
     list.show(6..<7)
 
@@ -74,26 +79,23 @@ import Testing
   }
 
   @Test func `The icons of visible rows are loaded before those of the rows near them`() async throws {
-    let events = pipeline.events
-    // Until all downloads wait, none begins.
-    pipeline.suspend()
+    pipeline.downloader.isSuspended = true
     list.show(2..<4)
     list.show(3..<5)
-    var waiting: Set<String> = []
-    for await case .started(let source) in events {
-      waiting.insert(source.description)
-      if waiting.isSuperset(of: (1...6).map(url)) { break }
+    var waiting = Set((1...6).map(url))
+    for await url in transport.preparations {
+      waiting.remove(url)
+      if waiting.isEmpty { break }
     }
-    pipeline.resume()
 
-    var urls: [String] = []
-    for _ in 1...6 {
-      let transfer = try await transport.next()
-      urls.append(transfer.url)
-      transfer.respond(.notFound, length: 0)
-      transfer.end()
+    pipeline.downloader.isSuspended = false
+
+    var begun: [String] = []
+    for await transfer in transport.transfers {
+      begun.append(transfer.url)
+      if begun.count == 6 { break }
     }
-    #expect(Set(urls.prefix(2)) == [url(3), url(4)])
-    #expect(Set(urls) == Set((1...6).map(url)))
+    #expect(Set(begun[..<2]) == [url(3), url(4)])
+    #expect(Set(begun) == Set((1...6).map(url)))
   }
 }
