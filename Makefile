@@ -18,7 +18,7 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-examples test-thread test-address test-cache test-jpeg test-arm test-traits test-readme \
+.PHONY: run test test-examples test-service test-thread test-address test-cache test-jpeg test-arm test-traits test-readme \
   test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz \
   fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint \
   structure build build-traits release install install-files uninstall dist image clean setup
@@ -34,16 +34,35 @@ test: setup
 	$(MAKE) test-examples
 
 EXAMPLES := --package-path Examples/LibraryCall
-## Builds and runs the examples of the libraries.
+SERVICE := --package-path Examples/Service
+## Builds and runs the examples of the libraries, with their tests.
 test-examples: setup
-	$(SWIFT) build $(EXAMPLES)
+	$(SWIFT) build --build-tests $(EXAMPLES)
 	for example in LibraryCall TableOfIcons; do \
 	  python3 Examples/serve.py $(SWIFT) run --skip-build $(EXAMPLES) $$example Examples/apps.plist || exit 1; \
 	done
+	printf 'j   kkk' | python3 Examples/serve.py $(SWIFT) run --skip-build $(EXAMPLES) ScrollingTable Examples/apps.plist
 	python3 -B Examples/packages.py "$$($(SWIFT) build $(EXAMPLES) --show-bin-path)/PackageDownloader"
+	$(SWIFT) test --skip-build $(EXAMPLES)
+	$(SWIFT) build $(SERVICE)
+	python3 -B Examples/service.py "$$($(SWIFT) build $(SERVICE) --show-bin-path)/ThumbnailService"
 
 # Optimizes C in a debug build.
 FAST_C := -Xcc -O1
+
+.build-thread/mutex.so: Tests/Sanitizers/mutex.c
+	mkdir -p $(@D)
+	clang -shared -fPIC -O1 -o $@ $< -ldl
+
+SERVICE_THREAD := $(SERVICE) --sanitize=thread --scratch-path Examples/Service/.build-thread $(FAST_C)
+LOAD_SECONDS := 30
+## Runs the example service under the thread sanitizer, with 200 clients for LOAD_SECONDS. Half of them disconnect at
+## random.
+test-service: setup .build-thread/mutex.so
+	$(SWIFT) build $(SERVICE_THREAD)
+	LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
+	  python3 -B Examples/service.py "$$($(SWIFT) build $(SERVICE_THREAD) --show-bin-path)/ThumbnailService" \
+	  --load $(LOAD_SECONDS)
 
 # The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
 # those of the cache. Parsing and pixels use one thread, and would take most of the time.
@@ -54,9 +73,7 @@ THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configur
 ## out while they wait. The tests of the command run separately, because its processes need CPU time too. As without a
 ## sanitizer, an allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of requests in the
 ## largest tests.
-test-thread: setup
-	mkdir -p .build-thread
-	clang -shared -fPIC -O1 -o .build-thread/mutex.so Tests/Sanitizers/mutex.c -ldl
+test-thread: setup .build-thread/mutex.so
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread $(FAST_C)
 	for tests in $(THREAD_TESTS); do \
 	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
@@ -284,7 +301,7 @@ structure:
 	python3 -B Tests/Structure/run.py
 
 clean:
-	rm -rf .build .build-* Examples/LibraryCall/.build thumbs
+	rm -rf .build .build-* Examples/*/.build* thumbs
 
 setup:
 	@missing=$$(for package in $(PACKAGES); do \

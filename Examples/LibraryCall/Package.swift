@@ -8,11 +8,18 @@ let libraries: [Target.Dependency] = [
 
 let package = Package(
   name: "LibraryCall",
-  dependencies: [.package(name: "thumbs", path: "../..")],
+  dependencies: [
+    .package(name: "thumbs", path: "../.."),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+  ],
   targets: [
     .executableTarget(name: "LibraryCall", dependencies: libraries),
     .executableTarget(name: "TableOfIcons", dependencies: libraries),
+    .executableTarget(name: "ScrollingTable", dependencies: libraries),
     .executableTarget(name: "PackageDownloader", dependencies: libraries),
+    .testTarget(
+      name: "StubTransportTests",
+      dependencies: ["ScrollingTable", .product(name: "HTTPTypes", package: "swift-http-types")] + libraries),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -11,7 +11,7 @@ import Testing
   }
 
   private static func examples() throws -> String {
-    let folders = ["Examples/LibraryCall/Sources", "Examples/LibraryCall/Tests"]
+    let folders = ["Examples/LibraryCall/Sources", "Examples/LibraryCall/Tests", "Examples/Service/Sources"]
     return try folders.flatMap { try sources(in: $0) }.joined(separator: "\n")
   }
 
