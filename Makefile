@@ -18,10 +18,10 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-examples test-service test-thread test-address test-cache test-jpeg test-arm test-traits test-readme \
-  test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install test-packages fuzz \
-  fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint \
-  structure build build-traits release install install-files uninstall dist image clean setup
+.PHONY: run test test-examples test-service test-thread test-address test-cache test-jpeg test-arm test-traits \
+  test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install \
+  test-packages fuzz fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark \
+  docs format lint structure build build-traits release install install-files uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -33,8 +33,9 @@ test: setup
 	$(SERVERS) $(SWIFT) test
 	$(MAKE) test-examples
 
-EXAMPLES := --package-path Examples/LibraryCall
-SERVICE := --package-path Examples/Service
+# Both packages share what they build of the libraries.
+EXAMPLES := --package-path Examples/LibraryCall --scratch-path .build-examples
+SERVICE := --package-path Examples/Service --scratch-path .build-examples
 ## Builds and runs the examples of the libraries, with their tests.
 test-examples: setup
 	$(SWIFT) build --build-tests $(EXAMPLES)
@@ -54,7 +55,7 @@ FAST_C := -Xcc -O1
 	mkdir -p $(@D)
 	clang -shared -fPIC -O1 -o $@ $< -ldl
 
-SERVICE_THREAD := $(SERVICE) --sanitize=thread --scratch-path Examples/Service/.build-thread $(FAST_C)
+SERVICE_THREAD := --package-path Examples/Service --sanitize=thread --scratch-path .build-service $(FAST_C)
 LOAD_SECONDS := 30
 ## Runs the example service under the thread sanitizer, with 200 clients for LOAD_SECONDS. Half of them disconnect at
 ## random.
