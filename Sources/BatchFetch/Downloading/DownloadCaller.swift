@@ -60,14 +60,16 @@ final class DownloadCaller: DownloadSubscriber {
     post(inbox.cancel())
   }
 
-  /// Ends the download for this caller with `timeout_total` after `limit`, if it has no end by then.
+  /// Ends the download for this caller with `timeout_total` after `limit`, if it has no end by then. The caller must be
+  /// in the table: one that joins after its end would keep a download alive.
   func limitTime(to limit: Duration, in context: DownloadContext) {
-    let task = context.after(limit) { [weak self, weak context] in
+    let task = context.after(limit.clamped(to: .waiting)) { [weak self, weak context] in
       guard let self else { return }
       ended(.failure(FetchFailure(pastDeadline: limit)))
       context?.leave(ObjectIdentifier(self))
     }
     timer.withLock { $0 = task }
+    if outcome != nil { task.cancel() }
   }
 
   /// Keeps the request until the dependencies have ended or the caller has its end.

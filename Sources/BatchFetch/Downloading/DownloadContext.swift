@@ -69,7 +69,7 @@ final class DownloadContext: Sendable {
 
   /// Returns the limits of one attempt.
   func limits(of request: DownloadRequest) -> TransferLimits {
-    if request.isRobotsFile { return limits.forRobotsFile }
+    if request.isRobotsFile { return (request.limits?.inRange ?? limits).forRobotsFile }
     return request.limits?.inRange ?? (request.part == nil ? limits : limits.forFiles)
   }
 

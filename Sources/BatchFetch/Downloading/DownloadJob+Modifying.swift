@@ -26,7 +26,7 @@ extension DownloadJob {
 
   private func adopt(
     _ result: Result<RequestAttempt, FetchFailure>, _ turn: DownloadState.Turn,
-    _ completion: @Sendable (FetchFailure?) -> Void
+    _ completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
     let isWaiting = state.withLock { state in
       guard state.machine.isWaiting(in: turn) else { return false }
@@ -34,7 +34,21 @@ extension DownloadJob {
       return true
     }
     guard isWaiting else { return }
-    if case .failure(let failure) = result { completion(failure) } else { completion(nil) }
+    switch result {
+    case .failure(let failure): completion(failure.ofModifier)
+    case .success(let attempt): checkRobots(of: attempt, completion)
+    }
+  }
+
+  /// Checks the rules of the host again if the modifier has changed the URL.
+  private func checkRobots(of attempt: RequestAttempt, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
+    let (request, trail) = state.withLock { ($0.request, $0.trail) }
+    guard let robots = context.robots, let request, let trail, attempt.source != request.source else {
+      return completion(nil)
+    }
+    let limits = context.limits(of: request)
+    robots.check(
+      attempt.source, userAgent: context.userAgent(of: request, to: trail), addresses: limits.addresses, completion)
   }
 }
 
@@ -43,7 +57,7 @@ extension DownloadJob.State {
   fileprivate func unmodified(_ request: DownloadRequest) -> RequestAttempt? {
     guard modified == nil, !machine.isRedirected else { return nil }
     return RequestAttempt(
-      number: machine.attempts + 1, lastFailure: lastResult?.failureCode, source: request.source,
+      number: machine.nextAttempt, lastFailure: lastResult?.failureCode, source: request.source,
       headerFields: request.headerFields)
   }
 
@@ -51,8 +65,16 @@ extension DownloadJob.State {
   fileprivate mutating func modify(_ attempt: RequestAttempt, in context: DownloadContext) {
     modification = nil
     modified = attempt
-    trail = request.map { RedirectTrail(from: attempt.source, limit: context.limits(of: $0).maxRedirects) }
+    trail = request.map {
+      RedirectTrail(from: attempt.source, shownAs: $0.source, limit: context.limits(of: $0).maxRedirects)
+    }
   }
+}
+
+extension FetchFailure {
+  /// The failure of a modifier. What it says about a server concerns another one than that of the request, which must
+  /// not be taken for unreachable, nor its image for missing.
+  fileprivate var ofModifier: FetchFailure { FetchFailure(code, message) }
 }
 
 extension Result<ResponseAssembler.Response, FetchFailure> {

@@ -8,7 +8,8 @@ extension DownloadJob {
     guard let request, let trail else { return }
     let hop = trail.hop
     guard let robots = context.robots, !request.isRobotsFile else { return enter(request, hop, turn) }
-    robots.check(hop, userAgent: context.userAgent(of: request, to: trail)) { [self] failure in
+    let (userAgent, limits) = (context.userAgent(of: request, to: trail), context.limits(of: request))
+    robots.check(hop, userAgent: userAgent, addresses: limits.addresses) { [self] failure in
       if let failure { refuse(failure, in: turn) } else { enter(request, hop, turn) }
     }
   }
@@ -38,7 +39,8 @@ extension DownloadJob {
     switch event {
     case .prepare(let ticket):
       modify(request, turn) { [weak self] failure in
-        if let failure { self?.fail(failure, ticket, turn) } else { self?.prepare(request, hop, ticket, turn) }
+        guard let failure else { return self?.prepare(request, hop, ticket, turn) ?? () }
+        self?.fail(failure, ticket, turn, .abandoned)
       }
     case .start(let ticket): startTransfer(turn, ticket)
     case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
@@ -49,18 +51,22 @@ extension DownloadJob {
     _ request: DownloadRequest, _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
   ) {
     context.prepare(request, to: hop) { [weak self] failure in
-      if let failure { self?.fail(failure, ticket, turn) } else { self?.context.queue.prepared(ticket) }
+      guard let failure else { return self?.context.queue.prepared(ticket) ?? () }
+      self?.fail(failure, ticket, turn, failure.isUnreachable ? .unreachable : .abandoned)
     }
   }
 
   /// Ends an attempt whose preparation failed.
-  private func fail(_ failure: FetchFailure, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn) {
+  private func fail(
+    _ failure: FetchFailure, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn,
+    _ contact: TransferSchedule.Contact
+  ) {
     let attempt = state.withLock { state in
       let attempt = state.machine.attempt(in: turn)
       if attempt != nil { state.ticket = nil }
       return attempt
     }
-    context.queue.end(ticket, failure.isUnreachable ? .unreachable : .abandoned)
+    context.queue.end(ticket, contact)
     if let attempt { attemptEnded(.ended(.failure(failure), kept: attempt.partial)) }
   }
 

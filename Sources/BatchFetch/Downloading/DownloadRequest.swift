@@ -40,9 +40,13 @@ public struct DownloadRequest: Sendable {
   /// Changes the request before each of its attempts. Default nil: none.
   public var modifier: RequestModifier?
   /// The maximum time of the whole download for this caller, from the call on, dependencies and queues included. After
-  /// it, the download fails with `timeout_total`, unless other callers still wait for it. Default nil: none.
+  /// it, the download fails with `timeout_total`; for other callers it goes on. If the request is made only after the
+  /// dependencies have ended, its time begins then. From zero to 20 days; a value outside is clamped. Default nil:
+  /// none.
   public var timeout: Duration?
 
+  /// Identifies the inspection: callers with different ones never share a download. Default nil: the first one counts.
+  var inspectionID: Int?
   /// The file for the body; nil to keep it in memory.
   var part: PartFile?
   /// The target of a redirect that need not be requested, because the caller has a fresh copy; nil for none. The
@@ -73,6 +77,7 @@ public struct DownloadRequest: Sendable {
     let limits: TransferLimits?
     let retry: RetryPolicy?
     let modifier: RequestModifier?
+    let inspectionID: Int?
     let file: FileTarget?
 
     /// Hashes the source only, which nearly always differs: hashing fields costs more than comparing them.
@@ -82,7 +87,8 @@ public struct DownloadRequest: Sendable {
   var key: Key {
     Key(
       source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile,
-      responses: responses, limits: limits, retry: retry, modifier: modifier, file: part?.target)
+      responses: responses, limits: limits, retry: retry, modifier: modifier,
+      inspectionID: inspectionID, file: part?.target)
   }
 
   /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which

@@ -85,6 +85,9 @@ struct DownloadState: Sendable {
   /// The priority that the callers want.
   var priority: Priority { demand.priority }
 
+  /// The number of the attempt that the next transfer belongs to.
+  var nextAttempt: Int { failures + 1 }
+
   /// Returns true while the download waits in this turn.
   func isWaiting(in turn: Turn) -> Bool { phase == .queued && turn == self.turn }
 
@@ -124,7 +127,7 @@ struct DownloadState: Sendable {
   mutating func attempt(in turn: Turn, at now: ContinuousClock.Instant = .now) -> Attempt? {
     guard isWaiting(in: turn) else { return nil }
     phase = .attempting
-    attempts = failures + 1
+    attempts = nextAttempt
     isRedirected = false
     firstAttempt = firstAttempt ?? now
     return Attempt(partial: partial.take())

@@ -52,7 +52,7 @@ extension Downloader {
   ) {
     let (ready, milestones) = request.withoutMilestones()
     caller.enter(context, priority: demand.priority)
-    if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) }
+    defer { if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) } }
     if milestones.isEmpty, dependencies.isEmpty { return context.join(ready, caller, demand: demand) }
     wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) { () throws(FetchFailure) in ready }
   }

@@ -73,7 +73,7 @@ extension Downloader {
     if ready.headerFields[.accept] == nil { ready.headerFields[.accept] = "*/*" }
     let target = context.target(of: ready, file.standardizedFileURL.path(percentEncoded: false), expected)
     caller.enter(context, priority: request.priority)
-    if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) }
+    defer { if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) } }
     let demand = Demand(priority: request.priority)
     // Opening a file may wait for the disk. One is opened at a time, so that downloads begin in the order of the calls.
     wait(caller, for: milestones + dependencies.map(\.finished), demand: demand, on: context.opening) {

@@ -4,6 +4,8 @@ internal import HTTPTypes
 struct RedirectTrail {
   /// The URL of the download.
   let source: SourceURL
+  /// The URL that reports show for the first hop.
+  private let shownSource: SourceURL
   private let limit: Int
   /// The URL of the current request.
   private(set) var hop: SourceURL
@@ -16,9 +18,11 @@ struct RedirectTrail {
 
   /// - Parameters:
   ///   - source: the URL of the download.
+  ///   - shown: the URL that reports show for it, if it is signed. Default nil: the same.
   ///   - limit: the maximum number of redirects to follow.
-  init(from source: SourceURL, limit: Int) {
+  init(from source: SourceURL, shownAs shown: SourceURL? = nil, limit: Int) {
     self.source = source
+    shownSource = shown ?? source
     self.limit = limit
     hop = source
     hops = [source]
@@ -63,7 +67,8 @@ struct RedirectTrail {
     case .http, .https: break
     }
     if next.credentials == nil, next.host == source.host { next.credentials = source.credentials }
-    redirects.append(Redirect(url: hop.description, response: response))
+    let shown = redirects.isEmpty ? shownSource : hop
+    redirects.append(Redirect(url: shown.description, response: response))
     hop = next
     hops.append(next)
   }

@@ -83,7 +83,7 @@ public struct ResponseRules: Hashable, Sendable {
 
   /// Returns true if the body of a response with the status `code` is kept completely, for a request with `fields`.
   func keepsBody(_ code: Int, of fields: HTTPFields) -> Bool {
-    if code == 200 { return true }
+    if code == 200 { return accepts(code, of: fields) }
     return completeBodies == .successful && (200...299).contains(code) && accepts(code, of: fields)
   }
 }

@@ -74,7 +74,7 @@ final class ThumbnailCaller: Sendable {
 
   /// Makes `timeout_total` the end after `limit`, if there is none by then.
   private func limitTime(to limit: Duration) {
-    let timer = context.after(limit) { [weak self] in
+    let timer = context.after(limit.clamped(to: .waiting)) { [weak self] in
       guard let self else { return }
       post(inbox.end(.failure(FetchFailure(pastDeadline: limit, attempts: earlierAttempts))))
       leave()

@@ -33,6 +33,8 @@ final class ThumbnailContext: Sendable {
   let inks: String
   let budget: ByteBudget
   let mode: CacheMode
+  /// The rule for the IP addresses of requests whose options have none.
+  let addresses: AddressPolicy
   let cacheKeyQuery: CacheKeyQuery
   let files: FileAccess
   let content: ContentRules
@@ -71,7 +73,8 @@ final class ThumbnailContext: Sendable {
     self.cache = cache
     // With the option for public addresses only, no image of a private network is wanted, from wherever it comes.
     let allowsPrivate = configuration.remoteCache?.allowsPrivateSources == true
-    sharing = RemoteSharing(allowsPrivateSources: allowsPrivate && downloads.limits.addresses != .publicOnly)
+    addresses = downloads.limits.addresses
+    sharing = RemoteSharing(allowsPrivateSources: allowsPrivate && !addresses.needsAddresses)
     remote = configuration.remoteCache.map { [sharing] in
       RemoteTier(
         $0, sharing, inks: configuration.inks, logger: logger, metrics: downloads.metrics ?? MetricsSystem.factory,
@@ -146,7 +149,13 @@ extension ThumbnailContext {
     let configuration = transport.variant(of: source)
     let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
     let colored = inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
-    return request.options.modifier.map { "modifier \($0.id)\n\(colored)" } ?? colored
+    let modified = request.options.modifier.map { "modifier \($0.id)\n\(colored)" } ?? colored
+    return unusualAddresses(request.options).map { "addresses \($0.cacheText)\n\(modified)" } ?? modified
+  }
+
+  /// Returns the rule for IP addresses of requests with these options; nil if it is that of the pipeline.
+  func unusualAddresses(_ options: RequestOptions) -> AddressPolicy? {
+    options.limits.flatMap { $0.addresses == addresses ? nil : $0.addresses }
   }
 
   /// Returns the source of a request and its key. Throws if the request is invalid.

@@ -56,10 +56,20 @@ extension ThumbnailJob {
       } catch {
         switch material {
         case .downloaded(let download, let digest): return fail(error, download, digest)
-        // The kept original is damaged.
-        case .kept: return download(confirming: nil)
+        case .kept: return failed(error)
         }
       }
+    }
+  }
+
+  /// Handles an error of a kept original: it breaks a limit, or is damaged.
+  private func failed(_ error: ImageError) {
+    if [.tooManyPixels, .tooFewPixels].contains(error.code) {
+      conclude(.failure(FetchFailure(.image(error.code), error.message)))
+    } else if mode == .offline {
+      conclude(.failure(CacheDecision.offlineMiss))
+    } else {
+      download(confirming: nil)
     }
   }
 

@@ -99,6 +99,7 @@ final class ThumbnailJob: Sendable {
     for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
     request.responses = .image
     request.inspection = inspection
+    request.inspectionID = options.maxPixels
     (request.limits, request.retry, request.modifier) = (options.limits, options.retry, options.modifier)
     if let source = image?.source, mode == .normal, source.policy.isTargetFresh(at: context.now()) {
       request.freshTarget = source.finalURL

@@ -40,7 +40,7 @@ public struct ThumbnailRequest: Sendable {
   public var options = RequestOptions()
   /// The maximum time of the whole request, from the call on: milestones, queues, all attempts and mirrors, and
   /// rendering. After it, the request fails with `timeout_total`, and the work goes on only if other callers wait for
-  /// it. Default nil: none.
+  /// it. From zero to 20 days; a value outside is clamped. Default nil: none.
   public var timeout: Duration?
   /// Stands for ``url`` in the key of the cache entry, for a URL whose text changes, such as a signed one. Requests
   /// with the same key are for the same image: they share one download, from the URL of the first, and one cache entry,

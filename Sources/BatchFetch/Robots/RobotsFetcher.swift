@@ -14,15 +14,18 @@ final class RobotsFetcher: Sendable {
   /// Sets the context. Until then, every fetch ends as canceled.
   func connect(to context: DownloadContext) { owner.withLock { $0.context = context } }
 
-  /// Downloads `source` as `userAgent`. `completion` is called exactly once, on any thread.
+  /// Downloads `source` as `userAgent`, from an IP address that the policy allows. `completion` is called exactly once,
+  /// on any thread.
   func fetch(
-    _ source: SourceURL, userAgent: String?,
+    _ source: SourceURL, userAgent: String?, addresses: AddressPolicy,
     _ completion: @escaping @Sendable (Result<Download, FetchFailure>) -> Void
   ) {
     guard let context = owner.withLock({ $0.context }) else { return completion(.failure(.cancelled)) }
     var request = DownloadRequest(source: source, priority: .high)
     request.isRobotsFile = true
     request.responses = .image
+    request.limits = context.limits
+    request.limits?.addresses = addresses
     request.headerFields[.userAgent] = userAgent
     context.join(request, RobotsSubscriber(completion), demand: Demand(priority: .high))
   }

@@ -8,9 +8,12 @@ internal import Synchronization
 final class RobotsGate: Sendable {
   /// Gets nil if the request may be sent, otherwise the reason why it must not be.
   typealias Verdict = @Sendable (FetchFailure?) -> Void
-  /// Fetches a URL as this user agent, and calls the closure once with the outcome, before or after it returns.
+  /// Fetches a URL as this user agent and by this rule for IP addresses, and calls the closure once with the outcome,
+  /// before or after it returns.
   typealias Fetch =
-    @Sendable (SourceURL, _ userAgent: String?, @escaping @Sendable (Result<Download, FetchFailure>) -> Void) -> Void
+    @Sendable (
+      SourceURL, _ userAgent: String?, AddressPolicy, @escaping @Sendable (Result<Download, FetchFailure>) -> Void
+    ) -> Void
 
   private struct Waiter {
     let source: SourceURL
@@ -43,11 +46,14 @@ final class RobotsGate: Sendable {
   ///   - source: The URL to request.
   ///   - userAgent: The `User-Agent` of the request, which contains the name of the crawler; nil for none. See
   ///     ``RobotsFile/productToken(ofUserAgent:)``.
+  ///   - addresses: The rule for the IP addresses of the request, by which the file is fetched as well.
   ///   - verdict: Gets the verdict.
-  func check(_ source: SourceURL, userAgent: String?, _ verdict: @escaping Verdict) {
+  func check(
+    _ source: SourceURL, userAgent: String?, addresses: AddressPolicy = .noLinkLocal, _ verdict: @escaping Verdict
+  ) {
     guard source.scheme != .file, source.pathAndQuery != RobotsFile.path else { return verdict(nil) }
     let token = RobotsFile.productToken(ofUserAgent: userAgent)
-    let key = Table.Key(scheme: source.scheme, host: source.host, productToken: token)
+    let key = Table.Key(scheme: source.scheme, host: source.host, productToken: token, addresses: addresses)
     let (waiter, now) = (Waiter(source: source, verdict: verdict), now())
     switch table.withLock({ $0.query(key, waiter, now: now) }) {
     case .known(let rules): verdict(rules.failure(for: source))
@@ -71,7 +77,7 @@ final class RobotsGate: Sendable {
   private func fetchRules(for key: Table.Key, userAgent: String?) {
     do {
       let url = try SourceURL("\(key.scheme.rawValue)://\(key.host)\(RobotsFile.path)")
-      fetch(url, userAgent) { [self] in finish(key, $0) }
+      fetch(url, userAgent, key.addresses) { [self] in finish(key, $0) }
     } catch {
       finish(key, .failure(error))
     }

@@ -2,11 +2,12 @@
 /// lock and fetches the files. Times are those of one clock.
 struct RobotsTable<Waiter> {
   /// A scheme with a host and its port, which has its own robots.txt (RFC 9309, section 2.3), and a crawler, which has
-  /// its own rules there.
+  /// its own rules there. The file is fetched by a rule for IP addresses.
   struct Key: Hashable, Sendable {
     let scheme: SourceURL.Scheme
     let host: String
     let productToken: String
+    var addresses = AddressPolicy.noLinkLocal
   }
 
   /// The immediate result of a query.

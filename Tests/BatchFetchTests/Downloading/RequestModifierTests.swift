@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Synchronization
 import TestSupport
@@ -85,6 +86,56 @@ import Testing
 
     #expect(failure?.code == code && failure?.attempts == 1)
     #expect(other.body == [1] && transport.paths == ["y"])
+  }
+
+  @Test func `A failure of a modifier does not count as one of the image or its host`() async throws {
+    let transport = ScriptedTransport { _, _ in .response([1]) }
+    let downloader = Downloader(.prompt.with { $0.maxHostFailures = 1 }, transport: transport)
+    var failure = FetchFailure(.connectFailed, "No token.", httpStatus: 404)
+    failure.retryAt = .distantFuture
+    var broken = try request(RequestModifier(id: "token") { [failure] _ in throw failure })
+    broken.retry = RetryPolicy(limit: 0)
+
+    let reported = await downloader.start(broken).outcome.only().failure
+    let other = try await downloader.download(DownloadRequest("y"))
+
+    #expect(reported?.code == .connectFailed && reported?.response == nil && reported?.retryAt == nil)
+    #expect(other.body == [1])
+  }
+
+  @Test func `A signed URL is not in the list of redirects, and a pause does not begin an attempt`() async throws {
+    let transport = ScriptedTransport { request, _ in
+      request.source.lastPathComponent == "y"
+        ? .response([1]) : [.hold, .head(302, [.location: "/y"]), .end]
+    }
+    let attempts = Recorder<Int>()
+    let request = try request(
+      RequestModifier(id: "sign") { attempt in
+        attempts.record(attempt.number)
+        attempt.source = try SourceURL("\(attempt.source)?signature=1")
+      })
+    let (token, outcome) = Downloader(.prompt, transport: transport).start(request)
+    _ = await transport.exchanges.values(count: 1)
+    token.pause()
+    token.resume()
+    await transport.exchanges.values(count: 2)[1].resume()
+
+    let download = try await outcome.only().get()
+    #expect(download.redirects.map(\.url) == ["http://a.test/x"] && download.finalURL == "http://a.test/y")
+    #expect(attempts.values == [1, 1] && download.attempts == 1)
+  }
+
+  @Test func `A path that a modifier has changed must be allowed by robots.txt`() async throws {
+    let transport = ScriptedTransport { request, _ in
+      request.source.lastPathComponent == "robots.txt"
+        ? .response(Array("User-agent: *\nDisallow: /secret".utf8)) : .response([1])
+    }
+    let downloader = Downloader(.prompt.with { $0.robots = .obeyed }, transport: transport)
+    let request = try request(RequestModifier(id: "path") { $0.source = try SourceURL("http://a.test/secret") })
+
+    let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(request) }
+
+    #expect(failure?.code == .blockedRobots && transport.paths == ["robots.txt"])
   }
 
   @Test func `A modifier that hangs fails its own request at the deadline, and no other host waits for it`()

@@ -93,20 +93,66 @@ import Testing
   {
     let transport = ScriptedTransport { _, _ in [.hold] + .response(Self.image) }
     let pipeline = ThumbnailPipeline.prompt(over: transport)
-    let outcomes = Recorder<Bool>()
-    func load(_ change: (inout RequestOptions) -> Void) {
+    let (outcomes, strict) = (Recorder<Bool>(), Recorder<FailureCode?>())
+    func load(_ change: (inout RequestOptions) -> Void, completion: @escaping ThumbnailPipeline.Completion) {
       var request = ThumbnailRequest(url: "http://a.test/x", size: 16)
       change(&request.options)
-      pipeline.load(request) { outcomes.record((try? $0.get()) != nil) }
+      pipeline.load(request, completion: completion)
     }
 
-    load { _ in }
-    load { $0.cacheMode = .refresh }
-    load { $0.maxPixels = 5000 }
-    load { $0.limits = TransferLimits() }
-    await transport.resume(first: 2)
+    load {
+      $0.maxPixels = 10
+    } completion: {
+      strict.record($0.failure?.code)
+    }
+    load { _ in
+    } completion: {
+      outcomes.record($0.failure == nil)
+    }
+    load {
+      $0.cacheMode = .refresh
+    } completion: {
+      outcomes.record($0.failure == nil)
+    }
+    load {
+      $0.limits = TransferLimits()
+    } completion: {
+      outcomes.record($0.failure == nil)
+    }
+    await transport.resume(first: 3)
 
-    #expect(await outcomes.values(count: 4) == [true, true, true, true])
-    #expect(transport.requests.count == 2)
+    #expect(await outcomes.values(count: 3) == [true, true, true])
+    #expect(await strict.values(count: 1) == [.image(.tooManyPixels)])
+    #expect(transport.requests.count == 3)
+  }
+
+  @Test func `A limit of pixels on a kept original fails the request, and sends none`() async throws {
+    let fixture = try fixture()
+    let pipeline = fixture.pipeline(change: { $0.cache.originals = .standard })
+    _ = try await pipeline.thumbnails(for: fixture.request("/a.png"))
+    await pipeline.flush()
+
+    let other = fixture.request("/a.png", size: 8)
+    #expect(await code(other, pipeline) { $0.maxPixels = 10 } == .image(.tooManyPixels))
+    #expect(await code(other, pipeline) { $0.maxPixels = 5000 } == nil)
+    #expect(fixture.server.requests.count == 1)
+  }
+
+  @Test func `An image in the cache is served only by the rule for IP addresses by which it was requested`()
+    async throws
+  {
+    let fixture = try fixture()
+    let pipeline = fixture.pipeline(change: { $0.downloads.limits.addresses = .publicOnly })
+    let request = fixture.request("/a.png")
+    let exception = AddressPolicy.publicOnly(except: [.addresses(try AddressRange("127.0.0.0/8"))])
+    func allow(_ options: inout RequestOptions) {
+      options.limits = TransferLimits()
+      options.limits?.addresses = exception
+    }
+
+    #expect(await code(request, pipeline, allow) == nil)
+    #expect(await code(request, pipeline) { _ in } == .blockedAddress)
+    #expect(await code(request, pipeline, allow) == nil)
+    #expect(fixture.server.requests.count == 1)
   }
 }

@@ -78,6 +78,26 @@ import Testing
     #expect(outcome.values.count == 1)
   }
 
+  @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max) * 18])
+  func `Extreme deadlines end a request at once, or never, and leave nothing running`(timeout: Duration) async throws {
+    let downloader = Downloader(.prompt, transport: transport)
+    var request = try DownloadRequest("x")
+    request.timeout = timeout
+    let (token, outcome) = downloader.start(request)
+    let thumbnails = load("y", within: timeout, .prompt(over: transport))
+    if timeout > .zero {
+      _ = await transport.exchanges.values(count: 2)
+      token.cancel()
+      for exchange in transport.exchanges.values { exchange.resume() }
+      #expect(try await thumbnails.values(count: 1)[0].get().origin == .network)
+    } else {
+      #expect(await thumbnails.values(count: 1)[0].failure?.code == .timeoutTotal)
+    }
+
+    #expect(await outcome.only().failure?.code == (timeout > .zero ? .cancelled : .timeoutTotal))
+    await eventually { downloader.runningCount == 0 }
+  }
+
   @Test func `A download ends at its deadline, also one that waits for its dependencies`() async throws {
     let downloader = Downloader(.prompt.with { $0.clock = clock }, transport: transport)
     var limited = try DownloadRequest("x")

@@ -14,7 +14,7 @@ import Testing
     private let completions = Mutex<[@Sendable (Outcome) -> Void]>([])
 
     var fetch: RobotsGate.Fetch {
-      { url, _, completion in
+      { url, _, _, completion in
         self.completions.withLock { $0.append(completion) }
         self.requests.record(url.requestString)
       }
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `The failure of a fetch has no response and no attempts of the image`() throws {
-    let gate = gate { _, _, completion in
+    let gate = gate { _, _, _, completion in
       completion(.failure(FetchFailure(.timeoutTotal, "Too slow.", httpStatus: 200, attempts: 3)))
     }
     let failures = Recorder<FetchFailure?>()
@@ -124,13 +124,13 @@ import Testing
     var failure = FetchFailure(.hostUnavailable, "Later.")
     failure.retryAt = Date(timeIntervalSince1970: 1_800_000_000)
     let (fetched, failures) = (failure, Recorder<FetchFailure?>())
-    gate { $2(.failure(fetched)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
+    gate { $3(.failure(fetched)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
     #expect(failures.values.first??.retryAt == failure.retryAt)
   }
 
   @Test func `A canceled fetch cancels the URLs that wait`() throws {
     let failures = Recorder<FetchFailure?>()
-    gate { $2(.failure(.cancelled)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
+    gate { $3(.failure(.cancelled)) }.check(try SourceURL("https://a.example/"), userAgent: nil) { failures.record($0) }
     #expect(failures.values == [.cancelled])
   }
 
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test func `Rules are fetched again after one day`() throws {
-    let gate = gate { [server] url, _, completion in
+    let gate = gate { [server] url, _, _, completion in
       server.requests.record(url.description)
       completion(.success(.robots("")))
     }
@@ -172,7 +172,7 @@ import Testing
   @Test func `URLs that arrive while a fetch ends get one verdict each`() async throws {
     let (count, server, verdicts) = (300, server, verdicts)
     let sources = try (0..<count).map { try SourceURL("https://\($0).example/private") }
-    let gate = gate { _, _, completion in
+    let gate = gate { _, _, _, completion in
       server.requests.record("")
       completion(.success(.robots("User-agent: *\nDisallow: /private")))
     }

@@ -37,6 +37,16 @@ struct RemoteObjectTests {
     #expect(codec.thumbnail(in: file, thumbnail.spec, from: Self.digest) == thumbnail)
   }
 
+  @Test(arguments: codecs) func `Pixels are the same after they were written and read`(codec: RemoteObjectCodec) throws
+  {
+    let spec = ThumbnailSpec(width: 16, format: .rgba)
+    let pixels = try #require(try Renderer().render(Self.png, specs: [spec]).thumbnails.first)
+    let object = try #require(codec.object(of: pixels, from: Self.digest))
+
+    #expect(pixels.bytes.count == 16 * 12 * 4)
+    #expect(codec.thumbnail(in: object, spec, from: Self.digest) == pixels)
+  }
+
   @Test(arguments: codecs)
   func `No object with a flipped bit or another length is accepted`(codec: RemoteObjectCodec) throws {
     let source = try #require(codec.object(of: Fixtures.source(1), key: Fixtures.key(1)))

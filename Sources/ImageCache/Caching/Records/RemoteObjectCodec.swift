@@ -84,15 +84,18 @@ public struct RemoteObjectCodec: Sendable {
         record.specText == spec.cacheText
       else { return nil }
       let file = [UInt8](parts.body)
-      guard ThumbnailMark.isPresent(in: file), record.describes(file) else { return nil }
+      guard record.describes(file) else { return nil }
       return Thumbnail(spec: spec, size: record.size, format: record.format, bytes: file)
     }
   }
 }
 
 extension ThumbnailRecord {
-  /// Returns true if the header of `file` declares the size and the format of this record.
+  /// Returns true if `file` has the mark of a thumbnail, and its header declares the size and the format of this
+  /// record. Pixels have neither; their number must be that of the size.
   fileprivate func describes(_ file: [UInt8]) -> Bool {
+    if format == .rgba { return file.count == size.area * 4 }
+    guard ThumbnailMark.isPresent(in: file) else { return false }
     let image = try? ImageFile(prefix: file.span, limits: DecodingLimits(maxPixels: .max))
     guard let header = image?.decoder.header else { return false }
     return header.source.size == size && header.format.rawValue == format.rawValue
