@@ -238,10 +238,11 @@ async def main(program, option=None, seconds="0"):
             else:
                 await check(service, origin, directory)
                 await check_shutdown(service, origin, directory)
-        finally:
-            if service.process.returncode is None:
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
                 service.process.kill()
-                sys.stderr.write((await service.log).decode())
+            sys.stderr.write((await service.log).decode())
+            raise
 
 
 asyncio.run(main(*sys.argv[1:]))
