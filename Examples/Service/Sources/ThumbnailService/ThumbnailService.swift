@@ -31,10 +31,12 @@ import ServiceLifecycle
       configuration: .init(address: .hostname(port: port)))
 
     // A group stops its services in reverse order. The server waits for its requests, so the pipeline ends them first.
-    let services = ServiceGroup(
+    var services = ServiceGroupConfiguration(
       services: [server, PipelineService(pipeline: pipeline)], gracefulShutdownSignals: [.sigterm, .sigint],
       logger: server.logger)
-    try await services.run()
+    // No client may hold up the end for longer.
+    services.maximumGracefulShutdownDuration = .seconds(5)
+    try await ServiceGroup(configuration: services).run()
   }
 
   /// The limits for URLs that anybody may request.
