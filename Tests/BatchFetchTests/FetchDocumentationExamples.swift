@@ -73,6 +73,18 @@ import Testing
     #expect(request.options.cacheMode == .refresh && request.options.retry?.limit == 0)
   }
 
+  @Test func `The values that code of a client gets can be made by its tests`() throws {
+    let digest = BodyDigest(of: [1])
+    let file = DownloadedFile(url: URL(filePath: "/a.bin"), length: 1, digest: digest)
+    var download = Download(response: HTTPResponse(status: .ok), body: [1])
+    #expect(download.length == 1 && download.attempts == 1)
+    download.file = file
+    let progress = DownloadProgress(attempt: 1, received: 1, total: 4)
+    let item = BatchItem(index: 0, element: "a", outcome: .failure(.cancelled), finished: 1)
+
+    #expect(download.file?.resumed == 0 && progress.fraction == 0.25 && item.total == nil)
+  }
+
   @Test func `The nested name of the priority still compiles`() {
     let priorities = ThumbnailRequest.Priority.allCases
 

@@ -10,4 +10,15 @@ public struct BatchItem<Element: Sendable>: Sendable {
   public let finished: Int
   /// The number of elements in the sequence; nil if it is unknown.
   public let total: Int?
+
+  /// Creates an item from its parts, for tests of code that shows it.
+  public init(
+    index: Int, element: Element, outcome: Result<ThumbnailSet, FetchFailure>, finished: Int, total: Int? = nil
+  ) {
+    self.index = index
+    self.element = element
+    self.outcome = outcome
+    self.finished = finished
+    self.total = total
+  }
 }

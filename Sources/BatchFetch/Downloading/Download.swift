@@ -32,6 +32,26 @@ public struct Download: Sendable {
   public var queued: Duration
   /// The time from the first attempt to the end, including pauses between attempts.
   public var elapsed: Duration
+
+  /// Creates a response from its parts, for tests of code that shows or uses it.
+  public init(
+    response: HTTPResponse, body: [UInt8] = [], file: DownloadedFile? = nil, finalURL: String? = nil,
+    redirects: [Redirect] = [], isCacheable: Bool = true, isPrivate: Bool = false, requestedAt: Date = Date(),
+    respondedAt: Date = Date(), attempts: Int = 1, queued: Duration = .zero, elapsed: Duration = .zero
+  ) {
+    self.response = response
+    self.body = body
+    self.file = file
+    self.finalURL = finalURL
+    self.redirects = redirects
+    self.isCacheable = isCacheable
+    self.isPrivate = isPrivate
+    self.requestedAt = requestedAt
+    self.respondedAt = respondedAt
+    self.attempts = attempts
+    self.queued = queued
+    self.elapsed = elapsed
+  }
 }
 
 extension Download {

@@ -145,12 +145,13 @@ final class DownloadJob: Sendable {
   ) -> Result<Download, FetchFailure> {
     let (attempts, first) = state.withLock { ($0.machine.attempts, $0.machine.firstAttempt ?? created) }
     return result.map { response in
-      Download(
+      var download = Download(
         response: response.head.response, body: response.body.bytes, finalURL: response.head.finalURL,
         redirects: response.head.redirects, isCacheable: response.head.isCacheable,
-        isPrivate: response.head.isPrivate, isTargetReused: response.head.isTargetReused,
-        requestedAt: response.requestedAt, respondedAt: response.respondedAt, attempts: attempts,
-        queued: created.duration(to: first), elapsed: first.duration(to: .now))
+        isPrivate: response.head.isPrivate, requestedAt: response.requestedAt, respondedAt: response.respondedAt,
+        attempts: attempts, queued: created.duration(to: first), elapsed: first.duration(to: .now))
+      download.isTargetReused = response.head.isTargetReused
+      return download
     }.mapError { failure in
       var failure = failure
       failure.attempts = attempts

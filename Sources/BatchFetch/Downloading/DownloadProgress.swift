@@ -17,6 +17,13 @@ public struct DownloadProgress: Hashable, Sendable {
   /// The length of the whole body in bytes; nil if the server does not declare it.
   public var total: Int?
 
+  /// Creates progress from its parts, for tests of code that shows it.
+  public init(attempt: Int, received: Int, total: Int?) {
+    self.attempt = attempt
+    self.received = received
+    self.total = total
+  }
+
   /// The fraction received, 0...1; nil if the total is unknown.
   public var fraction: Double? {
     total.map { $0 > 0 ? min(1, Double(received) / Double($0)) : 1 }
