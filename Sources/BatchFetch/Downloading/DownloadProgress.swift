@@ -18,7 +18,7 @@ public struct DownloadProgress: Hashable, Sendable {
   public var total: Int?
 
   /// Creates progress from its parts, for tests of code that shows it.
-  public init(attempt: Int, received: Int, total: Int?) {
+  public init(attempt: Int, received: Int, total: Int? = nil) {
     self.attempt = attempt
     self.received = received
     self.total = total
