@@ -11,9 +11,9 @@ import Testing
     transport.start(TransferRequest(source: try SourceURL("http://\(host):1/")), receiver: receiver)
   }
 
-  @Test func `A transfer does not read the addresses of one that was canceled before it began`() async throws {
+  @Test func `A transfer does not read the IP addresses of one that was canceled before it began`() async throws {
     for round in 1...20 {
-      // libcurl knows the addresses of no such name, so each transfer gets a list of them, which is freed at its end.
+      // libcurl knows no IP addresses of these names, so each transfer gets a list of them, which is freed at its end.
       for number in 1...50 { try start(to: "\(round)-\(number).localhost").cancel() }
       for _ in 1...50 { _ = try start(to: "127.0.0.1") }
 
