@@ -62,7 +62,8 @@ public final class ThumbnailPipeline: Sendable {
   /// The number of images decoded so far. An image that is wanted in several sizes is decoded once.
   public var decodeCount: Int { context.decodeCount.load(ordering: .relaxed) }
 
-  /// The total size of the bodies downloaded so far, in bytes. A body that several callers share counts once.
+  /// The total size of the bodies downloaded so far, in bytes. A body that several callers with the same options share
+  /// counts once.
   public var downloadedBytes: Int { context.downloadedBytes.load(ordering: .relaxed) }
 
   /// Requests thumbnails.
