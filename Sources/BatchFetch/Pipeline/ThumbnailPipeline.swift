@@ -101,8 +101,8 @@ public final class ThumbnailPipeline: Sendable {
   public var isSuspended: Bool { context.budget.isSuspended }
 
   /// Starts no transfer and reads no kept original until ``resume()``: for a caller that cannot take more results now.
-  /// What runs already continues, and thumbnails in the cache are still served. Has no effect if suspended. Pipelines
-  /// that share the downloader wait as well.
+  /// What runs already continues, as does a transfer that starts at this moment, and thumbnails in the cache are still
+  /// served. Has no effect if suspended. Pipelines that share the downloader wait as well.
   public func suspend() { context.budget.suspend() }
 
   /// Ends a suspension, if there is one.
