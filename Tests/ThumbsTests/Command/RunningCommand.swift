@@ -95,6 +95,14 @@ final class RunningCommand: Sendable {
   /// Sends a signal to the command.
   func send(_ signal: Int32) { kill(processID, signal) }
 
+  /// True if the command has not noticed a signal yet (`ShdPnd` of proc(5)).
+  func hasPending(_ signal: Int32) -> Bool {
+    let status = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
+    let mask = line.flatMap { UInt64($0.dropFirst(7).drop { $0 == "\t" }, radix: 16) } ?? 0
+    return mask & 1 << UInt64(signal - 1) != 0
+  }
+
   /// Waits for the command to end, and returns its ending and output.
   func result() async -> CommandResult {
     let ending = await ending.values(count: 1)[0]
