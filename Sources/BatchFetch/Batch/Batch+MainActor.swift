@@ -15,7 +15,7 @@ extension Batch {
   ///     the window is free.
   ///   - completion: called exactly once, after the last call of `each`. Default: nothing.
   ///   - begin: called when the request of an element begins, on a thread of the batch, as in
-  ///     ``start(on:each:completion:begin:)``. Default: nothing.
+  ///     ``start(on:each:progress:completion:begin:)``. Default: nothing.
   /// - Returns: the running batch. It continues if you do not keep this value.
   @discardableResult
   public func start(

@@ -7,8 +7,8 @@ internal import Synchronization
 /// all callers that want the same image.
 ///
 /// Callers at the same time share a download whatever sizes they want. A size that is wanted later needs another one,
-/// unless the cache keeps downloaded files: on disk with ``ThumbnailCache/Configuration/originals``, or in memory with
-/// ``ThumbnailCache/Configuration/memoryOriginalByteLimit``. Both are off by default.
+/// unless the cache keeps downloaded files: on disk with the setting `originals` of the cache, or in memory with
+/// `memoryOriginalByteLimit`. Both are off by default.
 ///
 /// ```swift
 /// let pipeline = ThumbnailPipeline()
@@ -122,7 +122,7 @@ public final class ThumbnailPipeline: Sendable {
     context.remote?.flush(within: limit)
   }
 
-  /// Drops all uploads to the remote cache, those that come later included. A ``flush(uploadingWithin:)`` that waits
+  /// Drops all uploads to the remote cache, those that come later included. A `flush` that waits
   /// for them ends. For a process that must end soon.
   public func dropUploads() { context.remote?.dropUploads() }
 
