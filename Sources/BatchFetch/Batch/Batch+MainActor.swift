@@ -10,9 +10,10 @@ extension Batch {
   /// ```
   ///
   /// - Parameters:
-  ///   - actor: the main actor, on which `each` and `completion` are called, one at a time.
+  ///   - actor: the main actor, on which `each`, `progress` and `completion` are called, one at a time.
   ///   - each: called once for each element, in the order of completion. When it returns, the place of the element in
   ///     the window is free.
+  ///   - progress: called with the elements and bytes so far; see ``BatchProgress/Handler``. Default: nothing.
   ///   - completion: called exactly once, after the last call of `each`. Default: nothing.
   ///   - begin: called when the request of an element begins, on a thread of the batch, as in
   ///     ``start(on:each:progress:completion:begin:)``. Default: nothing.
@@ -20,10 +21,12 @@ extension Batch {
   @discardableResult
   public func start(
     isolation actor: MainActor, each: @escaping @MainActor (Element) -> Void,
+    progress: (@MainActor (BatchProgress) -> Void)? = nil,
     completion: @escaping @MainActor (BatchSummary) -> Void = { _ in },
     begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
   ) -> BatchRun {
     start(
-      on: .main, each: MainHandler.calling(each), completion: MainHandler.calling(completion), begin: begin)
+      on: .main, each: MainHandler.calling(each), progress: MainHandler.calling(ifAny: progress),
+      completion: MainHandler.calling(completion), begin: begin)
   }
 }

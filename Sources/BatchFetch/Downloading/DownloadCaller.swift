@@ -22,8 +22,7 @@ final class DownloadCaller: DownloadSubscriber {
   private let deferred = Mutex<DeferredRequest?>(nil)
   private let settled = Mutex<Result<Download, FetchFailure>?>(nil)
   private let priority = Mutex(CallerPriority())
-  /// Ends the caller at its deadline.
-  private let timer = Mutex<Task<Void, Never>?>(nil)
+  private let deadline = Deadline()
   /// Weak, because the context keeps its callers. Set once, before the caller has a token.
   private let context = Mutex(WeakContext())
 
@@ -60,16 +59,14 @@ final class DownloadCaller: DownloadSubscriber {
     post(inbox.cancel())
   }
 
-  /// Ends the download for this caller with `timeout_total` after `limit`, if it has no end by then. The caller must be
-  /// in the table: one that joins after its end would keep a download alive.
+  /// Ends the download for this caller with `timeout_total` after `limit`, unless it has ended by then. The caller must
+  /// be in the table: one that joins after its end would keep a download alive.
   func limitTime(to limit: Duration, in context: DownloadContext) {
-    let task = context.after(limit.clamped(to: .waiting)) { [weak self, weak context] in
+    deadline.set(to: limit, after: context.after) { [weak self, weak context] in
       guard let self else { return }
       ended(.failure(FetchFailure(pastDeadline: limit)))
       context?.leave(ObjectIdentifier(self))
     }
-    timer.withLock { $0 = task }
-    if outcome != nil { task.cancel() }
   }
 
   /// Keeps the request until the dependencies have ended or the caller has its end.
@@ -89,7 +86,7 @@ final class DownloadCaller: DownloadSubscriber {
     queue.async { [self] in
       let isOver = inbox.deliver { result in settled.withLock { $0 = result } }
       guard isOver else { return }
-      timer.withLock { $0.take() }?.cancel()
+      deadline.cancel()
       group.leave()
     }
   }

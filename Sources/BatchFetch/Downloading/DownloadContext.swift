@@ -69,8 +69,10 @@ final class DownloadContext: Sendable {
 
   /// Returns the limits of one attempt.
   func limits(of request: DownloadRequest) -> TransferLimits {
-    if request.isRobotsFile { return (request.limits?.inRange ?? limits).forRobotsFile }
-    return request.limits?.inRange ?? (request.part == nil ? limits : limits.forFiles)
+    let usual = request.isRobotsFile ? limits.forRobotsFile : request.part == nil ? limits : limits.forFiles
+    var chosen = request.limits?.inRange ?? usual
+    chosen.addresses = request.addresses ?? limits.addresses
+    return chosen
   }
 
   /// Returns the file at `path` that `request` is downloaded to.

@@ -3,8 +3,8 @@ internal import Synchronization
 
 // The modifier of a request, which changes each attempt before its transfer.
 extension DownloadJob {
-  /// Lets the modifier of the request change this attempt, unless it has done so or there is none. `completion` is not
-  /// called after the download has given up this turn.
+  /// Calls the modifier of the request, if it has one that has not changed this attempt yet. `completion` is called
+  /// when the attempt is ready for its transfer, but not after the download has given up this turn.
   func modify(
     _ request: DownloadRequest, _ turn: DownloadState.Turn, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
@@ -42,7 +42,7 @@ extension DownloadJob {
 
   /// Checks the rules of the host again if the modifier has changed the URL.
   private func checkRobots(of attempt: RequestAttempt, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
-    let (request, trail) = state.withLock { ($0.request, $0.trail) }
+    let (request, trail) = state.withLock { ($0.sentRequest, $0.trail) }
     guard let robots = context.robots, let request, let trail, attempt.source != request.source else {
       return completion(nil)
     }
@@ -53,6 +53,13 @@ extension DownloadJob {
 }
 
 extension DownloadJob.State {
+  /// The request with the header fields that the current attempt sends. Its URL is in the trail.
+  var sentRequest: DownloadRequest? {
+    guard var sent = request, let modified else { return request }
+    sent.headerFields = modified.headerFields
+    return sent
+  }
+
   /// The next attempt, for the modifier of `request`; nil if it is modified already, or only follows a redirect.
   fileprivate func unmodified(_ request: DownloadRequest) -> RequestAttempt? {
     guard modified == nil, !machine.isRedirected else { return nil }

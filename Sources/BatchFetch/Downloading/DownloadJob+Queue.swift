@@ -39,8 +39,8 @@ extension DownloadJob {
     switch event {
     case .prepare(let ticket):
       modify(request, turn) { [weak self] failure in
-        guard let failure else { return self?.prepare(request, hop, ticket, turn) ?? () }
-        self?.fail(failure, ticket, turn, .abandoned)
+        guard let self else { return }
+        if let failure { fail(failure, ticket, turn, .abandoned) } else { prepare(request, hop, ticket, turn) }
       }
     case .start(let ticket): startTransfer(turn, ticket)
     case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
@@ -51,8 +51,9 @@ extension DownloadJob {
     _ request: DownloadRequest, _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
   ) {
     context.prepare(request, to: hop) { [weak self] failure in
-      guard let failure else { return self?.context.queue.prepared(ticket) ?? () }
-      self?.fail(failure, ticket, turn, failure.isUnreachable ? .unreachable : .abandoned)
+      guard let self else { return }
+      guard let failure else { return context.queue.prepared(ticket) }
+      fail(failure, ticket, turn, failure.isUnreachable ? .unreachable : .abandoned)
     }
   }
 

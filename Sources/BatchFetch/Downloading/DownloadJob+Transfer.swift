@@ -40,7 +40,7 @@ extension DownloadJob: TransferReceiver {
         head.isPrivate = head.isPrivate || trail.isPrivate
       }
       try state.assembler?.receive(head: head, at: respondedAt)
-      guard let robots = context.robots, let request = state.request, let trail = state.trail else { return }
+      guard let robots = context.robots, let request = state.sentRequest, let trail = state.trail else { return }
       if request.isRobotsFile { return }
       try robots.check(head.response, userAgent: context.userAgent(of: request, to: trail))
     }
@@ -87,8 +87,11 @@ extension DownloadJob: TransferReceiver {
         result = .failure(error.after(response.head))
       }
     }
-    state.withLock { $0.record(result) }
-    end(.init(result, kept: request?.isResumable == true ? kept : nil), result)
+    let isResumable = state.withLock { state in
+      state.record(result)
+      return state.sentRequest?.isResumable == true
+    }
+    end(.init(result, kept: isResumable ? kept : nil), result)
   }
 
   /// Follows a redirect, as soon as the state has decided to go on. Returns the redirects with this one.
@@ -126,7 +129,7 @@ extension DownloadJob.State {
   fileprivate mutating func start(
     _ turn: DownloadState.Turn, requestedAt: Date, in context: DownloadContext
   ) -> Start? {
-    guard let request, let trail, let attempt = machine.attempt(in: turn) else { return nil }
+    guard let request = sentRequest, let trail, let attempt = machine.attempt(in: turn) else { return nil }
     let partial = attempt.partial ?? request.part?.takeEarlier()
     if attempt.partial == nil, let partial { request.part?.noteResumed(partial.body.count) }
     writer = request.part?.makeWriter()
@@ -136,9 +139,7 @@ extension DownloadJob.State {
       requestedAt: requestedAt)
     inspections = InspectionPace()
     started = .now
-    var changed = request
-    if let modified { changed.headerFields = modified.headerFields }
-    return Start(request: changed, trail: trail, partial: partial, elapsed: elapsed)
+    return Start(request: request, trail: trail, partial: partial, elapsed: elapsed)
   }
 
   /// Keeps the result of an attempt, unless a pause has interrupted it.

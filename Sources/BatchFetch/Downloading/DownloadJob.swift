@@ -131,9 +131,10 @@ final class DownloadJob: Sendable {
   private func download(
     _ result: Result<ResponseAssembler.Response, FetchFailure>, of request: DownloadRequest
   ) -> Result<Download, FetchFailure> {
-    download(result).flatMap { download in
+    let fields = state.withLock { $0.sentRequest?.headerFields } ?? request.headerFields
+    return download(result).flatMap { download in
       let status = download.response.status.code
-      if download.isTargetReused || request.responses.accepts(status, of: request.headerFields) {
+      if download.isTargetReused || request.responses.accepts(status, of: fields) {
         return .success(download)
       }
       return .failure(FetchFailure(statusOf: download, now: context.now()))

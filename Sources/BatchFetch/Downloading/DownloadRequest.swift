@@ -32,9 +32,11 @@ public struct DownloadRequest: Sendable {
   /// code. A download into a file needs a 200, and only ``ResponseRules/maxErrorBytes`` counts.
   public var responses = ResponseRules()
 
-  /// The deadlines and limits of one attempt. Default nil: those of the downloader, without a limit of length and total
-  /// time for a download into a file.
+  /// The deadlines and limits of one attempt, except the rule for IP addresses: other limits must not lift it by
+  /// chance. Default nil: those of the downloader, without a limit of length and total time for a download into a file.
   public var limits: TransferLimits?
+  /// The rule for IP addresses. Default nil: that of the downloader.
+  public var addresses: AddressPolicy?
   /// The policy for retries. Default nil: that of the downloader.
   public var retry: RetryPolicy?
   /// Changes the request before each of its attempts. Default nil: none.
@@ -75,6 +77,7 @@ public struct DownloadRequest: Sendable {
     let isRobotsFile: Bool
     let responses: ResponseRules
     let limits: TransferLimits?
+    let addresses: AddressPolicy?
     let retry: RetryPolicy?
     let modifier: RequestModifier?
     let inspectionID: Int?
@@ -87,7 +90,7 @@ public struct DownloadRequest: Sendable {
   var key: Key {
     Key(
       source: source, headerFields: headerFields, freshTarget: freshTarget, isRobotsFile: isRobotsFile,
-      responses: responses, limits: limits, retry: retry, modifier: modifier,
+      responses: responses, limits: limits, addresses: addresses, retry: retry, modifier: modifier,
       inspectionID: inspectionID, file: part?.target)
   }
 

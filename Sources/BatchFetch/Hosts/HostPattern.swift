@@ -69,7 +69,31 @@ extension HostPattern: CustomStringConvertible {
   private static func written(_ name: String) -> String { name.contains(":") ? "[\(name)]" : name }
 }
 
+extension HostPattern {
+  /// Returns true if the pattern applies to `host`, which has the form of ``SourceURL/host``.
+  func matches(_ host: String) -> Bool { HostParts(of: host).scopes.contains(scope) }
+
+  /// Returns true if the pattern is `host` itself, and no group of hosts.
+  func names(_ host: String) -> Bool {
+    switch scope {
+    case .all, .subdomains: false
+    case .host, .port: matches(host)
+    }
+  }
+}
+
 extension HostParts {
+  /// The scope of every pattern that applies to the host, the most specific one first.
+  var scopes: [HostPattern.Scope] {
+    var scopes = [HostPattern.Scope.port(unusualPort, host: name), .host(name)]
+    var rest = name[...]
+    while let dot = rest.firstIndex(of: ".") {
+      rest = rest[rest.index(after: dot)...]
+      scopes.append(.subdomains(of: String(rest)))
+    }
+    return scopes + [.all]
+  }
+
   /// The port; nil for the default port. Since the scheme is unknown here, 80 and 443 both count as the default.
-  var unusualPort: UInt16? { port == 80 || port == 443 ? nil : port }
+  fileprivate var unusualPort: UInt16? { port == 80 || port == 443 ? nil : port }
 }

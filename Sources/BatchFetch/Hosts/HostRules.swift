@@ -31,20 +31,9 @@ public struct HostRules: Hashable, Sendable {
   public func rule(for host: String) -> HostRule {
     var rule = HostRule()
     guard !rules.isEmpty else { return rule }
-    for scope in Self.scopes(matching: HostParts(of: host)).reversed() {
+    for scope in HostParts(of: host).scopes.reversed() {
       if let other = rules[scope] { rule.merge(other) }
     }
     return rule
-  }
-
-  /// Returns the scope of every pattern that may match `host`, the most specific one first.
-  private static func scopes(matching host: HostParts) -> [HostPattern.Scope] {
-    var scopes = [HostPattern.Scope.port(host.unusualPort, host: host.name), .host(host.name)]
-    var rest = host.name[...]
-    while let dot = rest.firstIndex(of: ".") {
-      rest = rest[rest.index(after: dot)...]
-      scopes.append(.subdomains(of: String(rest)))
-    }
-    return scopes + [.all]
   }
 }

@@ -32,7 +32,7 @@ public struct ContentRules: Hashable, Sendable {
       try image.size.check(minPixels: minPixels)
       return nil
     } catch {
-      return FetchFailure(.image(error.code), error.message)
+      return FetchFailure(error)
     }
   }
 }

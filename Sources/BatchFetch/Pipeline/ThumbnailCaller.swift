@@ -10,8 +10,6 @@ final class ThumbnailCaller: Sendable {
     var tried = 0
     /// The failures of those that were tried.
     var failures: [FetchFailure] = []
-    /// Ends the request at its deadline.
-    var timer: Task<Void, Never>?
   }
 
   /// The place where the closures are called.
@@ -32,6 +30,7 @@ final class ThumbnailCaller: Sendable {
   /// The number of calls to `cancelAll()` before this caller was created.
   let epoch: Int
   private let state: Mutex<State>
+  private let deadline = Deadline()
 
   init(
     _ request: ThumbnailRequest, in context: ThumbnailContext, on place: Place,
@@ -51,8 +50,8 @@ final class ThumbnailCaller: Sendable {
 
   /// Begins when `milestones` are reached; at once if `milestones` is empty.
   func start(after milestones: [Milestone]) {
-    if let timeout = request.timeout { limitTime(to: timeout) }
     guard !slot.isCancelled else { return }
+    if let timeout = request.timeout { limitTime(to: timeout) }
     guard !milestones.isEmpty else { return tryNextURL() }
     wait(for: milestones)
     guard context.addWaiting(self) else { return cancel() }
@@ -72,14 +71,13 @@ final class ThumbnailCaller: Sendable {
     leave()
   }
 
-  /// Makes `timeout_total` the end after `limit`, if there is none by then.
+  /// Ends the request with `timeout_total` after `limit`, unless it has ended by then.
   private func limitTime(to limit: Duration) {
-    let timer = context.after(limit.clamped(to: .waiting)) { [weak self] in
+    deadline.set(to: limit, after: context.after) { [weak self] in
       guard let self else { return }
       post(inbox.end(.failure(FetchFailure(pastDeadline: limit, attempts: earlierAttempts))))
       leave()
     }
-    state.withLock { $0.timer = timer }
   }
 
   /// Gives up the place of a caller that has its end.
@@ -179,7 +177,7 @@ final class ThumbnailCaller: Sendable {
 
   private func deliver() {
     guard inbox.deliver() else { return }
-    state.withLock { $0.timer.take() }?.cancel()
+    deadline.cancel()
     context.group.leave()
   }
 }

@@ -31,7 +31,7 @@ extension ThumbnailContext {
       // table, but A sees that the epoch has changed.
       guard caller.epoch == epoch.load(ordering: .relaxed) else { return nil }
       return state.jobs.join(key, caller, id: CallerID(caller), demand: demand) {
-        ThumbnailJob(request, of: source, key: key, id: $0, in: self)
+        ThumbnailJob(request, of: source, identity: key, id: $0, in: self)
       }
     }
     guard let joined else { return caller.ended(.failure(.cancelled)) }

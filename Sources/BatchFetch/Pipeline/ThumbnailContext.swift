@@ -142,20 +142,24 @@ extension HTTPFields {
 // Decisions without a job: the validity of a request, its key, and an outcome that is in memory.
 extension ThumbnailContext {
   /// Returns everything besides the URL that decides which bytes are received, and which colors they stand for. The
-  /// first words of the lines of the transport and the inks have no colon, so that they are never taken for header
-  /// fields.
+  /// first words of the lines of the transport, the inks, the modifier and the rule for IP addresses have no colon, so
+  /// that they are never taken for header fields.
   func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
     let fields = request.variant(of: source, unusualFields: unusualFields(source.host))
     let configuration = transport.variant(of: source)
     let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
     let colored = inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
-    let modified = request.options.modifier.map { "modifier \($0.id)\n\(colored)" } ?? colored
-    return unusualAddresses(request.options).map { "addresses \($0.cacheText)\n\(modified)" } ?? modified
+    let modified = request.options.modifier.map { "modifier \(Self.line(for: $0.id))\n\(colored)" } ?? colored
+    return unusualAddresses(request.options).map { "addresses \(Self.line(for: $0.cacheText))\n\(modified)" }
+      ?? modified
   }
+
+  /// Returns a line that stands for a text of the program, which may have several lines itself.
+  private static func line(for text: String) -> String { BodyDigest(of: Array(text.utf8)).description }
 
   /// Returns the rule for IP addresses of requests with these options; nil if it is that of the pipeline.
   func unusualAddresses(_ options: RequestOptions) -> AddressPolicy? {
-    options.limits.flatMap { $0.addresses == addresses ? nil : $0.addresses }
+    options.addresses == addresses ? nil : options.addresses
   }
 
   /// Returns the source of a request and its key. Throws if the request is invalid.
@@ -212,7 +216,7 @@ extension Renderer {
     do throws(ImageError) {
       try check(specs)
     } catch {
-      throw FetchFailure(.image(error.code), error.message)
+      throw FetchFailure(error)
     }
   }
 }

@@ -8,7 +8,7 @@ extension ThumbnailJob {
     for job in jobs { job.slot.end() }
     let wanted = jobs.compactMap { job in context.demand(of: job).map { (job: job, demand: $0) } }
     let lookups = wanted.map { job, demand in
-      CacheLookup(key: job.key, url: job.url, specs: demand.specs)
+      CacheLookup(key: job.key, url: job.identity.url, specs: demand.specs)
     }
     for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
   }

@@ -14,7 +14,7 @@ extension ThumbnailJob {
   }
 
   func fail(_ error: ImageError, _ download: Download, _ digest: BodyDigest) {
-    var failure = FetchFailure(.image(error.code), error.message, attempts: download.attempts)
+    var failure = FetchFailure(error, attempts: download.attempts)
     failure.head = download.head
     fail(failure, error.code.isFinal ? digest : nil)
   }
@@ -43,7 +43,7 @@ extension ThumbnailJob {
       mayBeShared: context.sharing.allows(head, from: source), requestedAt: now, respondedAt: now)
     guard let policy else { return }
     let stored = StoredSource(
-      url: url, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
+      url: identity.url, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
       content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
     context.cache.store(stored, thumbnails: [], for: key)
     // Other machines may have other rules.

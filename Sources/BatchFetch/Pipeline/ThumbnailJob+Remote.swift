@@ -23,7 +23,7 @@ extension ThumbnailJob {
     guard let remote = context.remote, mode != .offline, isForEveryone else {
       return download(confirming: local.image)
     }
-    let query = RemoteQuery(key: key, url: url, specs: specs, local: local)
+    let query = RemoteQuery(key: key, url: identity.url, specs: specs, local: local)
     slot.run { demand in
       remote.lookUp(query, demand.priority) { [context] in
         context.runningCount
@@ -93,7 +93,7 @@ extension ThumbnailJob {
   /// URL that the key leaves out, no separate rule for IP addresses, no header fields that may be secret, and is sent
   /// to a server that is the same for every machine, and trusted in the same way.
   private var isForEveryone: Bool {
-    guard !hasChosenKey, options.modifier == nil, context.unusualAddresses(options) == nil else { return false }
+    guard !identity.isChosen, options.modifier == nil, context.unusualAddresses(options) == nil else { return false }
     guard context.sharing.allows(source), context.transport.variant(of: source).isEmpty else { return false }
     return (headerFields + context.usualFields(source.host)).allSatisfy { Self.sharedFields.contains($0.name) }
   }

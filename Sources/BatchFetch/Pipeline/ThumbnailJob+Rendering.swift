@@ -65,7 +65,7 @@ extension ThumbnailJob {
   /// Handles an error of a kept original: it breaks a limit, or is damaged.
   private func failed(_ error: ImageError) {
     if [.tooManyPixels, .tooFewPixels].contains(error.code) {
-      conclude(.failure(FetchFailure(.image(error.code), error.message)))
+      conclude(.failure(FetchFailure(error)))
     } else if mode == .offline {
       conclude(.failure(CacheDecision.offlineMiss))
     } else {
@@ -105,7 +105,7 @@ extension ThumbnailJob {
 
   private func storedSource(_ image: SourceImage, _ download: Download, _ digest: BodyDigest) -> StoredSource {
     StoredSource(
-      url: url, finalURL: download.finalURL, status: download.response.status.code,
+      url: identity.url, finalURL: download.finalURL, status: download.response.status.code,
       policy: .ofAny(
         response: download.response, redirects: download.redirects.map(\.response),
         mayBeStored: download.isCacheable, mayBeShared: context.sharing.allows(download.head, from: source),

@@ -19,13 +19,7 @@ final class ThumbnailJob: Sendable {
   }
 
   let source: SourceURL
-  /// The key of the cache entry.
-  let key: SourceKey
-  /// The URL in the cache entry, or what stands for it.
-  let url: String
-  /// True if the caller or the pipeline has chosen what stands for the URL.
-  let hasChosenKey: Bool
-  let options: RequestOptions
+  let identity: JobKey
   let id: ThumbnailContext.Table.JobID
   let created = ContinuousClock.now
   let context: ThumbnailContext
@@ -36,14 +30,11 @@ final class ThumbnailJob: Sendable {
   private let state = Mutex(State())
 
   init(
-    _ request: ThumbnailRequest, of source: SourceURL, key: JobKey, id: ThumbnailContext.Table.JobID,
+    _ request: ThumbnailRequest, of source: SourceURL, identity: JobKey, id: ThumbnailContext.Table.JobID,
     in context: ThumbnailContext
   ) {
     self.source = source
-    self.key = key.source
-    url = key.url
-    hasChosenKey = key.isChosen
-    options = key.options
+    self.identity = identity
     self.id = id
     self.context = context
     headerFields = request.headerFields
@@ -100,12 +91,18 @@ final class ThumbnailJob: Sendable {
     request.responses = .image
     request.inspection = inspection
     request.inspectionID = options.maxPixels
-    (request.limits, request.retry, request.modifier) = (options.limits, options.retry, options.modifier)
+    (request.limits, request.addresses) = (options.limits, options.addresses)
+    (request.retry, request.modifier) = (options.retry, options.modifier)
     if let source = image?.source, mode == .normal, source.policy.isTargetFresh(at: context.now()) {
       request.freshTarget = source.finalURL
     }
     waitForDownload(request)
   }
+
+  /// The key of the cache entry.
+  var key: SourceKey { identity.source }
+
+  var options: RequestOptions { identity.options }
 
   /// Decides when cached entries are served.
   var mode: CacheMode { options.cacheMode ?? context.mode }
@@ -116,7 +113,7 @@ final class ThumbnailJob: Sendable {
       do throws(ImageError) {
         return try renderer.judge(prefix: bytes.span) != nil
       } catch {
-        throw FetchFailure(.image(error.code), error.message)
+        throw FetchFailure(error)
       }
     }
   }

@@ -101,8 +101,8 @@ public final class ThumbnailPipeline: Sendable {
   public var isSuspended: Bool { context.budget.isSuspended }
 
   /// Starts no transfer and reads no kept original until ``resume()``: for a caller that cannot take more results now.
-  /// What runs already continues, as does a transfer that starts at this moment, and thumbnails in the cache are still
-  /// served. Has no effect if suspended. Pipelines that share the downloader wait as well.
+  /// Running transfers continue, and one that is about to start may still start. Thumbnails in the cache are served as
+  /// before. Has no effect if suspended. Pipelines that share the downloader wait as well.
   public func suspend() { context.budget.suspend() }
 
   /// Ends a suspension, if there is one.
@@ -122,8 +122,8 @@ public final class ThumbnailPipeline: Sendable {
     context.remote?.flush(within: limit)
   }
 
-  /// Drops all uploads to the remote cache, those that come later included. A `flush` that waits
-  /// for them ends. For a process that must end soon.
+  /// Drops all uploads to the remote cache, those that come later included. A `flush` that waits for them ends. For a
+  /// process that must end soon.
   public func dropUploads() { context.remote?.dropUploads() }
 
   /// Records the hits and misses so far in the cache directory, for `thumbs cache stats`. Call it once, before the

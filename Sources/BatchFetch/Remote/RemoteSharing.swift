@@ -53,5 +53,5 @@ extension SourceURL {
 
 extension IPAddress {
   /// True if the address is on the public Internet.
-  var isPublic: Bool { AddressPolicy.publicOnly.refusal(of: self) == nil }
+  var isPublic: Bool { AddressPolicy.publicOnly.refusal(of: self, for: description) == nil }
 }

@@ -24,8 +24,7 @@ final class RobotsFetcher: Sendable {
     var request = DownloadRequest(source: source, priority: .high)
     request.isRobotsFile = true
     request.responses = .image
-    request.limits = context.limits
-    request.limits?.addresses = addresses
+    request.addresses = addresses
     request.headerFields[.userAgent] = userAgent
     context.join(request, RobotsSubscriber(completion), demand: Demand(priority: .high))
   }

@@ -49,7 +49,7 @@ final class RobotsGate: Sendable {
   ///   - addresses: The rule for the IP addresses of the request, by which the file is fetched as well.
   ///   - verdict: Gets the verdict.
   func check(
-    _ source: SourceURL, userAgent: String?, addresses: AddressPolicy = .noLinkLocal, _ verdict: @escaping Verdict
+    _ source: SourceURL, userAgent: String?, addresses: AddressPolicy, _ verdict: @escaping Verdict
   ) {
     guard source.scheme != .file, source.pathAndQuery != RobotsFile.path else { return verdict(nil) }
     let token = RobotsFile.productToken(ofUserAgent: userAgent)

@@ -7,7 +7,7 @@ struct RobotsTable<Waiter> {
     let scheme: SourceURL.Scheme
     let host: String
     let productToken: String
-    var addresses = AddressPolicy.noLinkLocal
+    let addresses: AddressPolicy
   }
 
   /// The immediate result of a query.

@@ -13,7 +13,7 @@ public enum AddressException: Hashable, Sendable {
   /// Returns true if the exception allows connections to `address`, an ordinary one.
   func allows(_ address: IPAddress, host: String) -> Bool {
     switch self {
-    case .host(let pattern): pattern.matches(HostParts(of: host))
+    case .host(let pattern): pattern.matches(host)
     case .addresses(let range): range.contains(address)
     }
   }
@@ -33,26 +33,6 @@ public enum AddressException: Hashable, Sendable {
 
   /// Returns true if the exception is for this host, or a group of hosts that it belongs to.
   func matches(_ host: String) -> Bool {
-    if case .host(let pattern) = self { pattern.matches(HostParts(of: host)) } else { false }
-  }
-}
-
-extension HostPattern {
-  /// Returns true if the pattern applies to `host`.
-  func matches(_ host: HostParts) -> Bool {
-    switch scope {
-    case .all: true
-    case .subdomains(let domain): host.name.hasSuffix("." + domain)
-    case .host(let name): host.name == name
-    case .port(let port, let name): host.name == name && host.unusualPort == port
-    }
-  }
-
-  /// Returns true if the pattern is `host` itself, and no group of hosts.
-  fileprivate func names(_ host: String) -> Bool {
-    switch scope {
-    case .all, .subdomains: false
-    case .host, .port: matches(HostParts(of: host))
-    }
+    if case .host(let pattern) = self { pattern.matches(host) } else { false }
   }
 }

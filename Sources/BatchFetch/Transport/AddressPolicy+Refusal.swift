@@ -2,7 +2,7 @@ extension AddressPolicy {
   /// Returns the reason why connections to `address` are refused; nil if they are allowed.
   ///
   /// - Parameter host: The host of the URL, in the form of ``SourceURL/host``.
-  func refusal(of address: IPAddress, for host: String = "") -> String? {
+  func refusal(of address: IPAddress, for host: String) -> String? {
     let readings = address.readings
     for reading in readings {
       guard let refused = SpecialAddresses.alwaysRefused.first(where: { $0.range.contains(reading) }) else { continue }
@@ -22,7 +22,7 @@ extension AddressPolicy {
   /// machine does not see the address.
   ///
   /// - Parameter host: The host of the URL, in the form of ``SourceURL/host``.
-  func refusal(ofName name: String, for host: String = "") -> String? {
+  func refusal(ofName name: String, for host: String) -> String? {
     guard SpecialAddresses.metadataNames.contains(name.lowercased()) else { return nil }
     return exceptions.contains { $0.names(host) } ? nil : "a metadata service"
   }

@@ -92,7 +92,7 @@ struct CurlTransferTable {
 
   private mutating func recycle(_ handle: UnsafeMutableRawPointer) {
     guard idleHandles.count < Self.idleLimit else { return curl_easy_cleanup(handle) }
-    // A transfer that ended before libcurl read its addresses leaves a pointer to them in the handle, which a reset
+    // A transfer that ended before libcurl read its IP addresses leaves a pointer to them in the handle, which a reset
     // keeps (7.88). The next transfer would read the list after it was freed.
     ccurl_set_list(handle, CURLOPT_RESOLVE, nil)
     curl_easy_reset(handle)

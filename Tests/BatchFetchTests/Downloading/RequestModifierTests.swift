@@ -8,6 +8,9 @@ import Testing
 
 /// Requests that a closure of the caller changes before each attempt.
 @Suite(.timeLimit(.minutes(10))) struct RequestModifierTests {
+  /// A clock that stands still, for modifiers that never end by themselves.
+  private let never = ManualClock()
+
   /// An error of a modifier's own.
   private struct Unexpected: Error {}
 
@@ -125,6 +128,19 @@ import Testing
     #expect(attempts.values == [1, 1] && download.attempts == 1)
   }
 
+  @Test(arguments: [(304, .ifNoneMatch, "\"1\""), (206, .range, "bytes=0-0")] as [(Int, HTTPField.Name, String)])
+  func `Conditions and ranges of a modifier count like those of the request`(
+    status: Int, field: HTTPField.Name, value: String
+  ) async throws {
+    let fields: HTTPFields = status == 206 ? [.contentRange: "bytes 0-0/3"] : [:]
+    let transport = ScriptedTransport { _, _ in .response(status == 206 ? [1] : [], status: status, fields: fields) }
+    let request = try request(RequestModifier(id: "condition") { $0.headerFields[field] = value })
+
+    let download = try await Downloader(.prompt, transport: transport).download(request)
+
+    #expect(download.response.status.code == status)
+  }
+
   @Test func `A path that a modifier has changed must be allowed by robots.txt`() async throws {
     let transport = ScriptedTransport { request, _ in
       request.source.lastPathComponent == "robots.txt"
@@ -144,7 +160,7 @@ import Testing
     let clock = ManualClock()
     let transport = ScriptedTransport { _, _ in .response([1]) }
     let downloader = Downloader(.prompt.with { $0.clock = clock }, transport: transport)
-    var hanging = try request(RequestModifier(id: "hangs") { _ in try await Task.sleep(for: .seconds(86_400)) })
+    var hanging = try request(RequestModifier(id: "hangs") { [never] _ in try await never.sleep(for: .seconds(1)) })
     hanging.retry = RetryPolicy(limit: 0)
     hanging.limits = TransferLimits()
 
@@ -163,10 +179,10 @@ import Testing
     let downloader = Downloader(.prompt, transport: transport)
     let (begun, canceled) = (Recorder<Int>(), Recorder<Int>())
     let request = try request(
-      RequestModifier(id: "slow") { _ in
+      RequestModifier(id: "slow") { [never] _ in
         begun.record(1)
         guard begun.values.count < 3 else { return }
-        do { try await Task.sleep(for: .seconds(86_400)) } catch { canceled.record(1) }
+        do { try await never.sleep(for: .seconds(1)) } catch { canceled.record(1) }
       })
 
     let first = downloader.start(request)

@@ -66,17 +66,16 @@ import Testing
     #expect(pipeline.decodeCount == 1)
   }
 
-  @Test func `A request may have its own rule for IP addresses`() async throws {
+  @Test func `A request may have its own rule for IP addresses, and other limits do not change that of the pipeline`()
+    async throws
+  {
     let fixture = try fixture()
-    let pipeline = fixture.pipeline()
     let request = fixture.request("/a.png")
+    let strict = fixture.pipeline(change: { $0.downloads.limits.addresses = .publicOnly })
 
-    #expect(
-      await code(request, pipeline) {
-        $0.limits = TransferLimits()
-        $0.limits?.addresses = .publicOnly
-      } == .blockedAddress)
-    #expect(await code(request, pipeline) { _ in } == nil)
+    #expect(await code(request, fixture.pipeline()) { $0.addresses = .publicOnly } == .blockedAddress)
+    #expect(await code(request, strict) { $0.limits = TransferLimits() } == .blockedAddress)
+    #expect(await code(request, fixture.pipeline()) { $0.limits = TransferLimits() } == nil)
   }
 
   @Test(arguments: [0, 2]) func `A request may have its own policy for retries`(limit: Int) async throws {
@@ -145,14 +144,10 @@ import Testing
     let pipeline = fixture.pipeline(change: { $0.downloads.limits.addresses = .publicOnly })
     let request = fixture.request("/a.png")
     let exception = AddressPolicy.publicOnly(except: [.addresses(try AddressRange("127.0.0.0/8"))])
-    func allow(_ options: inout RequestOptions) {
-      options.limits = TransferLimits()
-      options.limits?.addresses = exception
-    }
 
-    #expect(await code(request, pipeline, allow) == nil)
+    #expect(await code(request, pipeline) { $0.addresses = exception } == nil)
     #expect(await code(request, pipeline) { _ in } == .blockedAddress)
-    #expect(await code(request, pipeline, allow) == nil)
+    #expect(await code(request, pipeline) { $0.addresses = exception } == nil)
     #expect(fixture.server.requests.count == 1)
   }
 }

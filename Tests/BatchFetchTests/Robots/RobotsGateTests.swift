@@ -185,3 +185,10 @@ import Testing
     #expect(server.requests.values.count == count && gate.waiterCount == 0)
   }
 }
+
+extension RobotsGate {
+  /// Checks a URL by the usual rule for IP addresses.
+  fileprivate func check(_ source: SourceURL, userAgent: String?, _ verdict: @escaping Verdict) {
+    check(source, userAgent: userAgent, addresses: .noLinkLocal, verdict)
+  }
+}

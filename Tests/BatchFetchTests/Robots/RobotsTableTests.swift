@@ -5,7 +5,9 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct RobotsTableTests {
   private typealias Table = RobotsTable<String>
 
-  private func key(_ host: String) -> Table.Key { .init(scheme: .https, host: host, productToken: "thumbs") }
+  private func key(_ host: String) -> Table.Key {
+    .init(scheme: .https, host: host, productToken: "thumbs", addresses: .noLinkLocal)
+  }
 
   private func query(_ table: inout Table, _ host: String, _ waiter: String = "", after seconds: Int = 0) -> String {
     switch table.query(key(host), waiter, now: .seconds(seconds)) {
@@ -39,7 +41,10 @@ import Testing
     _ = query(&table, "a")
     finish(&table, "a")
     #expect(query(&table, "a:8443") == "must fetch")
-    guard case .mustFetch = table.query(.init(scheme: .http, host: "a", productToken: "thumbs"), "", now: .zero) else {
+    guard
+      case .mustFetch = table.query(
+        .init(scheme: .http, host: "a", productToken: "thumbs", addresses: .noLinkLocal), "", now: .zero)
+    else {
       Issue.record("The rules of https apply to http.")
       return
     }
@@ -49,7 +54,10 @@ import Testing
     var table = Table()
     _ = query(&table, "a")
     finish(&table, "a")
-    guard case .mustFetch = table.query(.init(scheme: .https, host: "a", productToken: "MyBot"), "", now: .zero) else {
+    guard
+      case .mustFetch = table.query(
+        .init(scheme: .https, host: "a", productToken: "MyBot", addresses: .noLinkLocal), "", now: .zero)
+    else {
       Issue.record("The rules of one crawler apply to another.")
       return
     }

@@ -90,10 +90,13 @@ import Testing
 
     Batch(requests, over: pipeline).start(isolation: MainActor.shared) { item in
       model.steps.append(item.finished)
+    } progress: { progress in
+      model.finished = progress.finished
     } completion: { summary in
       ended.record(summary.succeeded)
     }
     #expect(await ended.values(count: 1) == [3])
+    #expect(model.finished == 3)
     let run = model.start(Batch(requests, over: pipeline))
     await run.group.finished()
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AddressPolicyTests {
   private func isRefused(_ text: String, by policy: AddressPolicy) throws -> Bool {
-    policy.refusal(of: try #require(IPAddress(text))) != nil
+    policy.refusal(of: try #require(IPAddress(text)), for: text) != nil
   }
 
   @Test(arguments: [
