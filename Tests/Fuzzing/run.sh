@@ -83,6 +83,7 @@ build() {
       "$upper"/Remote/RemoteQuery.swift "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/RemoteDecision.swift \
       "$upper"/Pipeline/CacheDecision.swift "$upper"/Pipeline/RenderDemand.swift "$upper"/Pipeline/ContentRules.swift \
       "$upper"/Requests/FailureCode.swift "$upper"/Requests/FetchFailure.swift \
+      "$upper"/Requests/FetchFailure+Image.swift \
       "$upper"/Requests/ThumbnailSet.swift "$upper"/Requests/Timings.swift "$upper"/Requests/CacheMode.swift \
       "$upper"/Transport/TransferHead.swift "$upper"/Transport/Redirect.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
