@@ -92,13 +92,11 @@ import Testing
       fixture.fetchArguments([list, "-v", "--size", "8", "--progress", "plain"]), errors: .unread)
 
     await fixture.server.waitForRequests(1000)
-    command.send(SIGINT)
-    // Otherwise, the other signal could be noticed first.
-    await eventually { !command.hasPending(SIGINT) }
-    command.send(SIGTERM)
+    command.send(SIGINT, then: SIGTERM)
 
     // The first signal alone would end the run after 30 seconds, with its own status.
-    #expect(await command.result().ending == .exit(143))
+    let ending = await command.result().ending
+    #expect(ending == .exit(143))
   }
 
   @Test func `A run that did not read all of its rows has a partial report and summary`() async throws {

@@ -95,8 +95,17 @@ final class RunningCommand: Sendable {
   /// Sends a signal to the command.
   func send(_ signal: Int32) { kill(processID, signal) }
 
+  /// Sends two signals; the second when the command has noticed the first.
+  ///
+  /// Does not suspend in between: amid many tests, a task may be resumed after the time that a command has to end.
+  func send(_ first: Int32, then second: Int32) {
+    send(first)
+    while hasPending(first) { sched_yield() }
+    send(second)
+  }
+
   /// True if the command has not noticed a signal yet (`ShdPnd` of proc(5)).
-  func hasPending(_ signal: Int32) -> Bool {
+  private func hasPending(_ signal: Int32) -> Bool {
     let status = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
     let mask = line.flatMap { UInt64($0.dropFirst(7).drop { $0 == "\t" }, radix: 16) } ?? 0
