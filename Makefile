@@ -28,9 +28,10 @@ run: setup
 	$(SWIFT) build --product thumbs
 	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
-## Runs all tests, with real servers, and the examples of the libraries.
+## Runs all tests, with real servers, and the examples of the libraries. If all tests began at once, each would wait for
+## seconds between two of its steps.
 test: setup
-	$(SERVERS) $(SWIFT) test
+	$(SERVERS) $(SWIFT) test --experimental-maximum-parallelization-width 24
 	$(MAKE) test-examples
 
 # Both packages share what they build of the libraries.
@@ -67,7 +68,8 @@ test-service: setup .build-thread/mutex.so
 
 # The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
 # those of the cache. Parsing and pixels use one thread, and would take most of the time.
-THREAD_TESTS := 'ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding)|BatchFetchTests' ThumbsTests
+CACHE_TESTS := ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding)
+THREAD_TESTS := '$(CACHE_TESTS)|DownloadsTests|BatchFetchTests' ThumbsTests
 THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template
 
 ## Runs the tests of shared state under the thread sanitizer. It is slow, so few tests run at a time, or they would time

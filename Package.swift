@@ -4,6 +4,7 @@ import PackageDescription
 let package = Package(
   name: "thumbs",
   products: [
+    .library(name: "Downloads", targets: ["Downloads"]),
     .library(name: "ImageCache", targets: ["ImageCache"]),
     .library(name: "BatchFetch", targets: ["BatchFetch"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
@@ -39,14 +40,23 @@ let package = Package(
     // Reads TOML; toml++ has headers only. Debian and Ubuntu: libtomlplusplus-dev.
     .target(name: "CTOML"),
 
-    // The four modules, lowest first. Each imports only those below it.
+    // The modules, lowest first. Each imports only those below it; `Downloads` and `ImageCache` do not know each other.
+    .target(name: "Basics", dependencies: ["CCrypto"]),
+    .target(
+      name: "Downloads",
+      dependencies: [
+        "Basics", "CCurl",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .target(
       name: "CImage",
       dependencies: ["CJPEG", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "CDeflate", "CLCMS"]),
     .target(
       name: "ImageCache",
       dependencies: [
-        "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
+        "Basics", "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -56,7 +66,7 @@ let package = Package(
     .target(
       name: "BatchFetch",
       dependencies: [
-        "ImageCache", "CCurl",
+        "Basics", "Downloads", "ImageCache",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -75,6 +85,10 @@ let package = Package(
       ]),
 
     .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
+    .target(
+      name: "DownloadSupport",
+      dependencies: ["Downloads", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types")],
+      path: "Tests/DownloadSupport"),
     .target(name: "CPowerLoss", path: "Tests/PowerLoss"),
     .testTarget(
       name: "ImageCacheTests",
@@ -86,16 +100,25 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
+      name: "DownloadsTests",
+      dependencies: [
+        "Downloads", "DownloadSupport", "TestSupport",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ]),
+    .testTarget(
       name: "BatchFetchTests",
       dependencies: [
-        "BatchFetch", "TestSupport",
+        "BatchFetch", "Downloads", "DownloadSupport", "ImageCache", "TestSupport",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
       ]),
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "thumbs", "BatchFetch", "ImageCache", "TestSupport", "CZlib",
+        "thumbs", "BatchFetch", "Downloads", "ImageCache", "TestSupport", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),

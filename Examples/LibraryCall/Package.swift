@@ -16,7 +16,7 @@ let package = Package(
     .executableTarget(name: "LibraryCall", dependencies: libraries),
     .executableTarget(name: "TableOfIcons", dependencies: libraries),
     .executableTarget(name: "ScrollingTable", dependencies: libraries),
-    .executableTarget(name: "PackageDownloader", dependencies: libraries),
+    .executableTarget(name: "PackageDownloader", dependencies: [.product(name: "Downloads", package: "thumbs")]),
     .testTarget(
       name: "StubTransportTests",
       dependencies: ["ScrollingTable", .product(name: "HTTPTypes", package: "swift-http-types")] + libraries),

@@ -2,7 +2,8 @@
 // decides what follows from it for machines in different states. The first byte selects the state.
 
 import Foundation
-@testable import ImageCache
+// Seen by the files of the layers above, too.
+@_exported @testable public import ImageCache
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

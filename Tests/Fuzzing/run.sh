@@ -62,8 +62,9 @@ build() {
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" -I "$out/HTTPTypes" \
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" -o "$out/$1" \
-      "$root/Tests/Fuzzing/$1.swift" "$layer"/Imaging/*/*.swift "$layer"/Caching/Records/*.swift \
-      "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift "$layer"/Caching/StoredSource.swift \
+      "$root/Tests/Fuzzing/$1.swift" "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
+      "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
+      "$layer"/Caching/StoredSource.swift \
       "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
@@ -72,20 +73,22 @@ build() {
     compile_codecs
     compile_types
     layer=$root/Sources/ImageCache
+    downloads=$root/Sources/Downloads
     upper=$root/Sources/BatchFetch
     mkdir -p "$out/ImageCache"
     compile_layer -module-name ImageCache -enable-testing -D WebP -wmo -c -o "$out/ImageCache/ImageCache.o" \
-      -emit-module -emit-module-path "$out/ImageCache/ImageCache.swiftmodule" "$layer"/Imaging/*/*.swift \
+      -emit-module -emit-module-path "$out/ImageCache/ImageCache.swiftmodule" \
+      "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
       "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
       "$layer"/Caching/StoredSource.swift "$layer"/Caching/CacheEntry.swift \
       "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift
     compile_layer -use-ld=lld -module-name Fuzzed -I "$out/ImageCache" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$upper"/Remote/RemoteQuery.swift "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/RemoteDecision.swift \
       "$upper"/Pipeline/CacheDecision.swift "$upper"/Pipeline/RenderDemand.swift "$upper"/Pipeline/ContentRules.swift \
-      "$upper"/Requests/FailureCode.swift "$upper"/Requests/FetchFailure.swift \
+      "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
       "$upper"/Requests/FetchFailure+Image.swift \
       "$upper"/Requests/ThumbnailSet.swift "$upper"/Requests/Timings.swift "$upper"/Requests/CacheMode.swift \
-      "$upper"/Transport/TransferHead.swift "$upper"/Transport/Redirect.swift "$out"/ImageCache/ImageCache.o \
+      "$downloads"/Transport/TransferHead.swift "$downloads"/Transport/Redirect.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
   header | file | render)
@@ -94,7 +97,7 @@ build() {
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
-      "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
+      "$root"/Sources/Basics/ImageError.swift "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
       $(pkg-config --libs $libraries) -lm
     ;;
   *)

@@ -88,6 +88,7 @@ final class ThumbnailJob: Sendable {
     state.withLock { $0.candidate = image }
     var request = DownloadRequest(source: source, headerFields: headerFields)
     for field in image?.source.policy.conditionalFields ?? [:] { request.headerFields[field.name] = field.value }
+    request.accept = SourceFormat.accept
     request.responses = .image
     request.inspection = inspection
     request.inspectionID = options.maxPixels

@@ -50,8 +50,3 @@ extension SourceURL {
     description.firstIndex(of: "?").map { description[description.index(after: $0)...] }
   }
 }
-
-extension IPAddress {
-  /// True if the address is on the public Internet.
-  var isPublic: Bool { AddressPolicy.publicOnly.refusal(of: self, for: description) == nil }
-}

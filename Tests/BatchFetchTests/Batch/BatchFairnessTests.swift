@@ -1,8 +1,10 @@
+import DownloadSupport
 import HTTPTypes
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// No host holds back the elements of another one, and no element waits for a place that it keeps from others.
 @Suite(.timeLimit(.minutes(10))) struct BatchFairnessTests {

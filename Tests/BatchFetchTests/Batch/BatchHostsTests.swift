@@ -1,7 +1,9 @@
+import DownloadSupport
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The places of a batch's hosts.
 @Suite struct BatchHostsTests {

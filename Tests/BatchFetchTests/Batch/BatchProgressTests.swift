@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The progress of a batch in elements and bytes.
 @Suite(.timeLimit(.minutes(10))) struct BatchProgressTests {

@@ -1,6 +1,8 @@
+import DownloadSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The duration of a batch compared with the shortest possible one, in virtual time.
 @Suite struct BatchScheduleTests {

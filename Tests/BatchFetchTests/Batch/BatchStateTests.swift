@@ -1,6 +1,8 @@
+import DownloadSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite struct BatchStateTests {
   /// Returns the state of a batch whose elements are their own indices.

@@ -1,8 +1,10 @@
+import DownloadSupport
 import HTTPTypes
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Downloads that wait for others, as a package waits for its configuration file.
 ///

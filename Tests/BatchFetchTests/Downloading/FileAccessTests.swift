@@ -1,7 +1,9 @@
+import DownloadSupport
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite(.timeLimit(.minutes(20))) struct FileAccessTests {
   private let directory: TemporaryDirectory

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Requests that a closure of the caller changes before each attempt.
 @Suite(.timeLimit(.minutes(10))) struct RequestModifierTests {

@@ -1,9 +1,11 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite struct CacheDecisionTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)

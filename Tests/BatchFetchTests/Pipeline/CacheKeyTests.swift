@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The part of the cache key that the transport adds.
 @Suite(.timeLimit(.minutes(10))) struct CacheKeyTests {

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The thumbnails that a pipeline returns at once, from memory.
 @Suite(.timeLimit(.minutes(10))) struct CachedThumbnailTests {

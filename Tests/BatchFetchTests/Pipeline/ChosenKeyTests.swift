@@ -1,8 +1,10 @@
+import DownloadSupport
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Images whose URLs change, such as signed ones, under a cache key that stays the same.
 @Suite(.timeLimit(.minutes(10))) struct ChosenKeyTests {

@@ -1,8 +1,10 @@
+import DownloadSupport
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// A load ends with its thumbnail or with a failure, however extreme the values of the configuration are.
 @Suite(.timeLimit(.minutes(20))) struct ExtremeValueTests {

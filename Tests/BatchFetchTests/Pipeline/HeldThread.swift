@@ -1,7 +1,9 @@
+import DownloadSupport
 import Foundation
 import Synchronization
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The only thread of a queue. While it is held, the elements of the queue wait.
 final class HeldThread: Sendable {

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Failures of a source that had an image before.
 @Suite(.timeLimit(.minutes(10))) struct LaterFailureTests {

@@ -1,9 +1,11 @@
+import DownloadSupport
 import Foundation
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The failures of single requests.
 @Suite(.timeLimit(.minutes(10))) struct PipelineFailureTests {

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -5,6 +6,7 @@ import Logging
 import TestSupport
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// A server, a cache directory and the pipelines that use them.
 struct PipelineFixture {

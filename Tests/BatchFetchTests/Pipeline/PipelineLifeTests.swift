@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Pausing, watching, sharing and ending pipelines.
 @Suite(.timeLimit(.minutes(10))) struct PipelineLifeTests {

@@ -1,7 +1,9 @@
+import DownloadSupport
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Requests that wait for milestones.
 @Suite(.timeLimit(.minutes(20))) struct PipelineMilestoneTests {

@@ -1,8 +1,10 @@
+import DownloadSupport
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Requests with mirrors.
 @Suite(.timeLimit(.minutes(20))) struct PipelineMirrorTests {

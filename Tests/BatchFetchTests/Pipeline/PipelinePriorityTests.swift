@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// An image that appears on screen overtakes ten thousand that are prefetched, wherever they wait.
 ///

@@ -1,8 +1,10 @@
+import DownloadSupport
 import HTTPTypes
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The progress of requests for thumbnails.
 @Suite(.timeLimit(.minutes(20))) struct PipelineProgressTests {

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Thumbnails from the network, from memory, from disk and from files.
 @Suite(.timeLimit(.minutes(10))) struct PipelineTests {
@@ -197,6 +199,17 @@ import Testing
     _ = try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
 
     #expect(fixture.server.requests.map { $0.fields["user-agent"]?.hasPrefix("robot") } == [true, true, nil, false])
+  }
+
+  @Test func `A request names the media types that can be decoded, unless the configuration names others`() async throws
+  {
+    let fixture = try PipelineFixture { _ in .image() }
+    for accept in [nil, "image/png"] {
+      let pipeline = fixture.pipeline(change: { $0.downloads.headerFields[.accept] = accept })
+      _ = try await pipeline.thumbnails(for: fixture.request("/a"))
+    }
+
+    #expect(fixture.server.requests.map { $0.fields["accept"] } == [SourceFormat.accept, "image/png"])
   }
 
   @Test func `An image with too many pixels is downloaded again under a higher limit`() async throws {

@@ -1,9 +1,11 @@
+import DownloadSupport
 import HTTPTypes
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Settings of single requests that differ from those of their pipeline.
 @Suite(.timeLimit(.minutes(10))) struct RequestOptionsTests {

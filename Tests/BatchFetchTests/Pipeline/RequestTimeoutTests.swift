@@ -1,9 +1,11 @@
+import DownloadSupport
 import HTTPTypes
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The maximum time of a whole request.
 @Suite(.timeLimit(.minutes(10))) struct RequestTimeoutTests {

@@ -1,3 +1,4 @@
+import DownloadSupport
 import HTTPTypes
 import ImageCache
 import Synchronization
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite("nginx", .timeLimit(.minutes(10)), .needs(.http)) struct NginxTests {
   @Test func `Many images arrive unchanged over few connections`() async throws {

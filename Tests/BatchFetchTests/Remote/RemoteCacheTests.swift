@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Machines that share a remote cache.
 @Suite(.timeLimit(.minutes(10))) struct RemoteCacheTests {

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// A faulty remote cache never changes the results.
 @Suite(.timeLimit(.minutes(10))) struct RemoteFaultTests {

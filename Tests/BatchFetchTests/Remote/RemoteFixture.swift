@@ -1,9 +1,11 @@
+import DownloadSupport
 import Foundation
 import ImageCache
 import Synchronization
 import TestSupport
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// A host of images, a remote cache, and machines that use both: each has its own cache directory.
 struct RemoteFixture {

@@ -1,7 +1,9 @@
+import DownloadSupport
 import HTTPTypes
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite struct RemoteLocationTests {
   private static let keys = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"]

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The responses that must never get into a cache that several users share (RFC 9111, section 3).
 @Suite(.timeLimit(.minutes(10))) struct RemotePrivacyTests {

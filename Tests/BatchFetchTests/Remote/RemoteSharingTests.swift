@@ -1,6 +1,8 @@
+import DownloadSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite struct RemoteSharingTests {
   @Test(arguments: [

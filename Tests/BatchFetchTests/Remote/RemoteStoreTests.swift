@@ -1,9 +1,11 @@
+import DownloadSupport
 import HTTPTypes
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite(.timeLimit(.minutes(10))) struct RemoteStoreTests {
   /// A store over a scripted server, with a clock that the test moves.

@@ -1,7 +1,9 @@
+import DownloadSupport
 import ImageCache
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite struct RemoteWritesTests {
   private static func write(_ number: Int, bytes: Int) -> RemoteWrite {

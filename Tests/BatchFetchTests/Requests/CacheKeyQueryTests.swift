@@ -1,6 +1,8 @@
+import DownloadSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The parts of a URL that are part of the cache key.
 @Suite struct CacheKeyQueryTests {

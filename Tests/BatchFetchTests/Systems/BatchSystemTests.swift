@@ -1,4 +1,5 @@
 import BatchFetch
+import DownloadSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import BatchFetch
 import Dispatch
+import DownloadSupport
 import TestSupport
 import Testing
 

@@ -1,9 +1,11 @@
+import DownloadSupport
 import Foundation
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Closures of the main actor, which change a view model without a detour.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct MainActorTests {

@@ -1,4 +1,5 @@
 import BatchFetch
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache

@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// The thumbnail operation: result, failure, progress, cancel, priorities, dependencies, mirrors, and work shared with
 /// other callers.
@@ -158,7 +160,7 @@ import Testing
     let operations = names.map { ThumbnailOperation(request($0), over: pipeline) }
     for (index, operation) in operations.enumerated() {
       queue.addOperation(operation)
-      await eventually { pipeline.context.downloader.runningCount == index + 1 && operation.hasHandle }
+      await eventually { pipeline.context.downloader.runningCount == index + 1 }
     }
     _ = await held.exchanges.values(count: 1)
 
@@ -196,7 +198,7 @@ import Testing
     let operations = (0..<2).map { _ in ThumbnailOperation(request("a"), over: pipeline) }
     let (plain, batch) = (Recorder<FailureCode?>(), Recorder<FailureCode?>())
     queue.add(operations)
-    for operation in operations { await operation.hasBegun() }
+    await eventually { pipeline.callerCount == operations.count }
     pipeline.load(request("a")) { plain.record($0.failure?.code) }
     let run = Batch([request("a")], over: pipeline).start { batch.record($0.outcome.failure?.code) }
     _ = await held.exchanges.values(count: 1)
@@ -219,7 +221,7 @@ import Testing
     let operations = (0..<2).map { _ in ThumbnailOperation(request("a"), over: pipeline) }
     let plain = (0..<2).map { _ in Recorder<FailureCode?>() }
     queue.add(operations)
-    for operation in operations { await operation.hasBegun() }
+    await eventually { pipeline.callerCount == operations.count }
     let tokens = plain.map { plain in pipeline.load(request("a")) { plain.record($0.failure?.code) } }
     _ = await held.exchanges.values(count: 1)
 

@@ -1,9 +1,11 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite(.timeLimit(.minutes(20))) struct CookieFileTests {
   /// Returns a line of a file.

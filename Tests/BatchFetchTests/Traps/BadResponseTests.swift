@@ -1,3 +1,4 @@
+import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite("Bad responses", .timeLimit(.minutes(10))) struct BadResponseTests {
   private static let length = "Content-Length: \(Trap.image.count)\r\n"

@@ -1,7 +1,9 @@
+import DownloadSupport
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 /// Failures during the TLS handshake. NginxSecureTests covers bad certificates.
 @Suite("TLS handshakes", .timeLimit(.minutes(20))) struct HandshakeTests {

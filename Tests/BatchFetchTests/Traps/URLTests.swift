@@ -1,8 +1,10 @@
+import DownloadSupport
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite("URLs", .timeLimit(.minutes(10))) struct URLTests {
   @Test(arguments: [

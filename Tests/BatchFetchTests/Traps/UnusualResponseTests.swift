@@ -1,8 +1,10 @@
+import DownloadSupport
 import ImageCache
 import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 
 @Suite("Unusual but valid responses", .timeLimit(.minutes(10))) struct UnusualResponseTests {
   private static let length = "Content-Length: \(Trap.image.count)\r\n"

@@ -97,7 +97,7 @@ final class RunningCommand: Sendable {
 
   /// Sends two signals; the second when the command has noticed the first.
   ///
-  /// Does not suspend in between: amid many tests, a task may be resumed after the time that a command has to end.
+  /// Does not suspend in between: while many tests run, a task may be resumed after the time that a command has to end.
   func send(_ first: Int32, then second: Int32) {
     send(first)
     while hasPending(first) { sched_yield() }

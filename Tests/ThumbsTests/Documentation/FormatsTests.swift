@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 @testable import thumbs
 
 /// A section of `Documentation/formats.md`.

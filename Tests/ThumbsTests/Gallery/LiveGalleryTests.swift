@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 @testable import thumbs
 
 @Suite struct LiveGalleryTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 @testable import thumbs
 
 @Suite struct NextStepTests {

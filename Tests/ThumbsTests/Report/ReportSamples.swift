@@ -1,6 +1,7 @@
 import ImageCache
 
 @testable import BatchFetch
+@testable import Downloads
 @testable import thumbs
 
 extension ThumbnailSet {

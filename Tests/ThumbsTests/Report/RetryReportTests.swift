@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 @testable import thumbs
 
 private func failed(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import BatchFetch
+@testable import Downloads
 @testable import thumbs
 
 @Suite struct SummaryTests {

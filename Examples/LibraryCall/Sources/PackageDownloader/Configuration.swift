@@ -1,6 +1,5 @@
-import BatchFetch
+import Downloads
 import Foundation
-import ImageCache
 
 /// The content of the configuration file: the packages to download.
 struct Configuration: Decodable, Sendable {

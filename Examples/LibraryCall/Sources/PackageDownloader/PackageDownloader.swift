@@ -1,4 +1,4 @@
-import BatchFetch
+import Downloads
 import Foundation
 
 /// Downloads the packages that a configuration file names: PackageDownloader URL DIRECTORY.

@@ -1,0 +1,126 @@
+public import Foundation
+internal import Synchronization
+
+/// A request as an `Operation`. The base of ``DownloadOperation`` and `ThumbnailOperation`, which share its life
+/// cycle: the operation begins its request when a queue starts it, and finishes when the request has ended. No other
+/// class can be derived, because no initializer is public.
+///
+/// Foundation declares `Operation` as `@unchecked Sendable`, and subclasses must repeat that. It holds here: everything
+/// that this class adds is constant or inside a `Mutex`.
+open class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Sendable {
+  /// Begins the request.
+  package typealias Begin =
+    @Sendable (
+      _ demand: Demand, _ progress: @escaping DownloadProgress.Handler,
+      _ completion: @escaping @Sendable (Result<Value, FetchFailure>) -> Void
+    ) -> WorkHandle
+
+  private struct State {
+    /// Nil once the request has begun.
+    var begin: Begin?
+    /// Nil once the operation has ended: an operation that lives on does not keep what the closure captured.
+    var onProgress: DownloadProgress.Handler?
+    var progress: DownloadProgress?
+    var result: Result<Value, FetchFailure>?
+  }
+
+  let slot: TokenSlot
+  private let state: Mutex<State>
+
+  package init(priority: Priority, progress: DownloadProgress.Handler?, begin: @escaping Begin) {
+    slot = TokenSlot(priority: priority)
+    state = Mutex(State(begin: begin, onProgress: progress))
+    super.init()
+    queuePriority = Operation.QueuePriority(priority)
+  }
+
+  /// The outcome; nil until the operation has finished.
+  public final var result: Result<Value, FetchFailure>? { state.withLock { $0.result } }
+
+  /// The latest progress of the download; nil until bytes were received.
+  public final var progress: DownloadProgress? { state.withLock { $0.progress } }
+
+  /// The priority, in the queue of this operation and in all queues that its request passes through. `veryLow` counts
+  /// as ``Priority/low`` there, and `veryHigh` as ``Priority/high``.
+  public final override var queuePriority: Operation.QueuePriority {
+    didSet { slot.setPriority(Priority(queuePriority)) }
+  }
+
+  /// Cancels the request. The operation finishes with `cancelled`, unless it has an outcome already. The download goes
+  /// on if other callers need it.
+  public final override func cancel() {
+    super.cancel()
+    slot.cancel()
+  }
+
+  /// Pauses the download for this operation, as ``DownloadToken/pause()`` does. The operation keeps its place in its
+  /// own queue. If it is paused before it starts, it sends no request before ``resume()``.
+  public final func pause() { slot.setPaused(true) }
+
+  /// Resumes the download.
+  public final func resume() { slot.setPaused(false) }
+
+  final override func execute() {
+    guard let begin = state.withLock({ $0.begin.take() }) else { return end(.failure(.cancelled)) }
+    slot.run { demand in
+      begin(demand) { [self] in
+        report($0)
+      } _: { [self] in
+        end($0)
+      }
+    }
+  }
+
+  final override func skip() { end(.failure(.cancelled)) }
+
+  private func report(_ progress: DownloadProgress) {
+    state.withLock { state in
+      state.progress = progress
+      return state.onProgress
+    }?(progress)
+  }
+
+  private func end(_ result: Result<Value, FetchFailure>) {
+    let closures = state.withLock { state in
+      state.result = result
+      return (state.begin.take(), state.onProgress.take())
+    }
+    // Dropped here, outside the lock: what the closures captured may run code when it is released.
+    _ = closures
+    slot.end()
+    finish()
+  }
+
+  /// Drops the completion block, as Foundation does on Apple's systems but not on Linux: the block may have captured
+  /// the owner of the operation. The thread that calls the block holds its own reference.
+  final override func didFinish() {
+    // Foundation replaces the block under a lock of the operation. What the block captured must not be released there:
+    // a `deinit` that reads the operation would wait for that lock forever.
+    let block = completionBlock
+    completionBlock = nil
+    withExtendedLifetime(block) {}
+  }
+}
+
+extension Priority {
+  /// The counterpart of `priority`.
+  init(_ priority: Operation.QueuePriority) {
+    switch priority {
+    case .veryLow, .low: self = .low
+    case .high, .veryHigh: self = .high
+    default: self = .normal
+    }
+  }
+}
+
+extension Operation.QueuePriority {
+  /// The counterpart of `priority`.
+  init(_ priority: Priority) {
+    self =
+      switch priority {
+      case .low: .low
+      case .normal: .normal
+      case .high: .high
+      }
+  }
+}

@@ -1,0 +1,199 @@
+internal import CoreMetrics
+internal import Foundation
+internal import HTTPTypes
+internal import Synchronization
+
+/// Everything that the jobs of one downloader share: the table of downloads and callers, the queues, the transport.
+package final class DownloadContext: Sendable {
+  package typealias Table = InFlight<DownloadRequest.Key, DownloadJob, any DownloadSubscriber>
+
+  struct State {
+    var jobs = Table()
+    var observers = ObserverList()
+    /// The observers of streams, which nobody else keeps.
+    var streams: [ObjectIdentifier: EventObserver] = [:]
+  }
+
+  let state = Mutex(State())
+  /// Entered for each caller until its completion has returned.
+  let group = DispatchGroup()
+  /// Runs the completions, never on the transport's thread and never inside a call to `cancel`.
+  let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
+  package let queue: TransferQueue
+  let parts = PartFiles()
+  /// Opens the files of downloads.
+  let opening = DispatchQueue(label: "thumbs.files")
+  let retry: RetryPolicy
+  let files: FileAccess
+  let limits: TransferLimits
+  package let progressInterval: Duration
+  /// The wall clock.
+  let now: @Sendable () -> Date
+  /// The time on the injected clock since the downloader was made.
+  package let elapsed: @Sendable () -> Duration
+  /// Ends transfers, one at a time. Nothing on it blocks, so that one thread does all of it without waking another.
+  let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
+  /// The rules of the hosts for robots; nil if they are ignored.
+  let robots: RobotsGate?
+  /// True if any host has a maximum rate.
+  let hasRates: Bool
+  let metrics: DownloadMetrics
+  package let transport: any Transport
+  package let configuration: Downloader.Configuration
+  /// True once later downloads fail.
+  let isShutDown = Atomic(false)
+  private let fileTransport = FileTransport()
+  private let headerFields: HTTPFields
+  private let rules: HostRules
+  private let clock: any Clock<Duration>
+
+  init(_ configuration: Downloader.Configuration, transport: any Transport) {
+    self.transport = transport
+    self.configuration = configuration
+    elapsed = configuration.clock.stopwatch()
+    queue = TransferQueue(configuration.schedule, clock: configuration.clock, now: elapsed)
+    retry = configuration.retry
+    files = configuration.files
+    limits = configuration.limits.inRange
+    progressInterval = configuration.progressInterval
+    now = configuration.now
+    headerFields = configuration.headerFields
+    rules = configuration.hosts
+    hasRates = configuration.rate != nil || configuration.hosts.hasRates
+    clock = configuration.clock
+    metrics = DownloadMetrics(configuration.metrics ?? MetricsSystem.factory)
+    let fetcher = RobotsFetcher()
+    robots = configuration.robots == .obeyed ? RobotsGate(now: elapsed, fetch: fetcher.fetch) : nil
+    fetcher.connect(to: self)
+  }
+
+  /// Returns the limits of one attempt.
+  func limits(of request: DownloadRequest) -> TransferLimits {
+    let usual = request.isRobotsFile ? limits.forRobotsFile : request.part == nil ? limits : limits.forFiles
+    var chosen = request.limits?.inRange ?? usual
+    chosen.addresses = request.addresses ?? limits.addresses
+    return chosen
+  }
+
+  /// Returns the file at `path` that `request` is downloaded to.
+  func target(of request: DownloadRequest, _ path: String, _ expected: ExpectedFile) -> FileTarget {
+    FileTarget(path: path, request: request.fileIdentity(transport.variant(of: request.source)), expected: expected)
+  }
+
+  /// Prepares a transfer of `request` from `hop`. `completion` is called exactly once, from any thread.
+  func prepare(
+    _ request: DownloadRequest, to hop: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void
+  ) {
+    guard hop.scheme != .file else { return completion(nil) }
+    transport.prepare(for: hop, limits: limits(of: request), completion: completion)
+  }
+
+  /// Returns the failure of a download whose host is not available.
+  func failure(of host: String, _ refusal: HostLine.Refusal) -> FetchFailure {
+    switch refusal {
+    case .dead: return FetchFailure(.hostUnavailable, "\(host) could not be reached by earlier requests.")
+    case .paused(let end):
+      let retryAt = now() + TimeInterval(max(.zero, end - elapsed()) / .seconds(1))
+      var failure = FetchFailure(
+        .hostUnavailable, "\(host) requested a pause that is longer than the maximum wait of \(retry.maxWait).")
+      failure.retryAt = retryAt
+      return failure
+    }
+  }
+
+  /// Returns true if a transfer of `request` from `hop` needs no preparation.
+  func isPrepared(_ request: DownloadRequest, to hop: SourceURL) -> Bool {
+    hop.scheme == .file || transport.isPrepared(for: hop, limits: limits(of: request))
+  }
+
+  /// Starts one transfer for `request`, to the current hop of `trail`. It continues `partial` if that is not nil.
+  ///
+  /// - Parameter elapsed: The time that earlier transfers of the same attempt took.
+  func transfer(
+    _ request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?, elapsed: Duration,
+    receiver: any TransferReceiver
+  ) -> WorkHandle {
+    var transfer = TransferRequest(source: trail.hop, limits: limits(of: request))
+    transfer.headerFields = fields(of: request, to: trail, continuing: partial)
+    transfer.elapsed = elapsed
+    transfer.responses = request.responses
+    transfer.addsCredentials = trail.isAtOriginalHost
+    let transport: any Transport = trail.hop.scheme == .file ? fileTransport : transport
+    let handle = transport.start(transfer, receiver: receiver)
+    return WorkHandle(cancel: { handle.cancel() })
+  }
+
+  /// Returns true if a cache may keep a response that came through the redirects of `trail`.
+  func trusts(_ trail: RedirectTrail) -> Bool {
+    guard !trail.redirects.isEmpty else { return true }
+    let fields = rules.rule(for: trail.source.host).headerFields
+    return trail.hops.allSatisfy { hop in
+      transport.trusts(hop, as: trail.source) && rules.rule(for: hop.host).headerFields == fields
+    }
+  }
+
+  /// Returns the `User-Agent` that the current hop of `trail` gets; nil for none.
+  func userAgent(of request: DownloadRequest, to trail: RedirectTrail) -> String? {
+    fields(of: request, to: trail, continuing: nil)[.userAgent]
+  }
+
+  /// Returns the header fields of a request. A field of the request replaces those of the host and of the
+  /// configuration, and a field of the host replaces that of the configuration.
+  private func fields(
+    of request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?
+  ) -> HTTPFields {
+    var usual = trail.fields(of: headerFields)
+    if usual[.accept] == nil { usual[.accept] = request.accept }
+    var fields = rules.rule(for: trail.hop.host).headerFields(over: usual)
+    fields.replace(with: trail.fields(of: request.headerFields))
+    fields.replace(with: partial?.requestFields ?? [:])
+    return fields
+  }
+
+  /// Keeps the observer of a stream.
+  func keep(_ observer: EventObserver) { state.withLock { $0.streams[ObjectIdentifier(observer)] = observer } }
+
+  /// Releases the observer of a stream, outside the lock.
+  func drop(_ observer: EventObserver) {
+    let dropped = state.withLock { $0.streams.removeValue(forKey: ObjectIdentifier(observer)) }
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// A random number in 0..<1.
+  func jitter() -> Double { Double.random(in: 0..<1) }
+
+  /// Runs `body` after a pause on the injected clock, unless the task is canceled.
+  package func after(_ pause: Duration, _ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+    clock.run(after: pause, body)
+  }
+}
+
+extension Downloader.Configuration {
+  /// The empty schedule of a downloader with these settings.
+  fileprivate var schedule: TransferSchedule {
+    let (perHost, rate, hosts, maxFailures, retry) = (perHost, rate, hosts, maxHostFailures, retry)
+    return TransferSchedule(width: concurrency.clamped(to: Self.counts)) { host in
+      let rule = hosts.rule(for: host)
+      // Local files, which have no host, get no requests.
+      let rate = host.isEmpty ? nil : rule.rate ?? rate
+      return HostLine(
+        places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rate, maxFailures: maxFailures, retry: retry)
+    }
+  }
+}
+
+extension Clock<Duration> {
+  /// Returns a closure that returns the time since now.
+  package func stopwatch() -> @Sendable () -> Duration {
+    let start = now
+    return { start.duration(to: now) }
+  }
+
+  /// Runs `body` after a pause, unless the task is canceled.
+  func run(after pause: Duration, _ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+    Task {
+      guard (try? await sleep(for: pause)) != nil else { return }
+      body()
+    }
+  }
+}

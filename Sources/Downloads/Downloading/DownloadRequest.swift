@@ -1,0 +1,109 @@
+public import HTTPTypes
+
+/// A request for the bytes of one source.
+///
+/// ```swift
+/// var request = DownloadRequest(source: try SourceURL("https://images.example/a.jpg"))
+/// request.headerFields[.referer] = "https://images.example/"
+/// request.priority = .high
+/// ```
+public struct DownloadRequest: Sendable {
+  /// Inspects the body received so far, and throws to give up the download. Called until it returns true,
+  /// whenever the body has grown by a quarter. It runs on the one thread of the transport, which serves all other
+  /// downloads, so it must be fast and never block.
+  public typealias Inspection = @Sendable (_ bytes: [UInt8]) throws(FetchFailure) -> Bool
+
+  /// The source of the bytes.
+  public var source: SourceURL
+  /// Additional header fields, conditions such as `If-None-Match` included. Default: none. A field about the length of
+  /// the message or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and the like) fails the request
+  /// with `bad_row`.
+  public var headerFields: HTTPFields
+  /// The media types that the caller wants, for the `Accept` field (RFC 9110, section 12.5.1). Default: any. Such a
+  /// field of the configuration, the host or the request replaces it.
+  public var accept = "*/*"
+  /// The priority. Default ``Priority/normal``.
+  public var priority: Priority
+  /// The inspection of the first bytes, which avoids the download of a useless body. Default: none. If several callers
+  /// share a download, the inspection of the first one is used.
+  public var inspection: Inspection?
+  /// The milestones to wait for before the download begins. Until then it occupies no place in a queue. Default: none.
+  public var after: [Milestone] = []
+
+  /// The responses that are a success, and the bytes that are kept of others. Callers with different rules never share
+  /// a download. Default: a status of 200 to 299, or 304 for a request with conditions; any other one fails with its
+  /// code. A download into a file needs a 200, and only ``ResponseRules/maxErrorBytes`` counts.
+  public var responses = ResponseRules()
+
+  /// The deadlines and limits of one attempt, except the rule for IP addresses: other limits must not lift it by
+  /// chance. Default nil: those of the downloader, without a limit of length and total time for a download into a file.
+  public var limits: TransferLimits?
+  /// The rule for IP addresses. Default nil: that of the downloader.
+  public var addresses: AddressPolicy?
+  /// The policy for retries. Default nil: that of the downloader.
+  public var retry: RetryPolicy?
+  /// Changes the request before each of its attempts. Default nil: none.
+  public var modifier: RequestModifier?
+  /// The maximum time of the whole download for this caller, from the call on, dependencies and queues included. After
+  /// it, the download fails with `timeout_total`; for other callers it goes on. If the request is made only after the
+  /// dependencies have ended, its time begins then. From zero to 20 days; a value outside is clamped. Default nil:
+  /// none.
+  public var timeout: Duration?
+
+  /// Identifies the inspection: callers with different ones never share a download. Default nil: the first one counts.
+  package var inspectionID: Int?
+  /// The file for the body; nil to keep it in memory.
+  var part: PartFile?
+  /// The target of a redirect that need not be requested, because the caller has a fresh copy; nil for none. The
+  /// response is then a 304 (Not Modified) with ``TransferHead/isTargetReused``.
+  package var freshTarget: String?
+  /// True for the request of a robots.txt, which needs no permission.
+  var isRobotsFile = false
+
+  /// Creates a request for the bytes at `source`.
+  public init(
+    source: SourceURL, headerFields: HTTPFields = [:], priority: Priority = .normal,
+    inspection: Inspection? = nil
+  ) {
+    self.source = source
+    self.headerFields = headerFields
+    self.priority = priority
+    self.inspection = inspection
+  }
+
+  /// The identity of a download. Header fields are part of it: a server may send different bytes for different fields.
+  /// So is whatever else changes the outcome.
+  package struct Key: Hashable, Sendable {
+    let source: SourceURL
+    let headerFields: HTTPFields
+    let accept: String
+    let freshTarget: String?
+    let isRobotsFile: Bool
+    let responses: ResponseRules
+    let limits: TransferLimits?
+    let addresses: AddressPolicy?
+    let retry: RetryPolicy?
+    let modifier: RequestModifier?
+    let inspectionID: Int?
+    let file: FileTarget?
+
+    /// Hashes the source only, which nearly always differs: hashing fields costs more than comparing them.
+    package func hash(into hasher: inout Hasher) { hasher.combine(source) }
+  }
+
+  var key: Key {
+    Key(
+      source: source, headerFields: headerFields, accept: accept, freshTarget: freshTarget,
+      isRobotsFile: isRobotsFile, responses: responses, limits: limits, addresses: addresses, retry: retry,
+      modifier: modifier,
+      inspectionID: inspectionID, file: part?.target)
+  }
+
+  /// True if an interrupted download may request the rest. False if the caller has its own range or conditions, which
+  /// would conflict with those that request the rest.
+  var isResumable: Bool { Self.conditions.allSatisfy { headerFields[$0] == nil } }
+
+  private static let conditions: [HTTPField.Name] = [
+    .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+  ]
+}

@@ -1,0 +1,135 @@
+public import Foundation
+internal import Synchronization
+
+/// Downloads bytes. Callers that request the same bytes at the same time share one download.
+///
+/// ```swift
+/// let downloader = Downloader()
+/// let source = try SourceURL("https://images.example/a.jpg")
+/// let download = try await downloader.download(DownloadRequest(source: source))
+/// print(download.response.status, download.body.count)
+/// ```
+public final class Downloader: Sendable {
+  /// Receives the outcome of a download, exactly once.
+  public typealias Completion = @Sendable (Result<Download, FetchFailure>) -> Void
+
+  package let context: DownloadContext
+
+  /// Creates a downloader.
+  ///
+  /// - Parameters:
+  ///   - configuration: limits, retries, header fields.
+  ///   - transport: exchanges requests and responses. Default: libcurl.
+  public init(_ configuration: Configuration = Configuration(), transport: any Transport = CurlTransport()) {
+    context = DownloadContext(configuration, transport: transport)
+  }
+
+  deinit {
+    // Running downloads end by themselves. Paused ones can never be resumed: their callers must get an end too.
+    context.cancelAll { $0.isPaused }
+  }
+
+  /// A group that is empty while no caller waits for a completion.
+  public var group: CompletionGroup { CompletionGroup(context.group) }
+
+  /// The number of downloads that are running, waiting or paused.
+  public var runningCount: Int { context.state.withLock { $0.jobs.count } }
+
+  /// The number of hosts with downloads, or with something to be remembered.
+  var hostCount: Int { context.queue.hostCount }
+
+  /// True to keep new transfers from starting. Running transfers continue. Default false.
+  public var isSuspended: Bool {
+    get { context.queue.isSuspended(by: .user) }
+    set { context.queue.setSuspended(newValue, by: .user) }
+  }
+
+  /// Starts a download, or joins the one in flight.
+  ///
+  /// - Parameters:
+  ///   - request: the bytes to download.
+  ///   - dependencies: downloads to wait for, of this downloader or another, in addition to ``DownloadRequest/after``.
+  ///     This one begins after their completions have returned, even if they failed or were canceled; see
+  ///     ``DownloadToken/result``. Until then it occupies no place in a queue. Cycles are impossible: a download gets
+  ///     its token only after the downloads that it waits for.
+  ///   - queue: where the closures are called, one at a time even if the queue is concurrent. Default: a queue of the
+  ///     downloader.
+  ///   - progress: receives progress, never after `completion` was called.
+  ///   - completion: called exactly once; with `cancelled` after ``DownloadToken/cancel()``.
+  @discardableResult
+  public func download(
+    _ request: DownloadRequest, after dependencies: [DownloadToken] = [], on queue: DispatchQueue? = nil,
+    progress: DownloadProgress.Handler? = nil, completion: @escaping Completion
+  ) -> DownloadToken {
+    let caller = makeCaller(on: queue, progress: progress, completion: completion)
+    start(request, demand: Demand(priority: request.priority), after: dependencies, for: caller)
+    return DownloadToken(caller: caller, downloader: self)
+  }
+
+  /// Downloads the bytes of `request`, shared with all other callers that request them.
+  ///
+  /// ```swift
+  /// let (steps, progress) = AsyncStream.makeStream(of: DownloadProgress.self)
+  /// async let download = downloader.download(request, progress: progress)
+  /// for await step in steps { print(step.fraction ?? 0) }
+  /// print(try await download.body.count)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: the bytes to download.
+  ///   - dependencies: downloads to wait for, as in ``download(_:after:on:progress:completion:)``. Default: none.
+  ///   - progress: the stream that receives progress. It is finished when the download ends. Default nil: none.
+  /// - Throws: the failure; `cancelled` if the task is canceled.
+  public func download(
+    _ request: DownloadRequest, after dependencies: [DownloadToken] = [],
+    progress: AsyncStream<DownloadProgress>.Continuation? = nil
+  ) async throws(FetchFailure) -> Download {
+    defer { progress?.finish() }
+    return try await CancellableCall.result { completion in
+      WorkHandle(download(request, after: dependencies, progress: progress.handler, completion: completion))
+    }.get()
+  }
+
+  /// Cancels all downloads, including those that are paused or wait for others. Each caller gets `cancelled`.
+  public func cancelAll() { context.cancelAll() }
+
+  /// Returns when every download has ended and every completion has returned. A paused download has not ended.
+  public func waitUntilFinished() async { await group.finished() }
+
+  /// Ends the downloader: later downloads fail with `cancelled`, and those in flight get some time.
+  ///
+  /// - Parameter limit: The time for downloads in flight. Those that are left then are canceled, paused ones too.
+  ///   Default 10 s.
+  public func shutdown(within limit: Duration = .seconds(10)) async {
+    context.isShutDown.store(true, ordering: .releasing)
+    let timer = context.after(limit) { [context] in context.cancelAll() }
+    await waitUntilFinished()
+    timer.cancel()
+  }
+
+  /// Notifies `observer` of all downloads from now on, until it is removed or released: first of the start of each that
+  /// is running, waiting for its turn or paused. The downloader keeps a weak reference. Adding an observer again has no
+  /// effect.
+  public func addObserver(_ observer: any DownloadObserver) {
+    let (jobs, known) = context.state.withLock { state in
+      let jobs = state.jobs.jobs
+      let started = jobs.compactMap { $0.request?.source }
+      return (jobs, state.observers.add(observer, target: context.callbacks, started: started))
+    }
+    for job in jobs { _ = job.watch() }
+    withExtendedLifetime(known) {}
+  }
+
+  /// Stops notifying `observer`. Events that are being delivered may still arrive.
+  public func removeObserver(_ observer: any DownloadObserver) {
+    let known = context.state.withLock { $0.observers.remove(observer) }
+    withExtendedLifetime(known) {}
+  }
+
+  /// - Parameter queue: where the closures are called. Default of nil: a queue of the downloader.
+  func makeCaller(
+    on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler?, completion: @escaping Completion
+  ) -> DownloadCaller {
+    DownloadCaller(progress: progress, completion: completion, on: queue ?? context.callbacks, in: context.group)
+  }
+}

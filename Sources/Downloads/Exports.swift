@@ -1,0 +1,2 @@
+// Errors, digests and versions of libraries are part of the interface of this module.
+@_exported public import Basics

@@ -1,0 +1,185 @@
+internal import Foundation
+internal import Synchronization
+
+/// The queue of all downloads of a downloader. Carries out what its ``TransferSchedule`` decides.
+package final class TransferQueue: Sendable {
+  typealias Ticket = TransferSchedule.Ticket
+
+  /// The turn of a ticket.
+  enum Turn: Sendable {
+    /// Prepare the transfer.
+    case prepare(Ticket)
+    /// Start the transfer.
+    case start(Ticket)
+    /// The ticket has been removed, because its host is not available.
+    case refuse(HostLine.Refusal)
+  }
+
+  /// Receives the turns of one ticket, on any thread. Must not block.
+  typealias Handler = @Sendable (Turn) -> Void
+
+  /// Decisions to carry out after all locks are released.
+  struct Effects: Sendable {
+    fileprivate typealias HandlerTurn = (handler: Handler, turn: Turn)
+
+    fileprivate var turns: [HandlerTurn] = []
+    fileprivate var wakeUps: [(host: String, time: Duration)] = []
+  }
+
+  /// Someone who may keep transfers from starting.
+  package enum Suspender: Hashable, Sendable {
+    /// The user of the downloader.
+    case user
+    /// The pipeline with this budget, which several may share a downloader with.
+    case budget(ObjectIdentifier)
+  }
+
+  fileprivate struct State {
+    /// Those who keep transfers from starting now.
+    var suspenders: Set<Suspender> = []
+    var schedule: TransferSchedule
+    var handlers: [Ticket: Handler] = [:]
+    /// The turns that are decided, but not carried out yet.
+    var turns = FIFO<Effects.HandlerTurn>()
+    /// True while a thread carries out turns.
+    var isPerforming = false
+  }
+
+  private let state: Mutex<State>
+  private let clock: any Clock<Duration>
+  /// The time on the injected clock since the downloader was made.
+  private let now: @Sendable () -> Duration
+
+  init(_ schedule: TransferSchedule, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration) {
+    state = Mutex(State(schedule: schedule))
+    self.clock = clock
+    self.now = now
+  }
+
+  /// The number of hosts with downloads, or with something to be remembered.
+  var hostCount: Int { state.withLock { $0.schedule.hostCount } }
+
+  /// The number of tickets: of downloads that wait for their transfer, and of running ones.
+  package var ticketCount: Int { state.withLock { $0.schedule.ticketCount } }
+
+  /// True while new transfers do not start.
+  var isSuspended: Bool { state.withLock { $0.schedule.isSuspended } }
+
+  /// Returns true if `suspender` keeps new transfers from starting.
+  func isSuspended(by suspender: Suspender) -> Bool { state.withLock { $0.suspenders.contains(suspender) } }
+
+  /// Keeps new transfers from starting, until no suspender is left.
+  package func setSuspended(_ isSuspended: Bool, by suspender: Suspender) {
+    perform(
+      change { state, now in
+        if isSuspended { state.suspenders.insert(suspender) } else { state.suspenders.remove(suspender) }
+        return state.schedule.suspend(!state.suspenders.isEmpty, now: now)
+      })
+  }
+
+  /// Runs `body`, which cancels many downloads, and starts none of them in between.
+  package func whileHeld(_ body: () -> Void) {
+    state.withLock { $0.schedule.hold() }
+    body()
+    perform(change { $0.schedule.release(now: $1) })
+  }
+
+  // The methods that return effects may be called under the lock of a job: they call no handlers. The job performs the
+  // effects after it has unlocked.
+
+  /// Adds a ticket for a request to `host`. One that `isPrepared` gets no turn to prepare.
+  func add(
+    to host: String, _ priority: Priority, isPrepared: Bool, _ handler: @escaping Handler
+  ) -> (Ticket, Effects) {
+    let now = now()
+    return state.withLock { state in
+      let (ticket, actions) = state.schedule.add(to: host, priority, isPrepared: isPrepared, now: now)
+      state.handlers[ticket] = handler
+      return (ticket, state.effects(of: actions))
+    }
+  }
+
+  /// Changes the priority of a ticket.
+  func change(_ ticket: Ticket, to priority: Priority) -> Effects {
+    change { $0.schedule.change(ticket, to: priority, now: $1) }
+  }
+
+  /// Removes a ticket whose transfer has not started.
+  func remove(_ ticket: Ticket) -> Effects {
+    change { state, now in
+      state.handlers[ticket] = nil
+      return state.schedule.remove(ticket, now: now)
+    }
+  }
+
+  /// Reports that the transfer of a ticket is prepared.
+  func prepared(_ ticket: Ticket) { perform(change { $0.schedule.prepared(ticket, now: $1) }) }
+
+  /// Reports that the request of a ticket is sent. Needed only for hosts with a rate.
+  func sent(_ ticket: Ticket) { perform(change { $0.schedule.sent(ticket, now: $1) }) }
+
+  /// Reports that the preparation of a ticket has failed, or that its transfer has ended.
+  func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact) {
+    perform(
+      change { state, now in
+        state.handlers[ticket] = nil
+        return state.schedule.end(ticket, contact, now: now)
+      })
+  }
+
+  /// Carries out decisions.
+  ///
+  /// A turn may lead to the next one at once: if a name is known not to exist, the downloads of that host end one after
+  /// the other. Therefore no turn is carried out within another one. While a thread carries out turns, it carries out
+  /// those of other threads as well.
+  func perform(_ effects: Effects) {
+    for (host, time) in effects.wakeUps {
+      _ = clock.run(after: time - now()) { [weak self] in self?.wakeUp(host, time) }
+    }
+    guard !effects.turns.isEmpty, state.withLock({ $0.beginTurns(effects) }) else { return }
+    while let (handler, turn) = state.withLock({ $0.nextTurn() }) { handler(turn) }
+  }
+
+  private func wakeUp(_ host: String, _ time: Duration) {
+    perform(change { $0.schedule.wakeUp(host, requestedFor: time, now: $1) })
+  }
+
+  private func change(_ event: (inout State, Duration) -> [TransferSchedule.Action]) -> Effects {
+    let now = now()
+    return state.withLock { state in
+      let actions = event(&state, now)
+      return state.effects(of: actions)
+    }
+  }
+}
+
+extension TransferQueue.State {
+  /// Adds turns to those to carry out. Returns false if a thread carries them out already.
+  fileprivate mutating func beginTurns(_ effects: TransferQueue.Effects) -> Bool {
+    for turn in effects.turns { turns.append(turn) }
+    defer { isPerforming = true }
+    return !isPerforming
+  }
+
+  /// Returns the next turn to carry out; nil if none is left, which ends the work of the thread.
+  fileprivate mutating func nextTurn() -> TransferQueue.Effects.HandlerTurn? {
+    let next = turns.popFirst()
+    isPerforming = next != nil
+    return next
+  }
+
+  /// Finds the handlers of the decisions.
+  fileprivate mutating func effects(of actions: [TransferSchedule.Action]) -> TransferQueue.Effects {
+    var effects = TransferQueue.Effects()
+    for action in actions {
+      switch action {
+      case .prepare(let ticket): if let handler = handlers[ticket] { effects.turns.append((handler, .prepare(ticket))) }
+      case .start(let ticket): if let handler = handlers[ticket] { effects.turns.append((handler, .start(ticket))) }
+      case .refuse(let ticket, let refusal):
+        if let handler = handlers.removeValue(forKey: ticket) { effects.turns.append((handler, .refuse(refusal))) }
+      case .wakeUp(let host, let time): effects.wakeUps.append((host, time))
+      }
+    }
+    return effects
+  }
+}

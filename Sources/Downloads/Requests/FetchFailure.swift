@@ -1,0 +1,51 @@
+public import Foundation
+public import HTTPTypes
+
+/// The reason why a request failed.
+public struct FetchFailure: Error, Hashable, Sendable {
+  /// The cause.
+  public var code: FailureCode
+  /// One sentence for people. It never contains the credentials of a URL.
+  public var message: String
+  /// The head of the last response; nil if there was none.
+  public var response: HTTPResponse? {
+    get { head?.response }
+    set { head = newValue.map { TransferHead(response: $0) } }
+  }
+  /// The redirects that were followed before the last response, in order; empty if there was no response.
+  public var redirects: [Redirect] { head?.redirects ?? [] }
+  /// The head of the last response together with the redirects that led to it.
+  package var head: TransferHead?
+  /// The number of download attempts: one, and one more after each failure that was retried; 0 if no request was sent.
+  public var attempts: Int
+  /// The time before which the host wants no further request; nil if it has named none.
+  public var retryAt: Date?
+  /// The start of the body of an error response, of up to ``ResponseRules/maxErrorBytes``. Empty by default, and for
+  /// any failure other than that of a status.
+  public var body: [UInt8] = []
+  /// True if the connection broke during its TLS handshake.
+  var isHandshake = false
+
+  /// Creates a failure with the cause `code`, explained by `message`. An `httpStatus` outside 100...599 is ignored.
+  public init(_ code: FailureCode, _ message: String, httpStatus: Int? = nil, attempts: Int = 0) {
+    self.code = code
+    self.message = message
+    let status = httpStatus.flatMap { (100...599).contains($0) ? HTTPResponse.Status(code: $0) : nil }
+    self.head = status.map { TransferHead(response: HTTPResponse(status: $0)) }
+    self.attempts = attempts
+  }
+
+  /// The last HTTP status received; nil if there was no response.
+  public var httpStatus: Int? { response?.status.code }
+
+  /// True if no connection to the host could be made.
+  var isUnreachable: Bool { isHandshake || [.dnsTemporary, .connectFailed, .timeoutConnect].contains(code) }
+
+  /// The failure of a request that its caller canceled.
+  public static let cancelled = FetchFailure(.cancelled, "The request was canceled.")
+}
+
+extension FetchFailure: CustomStringConvertible {
+  /// The message.
+  public var description: String { message }
+}

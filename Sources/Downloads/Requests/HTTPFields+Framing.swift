@@ -1,0 +1,21 @@
+internal import HTTPTypes
+
+extension HTTPFields {
+  /// Fields that frame a message or control its connection. Only the transport may set them: with a wrong value, a
+  /// server would take the next request on the connection for a part of this one.
+  ///
+  /// RFC 9110, sections 7.6.1, 7.8, 10.1.1 and 10.1.4; RFC 9112, section 6; RFC 9113, section 8.2.2.
+  private static let framing: Set<String> = [
+    "connection", "content-length", "expect", "http2-settings", "keep-alive", "te", "trailer", "transfer-encoding",
+    "upgrade",
+  ]
+
+  /// Throws `bad_row` if one of the fields concerns framing or the connection, or is meant for a proxy.
+  package func checkFraming() throws(FetchFailure) {
+    for field in self where Self.isFraming(field.name.canonicalName) {
+      throw FetchFailure(.badRow, "The header field \(field.name) is set by the transport; remove it.")
+    }
+  }
+
+  private static func isFraming(_ name: String) -> Bool { framing.contains(name) || name.hasPrefix("proxy-") }
+}
