@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Tests the example PackageDownloader: packages.py PROGRAM
 
-Kills it with SIGKILL in the middle of each package, runs it again, and checks that every byte is sent only once.
+Checks which libraries it needs. Kills it with SIGKILL in the middle of each package, runs it again, and checks that
+every byte is sent only once.
 """
 import hashlib
 import http.server
@@ -68,8 +69,17 @@ def wait_for_bytes(path, count):
         pass
 
 
+def check_libraries(program):
+    """Checks that a program which only downloads needs neither the codecs nor the database of the cache."""
+    libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    assert "libcurl" in libraries, libraries
+    for name in ("jpeg", "png", "webp", "lcms", "sqlite", "deflate", "xxhash"):
+        assert f"lib{name}" not in libraries, libraries
+
+
 def main():
     program = sys.argv[1]
+    check_libraries(program)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
