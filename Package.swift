@@ -48,7 +48,6 @@ let package = Package(
         "Basics", "CCurl",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "CImage",

@@ -1,10 +1,10 @@
 /// The demand of one caller.
-package struct Demand: Equatable, Sendable {
-  package var priority: Priority
+@usableFromInline package struct Demand: Equatable, Sendable {
+  @usableFromInline package var priority: Priority
   /// True if the caller does not need the result for now.
-  package var isPaused: Bool
+  @usableFromInline package var isPaused: Bool
 
-  package init(priority: Priority = .normal, isPaused: Bool = false) {
+  @inlinable package init(priority: Priority = .normal, isPaused: Bool = false) {
     self.priority = priority
     self.isPaused = isPaused
   }
@@ -12,15 +12,19 @@ package struct Demand: Equatable, Sendable {
 
 extension Demand {
   /// The demand of a caller who wants what all callers of `joint` want.
-  init(_ joint: JointDemand) { self.init(priority: joint.priority, isPaused: joint.isPaused) }
+  @inlinable init(_ joint: JointDemand) { self.init(priority: joint.priority, isPaused: joint.isPaused) }
 }
 
 /// The combined demand of all callers of one job.
-package struct JointDemand: Equatable, Sendable {
+@usableFromInline package struct JointDemand: Equatable, Sendable {
   /// The highest priority among the callers.
-  var priority = Priority.normal
+  @usableFromInline var priority: Priority
   /// True if all callers have paused.
-  var isPaused = false
+  @usableFromInline var isPaused: Bool
   /// Grows with each change. If two changes arrive in the wrong order, the one with the higher revision counts.
-  var revision: UInt64 = 0
+  @usableFromInline var revision: UInt64
+
+  @inlinable init(priority: Priority = .normal, isPaused: Bool = false, revision: UInt64 = 0) {
+    (self.priority, self.isPaused, self.revision) = (priority, isPaused, revision)
+  }
 }

@@ -1,39 +1,48 @@
 internal import Foundation
-internal import Synchronization
+public import Synchronization
+
+// Inlinable for the reason given in InFlight.swift.
 
 /// Handles elements in groups on a few threads: the highest priority first, and within a priority the oldest element.
 /// An element that waits can change its priority and can be canceled.
 ///
 /// A group is larger the more elements wait, so that what a group costs once is shared, and a single element does not
 /// wait for others.
-package final class GroupQueue<Element: Sendable>: Sendable {
-  private struct Waiting: Sendable {
-    let element: Element
-    let onCancel: WorkThreads.Work
+@usableFromInline package final class GroupQueue<Element: Sendable>: Sendable {
+  @usableFromInline struct Waiting: Sendable {
+    @usableFromInline let element: Element
+    @usableFromInline let onCancel: WorkThreads.Work
+
+    @inlinable init(element: Element, onCancel: @escaping WorkThreads.Work) {
+      (self.element, self.onCancel) = (element, onCancel)
+    }
   }
 
-  private struct State {
-    var waiting = PriorityLine<Waiting>()
-    var threads = 0
+  @usableFromInline struct State {
+    @usableFromInline var waiting = PriorityLine<Waiting>()
+    @usableFromInline var threads = 0
+
+    @inlinable init() {}
   }
 
-  private let threads: WorkThreads
-  private let groupLimit: Int
-  private let handle: @Sendable ([Element]) -> Void
-  private let state = Mutex(State())
+  @usableFromInline let threads: WorkThreads
+  @usableFromInline let groupLimit: Int
+  @usableFromInline let handle: @Sendable ([Element]) -> Void
+  @usableFromInline let state = Mutex(State())
 
   /// - Parameters:
   ///   - threads: The threads that call `handle`.
   ///   - groupLimit: The maximum number of elements in a group. Default: 1.
   ///   - handle: Called with one group at a time on each thread. It may block.
-  package init(_ threads: WorkThreads, groupLimit: Int = 1, handle: @escaping @Sendable ([Element]) -> Void) {
+  @inlinable package init(_ threads: WorkThreads, groupLimit: Int = 1, handle: @escaping @Sendable ([Element]) -> Void)
+  {
     self.threads = threads
     self.groupLimit = groupLimit
     self.handle = handle
   }
 
   /// The number of elements that wait for a thread.
-  package var waitingCount: Int { state.withLock { $0.waiting.count } }
+  @inlinable package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   /// Adds an element. Returns a handle that can cancel it and change its priority while it waits.
   ///
@@ -42,7 +51,7 @@ package final class GroupQueue<Element: Sendable>: Sendable {
   ///   - priority: The order among the elements that wait. Default: ``Priority/normal``.
   ///   - onCancel: Called if the element is canceled, on the thread that cancels it. Default: nothing.
   @discardableResult
-  package func append(
+  @inlinable package func append(
     _ element: Element, _ priority: Priority = .normal, onCancel: @escaping WorkThreads.Work = {}
   ) -> WorkHandle {
     let (place, needsThread) = state.withLock { state in
@@ -59,7 +68,7 @@ package final class GroupQueue<Element: Sendable>: Sendable {
     }
   }
 
-  private func drain() {
+  @inlinable func drain() {
     let begin = threads.turn.map { _ in ContinuousClock.now }
     while let group = nextGroup() {
       handle(group)
@@ -71,7 +80,7 @@ package final class GroupQueue<Element: Sendable>: Sendable {
 
   /// Removes and returns the next group: the share of one thread. If no element waits, returns nil and counts the
   /// thread as ended.
-  private func nextGroup() -> [Element]? {
+  @inlinable func nextGroup() -> [Element]? {
     state.withLock { state in
       let count = min(groupLimit, max(1, state.waiting.count / threads.count))
       let group = (0..<count).compactMap { _ in state.waiting.popFirst()?.element }

@@ -1,49 +1,59 @@
+// Inlinable for the reason given in InFlight.swift.
+
 /// A line of elements that wait: the highest priority comes first, and within a priority the element that has waited
 /// longest. A plain value.
 ///
 /// Every operation takes constant time, and an element that changes its priority or leaves the line leaves nothing
 /// behind.
-package struct PriorityLine<Element: Sendable>: Sendable {
+@usableFromInline package struct PriorityLine<Element: Sendable>: Sendable {
   /// Identifies one element, also after it has left the line.
-  package struct Place: Hashable, Sendable { fileprivate let key: SlotMap<Link>.Key }
+  @usableFromInline package struct Place: Hashable, Sendable {
+    @usableFromInline let key: SlotMap<Link>.Key
+
+    @inlinable init(key: SlotMap<Link>.Key) { self.key = key }
+  }
 
   /// An element and its neighbors among those of the same priority.
-  fileprivate struct Link: Sendable {
-    let element: Element
-    var priority: Priority
-    var previous: Place?
-    var next: Place?
+  @usableFromInline struct Link: Sendable {
+    @usableFromInline let element: Element
+    @usableFromInline var priority: Priority
+    @usableFromInline var previous: Place?
+    @usableFromInline var next: Place?
+
+    @inlinable init(element: Element, priority: Priority) { (self.element, self.priority) = (element, priority) }
   }
 
   /// The two ends of the elements of one priority.
-  private struct Ends {
-    var first: Place?
-    var last: Place?
+  @usableFromInline struct Ends: Sendable {
+    @usableFromInline var first: Place?
+    @usableFromInline var last: Place?
+
+    @inlinable init() {}
   }
 
-  private var links = SlotMap<Link>()
-  private var ends = Priority.Table<Ends>(repeating: Ends())
+  @usableFromInline var links = SlotMap<Link>()
+  @usableFromInline var ends = Priority.Table<Ends>(repeating: Ends())
 
-  package init() {}
+  @inlinable package init() {}
 
   /// The number of elements.
-  package var count: Int { links.count }
+  @inlinable package var count: Int { links.count }
   /// True if there are no elements.
-  var isEmpty: Bool { count == 0 }
+  @inlinable var isEmpty: Bool { count == 0 }
   /// The priority of the next element to leave; nil if the line is empty.
-  var topPriority: Priority? {
+  @inlinable var topPriority: Priority? {
     var rank = ends.count - 1
     while rank >= 0, ends[rank].first == nil { rank -= 1 }
     return Priority(rawValue: rank)
   }
 
   /// The next element to leave; nil if the line is empty.
-  var first: Element? { firstPlace.flatMap { links[$0.key]?.element } }
+  @inlinable var first: Element? { firstPlace.flatMap { links[$0.key]?.element } }
 
-  private var firstPlace: Place? { topPriority.flatMap { ends[$0.rawValue].first } }
+  @inlinable var firstPlace: Place? { topPriority.flatMap { ends[$0.rawValue].first } }
 
   /// Adds an element behind those of the same priority.
-  package mutating func append(_ element: Element, _ priority: Priority) -> Place {
+  @inlinable package mutating func append(_ element: Element, _ priority: Priority) -> Place {
     let place = Place(key: links.insert(Link(element: element, priority: priority)))
     attach(place, priority)
     return place
@@ -51,7 +61,7 @@ package struct PriorityLine<Element: Sendable>: Sendable {
 
   /// Moves an element behind those that wait with its new priority. Does nothing if it has left the line, or has that
   /// priority already.
-  package mutating func change(_ place: Place, to priority: Priority) {
+  @inlinable package mutating func change(_ place: Place, to priority: Priority) {
     guard let link = links[place.key], link.priority != priority else { return }
     detach(link)
     links.update(place.key) { $0.priority = priority }
@@ -60,17 +70,17 @@ package struct PriorityLine<Element: Sendable>: Sendable {
 
   /// Removes and returns an element; nil if it has left the line.
   @discardableResult
-  package mutating func remove(_ place: Place) -> Element? {
+  @inlinable package mutating func remove(_ place: Place) -> Element? {
     guard let link = links.remove(place.key) else { return nil }
     detach(link)
     return link.element
   }
 
   /// Removes and returns the next element; nil if the line is empty.
-  package mutating func popFirst() -> Element? { firstPlace.flatMap { remove($0) } }
+  @inlinable package mutating func popFirst() -> Element? { firstPlace.flatMap { remove($0) } }
 
   /// Removes all elements, and returns them in order.
-  mutating func removeAll() -> [Element] {
+  @inlinable mutating func removeAll() -> [Element] {
     var elements: [Element] = []
     elements.reserveCapacity(count)
     while let element = popFirst() { elements.append(element) }
@@ -78,7 +88,7 @@ package struct PriorityLine<Element: Sendable>: Sendable {
   }
 
   /// Links an element behind the last one of a priority.
-  private mutating func attach(_ place: Place, _ priority: Priority) {
+  @inlinable mutating func attach(_ place: Place, _ priority: Priority) {
     let last = ends[priority.rawValue].last
     ends[priority.rawValue].last = place
     links.update(place.key) { ($0.previous, $0.next) = (last, nil) }
@@ -90,7 +100,7 @@ package struct PriorityLine<Element: Sendable>: Sendable {
   }
 
   /// Links the neighbors of an element with each other.
-  private mutating func detach(_ link: Link) {
+  @inlinable mutating func detach(_ link: Link) {
     let index = link.priority.rawValue
     if let previous = link.previous {
       links.update(previous.key) { $0.next = link.next }

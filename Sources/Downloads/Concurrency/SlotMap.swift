@@ -1,38 +1,46 @@
+// Inlinable for the reason given in InFlight.swift.
+
 /// Values that are found by the keys that they got when they were added: a slot map. A plain value.
 ///
 /// It takes the place of a dictionary where each request needs many lookups. A lookup is an index into an array, and
 /// values change in place. The key of a removed value finds nothing, even after its slot has been used again.
-struct SlotMap<Value: Sendable>: Sendable {
+@usableFromInline struct SlotMap<Value: Sendable>: Sendable {
   /// Identifies one value, also after it has been removed.
-  struct Key: Hashable, Sendable {
-    fileprivate let slot: Int
-    fileprivate let number: UInt64
+  @usableFromInline struct Key: Hashable, Sendable {
+    @usableFromInline let slot: Int
+    @usableFromInline let number: UInt64
+
+    @inlinable init(slot: Int, number: UInt64) { (self.slot, self.number) = (slot, number) }
   }
 
-  private struct Slot: Sendable {
+  @usableFromInline struct Slot: Sendable {
     /// The number of the current key; 0 in a free slot, which no key has.
-    var number: UInt64
-    var value: Value?
+    @usableFromInline var number: UInt64
+    @usableFromInline var value: Value?
+
+    @inlinable init(number: UInt64) { self.number = number }
   }
 
-  private var slots: [Slot] = []
-  private var freeSlots: [Int] = []
-  private var lastNumber: UInt64 = 0
+  @usableFromInline var slots: [Slot] = []
+  @usableFromInline var freeSlots: [Int] = []
+  @usableFromInline var lastNumber: UInt64 = 0
   /// The number of free slots above which an empty map gives back its memory.
-  private static var keptSlots: Int { 64 }
+  @inlinable static var keptSlots: Int { 64 }
+
+  @inlinable init() {}
 
   /// The number of values.
-  var count: Int { slots.count - freeSlots.count }
+  @inlinable var count: Int { slots.count - freeSlots.count }
 
   /// Adds a value, and returns its key.
-  mutating func insert(_ value: Value) -> Key {
+  @inlinable mutating func insert(_ value: Value) -> Key {
     let key = reserveKey()
     slots[key.slot].value = value
     return key
   }
 
   /// Returns the key of a value that is set later.
-  mutating func reserveKey() -> Key {
+  @inlinable mutating func reserveKey() -> Key {
     lastNumber += 1
     let key = Key(slot: freeSlots.popLast() ?? slots.count, number: lastNumber)
     let slot = Slot(number: lastNumber)
@@ -42,7 +50,7 @@ struct SlotMap<Value: Sendable>: Sendable {
 
   /// The value of a key; nil if it has been removed, or has not been set. Setting it to nil removes it. A value that is
   /// set after the removal is dropped.
-  subscript(key: Key) -> Value? {
+  @inlinable subscript(key: Key) -> Value? {
     @inline(__always) get { contains(key) ? slots[key.slot].value : nil }
     // Changes the value in place. A setter would copy it first.
     @inline(__always) _modify {
@@ -57,14 +65,14 @@ struct SlotMap<Value: Sendable>: Sendable {
   }
 
   /// Sets the value of a reserved key. Faster than the subscript, which allocates memory for each change.
-  mutating func set(_ value: Value, for key: Key) {
+  @inlinable mutating func set(_ value: Value, for key: Key) {
     if contains(key) { slots[key.slot].value = value }
   }
 
   /// Changes the value of a key in place, and returns the result of `body`; nil if there is no value. Faster than the
   /// subscript, which allocates memory for each change.
   @discardableResult
-  mutating func update<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+  @inlinable mutating func update<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
     guard contains(key), var value = slots[key.slot].value.take() else { return nil }
     defer { slots[key.slot].value = value }
     return body(&value)
@@ -72,21 +80,21 @@ struct SlotMap<Value: Sendable>: Sendable {
 
   /// Removes a value and returns it; nil if it has been removed before, or has not been set.
   @discardableResult
-  mutating func remove(_ key: Key) -> Value? {
+  @inlinable mutating func remove(_ key: Key) -> Value? {
     guard contains(key) else { return nil }
     let value = slots[key.slot].value.take()
     free(key.slot)
     return value
   }
 
-  private mutating func free(_ slot: Int) {
+  @inlinable mutating func free(_ slot: Int) {
     slots[slot].number = 0
     freeSlots.append(slot)
     if freeSlots.count == slots.count, slots.count > Self.keptSlots { (slots, freeSlots) = ([], []) }
   }
 
   /// All values with their keys, in no order.
-  var elements: [(key: Key, value: Value)] {
+  @inlinable var elements: [(key: Key, value: Value)] {
     var elements: [(key: Key, value: Value)] = []
     elements.reserveCapacity(count)
     for (index, slot) in slots.enumerated() {
@@ -95,5 +103,5 @@ struct SlotMap<Value: Sendable>: Sendable {
     return elements
   }
 
-  private func contains(_ key: Key) -> Bool { key.slot < slots.count && slots[key.slot].number == key.number }
+  @inlinable func contains(_ key: Key) -> Bool { key.slot < slots.count && slots[key.slot].number == key.number }
 }

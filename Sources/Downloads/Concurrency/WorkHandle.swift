@@ -1,5 +1,5 @@
 /// Controls work that is running.
-package struct WorkHandle: Sendable {
+@usableFromInline package struct WorkHandle: Sendable {
   /// Cancels the work.
   package let cancel: @Sendable () -> Void
   /// Changes the priority of the work.
@@ -8,7 +8,7 @@ package struct WorkHandle: Sendable {
   package let setPaused: @Sendable (Bool) -> Void
 
   /// Creates a handle from three closures. By default, the priority and pauses change nothing.
-  package init(
+  @usableFromInline package init(
     cancel: @escaping @Sendable () -> Void, setPriority: @escaping @Sendable (Priority) -> Void = { _ in },
     setPaused: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {

@@ -18,5 +18,5 @@ public enum Priority: Int, Comparable, CaseIterable, Sendable {
 
 extension Priority {
   /// One value for each priority, at the index of its raw value.
-  typealias Table<Value> = InlineArray<3, Value>
+  @usableFromInline typealias Table<Value> = InlineArray<3, Value>
 }
