@@ -193,7 +193,7 @@ fuzz-libraries: setup
 	Tests/Fuzzing/libraries.sh
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
 
-## Builds the documentation of both libraries as web pages in .build/docs. A broken link is an error.
+## Builds the documentation of the libraries as web pages in .build/docs. A broken link is an error.
 docs: setup
 	Documentation/build.sh
 

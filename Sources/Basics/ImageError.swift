@@ -12,7 +12,7 @@ public struct ImageError: Error, Hashable, Sendable {
     case tooManyPixels = "too_many_pixels"
     /// The header declares fewer pixels than the caller wants.
     case tooFewPixels = "too_few_pixels"
-    /// The file ends before its image data does.
+    /// The file ends before its image data does, or a download before its declared length.
     case truncated
     /// The file is corrupt.
     case decodeError = "decode_error"

@@ -96,9 +96,8 @@ final class ThumbnailContext: Sendable {
     files = configuration.files
     content = configuration.content
     now = configuration.downloads.now
-    let (fields, usual, rules) = (
-      configuration.downloads.headerFields, configuration.downloads.headerFields.unusual, configuration.downloads.hosts
-    )
+    let fields = configuration.downloads.headerFields.accepting(SourceFormat.accept)
+    let (usual, rules) = (fields.unusual, configuration.downloads.hosts)
     unusualFields = { host in
       let rule = rules.rule(for: host)
       return rule.headerFields.isEmpty ? usual : rule.headerFields(over: fields).unusual
@@ -132,7 +131,7 @@ final class ThumbnailContext: Sendable {
 extension HTTPFields {
   /// The fields that differ from those of a new configuration, and the names of those that are missing.
   fileprivate var unusual: [String] {
-    let usual = Downloader.Configuration().headerFields
+    let usual = Downloader.Configuration().headerFields.accepting(SourceFormat.accept)
     let changed = filter { !usual.contains($0) }.map { "\($0.name.canonicalName): \($0.value)" }
     let missing = usual.filter { !contains($0.name) }.map { "without \($0.name.canonicalName)" }
     return (changed + missing).sorted()

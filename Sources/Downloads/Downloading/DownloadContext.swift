@@ -142,8 +142,7 @@ package final class DownloadContext: Sendable {
   private func fields(
     of request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?
   ) -> HTTPFields {
-    var usual = trail.fields(of: headerFields)
-    if usual[.accept] == nil { usual[.accept] = request.accept }
+    let usual = trail.fields(of: headerFields).accepting(request.accept)
     var fields = rules.rule(for: trail.hop.host).headerFields(over: usual)
     fields.replace(with: trail.fields(of: request.headerFields))
     fields.replace(with: partial?.requestFields ?? [:])

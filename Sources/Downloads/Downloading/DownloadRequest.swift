@@ -19,8 +19,9 @@ public struct DownloadRequest: Sendable {
   /// the message or its connection (`Content-Length`, `Transfer-Encoding`, `Connection` and the like) fails the request
   /// with `bad_row`.
   public var headerFields: HTTPFields
-  /// The media types that the caller wants, for the `Accept` field (RFC 9110, section 12.5.1). Default: any. Such a
-  /// field of the configuration, the host or the request replaces it.
+  /// The media types that the caller wants, for the `Accept` field (RFC 9110, section 12.5.1). An `Accept` field in
+  /// ``headerFields`` replaces it. Unless the download is into a file, so does one of the host or the configuration.
+  /// Default: any.
   public var accept = "*/*"
   /// The priority. Default ``Priority/normal``.
   public var priority: Priority

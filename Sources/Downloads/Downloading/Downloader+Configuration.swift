@@ -32,14 +32,15 @@ extension Downloader {
     public var retry = RetryPolicy()
     /// The deadlines and limits of one attempt.
     public var limits = TransferLimits()
-    /// The header fields of every request. Default: `User-Agent: thumbs/VERSION`.
+    /// The header fields of every request. Default: `User-Agent: thumbs/VERSION`. Without an `Accept` field here, each
+    /// request has that of ``DownloadRequest/accept``.
     public var headerFields: HTTPFields = [.userAgent: "thumbs/\(version)"]
     /// Permission to read `file` URLs. Without it, they fail with `blocked_scheme`; with it, ``FileTransport`` reads
     /// them instead of the downloader's own transport. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
     /// The clock for pauses and progress intervals. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// The receiver of the metrics of the downloader, and of the pipeline and the cache around it. Default nil: the
+    /// The receiver of the metrics of the downloader, and of whatever uses it. Default nil: the
     /// factory that the program has set with `MetricsSystem.bootstrap`; without one, metrics cost next to nothing.
     public var metrics: (any MetricsFactory)?
     /// The wall clock, for the dates in HTTP header fields.

@@ -70,6 +70,8 @@ extension Downloader {
     var (ready, milestones) = request.withoutMilestones()
     ready.inspection = nil
     ready.responses = ready.responses.forFiles
+    // Part of the identity of the part file, and not that of the configuration, which may be meant for images.
+    ready.headerFields = ready.headerFields.accepting(ready.accept)
     let target = context.target(of: ready, file.standardizedFileURL.path(percentEncoded: false), expected)
     caller.enter(context, priority: request.priority)
     defer { if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) } }

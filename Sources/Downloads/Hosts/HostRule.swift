@@ -9,8 +9,8 @@ public struct HostRule: Hashable, Sendable {
   /// ``Downloader/Configuration/perHost``.
   public var perHost: Int?
   /// Header fields for requests to the host. Each replaces those of the same name in
-  /// ``Downloader/Configuration/headerFields``, and an empty value removes them. Default: none. The header fields of a
-  /// request replace these.
+  /// ``Downloader/Configuration/headerFields`` and ``DownloadRequest/accept``, and an empty value removes them; without
+  /// `Accept`, libcurl accepts any media type. Default: none. The header fields of a request replace these.
   public var headerFields: HTTPFields
 
   /// Creates a rule. Without arguments, it changes nothing.
@@ -37,6 +37,13 @@ public struct HostRule: Hashable, Sendable {
 }
 
 extension HTTPFields {
+  /// Returns these fields, with an `Accept` field if they have none.
+  package func accepting(_ mediaTypes: String) -> HTTPFields {
+    var fields = self
+    if fields[.accept] == nil { fields[.accept] = mediaTypes }
+    return fields
+  }
+
   /// Replaces the fields that have the same names as those in `others`, and adds the rest of `others`.
   mutating func replace(with others: HTTPFields) {
     for field in others { self[field.name] = nil }

@@ -49,7 +49,8 @@ public enum FailureCode: Hashable, Sendable {
   case hashMismatch
   /// The bytes are among those that the pipeline rejects.
   case rejectedHash
-  /// The image cannot be decoded or rendered.
+  /// The image cannot be decoded or rendered. `truncated` is also the code of a download whose body ended before its
+  /// declared length.
   case image(ImageError.Code)
   /// The output file could not be written.
   case outputFailed

@@ -4,9 +4,9 @@ internal import Synchronization
 /// An event that happens once, and that requests and downloads can wait for, such as the end of another request.
 ///
 /// ```swift
-/// let first = pipeline.load(firstRequest) { print("first:", $0) }
+/// let first = downloader.download(firstRequest) { print("first:", $0) }
 /// secondRequest.after = [first.finished]
-/// pipeline.load(secondRequest) { print("second:", $0) }
+/// downloader.download(secondRequest) { print("second:", $0) }
 /// ```
 ///
 /// A request that waits for the end of another one passes its priority to it: `first` is at least as urgent as

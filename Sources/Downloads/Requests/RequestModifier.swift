@@ -1,7 +1,7 @@
 /// Changes a request before each of its attempts: adds a token that expires, or signs the URL.
 ///
 /// ```swift
-/// request.options.modifier = RequestModifier(id: "user 17") { attempt in
+/// request.modifier = RequestModifier(id: "user 17") { attempt in
 ///   attempt.headerFields[.authorization] = "Bearer \(try await session.token(after: attempt.lastFailure))"
 /// }
 /// ```

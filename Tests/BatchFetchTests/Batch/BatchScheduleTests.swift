@@ -1,4 +1,3 @@
-import DownloadSupport
 import Testing
 
 @testable import BatchFetch

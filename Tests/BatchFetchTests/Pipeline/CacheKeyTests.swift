@@ -49,6 +49,15 @@ import Testing
     #expect(fixture.server.requests.count == 3)
   }
 
+  @Test func `A host whose rule removes the accepted media types shares no entries`() async throws {
+    let fixture = try fixture()
+    #expect(try await run(fixture, path: "/public").origin == .network)
+    let pattern = try HostPattern("127.0.0.1")
+    let pipeline = fixture.pipeline(change: { $0.downloads.hosts[pattern] = HostRule(headerFields: [.accept: ""]) })
+
+    #expect(try await pipeline.thumbnails(for: fixture.request("/public")).origin == .network)
+  }
+
   @Test func `The header fields of a host's rule are part of the cache key, and those of another host's are not`()
     async throws
   {

@@ -1,4 +1,3 @@
-import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache

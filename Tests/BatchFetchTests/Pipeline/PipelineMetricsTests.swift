@@ -1,5 +1,4 @@
 import CoreMetrics
-import DownloadSupport
 import MetricsTestKit
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import DownloadSupport
 import ImageCache
 import TestSupport
 import Testing

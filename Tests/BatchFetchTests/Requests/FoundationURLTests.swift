@@ -1,5 +1,4 @@
 import BatchFetch
-import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache

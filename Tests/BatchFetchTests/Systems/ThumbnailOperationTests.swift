@@ -160,7 +160,7 @@ import Testing
     let operations = names.map { ThumbnailOperation(request($0), over: pipeline) }
     for (index, operation) in operations.enumerated() {
       queue.addOperation(operation)
-      await eventually { pipeline.context.downloader.runningCount == index + 1 }
+      await eventually { pipeline.context.downloader.runningCount == index + 1 && operation.hasHandle }
     }
     _ = await held.exchanges.values(count: 1)
 
@@ -300,4 +300,9 @@ extension ThumbnailPipeline {
       return callers?.count ?? 0
     }
   }
+}
+
+extension ThumbnailOperation {
+  /// True while the operation controls a request that it has begun.
+  fileprivate var hasHandle: Bool { slot.state.withLock { $0.handle != nil } }
 }

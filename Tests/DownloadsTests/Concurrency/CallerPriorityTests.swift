@@ -1,4 +1,3 @@
-import DownloadSupport
 import Synchronization
 import TestSupport
 import Testing

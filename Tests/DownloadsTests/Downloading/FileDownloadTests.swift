@@ -60,11 +60,23 @@ import Testing
 
   @Test func `Any response but that of the file is requested as such, and the body is not in memory`() async throws {
     let transport = transport()
-    let download = try await Downloader(.prompt, transport: transport).download(DownloadRequest("a.bin"), to: file)
+    let configuration = Downloader.Configuration.prompt.with { $0.headerFields[.accept] = "image/png" }
+    let download = try await Downloader(configuration, transport: transport).download(
+      DownloadRequest("a.bin"), to: file)
 
     #expect(download.body.isEmpty && download.length == 1000 && download.response.status == .ok)
     #expect(transport.requests.map { $0.headerFields[.accept] } == ["*/*"])
     #expect(transport.requests.allSatisfy { $0.limits.maxBytes == .max && $0.limits.total > .seconds(86_400) })
+  }
+
+  @Test func `A download that accepts other media types does not continue the file of another`() async throws {
+    try await interrupt(after: 300)
+    let transport = transport()
+    var request = try DownloadRequest("a.bin")
+    request.accept = "application/x-tar"
+    let downloaded = try await Downloader(.prompt, transport: transport).download(request, to: file).file
+
+    #expect(downloaded?.resumed == 0 && transport.requests.map(\.firstByte) == [nil])
   }
 
   @Test func `A later process continues an interrupted download, several times`() async throws {

@@ -1,4 +1,3 @@
-import DownloadSupport
 import HTTPTypes
 import TestSupport
 import Testing

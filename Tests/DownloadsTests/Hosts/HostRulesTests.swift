@@ -1,4 +1,3 @@
-import DownloadSupport
 import HTTPTypes
 import Testing
 

@@ -1,5 +1,3 @@
-import DownloadSupport
-
 @testable import Downloads
 
 /// Drives a schedule with tickets that have names: letters for the host, then a number, then `+` or `-` for a high or a

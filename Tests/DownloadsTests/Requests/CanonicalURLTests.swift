@@ -1,4 +1,3 @@
-import DownloadSupport
 import TestSupport
 import Testing
 

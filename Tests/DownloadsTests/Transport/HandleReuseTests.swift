@@ -1,4 +1,3 @@
-import DownloadSupport
 import Downloads
 import Testing
 
