@@ -103,8 +103,6 @@ let package = Package(
       dependencies: [
         "Downloads", "DownloadSupport", "TestSupport",
         .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "CoreMetrics", package: "swift-metrics"),
-        .product(name: "MetricsTestKit", package: "swift-metrics"),
       ]),
     .testTarget(
       name: "BatchFetchTests",

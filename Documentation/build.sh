@@ -6,6 +6,7 @@ graphs=$PWD/.build/symbol-graphs
 rm -rf "$graphs" .build/docs
 mkdir -p "$graphs" .build/docs
 swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members >/dev/null
+
 # Copies the symbols of a module into the documentation of a library, which shows what it re-exports as its own.
 add() {
   find .build/*/ -path '*symbolgraph*' -name "$1*.symbols.json" | while read -r graph; do

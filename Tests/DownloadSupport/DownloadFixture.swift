@@ -51,35 +51,10 @@ extension SourceURL {
   package var lastPathComponent: String { String(description.split(separator: "/").last ?? "") }
 }
 
-extension ScriptedTransport {
-  /// The last path components of all requests, in order.
-  package var paths: [String] { requests.map(\.source.lastPathComponent) }
-
-  /// Lets the first `count` exchanges continue, each as soon as it has begun.
-  package func resume(first count: Int) async {
-    for index in 0..<count { await exchanges.values(count: index + 1)[index].resume() }
-  }
-}
-
 extension TransferRequest {
   /// The first byte that the `Range` field requests.
   package var firstByte: Int? {
     headerFields[.range].flatMap { Int($0.drop { !$0.isNumber }.prefix { $0.isNumber }) }
-  }
-}
-
-extension ScriptedTransport {
-  /// A transport that sends half of the requested bytes of `body`, holds, and sends the rest.
-  package static func halving(_ body: [UInt8]) -> ScriptedTransport {
-    ScriptedTransport { request, _ in
-      let first = request.firstByte ?? 0
-      let middle = (first + body.count) / 2
-      let head: Step =
-        first == 0
-        ? .head(200, [.eTag: "\"1\"", .contentLength: "\(body.count)"])
-        : .head(206, [.contentRange: "bytes \(first)-\(body.count - 1)/\(body.count)"])
-      return [head, .bytes(Array(body[first..<middle])), .hold, .bytes(Array(body[middle...])), .end]
-    }
   }
 }
 

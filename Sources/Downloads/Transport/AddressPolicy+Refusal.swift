@@ -38,8 +38,3 @@ extension AddressPolicy {
     exceptions.contains { $0.allows(reading, host: host) || $0.allows(address, host: host) }
   }
 }
-
-extension IPAddress {
-  /// True if the address is on the public Internet.
-  package var isPublic: Bool { AddressPolicy.publicOnly.refusal(of: self, for: description) == nil }
-}

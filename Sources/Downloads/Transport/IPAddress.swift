@@ -76,3 +76,8 @@ extension IPAddress: CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
+
+extension IPAddress {
+  /// True if the address is on the public Internet.
+  package var isPublic: Bool { AddressPolicy.publicOnly.refusal(of: self, for: description) == nil }
+}

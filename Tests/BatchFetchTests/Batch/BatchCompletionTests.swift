@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The rules for when, where and how often a batch calls its closures. See also `GroupCompletionTests`.
 @Suite(.timeLimit(.minutes(10))) struct BatchCompletionTests {

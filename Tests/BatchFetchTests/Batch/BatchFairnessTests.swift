@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// No host holds back the elements of another one, and no element waits for a place that it keeps from others.
 @Suite(.timeLimit(.minutes(10))) struct BatchFairnessTests {

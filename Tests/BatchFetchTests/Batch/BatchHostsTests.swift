@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The places of a batch's hosts.
 @Suite struct BatchHostsTests {

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite struct BatchMeterTests {
   private var meter = BatchMeter(interval: .milliseconds(100))

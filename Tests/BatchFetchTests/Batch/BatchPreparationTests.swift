@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The step of a batch that several threads take at a time.
 @Suite(.timeLimit(.minutes(20))) struct BatchPreparationTests {

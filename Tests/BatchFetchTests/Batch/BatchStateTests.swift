@@ -2,7 +2,6 @@ import DownloadSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite struct BatchStateTests {
   /// Returns the state of a batch whose elements are their own indices.

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The elements of a batch, its window and its cancel. See also `BatchSystemTests` and `GroupCompletionTests`.
 @Suite(.timeLimit(.minutes(10))) struct BatchTests {

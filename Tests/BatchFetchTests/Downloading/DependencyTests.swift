@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Downloads that wait for others, as a package waits for its configuration file.
 ///

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite(.timeLimit(.minutes(20))) struct FileAccessTests {
   private let directory: TemporaryDirectory

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Requests that a closure of the caller changes before each attempt.
 @Suite(.timeLimit(.minutes(10))) struct RequestModifierTests {

@@ -5,7 +5,6 @@ import ImageCache
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite struct CacheDecisionTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The thumbnails that a pipeline returns at once, from memory.
 @Suite(.timeLimit(.minutes(10))) struct CachedThumbnailTests {

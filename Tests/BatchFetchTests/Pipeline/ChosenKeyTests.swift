@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Images whose URLs change, such as signed ones, under a cache key that stays the same.
 @Suite(.timeLimit(.minutes(10))) struct ChosenKeyTests {

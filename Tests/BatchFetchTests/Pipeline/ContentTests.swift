@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Requests for certain bytes, and rules about the images of a pipeline.
 @Suite(.timeLimit(.minutes(10))) struct ContentTests {

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Failures of a source that had an image before.
 @Suite(.timeLimit(.minutes(10))) struct LaterFailureTests {

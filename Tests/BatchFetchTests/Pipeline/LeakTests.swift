@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// `self.token = pipeline.load(…) { self… }` does not leak: after the end, the token keeps no closure, so that the
 /// object that holds the token is released with the last reference from outside. The same holds for `Batch.start`.

@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// New sizes of images whose files the pipeline has kept in memory.
 @Suite(.timeLimit(.minutes(10))) struct MemoryOriginalPipelineTests {

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Sources whose redirects change.
 @Suite(.timeLimit(.minutes(10))) struct MovedTargetTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The failures of single requests.
 @Suite(.timeLimit(.minutes(10))) struct PipelineFailureTests {

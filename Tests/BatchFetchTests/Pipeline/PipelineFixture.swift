@@ -6,7 +6,6 @@ import Logging
 import TestSupport
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// A server, a cache directory and the pipelines that use them.
 struct PipelineFixture {

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Pausing, watching, sharing and ending pipelines.
 @Suite(.timeLimit(.minutes(10))) struct PipelineLifeTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite(.timeLimit(.minutes(20))) struct PipelineMetricsTests {
   private static func value(_ metrics: TestMetrics, _ name: String, _ labels: [(String, String)] = []) throws -> Int64 {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Requests that wait for milestones.
 @Suite(.timeLimit(.minutes(20))) struct PipelineMilestoneTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Requests with mirrors.
 @Suite(.timeLimit(.minutes(20))) struct PipelineMirrorTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The progress of requests for thumbnails.
 @Suite(.timeLimit(.minutes(20))) struct PipelineProgressTests {

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Loads of several callers for one source.
 @Suite(.timeLimit(.minutes(10))) struct PipelineSharingTests {

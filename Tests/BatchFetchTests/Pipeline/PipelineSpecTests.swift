@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Requests with a spec out of range among valid ones.
 @Suite(.timeLimit(.minutes(20))) struct PipelineSpecTests {

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Thumbnails from the network, from memory, from disk and from files.
 @Suite(.timeLimit(.minutes(10))) struct PipelineTests {

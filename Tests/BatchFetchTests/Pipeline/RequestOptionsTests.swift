@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// Settings of single requests that differ from those of their pipeline.
 @Suite(.timeLimit(.minutes(10))) struct RequestOptionsTests {

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The maximum time of a whole request.
 @Suite(.timeLimit(.minutes(10))) struct RequestTimeoutTests {

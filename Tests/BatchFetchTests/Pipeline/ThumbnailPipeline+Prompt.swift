@@ -2,7 +2,6 @@ import DownloadSupport
 import ImageCache
 
 @testable import BatchFetch
-@testable import Downloads
 
 extension ThumbnailPipeline {
   /// A pipeline in memory, without deadlines and without pauses between attempts, which reports all progress.

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite("nginx", .timeLimit(.minutes(10)), .needs(.http)) struct NginxTests {
   @Test func `Many images arrive unchanged over few connections`() async throws {

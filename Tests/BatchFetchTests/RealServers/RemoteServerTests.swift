@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// A remote cache on nginx with its DAV module, and on a server that recomputes the signatures of S3.
 @Suite(.timeLimit(.minutes(10)), .needs(.store), .needs(.s3)) struct RemoteServerTests {

@@ -2,7 +2,6 @@ import DownloadSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite struct RemoteBreakerTests {
   /// A breaker that the failures of its first requests have opened at time zero.

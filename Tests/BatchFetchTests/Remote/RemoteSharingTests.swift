@@ -1,7 +1,6 @@
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite struct RemoteSharingTests {
   @Test(arguments: [

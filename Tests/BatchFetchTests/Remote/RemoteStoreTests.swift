@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite(.timeLimit(.minutes(10))) struct RemoteStoreTests {
   /// A store over a scripted server, with a clock that the test moves.

@@ -2,7 +2,6 @@ import ImageCache
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite struct RemoteWritesTests {
   private static func write(_ number: Int, bytes: Int) -> RemoteWrite {

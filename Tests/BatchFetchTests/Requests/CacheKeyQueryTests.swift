@@ -1,7 +1,6 @@
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The parts of a URL that are part of the cache key.
 @Suite struct CacheKeyQueryTests {

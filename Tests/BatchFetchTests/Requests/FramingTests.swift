@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite("Header fields for framing and connections", .timeLimit(.minutes(20))) struct FramingTests {
   static let names = [

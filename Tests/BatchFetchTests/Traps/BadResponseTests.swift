@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite("Bad responses", .timeLimit(.minutes(10))) struct BadResponseTests {
   private static let length = "Content-Length: \(Trap.image.count)\r\n"

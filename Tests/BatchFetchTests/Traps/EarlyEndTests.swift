@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 /// The server sends only the first 64 KiB of a megabyte and then waits forever, so a download ends only if the client
 /// rejects it early.

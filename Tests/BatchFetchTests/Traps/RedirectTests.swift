@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite("Redirects", .timeLimit(.minutes(10))) struct RedirectTests {
   private static func redirect(_ location: String, _ status: Int = 302) -> ServerReply {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite("URLs", .timeLimit(.minutes(10))) struct URLTests {
   @Test(arguments: [

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 
 @Suite("Unusual but valid responses", .timeLimit(.minutes(10))) struct UnusualResponseTests {
   private static let length = "Content-Length: \(Trap.image.count)\r\n"

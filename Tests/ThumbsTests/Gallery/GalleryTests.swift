@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 @testable import thumbs
 
 /// Returns the report line of a row that failed.

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 @testable import thumbs
 
 @Suite struct NextStepTests {

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 @testable import thumbs
 
 private let punctuation = (0x20..<0x7F).compactMap { Unicode.Scalar($0) }.map(Character.init).filter {

@@ -3,7 +3,6 @@ import HTTPTypes
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 @testable import thumbs
 
 private func text(_ line: ReportLine) -> String { String(decoding: line.json, as: UTF8.self) }

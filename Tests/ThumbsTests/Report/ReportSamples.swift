@@ -1,7 +1,6 @@
 import ImageCache
 
 @testable import BatchFetch
-@testable import Downloads
 @testable import thumbs
 
 extension ThumbnailSet {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 @testable import thumbs
 
 private func failed(

@@ -2,7 +2,6 @@ import ArgumentParser
 import Testing
 
 @testable import BatchFetch
-@testable import Downloads
 @testable import thumbs
 
 @Suite struct SummaryTests {
