@@ -1,7 +1,10 @@
 # The required packages of Debian and Ubuntu, besides Swift. python3 serves the example images; the tests start nginx
 # and tinyproxy, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libwebp-dev libdeflate-dev liblcms2-dev libsqlite3-dev \
-  libssl-dev libtomlplusplus-dev libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl
+  libssl-dev libtomlplusplus-dev libxxhash-dev zlib1g-dev pkg-config python3 nginx tinyproxy-bin openssl $(DECODERS)
+# The packages of thumbs-decode. It can be built without any of them, and then lacks a format or, without the last one,
+# a protection.
+DECODERS := libavif-dev libheif-dev libjxl-dev libtiff-dev librsvg2-dev libseccomp-dev
 SERVERS := python3 Tests/Servers/run.py
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 SWIFT := swift
@@ -20,8 +23,9 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-examples test-service test-thread test-address test-cache test-jpeg test-arm test-traits \
   test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install \
-  test-packages fuzz fuzz-libraries bench bench-pixels bench-fetch bench-cache bench-start bench-worker bench-spark \
-  docs format lint structure build build-traits release install install-files uninstall dist image clean setup
+  test-packages test-decoders fuzz fuzz-libraries bench bench-pixels bench-decoders bench-fetch bench-cache \
+  bench-start bench-worker bench-spark docs format lint structure build build-traits release install install-files \
+  install-decoder uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -56,6 +60,12 @@ FAST_C := -Xcc -O1
 	mkdir -p $(@D)
 	clang -shared -fPIC -O1 -o $@ $< -ldl
 
+# A hostile decoder without a sanitizer, for tests with one.
+.build-thread/hostile-decode: $(wildcard Sources/CDecode*/*.c Sources/CDecode*/include/*.h Tests/HostileDecoder/*.c)
+	mkdir -p $(@D)
+	clang -std=c11 -O1 -D_GNU_SOURCE -ISources/CDecodeChannel/include -ISources/CDecoder/include -o $@ \
+	  $(filter %.c,$^) -lseccomp
+
 SERVICE_THREAD := --package-path Examples/Service --sanitize=thread --scratch-path .build-service $(FAST_C)
 LOAD_SECONDS := 30
 ## Runs the example service under the thread sanitizer, with 200 clients for LOAD_SECONDS. Half of them disconnect at
@@ -68,7 +78,7 @@ test-service: setup .build-thread/mutex.so
 
 # The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
 # those of the cache. Parsing and pixels use one thread, and would take most of the time.
-CACHE_TESTS := ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding)
+CACHE_TESTS := ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding|Isolated)
 THREAD_TESTS := '$(CACHE_TESTS)|DownloadsTests|BatchFetchTests' ThumbsTests
 THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template
 
@@ -76,11 +86,11 @@ THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configur
 ## out while they wait. The tests of the command run separately, because its processes need CPU time too. As without a
 ## sanitizer, an allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of requests in the
 ## largest tests.
-test-thread: setup .build-thread/mutex.so
+test-thread: setup .build-thread/mutex.so .build-thread/hostile-decode
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread $(FAST_C)
 	for tests in $(THREAD_TESTS); do \
 	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
-	  THUMBS_CROWD_SIZE=500 \
+	  THUMBS_CROWD_SIZE=500 THUMBS_HOSTILE_DECODER=$(CURDIR)/.build-thread/hostile-decode \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread $(FAST_C) --filter "$$tests" \
 	    --skip '$(THREAD_SKIPS)' --experimental-maximum-parallelization-width 4 || exit 1; \
 	done
@@ -89,9 +99,10 @@ test-thread: setup .build-thread/mutex.so
 SEVERAL_PROCESSES := KillTests|PowerLossTests|ProcessTests
 
 ## Runs the imaging and cache tests under the address sanitizer.
-test-address: setup
+test-address: setup .build-thread/hostile-decode
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address $(FAST_C)
 	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
+	THUMBS_HOSTILE_DECODER=$(CURDIR)/.build-thread/hostile-decode \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp \
 	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address $(FAST_C) \
 	  --filter ImageCacheTests --skip '$(SEVERAL_PROCESSES)'
@@ -166,6 +177,14 @@ test-cluster: setup
 	cd Python && RAY_USAGE_STATS_ENABLED=0 unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
 	  env $(PYTEST) -p no:cacheprovider -s tests/test_ray.py
 
+## Compares the pixels of AVIF, HEIC, JPEG XL, SVG and TIFF files with those of other programs; takes half a minute.
+test-decoders: PACKAGES += libavif-bin libheif-examples libjxl-tools libtiff-tools librsvg2-bin python3-pil \
+  python3-numpy breeze-icon-theme
+test-decoders: setup
+	$(SWIFT) build --product thumbs
+	$(SWIFT) build --product thumbs-decode
+	/usr/bin/python3 -B Tests/Decoders/compare.py "$$($(SWIFT) build --show-bin-path)/thumbs"
+
 GALLERY_SHOTS := .build/gallery
 ## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).
 test-gallery: PACKAGES += chromium
@@ -182,10 +201,12 @@ test-install: PACKAGES += man-db zsh fish
 test-install: release
 	python3 Examples/serve.py Tests/Install/run.sh
 
-## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each.
+## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each, and the messages of
+## thumbs-decode for a quarter of that.
 FUZZ_SECONDS := 60
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
+	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4)) session decoder
 
 ## Builds the codec libraries with the address sanitizer, and fuzzes with them.
 fuzz-libraries: PACKAGES += cmake autoconf automake libtool dpkg-dev
@@ -210,6 +231,12 @@ bench: release
 bench-pixels: PACKAGES += libvips-tools $(CORPUS)
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
+
+## Compares AVIF, HEIC, JPEG XL, TIFF and SVG files with vipsthumbnail.
+bench-decoders: PACKAGES += libvips-tools libavif-bin libheif-examples libjxl-tools breeze-icon-theme $(CORPUS)
+bench-decoders: release
+	[ -d $(PHOTOS) ] || /usr/bin/python3 Benchmarks/pixels/corpus.py $(dir $(PHOTOS)) 600 2000
+	/usr/bin/python3 -B Benchmarks/decoders.py $(DIST)/thumbs $(PHOTOS)
 
 ## Compares downloads over plain HTTP, TLS and HTTP/2, and from 200 hosts, with a bare libcurl loop, curl --parallel and
 ## aria2c; then measures a slow server, 100,000 files, and rows grouped by host. SECTIONS="plain tls" runs only these.
@@ -253,12 +280,13 @@ release: setup
 	$(STATIC)
 	mkdir -p $(DIST)
 	install -m 755 "$$($(STATIC) --show-bin-path)/thumbs" $(DIST)/thumbs
+	.packaging/decoder.sh $(DIST)/thumbs-decode
 	python3 .packaging/manual.py $(DIST)/thumbs > $(DIST)/thumbs.1
 	for shell in bash zsh fish; do \
 	  $(DIST)/thumbs --generate-completion-script $$shell | sed '1{/^#!/d}' > $(DIST)/thumbs.$$shell; done
 	python3 -B .packaging/licenses.py .build-static/checkouts $(DIST)/licenses $(DIST)/thumbs
 
-install: release install-files
+install: release install-files install-decoder
 
 ## Installs the result of `make release`.
 install-files:
@@ -270,12 +298,17 @@ install-files:
 	install -D -m 644 LICENSE $(SHARE)/doc/thumbs/copyright
 	install -D -m 644 -t $(SHARE)/doc/thumbs/licenses $(DIST)/licenses/*
 
+## Installs thumbs-decode, which needs the libraries of the system it was built on.
+install-decoder:
+	install -D -m 755 $(DIST)/thumbs-decode $(DESTDIR)$(PREFIX)/libexec/thumbs/thumbs-decode
+
 uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/thumbs
 	rm -f $(DESTDIR)$(PREFIX)/bin/thumbs $(SHARE)/man/man1/thumbs.1 $(SHARE)/bash-completion/completions/thumbs \
 	  $(SHARE)/zsh/site-functions/_thumbs $(SHARE)/fish/vendor_completions.d/thumbs.fish $(SHARE)/doc/thumbs/copyright
 	rm -rf $(SHARE)/doc/thumbs/licenses
 
-## Makes the files of a release in $(PACKED): tarball, wheel, Debian package, install.sh and their SHA-256 sums.
+## Makes the files of a release in $(PACKED): tarball, wheel, Debian packages, install.sh and their SHA-256 sums.
 PACKED := .build-static/packages
 dist: PACKAGES += debhelper
 dist: release

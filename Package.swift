@@ -32,6 +32,13 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+    // The libraries of thumbs-decode. Each may be missing; then the program lacks its format.
+    .systemLibrary(name: "CAVIF", pkgConfig: "libavif", providers: [.apt(["libavif-dev"])]),
+    .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
+    .systemLibrary(name: "CJXL", pkgConfig: "libjxl", providers: [.apt(["libjxl-dev"])]),
+    .systemLibrary(name: "CTIFF", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
+    .systemLibrary(name: "CRSVG", pkgConfig: "librsvg-2.0", providers: [.apt(["librsvg2-dev"])]),
+    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     // C declarations that Swift's own modules lack.
     .systemLibrary(name: "CSQLiteSetup"),
     .systemLibrary(name: "CMalloc"),
@@ -52,10 +59,18 @@ let package = Package(
     .target(
       name: "CImage",
       dependencies: ["CJPEG", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "CDeflate", "CLCMS"]),
+    // The messages to the program that decodes formats which are not trusted, and that program.
+    .target(name: "CDecodeChannel", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CDecoder", dependencies: ["CDecodeChannel", "CSeccomp"], cSettings: [.define("_GNU_SOURCE")]),
+    .executableTarget(
+      name: "thumbs-decode", dependencies: ["CDecoder", "CAVIF", "CHEIF", "CJXL", "CTIFF", "CRSVG"],
+      cSettings: [.define("_GNU_SOURCE")],
+      // libheif finds our function for worker threads, which must not start, only if it is exported.
+      linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=de265_start_worker_threads"])]),
     .target(
       name: "ImageCache",
       dependencies: [
-        "Basics", "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
+        "Basics", "CDecodeChannel", "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -73,7 +88,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CMalloc", "CSQLiteSetup", "CTOML", "CXXHash", "CZlib",
+        "BatchFetch", "ImageCache", "CDecoder", "CMalloc", "CSQLiteSetup", "CTOML", "CXXHash", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
@@ -89,6 +104,10 @@ let package = Package(
       dependencies: ["Downloads", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types")],
       path: "Tests/DownloadSupport"),
     .target(name: "CPowerLoss", path: "Tests/PowerLoss"),
+    // A decoder that does what its image says, to try the sandbox.
+    .executableTarget(
+      name: "hostile-decode", dependencies: ["CDecoder"], path: "Tests/HostileDecoder",
+      cSettings: [.define("_GNU_SOURCE")]),
     .testTarget(
       name: "ImageCacheTests",
       dependencies: [
@@ -129,7 +148,7 @@ let package = Package(
 let isCI = Context.environment["CI"] != nil
 
 for target in package.targets where target.type != .system {
-  target.cSettings = isCI ? [.treatAllWarnings(as: .error)] : []
+  if isCI { target.cSettings = (target.cSettings ?? []) + [.treatAllWarnings(as: .error)] }
   target.cxxSettings = isCI ? [.treatAllWarnings(as: .error)] : []
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -137,5 +156,7 @@ for target in package.targets where target.type != .system {
     .enableUpcomingFeature("MemberImportVisibility"),
   ]
   if isCI { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
-  if target.name == "CImage" { target.cSettings?.append(.define("CIMAGE_WEBP", .when(traits: ["WebP"]))) }
+  if target.name == "CImage" {
+    target.cSettings = (target.cSettings ?? []) + [.define("CIMAGE_WEBP", .when(traits: ["WebP"]))]
+  }
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the Debian package of the release: deb.sh VERSION DIRECTORY
+# Builds the Debian packages of the release: deb.sh VERSION DIRECTORY
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/.build-static/deb
@@ -15,4 +15,4 @@ thumbs ($1) unstable; urgency=medium
 EOF
 cd "$work/thumbs"
 THUMBS_ROOT=$root dpkg-buildpackage -b -us -uc >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-cp "$work/thumbs_$1_amd64.deb" "$2/"
+cp "$work/thumbs_$1_amd64.deb" "$work/thumbs-decoders_$1_amd64.deb" "$2/"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes the files of a release from the result of `make release`: dist.sh DIST DIRECTORY
 #
-# DIRECTORY gets the tarball, the wheel, the Debian package, install.sh and SHA256SUMS. The same DIST gives the same
+# DIRECTORY gets the tarball, the wheel, the Debian packages, install.sh and SHA256SUMS. The same DIST gives the same
 # bytes. Times in the files are SOURCE_DATE_EPOCH; the default is the time of the last commit.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -33,15 +33,27 @@ public struct ImageError: Error, Hashable, Sendable {
     }
   }
 
+  /// The place of a fault.
+  public enum Origin: Hashable, Sendable {
+    /// The file, or the request.
+    case file
+    /// The machine that renders: it lacks a decoder, or a decoder took too long or failed. The same bytes may succeed
+    /// later, or on another machine, so the failure is not cached.
+    case machine
+  }
+
   /// The cause.
   public var code: Code
   /// One human-readable sentence, including the codec library's own message if there is one.
   public var message: String
+  /// The place of the fault. Default ``Origin/file``.
+  public var origin: Origin
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String) {
+  public init(_ code: Code, _ message: String, origin: Origin = .file) {
     self.code = code
     self.message = message
+    self.origin = origin
   }
 }
 

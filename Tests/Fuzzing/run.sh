@@ -4,6 +4,8 @@
 #
 #   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]   targets: jpeg png webp resize icc header file render record remote
 #
+# Two more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode.
+#
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
 set -eu
@@ -27,9 +29,14 @@ compile_codecs() {
   headers=$root/Sources/CImage/include
   mkdir -p "$out/CImage"
   echo "module CImage { umbrella header \"$headers/CImage.h\" export * }" >"$out/CImage/module.modulemap"
-  for file in "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c; do
-    name=$(echo "${file#"$root/Sources/CImage/"}" | tr / -)
-    "$toolchain/clang" -c -g -O1 -std=gnu11 -fsanitize=fuzzer-no-link,address -I "$headers" \
+  # The imaging layer calls these, too, but no fuzzer starts another process.
+  channel=$root/Sources/CDecodeChannel
+  echo "module CDecodeChannel { header \"$channel/include/CDecodeChannel.h\" export * }" \
+    >>"$out/CImage/module.modulemap"
+  for file in "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c "$channel"/*.c; do
+    name=$(echo "${file#"$root/Sources/"}" | tr / -)
+    "$toolchain/clang" -c -g -O1 -std=gnu11 -D_GNU_SOURCE -fsanitize=fuzzer-no-link,address -I "$headers" \
+      -I "$channel/include" \
       -DCIMAGE_WEBP $(pkg-config --cflags $libraries) -o "$out/CImage/$name.o" "$file"
   done
 }
@@ -91,14 +98,23 @@ build() {
       "$downloads"/Transport/TransferHead.swift "$downloads"/Transport/Redirect.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
-  header | file | render)
+  header | file | render | decoder)
     compile_codecs
+    # The program that the decoder is, for the target of that name.
+    "$toolchain/clang" -O1 -std=gnu11 -D_GNU_SOURCE -I "$channel/include" -o "$out/replies" \
+      "$root/Tests/Fuzzing/replies.c" "$channel"/channel.c
     "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -package-name thumbs \
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
       -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$root"/Sources/Basics/ImageError.swift "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
       $(pkg-config --libs $libraries) -lm
+    ;;
+  session)
+    "$toolchain/clang" -Wl,--wrap=mmap -fuse-ld=lld -g -O1 -std=gnu11 -D_GNU_SOURCE \
+      -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I "$root/Sources/CDecodeChannel/include" \
+      -I "$root/Sources/CDecoder/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" \
+      "$root/Sources/CDecoder/session.c" "$root/Sources/CDecoder/helpers.c" "$root"/Sources/CDecodeChannel/*.c
     ;;
   *)
     # The linker leads calls of two functions to the fuzzer, which can switch the code behind them off.
@@ -150,6 +166,9 @@ seeds() {
     cp "$fixtures/../exact"/*s.ico "$fixtures/../exact"/rle*.bmp "$fixtures/../exact"/inter*.gif "$out/$1-corpus"
     cp "$fixtures"/../webp/alpha*.webp "$fixtures"/../webp/orientation-6.webp "$out/$1-corpus"
     rm "$out/$1-corpus"/large-*
+    ;;
+  decoder)
+    /usr/bin/python3 "$root/Tests/Fuzzing/replies.py" "$out/$1-corpus"
     ;;
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \

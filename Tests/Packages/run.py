@@ -102,7 +102,7 @@ def binary(packages):
 @test
 def debian_package(packages):
     """The package has no faults that lintian knows; it is installed, used and removed."""
-    package = next(packages.glob("*.deb"))
+    package = next(packages.glob("thumbs_*.deb"))
     faults = run("lintian", "--fail-on", "error,warning", "--allow-root", package)
     check(faults == "", f"lintian reports:\n{faults}")
     with clean_system() as system:
@@ -112,6 +112,31 @@ def debian_package(packages):
         fetch_over_https(system, "thumbs")
         run("chroot", system, "dpkg", "--purge", "thumbs")
         check(run("chroot", system, "find", "/usr", "/etc", "-xdev") == before, "Files remain after the removal.")
+
+
+@test
+def decoder_package(packages):
+    """With the second package, formats that need a library of the system are decoded, in a sandbox."""
+    decoders, command = next(packages.glob("thumbs-decoders_*.deb")), next(packages.glob("thumbs_*.deb"))
+    faults = run("lintian", "--fail-on", "error,warning", "--allow-root", decoders)
+    check(faults == "", f"lintian reports:\n{faults}")
+    with clean_system() as system:
+        shutil.copy(command, system / "root")
+        shutil.copy(decoders, system / "root")
+        (system / "root/circle.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"><circle r="9"/></svg>')
+        run("chroot", system, "dpkg", "-i", f"/root/{command.name}")
+        fetch = ["chroot", system, "thumbs", "--allow-file", "--no-cache", "-v", "-o", "/root/out", "/root/list.txt"]
+        (system / "root/list.txt").write_text("file:///root/circle.svg\n")
+        output = run(*fetch, expected=1)
+        check("install the package thumbs-decoders" in output, f"The message has no remedy:\n{output}")
+        run("chroot", system, "apt-get", "-qq", "update")
+        run("chroot", system, "apt-get", "-qq", "install", "--no-install-recommends", f"/root/{decoders.name}")
+        output = run(*fetch)
+        check("1 item: 1 ok" in output, f"The image was not decoded:\n{output}")
+        output = run("chroot", system, "thumbs", "doctor")
+        check("librsvg" in output and "seccomp" in output, f"The decoders are not in:\n{output}")
+        run("chroot", system, "dpkg", "--purge", "thumbs-decoders")
+        run(*fetch, expected=1)
 
 
 @test

@@ -83,7 +83,8 @@ final class ThumbnailContext: Sendable {
     self.downloader = downloader
     transport = downloader.context.transport
     var renderer = Renderer(
-      maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory, inks: configuration.inks)
+      maxPixels: configuration.maxPixels, maxMemory: configuration.maxMemory, inks: configuration.inks,
+      isolation: configuration.decoders)
     renderer.failLevel = configuration.failLevel
     renderer.minPixels = configuration.content.minPixels
     metrics = PipelineMetrics(downloads.metrics ?? MetricsSystem.factory)

@@ -34,7 +34,7 @@ extension ThumbnailJob {
 
   /// Caches lasting failures (404, 410, bytes that cannot be decoded), so that they are not requested again soon.
   private func remember(_ failure: FetchFailure, _ digest: BodyDigest?) {
-    guard let head = failure.head, failure.code.isLasting else { return }
+    guard let head = failure.head, failure.code.isLasting, failure.origin == .file else { return }
     // The failure may be a warning, which other runs ignore.
     if context.renderer.failLevel == .warning, failure.code == .image(.decodeError) { return }
     let now = context.now()

@@ -29,6 +29,8 @@ extension ThumbnailPipeline {
     /// The profile of CMYK images that have none. Thumbnails made with different profiles have different
     /// cache entries. Default: none; inks are assumed to be ideal.
     public var inks: InkProfile?
+    /// The settings for formats that `thumbs-decode` decodes.
+    public var decoders = DecoderIsolation()
     /// The maximum number of bytes, downloaded or read from the cache, that wait in memory to be rendered. Above it, no
     /// transfer starts and no original is read. A value below 0 counts as 0: one image at a time. Default: 8 MiB per
     /// processor.

@@ -23,6 +23,8 @@ public struct FetchFailure: Error, Hashable, Sendable {
   /// The start of the body of an error response, of up to ``ResponseRules/maxErrorBytes``. Empty by default, and for
   /// any failure other than that of a status.
   public var body: [UInt8] = []
+  /// The place of the fault of an image that cannot be rendered; ``ImageError/Origin/file`` for any other failure.
+  public var origin = ImageError.Origin.file
   /// True if the connection broke during its TLS handshake.
   var isHandshake = false
 

@@ -28,9 +28,12 @@ struct Checkup: Encodable {
   static func checks(
     cacheDirectory: String?, configuration: ConfigurationFileCheck.Condition, environment: [String: String]
   ) -> [any DoctorCheck] {
+    let decoders = DecoderCondition(measuring: DecoderIsolation())
+    let sources = SourceFormat.inProcess + decoders.formats
     let parts: [any DoctorCheck] = [
       LibraryCheck(libraries: CurlTransport.libraries + LibraryVersion.imageCache),
-      FormatCheck(sources: SourceFormat.all.map(\.rawValue), outputs: OutputFormat.all.map(\.rawValue)),
+      FormatCheck(sources: sources.map(\.rawValue), outputs: OutputFormat.all.map(\.rawValue)),
+      DecoderCheck(condition: decoders),
       ConfigurationFileCheck(condition: configuration),
       CacheCheck(condition: cacheDirectory.map { CacheCondition(measuring: $0) }),
     ]

@@ -12,6 +12,7 @@ protocol DownloadingCommand: ParsableCommand {
   var politeness: PolitenessOptions { get }
   var content: ContentOptions { get }
   var caching: CachingOptions { get }
+  var decoders: DecoderOptions { get }
   var configuration: ConfigurationOptions { get }
   /// The size of the memory cache in bytes. Default 4 MiB.
   static var memoryByteLimit: Int { get }
@@ -77,6 +78,7 @@ extension DownloadingCommand {
     configuration.failLevel = caching.failOn
     configuration.inks = caching.cmykProfile?.profile
     configuration.files = network.fileAccess
+    configuration.decoders = decoders.isolation
     return configuration
   }
 }

@@ -41,6 +41,7 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
+  @OptionGroup(title: "Decoders") var decoders: DecoderOptions
 
   @Flag(
     name: [.customShort("n"), .customLong("dry-run")],

@@ -44,6 +44,7 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
+  @OptionGroup(title: "Decoders") var decoders: DecoderOptions
 
   /// The options that every retry rejects.
   static let rejected: Set<String> = ["--name-template", "--name"]

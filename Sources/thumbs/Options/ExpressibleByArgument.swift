@@ -32,6 +32,8 @@ extension ThumbnailSpec.Filter: ExpressibleByArgument {}
 
 extension FailLevel: ExpressibleByArgument {}
 
+extension DecoderIsolation.Scope: ExpressibleByArgument {}
+
 extension ProgressMode: ExpressibleByArgument {}
 
 extension ManifestFormat: ExpressibleByArgument {}

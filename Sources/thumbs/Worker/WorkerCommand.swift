@@ -40,6 +40,7 @@ struct WorkerCommand: DownloadingCommand {
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
   @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
+  @OptionGroup(title: "Decoders") var decoders: DecoderOptions
   @OptionGroup var configuration: ConfigurationOptions
 
   /// Less than in a run that writes files, because the worker may be one of many on a machine.

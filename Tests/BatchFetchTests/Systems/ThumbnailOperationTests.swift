@@ -130,7 +130,7 @@ import Testing
     operation.cancel()
     await operation.end()
     #expect(operation.result?.failure?.code == .cancelled && operation.flags == ["ready", "finished", "cancelled"])
-    // If the queue's thread has not finished beginning the request, it ends the operation, and then leaves the pipeline.
+    // If the queue's thread is still beginning the request, it ends the operation, and then leaves the pipeline.
     await eventually { pipeline.runningCount == 0 }
 
     // There is one transfer at a time: without the cancellation, this one would wait forever.

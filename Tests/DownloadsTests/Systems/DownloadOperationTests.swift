@@ -126,7 +126,7 @@ import Testing
     for operation in operations { await operation.end() }
 
     #expect(operations.allSatisfy { $0.result?.failure == .cancelled })
-    // If the queue's thread has not finished beginning a request, it ends the operation, and then leaves the downloader.
+    // If the queue's thread is still beginning a request, it ends the operation, and then leaves the downloader.
     await eventually { downloader.runningCount == 0 }
     #expect(queue.operationCount == 0 && held.requests.count == 3)
   }

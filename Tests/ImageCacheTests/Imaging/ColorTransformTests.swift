@@ -8,7 +8,7 @@ import Testing
   private static let specs = [ThumbnailSpec(width: 48)]
 
   /// Returns the profile of a JPEG fixture.
-  private static func profile(of name: String) throws -> [UInt8] {
+  static func profile(of name: String) throws -> [UInt8] {
     let bytes = try Fixtures.image(name)
     let decoder = try #require(try JPEGDecoder(prefix: bytes.span, limits: DecodingLimits(maxPixels: .max)))
     let profile = decoder.jpeg.profile.assembled(from: bytes.span)

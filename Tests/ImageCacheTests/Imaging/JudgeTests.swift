@@ -38,12 +38,10 @@ import Testing
   private static let ambiguous = [
     // A combining mark joins the bracket before it into one character.
     "\u{89}</title>\u{CD}\u{8B} and some more",
-    "<svg\u{CD}\u{8B} and some more words",
     "BM\u{FF}\u{D8}\u{FF}\u{DB}\0\0\0\0\u{36}\0\0\0\u{28}\0\0\0" + String(repeating: "\0", count: 36),
-    "<svgftypavif\0\0\0\0", "BM\0\0ftypavif\0\0\u{28}\0\0\0 and more", "\0\0\u{1}\0ftypavif\0\0\0\0 and more",
-    "<title>A page</title>\0 and then a control character", "<svg width='1'>\0 and then a control character",
+    "<title>A page</title>\0 and then a control character",
     "<title>A page</title>\u{FF}\u{D8}\u{FF}\u{DB}\0\0 and then a segment that is too short",
-    "<b>A page</title><svg> and more", "<svg>\u{FF}\u{D8}\u{FF}\u{DB}\0\0 and then a segment that is too short",
+    "<b>A page</title><svg> and more",
   ]
 
   /// JPEG files that begin so close to the end of the window that only some of their first bytes are inside.
@@ -112,18 +110,8 @@ import Testing
 
   /// The names of formats and the first bytes of their files, one character per byte.
   private static let otherFormats: [(name: String, start: String)] = [
-    ("AVIF", "\0\0\0\u{20}ftypavif\0\0\0\0"),
-    ("AVIF", "\0\0\0\u{20}ftypavis\0\0\0\0"),
-    ("HEIC", "\0\0\0\u{18}ftypheic\0\0\0\0"),
-    ("HEIC", "\0\0\0\u{18}ftypmif1\0\0\0\0"),
-    ("TIFF", "II*\0\u{8}\0\0\0"),
-    ("TIFF", "MM\0*\0\0\0\u{8}"),
-    ("JPEG XL", "\u{FF}\n\u{FA}\u{1F}"),
-    ("JPEG XL", "\0\0\0\u{C}JXL \r\n\u{87}\n"),
     ("JPEG 2000", "\0\0\0\u{C}jP  \r\n\u{87}\n"),
     ("JPEG 2000", "\u{FF}O\u{FF}Q\0/"),
-    ("SVG", "<svg xmlns=\"http://www.w3.org/2000/svg\">"),
-    ("SVG", "\u{EF}\u{BB}\u{BF}<?xml version=\"1.0\"?>\n<!-- icon -->\n<SVG width=\"1\">"),
     ("PDF", "%PDF-1.7\n"),
     ("PSD", "8BPS\0\u{1}"),
     ("PostScript", "%!PS-Adobe-3.0"),

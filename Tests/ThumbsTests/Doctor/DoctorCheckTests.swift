@@ -179,3 +179,41 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
     #expect(limits == MemoryLimits(machine: 4096, group: limit, addressSpace: nil))
   }
 }
+
+@Suite struct DecoderCheckTests {
+  /// A program with all formats and enough protections, changed by `change`.
+  private static func condition(_ change: (inout DecoderCondition) -> Void = { _ in }) -> DecoderCondition {
+    var condition = DecoderCondition()
+    condition.program = "/usr/libexec/thumbs/thumbs-decode"
+    (condition.formats, condition.libraries) = ([.avif, .svg], ["libavif 1.0", "librsvg 2.0"])
+    (condition.protections, condition.isProtected) = (["seccomp"], true)
+    change(&condition)
+    return condition
+  }
+
+  @Test func `A protected program with all formats is ok`() throws {
+    let finding = try finding(DecoderCheck(condition: Self.condition()))
+
+    #expect(finding.state == .ok)
+    #expect(finding.message == "libavif 1.0, librsvg 2.0; protected by seccomp")
+    #expect(finding.values["formats"] == "avif svg" && finding.values["protections"] == "seccomp")
+  }
+
+  @Test(arguments: [
+    (DecoderCondition(), "is not installed", "Install the package thumbs-decoders", Finding.State.warning),
+    (condition { $0.missing = [.heic] }, "; without heic", "Build thumbs-decode", .warning),
+    (condition { $0.failure = "it is of another version" }, "it is of another version", "again", .problem),
+    (
+      condition { ($0.protections, $0.isProtected) = ([], false) }, "protected by nothing, which is not enough",
+      "--unsafe-decoders", .problem
+    ),
+  ])
+  func `A program that is missing, incomplete or unprotected has a remedy`(
+    condition: DecoderCondition, message: String, remedy: String, state: Finding.State
+  ) throws {
+    let finding = try finding(DecoderCheck(condition: condition))
+
+    #expect(finding.state == state && finding.message.contains(message))
+    #expect(finding.remedy?.contains(remedy) == true)
+  }
+}

@@ -1,7 +1,7 @@
 import CImage
 
 /// Decodes a BMP file.
-struct BMPDecoder: ImageDecoder {
+struct BMPDecoder: FileDecoder {
   let bitmap: DIBHeader
   let header: ImageHeader
 

@@ -1,18 +1,18 @@
 /// The table of the codecs, each of which has its folder in `Imaging`.
 enum CodecTable {
-  /// The decoders. A file belongs to the first one that has a matching signature. The media types in
+  /// The decoders in this process. A file belongs to the first one that has a matching signature. The media types in
   /// ``SourceFormat/accept`` have the same order.
-  static let decoders: [any ImageDecoder.Type] =
+  static let decoders: [any FileDecoder.Type] =
     optionalDecoders + [JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self, BMPDecoder.self, ICODecoder.self]
 
   /// The encoders.
   static let encoders: [any ImageEncoder.Type] = [JPEGEncoder.self, PNGEncoder.self] + optionalEncoders
 
   #if WebP
-    private static let optionalDecoders: [any ImageDecoder.Type] = [WebPDecoder.self]
+    private static let optionalDecoders: [any FileDecoder.Type] = [WebPDecoder.self]
     private static let optionalEncoders: [any ImageEncoder.Type] = [WebPEncoder.self]
   #else
-    private static let optionalDecoders: [any ImageDecoder.Type] = []
+    private static let optionalDecoders: [any FileDecoder.Type] = []
     private static let optionalEncoders: [any ImageEncoder.Type] = []
   #endif
 }

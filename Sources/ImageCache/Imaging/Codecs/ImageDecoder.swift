@@ -1,25 +1,8 @@
-/// Decodes the files of one format. A value holds the header of one file and the choices for decoding it.
+/// Decodes one file. A value holds its header and the choices for decoding it.
 ///
 /// The methods are called in the order in which they are declared. All of them get the same bytes: the file from its
 /// signature on.
 protocol ImageDecoder: Sendable {
-  /// The format of the files.
-  static var format: SourceFormat { get }
-
-  /// The signatures by which the files are recognized.
-  static var signatures: [FileSignature] { get }
-
-  /// Returns the offset of a file that follows garbage, such as a warning that a script printed. Its signature must lie
-  /// entirely in `window`. The default is nil: garbage before the file is not tolerated.
-  static func start(afterGarbageIn window: Span<UInt8>) -> Int?
-
-  /// Reads the header of the file that begins with `prefix`. Returns nil if more bytes are needed. Decodes nothing and
-  /// allocates no memory for pixels.
-  ///
-  /// Throws `unsupportedFormat`, `tooManyPixels`, `decodeError` or `decodeLimit` as soon as it is certain that the file
-  /// cannot be decoded.
-  init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError)
-
   /// The properties that the header declares.
   var header: ImageHeader { get }
 
@@ -29,6 +12,10 @@ protocol ImageDecoder: Sendable {
   /// Returns the encoder that ``ThumbnailSpec/Format/auto`` stands for, with the settings of `spec`: that of the same
   /// format if there is one, otherwise one that can store all pixels of the file.
   func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder
+
+  /// Chooses the size of an image that can be drawn at any size: so large that no thumbnail enlarges it, and at most
+  /// `maxPixels`. Does nothing by default.
+  mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int)
 
   /// Chooses the cheapest way to decode the file that satisfies `demand`, such as fewer pixels. Without this call, the
   /// whole file is decoded at full size.
@@ -58,9 +45,9 @@ protocol ImageDecoder: Sendable {
 }
 
 extension ImageDecoder {
-  static func start(afterGarbageIn window: Span<UInt8>) -> Int? { nil }
-
   mutating func readTrailer(_ file: Span<UInt8>) {}
+
+  mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int) {}
 
   var decodedSize: PixelSize { header.storedSize }
 }

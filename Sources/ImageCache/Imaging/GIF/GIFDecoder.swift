@@ -1,7 +1,7 @@
 /// Decodes the first frame of a GIF file, on a transparent canvas.
 ///
 /// The other frames are only walked over, to find out if the file is truncated.
-struct GIFDecoder: ImageDecoder {
+struct GIFDecoder: FileDecoder {
   let gif: GIFHeader
 
   var header: ImageHeader { gif.image }

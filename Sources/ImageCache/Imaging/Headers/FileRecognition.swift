@@ -3,7 +3,9 @@ enum FileRecognition: Sendable {
   /// More bytes are needed to recognize the format.
   case undecided
   /// A file for this decoder, which begins at the offset `start`.
-  case decodable(any ImageDecoder.Type, start: Int)
+  case decodable(any FileDecoder.Type, start: Int)
+  /// A file of a format that another process decodes.
+  case isolated(IsolatedFormat)
 
   /// Recognizes a file. Throws `unsupportedFormat`, naming the format, for images that cannot be decoded, and
   /// `notAnImage` for everything else.
@@ -12,8 +14,25 @@ enum FileRecognition: Sendable {
       self = .decodable(decoder, start: 0)
       return
     }
+    if let format = IsolatedFormat.of(prefix) {
+      self = .isolated(format)
+      return
+    }
+    if let brands = ContainerBrands(prefix), brands.isUndecided || brands.format != nil {
+      self = brands.format.map { .isolated($0) } ?? .undecided
+      return
+    }
     if let name = UnsupportedFormat.name(prefix) {
       throw ImageError(.unsupportedFormat, "\(name) is not supported.")
+    }
+    switch MarkupPrologue.root(of: prefix) {
+    case .element("svg"):
+      self = .isolated(.svg)
+      return
+    case .undecided:
+      self = .undecided
+      return
+    case .element, .none: break
     }
     // If more bytes may complete a signature, they could change the verdict about an embedded file.
     self = Self.canStillMatch(prefix) ? .undecided : try Self.embedded(in: prefix)
@@ -39,7 +58,9 @@ enum FileRecognition: Sendable {
     return false
   }
 
-  private static let signatures = CodecTable.decoders.flatMap { $0.signatures } + UnsupportedFormat.allSignatures
+  private static let signatures =
+    CodecTable.decoders.flatMap { $0.signatures } + IsolatedFormat.all.flatMap(\.signatures)
+    + UnsupportedFormat.allSignatures
 
   private static func canStillMatch(_ prefix: Span<UInt8>) -> Bool {
     for signature in signatures where signature.canStillMatch(prefix) { return true }

@@ -12,6 +12,7 @@ struct ImageFile: Sendable {
 
   /// Reads the header of the file that begins with `prefix`. Returns nil if more bytes are needed.
   init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+    // The header of a file for another process is read when the file is complete.
     guard case .decodable(let format, let start) = try FileRecognition(prefix),
       let decoder = try format.init(prefix: prefix.extracting(start...), limits: limits)
     else { return nil }
@@ -19,8 +20,12 @@ struct ImageFile: Sendable {
     self.decoder = decoder
   }
 
-  /// Reads the header of a whole file, and the metadata after its image data.
-  init(_ bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+  /// Reads the header of a whole file, and the metadata after its image data. Blocks if another process has to do it.
+  init(_ bytes: Span<UInt8>, limits: DecodingLimits, decoders: DecoderPool) throws(ImageError) {
+    if case .isolated(let format) = try FileRecognition(bytes) {
+      (start, decoder) = (0, try IsolatedDecoder(bytes, format, limits: limits, pool: decoders))
+      return
+    }
     guard var file = try ImageFile(prefix: bytes, limits: limits) else {
       if case .undecided = try FileRecognition(bytes) { throw TextContent.description(of: bytes) }
       throw ImageError(.truncated, "The file ends before its image data begins.")

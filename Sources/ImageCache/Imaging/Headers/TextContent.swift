@@ -3,18 +3,12 @@ enum TextContent {
   /// The maximum number of bytes examined. An embedded file may begin anywhere in them.
   static let window = 2048
 
-  /// Throws if more bytes could not make this an image: `unsupportedFormat` for an SVG, `notAnImage` for a page with a
-  /// title and for anything that fills the window.
+  /// Throws `notAnImage` if more bytes could not make this an image: for a page with a title and for anything that
+  /// fills the window.
   static func refuse(_ prefix: Span<UInt8>) throws(ImageError) {
     // Only the text before the first control character counts, so that later bytes never change the result.
     let length = textLength(prefix)
     let lowercased = decoded(prefix.extracting(0..<length)).lowercased()
-    // An `<svg` after the start of a page is part of that page.
-    if isMarkup(lowercased), let start = lowercased.utf8.firstRange(of: "<svg".utf8)?.lowerBound,
-      !["<html", "</title>"].contains(where: { lowercased.utf8[..<start].contains($0.utf8) })
-    {
-      throw ImageError(.unsupportedFormat, "SVG is not supported.")
-    }
     if lowercased.has("</title>") { throw description(of: prefix.extracting(0..<length)) }
     if prefix.count >= window { throw description(of: prefix) }
   }

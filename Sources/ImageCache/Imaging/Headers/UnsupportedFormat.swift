@@ -11,10 +11,7 @@ enum UnsupportedFormat {
 
   private static let signatures = [
     ("WebP without the package trait WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
-    ("TIFF", ascii("II*") + [0]), ("TIFF", ascii("MM") + [0] + ascii("*")),
-    ("BigTIFF", ascii("II+") + [0]), ("BigTIFF", ascii("MM") + [0] + ascii("+")),
     ("ICNS", ascii("icns")),
-    ("JPEG XL", [0xFF, 0x0A]), ("JPEG XL", [0, 0, 0, 0x0C] + ascii("JXL ")),
     ("JPEG 2000", [0, 0, 0, 0x0C] + ascii("jP  ")), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
     ("JPEG XR", ascii("II") + [0xBC, 0x01]),
     ("PSD", ascii("8BPS")), ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
@@ -28,9 +25,6 @@ enum UnsupportedFormat {
   private static let container = FileSignature(any(4) + ascii("ftyp") + any(4))
 
   private static func containerName(_ prefix: Span<UInt8>) -> String {
-    for brand: StaticString in ["avif", "avis"] where prefix.has(brand, at: 8) { return "AVIF" }
-    let highEfficiency: [StaticString] = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
-    for brand in highEfficiency where prefix.has(brand, at: 8) { return "HEIC" }
     return prefix.has("crx ", at: 8) ? "Canon raw (CR3)" : "Video (MP4 or QuickTime)"
   }
 

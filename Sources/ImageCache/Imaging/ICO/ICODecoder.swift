@@ -1,5 +1,5 @@
 /// Decodes one image of an icon or a cursor: the one that fits the thumbnails best, or the largest.
-struct ICODecoder: ImageDecoder {
+struct ICODecoder: FileDecoder {
   private let directory: ICODirectory
   private let limits: DecodingLimits
   /// The image to decode.

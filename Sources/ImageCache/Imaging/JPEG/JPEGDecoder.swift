@@ -1,7 +1,7 @@
 import CImage
 
 /// Decodes the first image of a JPEG file.
-struct JPEGDecoder: ImageDecoder {
+struct JPEGDecoder: FileDecoder {
   let jpeg: JPEGHeader
   /// The factor by which libjpeg shrinks the image while it decodes the DCT blocks: 1, 2, 4 or 8.
   private(set) var shrink = 1

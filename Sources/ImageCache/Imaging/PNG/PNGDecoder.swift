@@ -1,7 +1,7 @@
 import CImage
 
 /// Decodes a PNG file.
-struct PNGDecoder: ImageDecoder {
+struct PNGDecoder: FileDecoder {
   private(set) var png: PNGHeader
 
   var header: ImageHeader { png.image }

@@ -3,12 +3,15 @@ extension RenderPlan {
   /// on the decoded rows, all scaled content, and for one thumbnail at a time the oriented content, the canvas, smaller
   /// content, a buffer for the file, and what the encoder needs besides.
   func peakBytes(_ decoder: some ImageDecoder) -> Int {
-    let steps = steps.flatMap(\.withSmaller)
+    let steps = allSteps
     let contents = steps.reduce(0) { $0 + $1.geometry.canvas.area }
     let largest = steps.map(\.geometry.canvas.area).max() ?? 0
     let encoding = steps.map { $0.encoder.peakBytes(forPixels: $0.geometry.canvas.area) }.max() ?? 0
     return (contents + largest * 4) * 4 + encoding + windowBytes(decoder)
   }
+
+  /// The thumbnails, with those that are made from others.
+  var allSteps: [Step] { steps.flatMap(\.withSmaller) }
 
   /// Estimates one window for each way of mixing: twice the rows that are needed at once for 8 rows of a thumbnail,
   /// whose filter reaches over three of them on either side.

@@ -1,7 +1,10 @@
 extension Renderer {
   /// A number that differs between builds that may judge the same file differently: it depends on ``version`` and on
   /// the formats that this build decodes. A file that failed with another edition may succeed with this one.
-  static let edition = version << 16 | formatsHash(CodecTable.decoders.map { $0.format.rawValue })
+  static let edition = version << 16 | formatsHash(formats.map(\.rawValue))
+
+  /// The formats that this build decodes if it has the program for some of them.
+  private static let formats = SourceFormat.inProcess + IsolatedFormat.all.map(\.format)
 
   /// Returns a hash of 16 bits of the names of formats, the same in every process: FNV-1a, folded.
   static func formatsHash(_ names: [String]) -> Int {

@@ -10,6 +10,7 @@ extension Renderer {
   /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `decodeError` or `decodeLimit`, as
   ///   soon as ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
+    if case .isolated(let format) = try FileRecognition(prefix) { try caches.decoders.check(for: format) }
     let source = try ImageFile(prefix: prefix, limits: limits)?.decoder.header.source
     try source?.size.check(minPixels: minPixels)
     return source

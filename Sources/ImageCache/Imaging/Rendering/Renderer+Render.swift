@@ -12,13 +12,18 @@ extension Renderer {
   ///   any image data is missing, however little, unless ``failLevel`` tolerates that.
   public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     try check(specs)
-    var file = try ImageFile(bytes.span, limits: limits)
-    try file.decoder.header.source.size.check(minPixels: minPixels)
+    var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
+    let source = file.decoder.header.source
+    try source.size.check(minPixels: minPixels)
+    file.decoder.fill(specs, maxPixels: maxOutputPixels)
     let plan = RenderPlan(file.decoder, specs: specs)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
     memory.enter(cost)
     defer { memory.leave(cost) }
+    if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
+      return try IsolatedRenderer(renderers).render(bytes, RenderOrder(specs, self), source: source, plan)
+    }
     var warnings = file.warnings
     let header = file.decoder.header
     let scaler = ImageScaler(plan, header: header, kernels: caches.kernels)
@@ -26,7 +31,7 @@ extension Renderer {
     if failLevel == .warning, let warning = warnings.first { throw ImageError(.decodeError, warning) }
     let thumbnails = try scaler.thumbnails()
     return Rendering(
-      source: header.source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings,
+      source: source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings,
       isDamaged: !isWhole)
   }
 

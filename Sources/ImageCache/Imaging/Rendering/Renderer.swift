@@ -42,9 +42,13 @@ public struct Renderer: Sendable {
   ///   - maxMemory: The approximate number of bytes of pixels and coefficients that all threads together may hold at
   ///     once. An image that needs more is rendered while no other is. Default 64 MiB, for two threads.
   ///   - inks: The profile of CMYK images that have none. Default: none; inks are assumed to be ideal.
-  public init(maxPixels: Int = 100_000_000, maxMemory: Int = 64 << 20, inks: InkProfile? = nil) {
+  ///   - isolation: The settings for formats that another process decodes.
+  public init(
+    maxPixels: Int = 100_000_000, maxMemory: Int = 64 << 20, inks: InkProfile? = nil,
+    isolation: DecoderIsolation = DecoderIsolation()
+  ) {
     self.maxPixels = maxPixels
-    caches = RenderingCaches(inks: inks)
+    caches = RenderingCaches(inks: inks, isolation: isolation)
     memory = MemoryGate(limit: maxMemory)
   }
 

@@ -1,7 +1,14 @@
-/// Intermediate results that the rendering of one image keeps for the next.
+/// Intermediate results and processes that the rendering of one image keeps for the next.
 struct RenderingCaches: Sendable {
   let kernels = KernelCache()
   let transforms: ColorTransformCache
+  let decoders: DecoderPool
+  /// The processes that render all formats but those of the decoders; nil if this process renders them.
+  let renderers: DecoderPool?
 
-  init(inks: InkProfile? = nil) { transforms = ColorTransformCache(inks: inks) }
+  init(inks: InkProfile? = nil, isolation: DecoderIsolation = DecoderIsolation()) {
+    transforms = ColorTransformCache(inks: inks)
+    decoders = DecoderPool(.decoder(isolation), isolation)
+    renderers = isolation.scope == .all ? DecoderPool(.renderer(isolation), isolation) : nil
+  }
 }

@@ -2,7 +2,7 @@
   import CImage
 
   /// Decodes a WebP file, or the first frame of an animated one.
-  struct WebPDecoder: ImageDecoder {
+  struct WebPDecoder: FileDecoder {
     private(set) var webp: WebPHeader
     /// The factor by which libwebp shrinks the image while it decodes it.
     private(set) var shrink = 1

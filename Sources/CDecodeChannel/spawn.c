@@ -1,0 +1,66 @@
+#include "CDecodeChannel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// Sets up the descriptors: /dev/null three times, the socket, and no other.
+static int add_descriptors(posix_spawn_file_actions_t *actions, int socket) {
+  for (int standard = 0; standard < 3; standard++) {
+    int failure = posix_spawn_file_actions_addopen(actions, standard, "/dev/null", O_RDWR, 0);
+    if (failure) return failure;
+  }
+  int failure = posix_spawn_file_actions_adddup2(actions, socket, DecodeSocket);
+  return failure ? failure : posix_spawn_file_actions_addclosefrom_np(actions, DecodeSocket + 1);
+}
+
+// Gives the process the default signals, in a separate group: a Ctrl-C in the terminal is for the renderer, which
+// ends its decoders by itself.
+static int set_signals(posix_spawnattr_t *attributes) {
+  sigset_t signals;
+  sigfillset(&signals);
+  posix_spawnattr_setsigdefault(attributes, &signals);
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(attributes, &signals);
+  return posix_spawnattr_setflags(
+      attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+}
+
+static int spawn(const char *path, char *const *arguments, int socket, pid_t *process) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  char *environment[] = {NULL};
+  int failure = posix_spawn_file_actions_init(&actions);
+  if (failure) return failure;
+  failure = posix_spawnattr_init(&attributes);
+  if (!failure) {
+    failure = add_descriptors(&actions, socket);
+    if (!failure) failure = set_signals(&attributes);
+    if (!failure) failure = posix_spawn(process, path, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  return failure;
+}
+
+int decode_spawn(const char *path, char *const *arguments, pid_t *process) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0) return -1;
+  int failure;
+  if (sockets[1] == DecodeSocket) {
+    // dup2 of a descriptor to itself would keep its close-on-exec flag.
+    int copy = fcntl(sockets[1], F_DUPFD_CLOEXEC, DecodeSocket + 1);
+    failure = copy < 0 ? errno : spawn(path, arguments, copy, process);
+    if (copy >= 0) close(copy);
+  } else {
+    failure = spawn(path, arguments, sockets[1], process);
+  }
+  close(sockets[1]);
+  if (!failure) return sockets[0];
+  close(sockets[0]);
+  errno = failure;
+  return -1;
+}

@@ -1,0 +1,45 @@
+#include "CDecoder.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool check_size(uint64_t width, uint64_t height, const Limits *limits, DecodeStatus *status, DecodeText *text) {
+  if (width == 0 || height == 0) {
+    *status = fail(DecodeStatusCorrupt, text, "the header declares an empty image");
+    return false;
+  }
+  bool isSmall = width <= limits->side && height <= limits->side && width <= limits->pixels / height;
+  if (!isSmall) {
+    *status = fail(
+        DecodeStatusTooManyPixels, text, "the image is %llux%llu pixels", (unsigned long long)width,
+        (unsigned long long)height);
+  }
+  return isSmall;
+}
+
+DecodeStatus fail(DecodeStatus status, DecodeText *text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text->error, sizeof text->error, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+void add_warning(DecodeText *text, const char *warning) {
+  size_t used = strlen(text->warnings), count = strlen(warning);
+  if (count == 0 || strstr(text->warnings, warning) || used + count + 2 > sizeof text->warnings) return;
+  memcpy(text->warnings + used, warning, count);
+  memcpy(text->warnings + used + count, "\n", 2);
+}
+
+void unpremultiply(uint8_t *pixels, size_t count) {
+  for (uint8_t *pixel = pixels; pixel < pixels + count * 4; pixel += 4) {
+    unsigned alpha = pixel[3];
+    if (alpha == 255) continue;
+    for (int channel = 0; channel < 3; channel++) {
+      unsigned value = alpha ? (pixel[channel] * 255u + alpha / 2) / alpha : 0;
+      pixel[channel] = (uint8_t)(value < 255 ? value : 255);
+    }
+  }
+}

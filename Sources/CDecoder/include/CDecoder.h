@@ -1,0 +1,74 @@
+/// The sandboxed part of `thumbs-decode`: the sandbox, the loop that receives messages, and the interface to the
+/// decoders, one for each format.
+
+#ifndef CDECODER_H
+#define CDECODER_H
+
+#include <CDecodeChannel.h>
+#include <stdbool.h>
+
+/// The limits on an image.
+typedef struct Limits {
+  uint64_t pixels;
+  uint32_t side;
+} Limits;
+
+/// An image file in memory.
+typedef struct Source {
+  const uint8_t *bytes;
+  size_t count;
+  Limits limits;
+} Source;
+
+/// The place for the pixels of an image: rows without gaps, of the channels that its header has declared.
+typedef struct Target {
+  uint8_t *pixels;
+  uint32_t width, height, channels;
+  /// The complete rows, from the top. A decoder that fails half-way sets it.
+  uint32_t rowCount;
+} Target;
+
+/// An open image. Each decoder has its own structure behind it.
+typedef void *Image;
+
+/// A format. The functions run on one thread, one image at a time.
+typedef struct Format {
+  DecodeFormatID id;
+  /// The name and version of the library, such as `libavif 0.11.1`.
+  const char *(*library)(void);
+  /// Makes the library load what it would load later. Called once, before the sandbox closes. NULL if there is nothing.
+  void (*prepare)(void);
+  /// Reads the header. `header` is zero, except that orientation and shrink are 1 and the color code points are 2.
+  /// `*image` is passed to the other functions, also after a failure; it is NULL before.
+  DecodeStatus (*open)(const Source *source, Image *image, DecodeHeader *header, DecodeText *text);
+  /// Copies the ICC profile, of the size that the header has declared.
+  void (*copy_profile)(Image image, uint8_t *bytes);
+  /// Decodes the image.
+  DecodeStatus (*decode)(Image image, Target *target, DecodeText *text);
+  void (*close)(Image image);
+  /// Starts the threads that the library would start later. Called after `prepare`, when files are out of reach for
+  /// them, and before the other protections hold. NULL if there is nothing.
+  void (*start_threads)(void);
+} Format;
+
+/// Runs the program with these formats, which are at the indexes of their ids; NULL for those that it lacks. Returns
+/// the status of the process.
+int decoder_main(int count, char **arguments, const Format *const formats[DecodeFormatCount]);
+
+/// Closes the sandbox of a process that needs no files at all, and that has one thread. `memory` is the maximum address
+/// space in bytes. Sets the protections of `hello`.
+void decoder_close_sandbox(uint64_t memory, DecodeHello *hello);
+
+/// Returns true if an image of this size is within the limits. Otherwise sets the error, and `status`.
+bool check_size(uint64_t width, uint64_t height, const Limits *limits, DecodeStatus *status, DecodeText *text);
+
+/// Sets the error of `text`, as `printf` does, and returns `status`.
+DecodeStatus fail(DecodeStatus status, DecodeText *text, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/// Adds a warning, unless it is there already or there is no room.
+void add_warning(DecodeText *text, const char *warning);
+
+/// Divides the colors of RGBA pixels by their alpha.
+void unpremultiply(uint8_t *pixels, size_t count);
+
+#endif

@@ -1,0 +1,66 @@
+#include "CDecoder.h"
+#include "sandbox.h"
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "thumbs-decode decodes AVIF, HEIC, JPEG XL, SVG and TIFF images for thumbs, in a sandbox.\n"
+    "thumbs starts it; there is no other use. thumbs doctor shows its libraries and protections.\n";
+
+// Adds the format and the library to the greeting. Lets the library load what it will need.
+static void prepare(const Format *format, DecodeHello *hello) {
+  hello->formats |= 1u << format->id;
+  size_t length = strlen(hello->libraries);
+  snprintf(hello->libraries + length, sizeof hello->libraries - length, "%s\n", format->library());
+  if (format->prepare) format->prepare();
+}
+
+static void start_threads(const Format *const *formats) {
+  for (uint32_t id = 0; id < DecodeFormatCount; id++) {
+    if (formats[id] && formats[id]->start_threads) formats[id]->start_threads();
+  }
+}
+
+// Closes the sandbox. Returns the protections that hold.
+static uint32_t protect(const Format *const *formats, uint64_t memory) {
+  bool opens_fonts = formats[DecodeFormatSVG] != NULL;
+  uint32_t protections = close_files(opens_fonts);
+  start_threads(formats);
+  return close_sandbox(opens_fonts, memory, protections);
+}
+
+// Serves a renderer. Without enough protections, only if it has allowed that.
+static int run(const Format *const *formats, uint64_t memory, bool is_unsafe) {
+  DecodeHello hello = {.version = DecodeVersion};
+  for (uint32_t id = 0; id < DecodeFormatCount; id++) {
+    if (formats[id]) prepare(formats[id], &hello);
+  }
+  hello.protections = protect(formats, memory);
+  hello.isProtected = is_enough(hello.protections);
+  if (decode_send(DecodeSocket, &hello, sizeof hello, -1) < 0) return EX_IOERR;
+  return hello.isProtected || is_unsafe ? serve(DecodeSocket, formats) : EX_UNAVAILABLE;
+}
+
+static bool is_started_by_renderer(void) {
+  struct stat file;
+  return fstat(DecodeSocket, &file) == 0 && S_ISSOCK(file.st_mode);
+}
+
+int decoder_main(int count, char **arguments, const Format *const formats[DecodeFormatCount]) {
+  // Two gigabytes, libraries included.
+  uint64_t memory = UINT64_C(2) << 30;
+  bool is_unsafe = false;
+  for (int index = 1; index < count; index++) {
+    if (strncmp(arguments[index], "--memory=", 9) == 0) memory = strtoull(arguments[index] + 9, NULL, 10);
+    if (strcmp(arguments[index], "--unsafe") == 0) is_unsafe = true;
+  }
+  if (is_started_by_renderer()) return run(formats, memory, is_unsafe);
+  fputs(usage, stderr);
+  return EX_USAGE;
+}

@@ -1,0 +1,28 @@
+// The sandbox, which closes before the first byte of an image is read.
+
+#ifndef SANDBOX_H
+#define SANDBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Puts files out of reach, except that `opens_fonts` leaves the fonts of the system readable. Returns the protections
+/// that hold, as bits of `DecodeProtection`. There must be one thread only, or Landlock is not used: other threads would
+/// not have it. Those that start later inherit it.
+uint32_t close_files(bool opens_fonts);
+
+/// Closes the rest of the sandbox, for all threads. `memory` is the maximum address space in bytes. Returns the
+/// protections that hold, `protections` included.
+uint32_t close_sandbox(bool opens_fonts, uint64_t memory, uint32_t protections);
+
+/// Returns true if these protections are enough for hostile images: files and the network are out of reach.
+bool is_enough(uint32_t protections);
+
+// The single protections; each returns true if it holds from now on.
+bool drop_privileges(void);
+bool set_limits(uint64_t memory);
+bool restrict_files(bool opens_fonts);
+bool enter_namespaces(void);
+bool filter_system_calls(bool opens_fonts);
+
+#endif

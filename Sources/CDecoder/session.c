@@ -1,0 +1,111 @@
+#include "session.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The open image.
+typedef struct Session {
+  const Format *const *formats;
+  const Format *format;
+  Image image;
+  Source source;
+  DecodeHeader header;
+} Session;
+
+static void close_image(Session *session) {
+  if (session->format) session->format->close(session->image);
+  if (session->source.bytes) munmap((void *)session->source.bytes, session->source.count);
+  *session = (Session){.formats = session->formats};
+}
+
+// Maps a memory file of at least `size` bytes.
+static void *map(int descriptor, size_t size, int protection) {
+  struct stat file;
+  if (size == 0 || fstat(descriptor, &file) < 0 || (uint64_t)file.st_size < size) return NULL;
+  void *memory = mmap(NULL, size, protection, MAP_SHARED, descriptor, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+static DecodeStatus open_image(Session *session, const DecodeRequest *request, int descriptor, DecodeReply *reply) {
+  close_image(session);
+  const Format *format = request->format < DecodeFormatCount ? session->formats[request->format] : NULL;
+  if (!format) return fail(DecodeStatusUnsupported, &reply->text, "the decoder lacks the library for this format");
+  session->source.bytes = map(descriptor, request->byteCount, PROT_READ);
+  if (!session->source.bytes) return fail(DecodeStatusOutOfMemory, &reply->text, "the file cannot be mapped");
+  session->source.count = request->byteCount;
+  session->source.limits = (Limits){.pixels = request->maxPixels, .side = request->longestSide};
+  session->format = format;
+  session->header = (DecodeHeader){.orientation = 1, .shrink = 1, .primaries = 2, .transfer = 2, .matrix = 2};
+  DecodeStatus status = format->open(&session->source, &session->image, &session->header, &reply->text);
+  reply->header = session->header;
+  return status;
+}
+
+static uint32_t divided(uint32_t side, uint32_t divisor) { return side / divisor + (side % divisor != 0); }
+
+// Returns true if the format decodes to the size of the request. The decoders rely on it.
+static bool is_possible(const DecodeHeader *header, const DecodeRequest *request) {
+  bool isWhole = request->width == header->width && request->height == header->height;
+  return isWhole || header->isVector || (request->width == divided(header->width, header->shrink) &&
+                                         request->height == divided(header->height, header->shrink));
+}
+
+// Maps the memory for the profile and the pixels, and sets `size`.
+static uint8_t *map_pixels(const DecodeHeader *header, const DecodeRequest *request, int descriptor, size_t *size) {
+  size_t area = (size_t)request->width * request->height;
+  if (request->pixelOffset < header->profileCount || __builtin_mul_overflow(area, header->channels, size) ||
+      __builtin_add_overflow(*size, request->pixelOffset, size)) {
+    return NULL;
+  }
+  return map(descriptor, *size, PROT_READ | PROT_WRITE);
+}
+
+static DecodeStatus decode_image(Session *session, const DecodeRequest *request, int descriptor, DecodeReply *reply) {
+  const DecodeHeader *header = &session->header;
+  if (!session->format) return fail(DecodeStatusCorrupt, &reply->text, "no image is open");
+  if (!is_possible(header, request)) return fail(DecodeStatusUnsupported, &reply->text, "the image has another size");
+  size_t size;
+  uint8_t *memory = map_pixels(header, request, descriptor, &size);
+  if (!memory) return fail(DecodeStatusOutOfMemory, &reply->text, "the memory for the pixels cannot be mapped");
+  Target target = {.width = request->width, .height = request->height, .channels = header->channels};
+  target.pixels = memory + request->pixelOffset;
+  if (header->profileCount) session->format->copy_profile(session->image, memory);
+  DecodeStatus status = session->format->decode(session->image, &target, &reply->text);
+  reply->rowCount = status == DecodeStatusOK ? target.height : target.rowCount;
+  munmap(memory, size);
+  return status;
+}
+
+static DecodeStatus carry_out_step(Session *session, const DecodeRequest *request, int descriptor, DecodeReply *reply) {
+  switch (request->step) {
+    case DecodeStepOpen: return open_image(session, request, descriptor, reply);
+    case DecodeStepDecode: return decode_image(session, request, descriptor, reply);
+    default: return fail(DecodeStatusUnsupported, &reply->text, "there is no step %u", request->step);
+  }
+}
+
+// Carries out a request, and sends the reply. Returns false if the renderer is gone.
+static bool carry_out(Session *session, const DecodeRequest *request, int descriptor, int socket) {
+  DecodeReply reply = {.number = request->number};
+  reply.status = carry_out_step(session, request, descriptor, &reply);
+  close(descriptor);
+  if (request->step == DecodeStepDecode || reply.status != DecodeStatusOK) close_image(session);
+  return decode_send(socket, &reply, sizeof reply, -1) == 0;
+}
+
+static int carry_out_all(Session *session, int socket) {
+  for (;;) {
+    DecodeRequest request;
+    int descriptor = -1;
+    if (decode_receive(socket, &request, sizeof request, -1, &descriptor) < 0) return 0;
+    if (descriptor < 0 || !carry_out(session, &request, descriptor, socket)) return 1;
+  }
+}
+
+int serve(int socket, const Format *const formats[DecodeFormatCount]) {
+  Session session = {.formats = formats};
+  int status = carry_out_all(&session, socket);
+  close_image(&session);
+  return status;
+}

@@ -1,0 +1,32 @@
+/// The failure of a process that decodes or renders, which must end.
+enum DecoderFailure: Error, Hashable, Sendable {
+  /// The program is not installed.
+  case missing
+  /// The system offers too few protections.
+  case unprotected
+  /// The process did not start. The reason is the end of a sentence about it.
+  case start(String)
+  /// The process did not reply in time.
+  case timeout
+  /// The process ended or did something else that it should not do. The reason is the end of a sentence about it.
+  case misbehavior(String)
+
+  /// The end of a sentence about the process.
+  var reason: String {
+    switch self {
+    case .missing: "it is not installed"
+    case .unprotected:
+      "this system allows neither seccomp filters nor namespaces to protect it; --unsafe-decoders does without"
+    case .start(let reason), .misbehavior(let reason): reason
+    case .timeout: "it took too long"
+    }
+  }
+}
+
+extension ImageError {
+  /// The failure of an image for which a process failed.
+  init(_ failure: DecoderFailure, of program: String) {
+    let code = failure == .timeout ? Code.decodeLimit : .decodeError
+    self.init(code, "The process of \(program) failed: \(failure.reason).", origin: .machine)
+  }
+}

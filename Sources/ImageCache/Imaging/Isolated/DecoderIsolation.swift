@@ -1,0 +1,35 @@
+/// The settings for `thumbs-decode`, the program that decodes formats which are not trusted: AVIF, HEIC, JPEG XL, SVG
+/// and TIFF.
+///
+/// Each thread that renders has its own process of the program, which it starts on demand and keeps for the next image.
+/// A process can open no file except fonts, no socket and no program, and has limits on its memory and time. Whatever
+/// it does wrong is a failure of one image.
+public struct DecoderIsolation: Hashable, Sendable {
+  /// The formats that other processes decode.
+  public enum Scope: String, CaseIterable, Hashable, Sendable {
+    /// Those that are not trusted.
+    case untrusted
+    /// All, for those who trust no codec. `thumbs` renders the thumbnails of the other formats in a process with the
+    /// same protections, which reads the profiles of these images and encodes the thumbnails as well.
+    case all
+  }
+
+  /// The formats that other processes decode. Default ``Scope/untrusted``.
+  public var scope = Scope.untrusted
+  /// The path of the program. Default nil: `thumbs-decode` in the folder of the running program, or in `libexec/thumbs`
+  /// next to that folder. Without a program, or with an empty path, the formats are not supported.
+  public var program: String?
+  /// The path of `thumbs`, for ``Scope/all``. Default nil: the running program, if it is `thumbs`, or else `thumbs` in
+  /// the folder of the running program, in `/usr/bin` or in `/usr/local/bin`.
+  public var renderer: String?
+  /// The maximum time for one image. After it, the image fails with `decode_limit`. Default 10 seconds.
+  public var timeout: Duration = .seconds(10)
+  /// The maximum address space of a process in bytes, libraries included. Default 2 GiB.
+  public var maxMemory = 2 << 30
+  /// True to decode even where the system cannot protect itself against the program. Default false: there, the formats
+  /// are not supported.
+  public var allowsUnprotected = false
+
+  /// Creates the default settings.
+  public init() {}
+}

@@ -1,0 +1,85 @@
+import CDecodeChannel
+import Glibc
+
+/// One process that decodes or renders, for one thread at a time. A plain value: whoever has it must call ``end()`` once, or
+/// give it back to its ``DecoderPool``.
+struct DecoderProcess: Sendable {
+  /// The first message: the formats and the protections, as bits.
+  let hello: DecodeHello
+  private let socket: Int32
+  private let process: pid_t
+  /// The number of the last request.
+  private var number: UInt64 = 0
+  private var imageCount = 0
+  private var work = Duration.zero
+
+  /// Starts a process and waits for its first message.
+  init(_ program: DecoderProgram, _ settings: DecoderIsolation) throws(DecoderFailure) {
+    var arguments = [program.name, "--memory=\(settings.maxMemory)"]
+    if settings.allowsUnprotected { arguments.append("--unsafe") }
+    var (process, hello): (pid_t, DecodeHello) = (0, DecodeHello())
+    var texts = arguments.map { strdup($0) } + [nil]
+    defer { for text in texts { free(text) } }
+    socket = decode_spawn(program.path, &texts, &process)
+    self.process = process
+    guard socket >= 0 else { throw .start("it cannot be started: \(String(cString: strerror(errno)))") }
+    // A new process loads its libraries, which may take seconds from a cold disk.
+    let isThere = decode_receive(socket, &hello, MemoryLayout<DecodeHello>.size, 30_000, nil) == 0
+    self.hello = hello
+    guard isThere, hello.version == DecodeVersion else {
+      let isOther = isThere || errno == EBADMSG
+      end()
+      throw .start(isOther ? "it is of another version" : "it ended before it was ready")
+    }
+  }
+
+  /// True if the process waits for a request: it is alive, and has not sent a message that nobody waits for.
+  var isIdle: Bool {
+    var ready = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return poll(&ready, 1, 0) == 0
+  }
+
+  /// True if the process should be replaced: what one image has left behind must not stay for long, and its processor
+  /// time is limited.
+  var isWornOut: Bool { imageCount >= 200 || work > .seconds(20) }
+
+  /// Sends a request with a memory file, and waits for the reply.
+  ///
+  /// - Throws: A failure after which the process must end: it did not reply in time, or not as it should.
+  mutating func exchange(
+    _ request: DecodeRequest, _ file: Int32, until deadline: ContinuousClock.Instant
+  ) throws(DecoderFailure) -> DecodeReply {
+    let begin = ContinuousClock.now
+    defer { work += begin.duration(to: .now) }
+    var (request, reply) = (request, DecodeReply())
+    number += 1
+    request.number = number
+    if request.step == DecodeStepOpen.rawValue { imageCount += 1 }
+    guard decode_send(socket, &request, MemoryLayout<DecodeRequest>.size, file) == 0 else { throw crash() }
+    let rest = max(0, Int32(clamping: Int64(begin.duration(to: deadline) / .milliseconds(1))))
+    guard decode_receive(socket, &reply, MemoryLayout<DecodeReply>.size, rest, nil) == 0 else {
+      throw errno == ETIMEDOUT ? .timeout : crash()
+    }
+    guard reply.number == number else { throw .misbehavior("it sent a reply that nobody waits for") }
+    return reply
+  }
+
+  /// Ends the process, whatever it is doing.
+  func end() {
+    close(socket)
+    kill(process, SIGKILL)
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  }
+
+  /// Describes the end of a process that has closed its socket.
+  private func crash() -> DecoderFailure {
+    guard errno == EPIPE || errno == ECONNRESET else { return .misbehavior("it sent a message of another size") }
+    var info = siginfo_t()
+    // Without effect on a process that has ended.
+    kill(process, SIGKILL)
+    guard waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT) == 0 else { return .misbehavior("it has ended") }
+    let status = info._sifields._sigchld.si_status
+    return .misbehavior(info.si_code == CLD_EXITED ? "it ended with status \(status)" : "signal \(status) ended it")
+  }
+}

@@ -1,0 +1,34 @@
+import CDecodeChannel
+
+/// Renders thumbnails in a process of `thumbs`, which has the protections of `thumbs-decode`.
+struct IsolatedRenderer {
+  private let pool: DecoderPool
+
+  init(_ pool: DecoderPool) { self.pool = pool }
+
+  /// Renders the thumbnails of a whole file. `source` and `plan` say what its header promises, by which the outcome is
+  /// judged.
+  func render(
+    _ bytes: [UInt8], _ order: RenderOrder, source: SourceImage, _ plan: RenderPlan
+  ) throws(ImageError) -> Renderer.Rendering {
+    let text = Array(order.text.utf8)
+    let file = try SharedMemory(holding: bytes.span)
+    let output = try SharedMemory(count: max(text.count + order.inks.count, plan.outputBytes))
+    output.write(text + order.inks)
+    var (opening, rendering) = (DecodeRequest(step: DecodeStepOpen), DecodeRequest(step: DecodeStepDecode))
+    opening.byteCount = UInt64(bytes.count)
+    rendering.textCount = UInt64(text.count)
+    let result: Result<Renderer.Rendering, ImageError>
+    do throws(DecoderFailure) {
+      result = try pool.withProcess { process throws(DecoderFailure) in
+        let deadline = ContinuousClock.now + pool.timeout
+        _ = try process.exchange(opening, file.descriptor, until: deadline)
+        let reply = try process.exchange(rendering, output.descriptor, until: deadline)
+        return try RenderOutcome.judged(output.bytes, reply, order.specs, source, plan)
+      }
+    } catch {
+      throw ImageError(error, of: "thumbs")
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,41 @@
+/// The text of a request to render thumbnails in another process: the limits, then one spec per line.
+///
+/// `order 100000000 0 67108864 error 0`
+package struct RenderOrder: Sendable {
+  /// The thumbnails to render.
+  package var specs: [ThumbnailSpec]
+  /// The renderer with the limits.
+  package var renderer: Renderer
+  /// The bytes of an ink profile that follow the text; 0 if there is none.
+  package var inkCount: Int
+
+  init(_ specs: [ThumbnailSpec], _ renderer: Renderer) {
+    (self.specs, self.renderer) = (specs, renderer)
+    inkCount = renderer.caches.transforms.inks?.bytes.count ?? 0
+  }
+
+  /// The bytes of the ink profile.
+  var inks: [UInt8] { renderer.caches.transforms.inks?.bytes ?? [] }
+
+  /// The text.
+  var text: String {
+    let limits = [renderer.maxPixels, renderer.minPixels, renderer.maxOutputPixels].map { "\($0)" }
+    let first = (["order"] + limits + [renderer.failLevel.rawValue, "\(inkCount)"]).joined(separator: " ")
+    return ([first] + specs.map(\.cacheText)).joined(separator: "\n")
+  }
+
+  /// Parses a ``text``; nil for any other. `inks` is the ink profile that follows the text.
+  package init?(_ text: String, inks: (_ count: Int) -> InkProfile?) {
+    var lines = text.split(separator: "\n").map(String.init)[...]
+    guard let words = lines.popFirst()?.split(separator: " "), words.count == 6, words[0] == "order",
+      let maxPixels = Int(words[1]), let minPixels = Int(words[2]), let maxOutputPixels = Int(words[3]),
+      let failLevel = FailLevel(rawValue: String(words[4])), let inkCount = Int(words[5])
+    else { return nil }
+    renderer = Renderer(maxPixels: maxPixels, inks: inkCount > 0 ? inks(inkCount) : nil)
+    (renderer.minPixels, renderer.maxOutputPixels) = (minPixels, maxOutputPixels)
+    renderer.failLevel = failLevel
+    self.inkCount = inkCount
+    specs = lines.compactMap(ThumbnailSpec.init(cacheText:))
+    guard specs.count == lines.count else { return nil }
+  }
+}

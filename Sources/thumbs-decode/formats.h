@@ -1,0 +1,10 @@
+// The formats, each NULL if its library was absent when this program was built.
+
+#ifndef FORMATS_H
+#define FORMATS_H
+
+#include <CDecoder.h>
+
+extern const Format *const decode_avif, *const decode_heic, *const decode_jpegxl, *const decode_svg, *const decode_tiff;
+
+#endif

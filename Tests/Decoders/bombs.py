@@ -1,0 +1,37 @@
+"""SVG files that grow without limit."""
+import cases
+import svg
+
+SIDE = 40
+SQUARE = '<rect width="40" height="40"/>'
+
+
+def entities(depth):
+    """Entities of which each is ten times the one before."""
+    lines = ['<!ENTITY a0 "aaaaaaaaaa">'] + [f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, depth)]
+    return "<!DOCTYPE svg [" + "".join(lines) + "]>"
+
+
+def uses(depth):
+    """Groups of which each uses the one before ten times."""
+    groups = "".join(f'<g id="g{n}">' + f'<use xlink:href="#g{n - 1}"/>' * 10 + "</g>" for n in range(1, depth))
+    return f'<defs><g id="g0">{SQUARE}</g>{groups}</defs><use xlink:href="#g{depth - 1}"/>'
+
+
+BOMBS = {
+    "entities": (entities(10), "<text>&a9;</text>"), "entities-in-attribute": (entities(10), '<text id="&a9;"/>'),
+    "uses": ("", uses(10)), "depth": ("", "<g>" * 100_000 + "</g>" * 100_000),
+    "loop": ('<!DOCTYPE svg [<!ENTITY a "&b;"><!ENTITY b "&a;">]>', "<text>&a;</text>"),
+    "elements": ("", "<g/>" * 1_100_000),
+}
+
+
+def check(command, folder):
+    folder.mkdir()
+    for name, (document_type, content) in BOMBS.items():
+        svg.write(folder / f"{name}.svg", f'width="{SIDE}" height="{SIDE}"', content, document_type)
+    lines = cases.render(command, folder / "run", [folder / f"{name}.svg" for name in BOMBS], str(SIDE))
+    codes = {name: line.get("code", line["status"]) for name, line in zip(BOMBS, lines)}
+    failures = [f"Bombs: {name}: {code}" for name, code in codes.items() if code != "decode_limit"]
+    print(f"Bombs: {len(codes) - len(failures)} of {len(codes)} files fail with decode_limit", flush=True)
+    return failures

@@ -1,0 +1,68 @@
+"""Files that are cut, and files of something else; each must fail with a code that fits."""
+import gzip
+
+import numpy
+
+import avif
+import cases
+import heic
+import jpegxl
+import samples
+import svg
+import tiff
+import tiff_file
+
+# The places of the cuts, as parts of the file.
+PARTS = (0.03, 0.2, 0.5, 0.8, 0.95)
+DRAWING = svg.ROOT + ' width="9" height="9"><rect width="9" height="9"/></svg>'
+OTHERS = {
+    "page.svg": f"<!DOCTYPE html><html><body>{DRAWING}</body></html>".encode(),
+    "page-xml.svg": f"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>{DRAWING}</html>".encode(),
+    "text.svgz": gzip.compress(b"a list of words, and nothing else\n" * 40),
+    "page.svgz": gzip.compress(f"<html>{DRAWING}</html>".encode()),
+    "image.svgz": gzip.compress(b"\x89PNG\r\n\x1a\n" + bytes(100)),
+    "empty.svgz": gzip.compress(b""),
+}
+
+
+def whole_files(folder):
+    photo = samples.photo()
+    photo.save(folder / "photo.png")
+    # Pillow writes the directory before the pixels, unlike tiffcp.
+    photo.save(folder / "directory-first.tif")
+    samples.transparent().save(folder / "transparent.png")
+    tiff_file.write(folder / "plain.tif", numpy.asarray(photo), tiff_file.RGB)
+    for name, options in tiff.COPIES.items():
+        cases.tool("tiffcp", *options, folder / "plain.tif", folder / f"{name}.tif")
+    (folder / "shapes.svgz").write_bytes(gzip.compress(
+        svg.write(folder / "shapes.svg", 'width="120" height="100"', svg.SHAPES).read_bytes()))
+    avif.encode(folder, "opaque", "photo")
+    avif.encode(folder, "alpha", "transparent")
+    heic.encode(folder, "opaque", "photo.png")
+    jpegxl.encode(folder, "lossy", "photo.png")
+    jpegxl.encode(folder, "lossless", "photo.png", "-d", "0")
+    return [path for path in folder.iterdir() if path.suffix in (".tif", ".svg", ".svgz", ".avif", ".heic", ".jxl")]
+
+
+def cut(folder):
+    """Writes the files, cut at several places and by one byte. Returns their names."""
+    for path in whole_files(folder):
+        data = path.read_bytes()
+        for end in [*(int(len(data) * part) for part in PARTS), len(data) - 1]:
+            (folder / f"{end}-{path.name}").write_bytes(data[:end])
+            yield f"{end}-{path.name}"
+
+
+def check(command, folder):
+    folder.mkdir()
+    expected = {name: "truncated" for name in cut(folder)}
+    for name, data in OTHERS.items():
+        (folder / name).write_bytes(data)
+        expected[name] = "not_an_image"
+    lines = cases.render(command, folder / "run", [folder / name for name in expected], "256")
+    codes = [line.get("code", line["status"]) for line in lines]
+    failures = [f"Damage: {name}: {code}, not {fitting}"
+                for (name, fitting), code in zip(expected.items(), codes) if code != fitting]
+    print(f"Damage: {len(codes) - len(failures)} of {len(codes)} files that are cut or something else fail as they "
+          "should", flush=True)
+    return failures

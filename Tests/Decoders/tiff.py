@@ -1,0 +1,108 @@
+"""TIFF files by Pillow, by tiffcp, and by `tiff_file`. Their pixels are those of the source, or by
+Pillow where the compression is lossy."""
+import functools
+
+import numpy
+from PIL import Image
+
+from cases import Case, Group, tool
+import samples
+from tiff_file import ASSOCIATED, BLACK_IS_ZERO, PALETTE, RGB, UNASSOCIATED, WHITE_IS_ZERO, write
+
+COPIES = {
+    "lzw": ["-c", "lzw"], "lzw-predictor": ["-c", "lzw:2"], "deflate": ["-c", "zip"], "packbits": ["-c", "packbits"],
+    "zstd": ["-c", "zstd"], "lzma": ["-c", "lzma"], "strips": ["-c", "none", "-r", "7"],
+    "tiles": ["-t", "-w", "64", "-l", "32", "-c", "zip"], "planes": ["-p", "separate", "-c", "lzw"],
+    "tiled-planes": ["-p", "separate", "-t", "-w", "32", "-l", "32", "-c", "none"], "big-endian": ["-B", "-c", "none"],
+    "bigtiff": ["-8", "-c", "lzw"], "big-endian-bigtiff": ["-8", "-B", "-c", "zip"],
+}
+
+
+def is_equal(path, image):
+    expected = samples.pixels(image)
+    return Case(path, lambda *_: expected)
+
+
+def kinds(folder):
+    """Files with all kinds of pixels, and the images that they show."""
+    photo, alpha = samples.photo(), samples.transparent()
+    gray, rgb, rgba = (numpy.asarray(image) for image in (photo.convert("L"), photo, alpha))
+    gray_alpha = numpy.dstack([gray, rgba[..., 3]])
+    for order in "<>":
+        yield write(folder / f"rgb{order}.tif", rgb, RGB, order=order), photo
+        yield write(folder / f"rgb16{order}.tif", rgb.astype(int) * 257, RGB, 16, order), photo
+        yield write(folder / f"gray16{order}.tif", gray.astype(int) * 257, BLACK_IS_ZERO, 16, order), photo.convert("L")
+        yield write(folder / f"alpha16{order}.tif", rgba.astype(int) * 257, RGB, 16, order, UNASSOCIATED), alpha
+    for bits in (1, 2, 4, 8):
+        levels = gray >> (8 - bits)
+        shown = (levels.astype(int) * 255 // (2 ** bits - 1)).astype(numpy.uint8)
+        yield write(folder / f"gray{bits}.tif", levels, BLACK_IS_ZERO, bits), Image.fromarray(shown)
+        yield write(folder / f"inverse{bits}.tif", levels, WHITE_IS_ZERO, bits), Image.fromarray(255 - shown)
+    for bits in (4, 8):
+        reduced = photo.quantize(2 ** bits)
+        palette = numpy.zeros((2 ** bits, 3), int)
+        used = numpy.array(reduced.getpalette()).reshape(-1, 3)[:2 ** bits]
+        palette[:len(used)] = used
+        yield (write(folder / f"palette{bits}.tif", numpy.asarray(reduced), PALETTE, bits, palette=palette),
+               reduced.convert("RGB"))
+    yield write(folder / "alpha.tif", rgba, RGB, extra=UNASSOCIATED), alpha
+    yield write(folder / "unspecified.tif", rgba, RGB, extra=0), photo
+    yield write(folder / "gray-alpha.tif", gray_alpha, BLACK_IS_ZERO, extra=UNASSOCIATED), Image.fromarray(
+        gray_alpha, "LA")
+
+
+def copies(folder):
+    """Files of other compressions and arrangements."""
+    for source in ("rgb<", "gray8", "rgb16<", "alpha"):
+        for name, options in COPIES.items():
+            if "16" in source and "planes" in name:
+                # tiffcp separates only bytes.
+                continue
+            path = folder / f"{source}-{name}.tif"
+            tool("tiffcp", *options, folder / f"{source}.tif", path)
+            yield is_equal(path, samples.transparent() if source == "alpha" else
+                           samples.photo().convert("L") if source == "gray8" else samples.photo())
+    bilevel = samples.photo().convert("1")
+    for name in ("group3", "group4", "tiff_ccitt"):
+        bilevel.save(folder / f"{name}.tif", compression=name)
+        yield is_equal(folder / f"{name}.tif", bilevel)
+    pages = [folder / "rgb<.tif", folder / "gray8.tif", folder / "palette8.tif"]
+    tool("tiffcp", *pages, folder / "pages.tif")
+    yield is_equal(folder / "pages.tif", samples.photo())
+    samples.photo().save(folder / "profile.tif", icc_profile=Image.open(folder / "profile.png").info["icc_profile"])
+    yield is_equal(folder / "profile.tif", samples.photo())
+
+
+def lossy(folder):
+    for name, options in [("jpeg", ["-r", "32"]), ("jpeg-tiles", ["-t", "-w", "64", "-l", "64"]),
+                          ("jpeg-rgb", ["-r", "32"])]:
+        method = "jpeg:r:90" if name == "jpeg-rgb" else "jpeg:90"
+        tool("tiffcp", "-c", method, *options, folder / "rgb<.tif", folder / f"{name}.tif")
+        yield Case(folder / f"{name}.tif", functools.partial(by_pillow, folder / f"{name}.tif"))
+
+
+def by_pillow(path, *_):
+    return samples.pixels(path)
+
+
+def oriented(folder):
+    rgb = numpy.asarray(samples.photo())
+    for orientation in range(1, 9):
+        path = write(folder / f"oriented-{orientation}.tif", rgb, RGB, orientation=orientation)
+        yield Case(path, functools.partial(by_pillow, folder / f"orientation-{orientation}.png"))
+
+
+def groups(folder):
+    rgba = numpy.asarray(samples.transparent()).astype(int)
+    colors = (rgba[..., :3] * rgba[..., 3:] + 127) // 255
+    associated = write(folder / "associated.tif", numpy.dstack([colors, rgba[..., 3]]), RGB, extra=ASSOCIATED)
+    samples.photo().convert("CMYK").save(folder / "cmyk.tif")
+    return [
+        Group("TIFF: kinds of pixels", "equal to the source", [is_equal(*kind) for kind in kinds(folder)], 0),
+        Group("TIFF: compressions, tiles, byte orders, pages", "equal to the source", list(copies(folder)), 0),
+        Group("TIFF: associated alpha", "the file rounds the colors", [is_equal(associated, samples.transparent())], 1),
+        Group("TIFF: CMYK", "Pillow rounds otherwise",
+              [Case(folder / "cmyk.tif", functools.partial(by_pillow, folder / "cmyk.tif"))], 1),
+        Group("TIFF: JPEG", "the same library", list(lossy(folder)), 0),
+        Group("TIFF: orientation", "equal to the source", list(oriented(folder)), 0),
+    ]

@@ -1,0 +1,149 @@
+// A decoder that does what its image says, to show what a decoder can do that was taken over.
+//
+// An image is the text `svg` (compressed, by its signature), a step, and an attempt, such as `\x1f\x8b\x08 open fork`.
+// An attempt that is possible makes the image the red color; one that is refused makes it green, and `errno` is in the
+// warnings.
+
+#include <CDecoder.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Attempt {
+  const char *name;
+  // Returns true if the attempt was possible.
+  bool (*run)(void);
+} Attempt;
+
+static bool read_file(void) { return open("/etc/passwd", O_RDONLY) >= 0; }
+static bool read_relative(void) { return open("../../../../etc/passwd", O_RDONLY) >= 0; }
+static bool read_memory(void) { return open("/proc/self/mem", O_RDWR) >= 0; }
+static bool write_file(void) { return open("/tmp/thumbs-hostile", O_WRONLY | O_CREAT, 0600) >= 0; }
+static bool write_font(void) { return open("/usr/share/fonts/hostile", O_WRONLY | O_CREAT, 0600) >= 0; }
+static bool list_directory(void) { return open("/", O_RDONLY | O_DIRECTORY) >= 0; }
+
+static bool connect_internet(void) {
+  int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  if (descriptor < 0) return false;
+  return connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0 || errno == ECONNREFUSED;
+}
+
+static bool connect_local(void) { return socket(AF_UNIX, SOCK_STREAM, 0) >= 0; }
+static bool fork_process(void) { return fork() >= 0; }
+static bool run_program(void) { return execl("/bin/true", "true", NULL) == 0; }
+static bool trace_parent(void) { return ptrace(PTRACE_ATTACH, getppid(), 0, 0) == 0; }
+static bool signal_parent(void) { return kill(getppid(), 0) == 0; }
+
+static bool lock_file(void) {
+  struct flock lock = {.l_type = F_WRLCK};
+  return fcntl(DecodeSocket, F_SETLK, &lock) == 0;
+}
+
+// The kernel would send the signal to the owner of the socket when the next request comes.
+static bool signal_by_descriptor(void) {
+  return fcntl(DecodeSocket, F_SETOWN, getppid()) == 0;
+}
+
+static bool run_new_code(void) {
+  void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory != MAP_FAILED;
+}
+
+static bool allocate(void) {
+  for (int count = 0; count < 1024; count++) {
+    volatile char *memory = malloc(16 << 20);
+    if (!memory) return false;
+    for (size_t index = 0; index < 16 << 20; index += 4096) memory[index] = 1;
+  }
+  return true;
+}
+
+static bool spin(void) {
+  for (volatile uint64_t count = 0;; count++) {}
+}
+
+static bool crash(void) { raise(SIGSEGV); return true; }
+static bool stop(void) { raise(SIGSTOP); return true; }
+static bool leave(void) { _exit(0); }
+
+static bool send_garbage(void) { return decode_send(DecodeSocket, "garbage", 7, -1) == 0; }
+
+static bool send_much(void) {
+  static char much[100000];
+  return decode_send(DecodeSocket, much, sizeof much, -1) == 0;
+}
+
+static bool send_descriptor(void) {
+  DecodeReply reply = {.number = 1};
+  return decode_send(DecodeSocket, &reply, sizeof reply, DecodeSocket) == 0;
+}
+
+static bool send_twice(void) {
+  DecodeReply reply = {.number = 1};
+  bool isSent = decode_send(DecodeSocket, &reply, sizeof reply, -1) == 0;
+  return isSent && decode_send(DecodeSocket, &reply, sizeof reply, -1) == 0;
+}
+
+static const Attempt attempts[] = {
+    {"read-file", read_file}, {"read-relative", read_relative}, {"read-memory", read_memory},
+    {"write-file", write_file}, {"write-font", write_font}, {"list-directory", list_directory},
+    {"connect-internet", connect_internet}, {"connect-local", connect_local}, {"fork", fork_process},
+    {"exec", run_program}, {"trace-parent", trace_parent}, {"signal-parent", signal_parent},
+    {"run-new-code", run_new_code}, {"allocate", allocate}, {"spin", spin}, {"crash", crash}, {"stop", stop},
+    {"leave", leave}, {"send-garbage", send_garbage}, {"send-much", send_much}, {"send-descriptor", send_descriptor},
+    {"send-twice", send_twice}, {"lock-file", lock_file}, {"signal-by-descriptor", signal_by_descriptor},
+};
+
+static bool is_possible;
+
+// Runs the attempt that the image names for this step.
+static void attempt(const Source *source, const char *step, DecodeText *text) {
+  char words[64] = {0}, wanted[32], name[32];
+  memcpy(words, source->bytes + 3, source->count - 3 < 63 ? source->count - 3 : 63);
+  if (sscanf(words, "%31s %31s", wanted, name) != 2 || strcmp(wanted, step) != 0) return;
+  for (size_t index = 0; index < sizeof attempts / sizeof *attempts; index++) {
+    if (strcmp(attempts[index].name, name) != 0) continue;
+    errno = 0;
+    is_possible = attempts[index].run();
+    add_warning(text, is_possible ? "possible" : strerror(errno));
+  }
+}
+
+static const char *library(void) { return "hostile 1"; }
+
+static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
+  is_possible = false;
+  *image = (void *)source;
+  header->width = header->height = 16;
+  header->channels = 3;
+  attempt(source, "open", text);
+  return DecodeStatusOK;
+}
+
+static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) {
+  attempt(image, "decode", text);
+  for (size_t index = 0; index < (size_t)target->width * target->height; index++) {
+    memcpy(target->pixels + 3 * index, is_possible ? "\xFF\0\0" : "\0\xFF\0", 3);
+  }
+  return DecodeStatusOK;
+}
+
+static void copy_profile(Image image, uint8_t *bytes) { (void)image, (void)bytes; }
+static void close_image(Image image) { (void)image; }
+
+int main(int count, char **arguments) {
+  static const Format hostile = {DecodeFormatSVG, library, NULL, open_image, copy_profile, decode_image, close_image};
+  const Format *const formats[DecodeFormatCount] = {[DecodeFormatSVG] = &hostile};
+  return decoder_main(count, arguments, formats);
+}

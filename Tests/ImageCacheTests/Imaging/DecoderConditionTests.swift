@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageCache
+
+@Suite struct DecoderConditionTests {
+  private static func condition(_ program: String) -> DecoderCondition {
+    var isolation = DecoderIsolation()
+    isolation.program = program
+    return DecoderCondition(measuring: isolation)
+  }
+
+  @Test(.disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."))
+  func `The condition of the program names its formats, libraries and protections`() {
+    let condition = DecoderCondition()
+    let measured = DecoderCondition(measuring: DecoderIsolation())
+
+    #expect(condition.program == nil && condition.formats.isEmpty && !condition.isProtected)
+    #expect(measured.program == HostileDecoder.folder.appending(path: "thumbs-decode").path && measured.failure == nil)
+    #expect(Set(measured.formats + measured.missing) == [.avif, .heic, .jpegXL, .svg, .tiff])
+    #expect(measured.libraries.count == measured.formats.count && measured.isProtected)
+    #expect(measured.protections.contains("resource limits"))
+  }
+
+  @Test(arguments: [
+    ("/none/thumbs-decode", "it cannot be started: No such file or directory"), ("/bin/true", "it ended before"),
+  ])
+  func `A program that does not run has a reason`(program: String, reason: String) {
+    let condition = Self.condition(program)
+
+    #expect(condition.failure?.hasPrefix(reason) == true)
+    #expect(condition.program == program && !condition.isProtected && condition.formats.isEmpty)
+  }
+
+  @Test func `Formats whose libraries were missing are listed`() {
+    // This decoder has a format of its tests only, at the place of SVG.
+    let condition = Self.condition(HostileDecoder.program)
+
+    #expect(condition.formats == [.svg] && condition.missing.count == 4)
+  }
+}

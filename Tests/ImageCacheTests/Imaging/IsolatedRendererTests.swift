@@ -1,0 +1,107 @@
+import CDecodeChannel
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageCache
+
+/// Rendering in another process gives the same outcome.
+@Suite(.timeLimit(.minutes(10)), .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."))
+struct IsolatedRendererTests {
+  private static func renderer(
+    _ program: String = HostileDecoder.folder.appending(path: "thumbs").path, inks: InkProfile? = nil
+  ) -> Renderer {
+    var isolation = DecoderIsolation()
+    (isolation.scope, isolation.renderer) = (.all, program)
+    return Renderer(inks: inks, isolation: isolation)
+  }
+
+  private static let specs = [
+    ThumbnailSpec(width: 40), ThumbnailSpec(width: 20, height: 30, fit: .cover, format: .png),
+    ThumbnailSpec(width: 30, fit: .pad, format: .rgba), ThumbnailSpec(width: 25, format: .smallest),
+  ]
+
+  /// Whole files of every format, and their first halves.
+  private static func files() throws -> [(name: String, bytes: [UInt8])] {
+    let images = try Fixtures.names.map { ($0, try Fixtures.image($0)) }
+    let webp = try Fixtures.webp.map { ($0, try Fixtures.webp($0)) }
+    let whole = images + webp + Fixtures.tiny.map { ($0.key, $0.value) }
+    return whole + whole.map { ("half of \($0)", Array($1.prefix($1.count / 2))) }
+  }
+
+  @Test func `Each file gives the same thumbnails, warnings and errors as in this process`() throws {
+    let isolated = Self.renderer()
+    for (name, bytes) in try Self.files() {
+      let there = Result { () throws(ImageError) in try isolated.render(bytes, specs: Self.specs) }
+      let here = Result { () throws(ImageError) in try Renderer().render(bytes, specs: Self.specs) }
+      switch (there, here) {
+      case (.success(let there), .success(let here)):
+        #expect(there.thumbnails == here.thumbnails && there.source == here.source, "\(name)")
+        #expect(there.warnings == here.warnings, "\(name)")
+      case (.failure(let there), .failure(let here)): #expect(there == here, "\(name)")
+      default: Issue.record("\(name): \(there) is not \(here)")
+      }
+    }
+  }
+
+  @Test func `Limits, the tolerance and an ink profile apply in the other process`() throws {
+    let photo = SampleImage.jpeg(width: 300, height: 200)
+    var tolerant = Self.renderer()
+    tolerant.failLevel = .none
+
+    #expect(try tolerant.render(Array(photo.prefix(photo.count / 2)), specs: Self.specs).isDamaged)
+    let cmyk = try Fixtures.image("cmyk.jpg")
+    let inks = try InkProfile(ColorTransformTests.profile(of: "cmyk-profile.jpg"))
+    let printed = try Self.renderer(inks: inks).render(cmyk, specs: Self.specs)
+    #expect(printed.thumbnails == (try Renderer(inks: inks).render(cmyk, specs: Self.specs)).thumbnails)
+    #expect(printed.thumbnails != (try Renderer().render(cmyk, specs: Self.specs)).thumbnails)
+  }
+
+  @Test(arguments: ["/none/thumbs", "/bin/true", HostileDecoder.program])
+  func `A program that does not render fails each image`(program: String) {
+    let error = #expect(throws: ImageError.self) {
+      try Self.renderer(program).render(SampleImage.png(width: 9, height: 9), specs: Self.specs)
+    }
+    #expect(error?.origin == .machine)
+  }
+
+  @Test(arguments: [
+    "", "whole", "whole\nthumbnail jpeg 40 30 10", "whole\nthumbnail png 40 29 10", "whole\nthumbnail png 40 30 11",
+    "whole\nthumbnail png 40 30 -1", "whole\nthumbnail png 40 30 99999999999999999999", "whole\nthumbnail tiff 40 30 1",
+    "whole\nthumbnail png 40 30 5\nthumbnail png 40 30 5", "failed", "failed no_code Reason", "other",
+  ])
+  func `An outcome that is not due is a failure of the process`(text: String) throws {
+    let file = SampleImage.png(width: 80, height: 60)
+    let spec = ThumbnailSpec(width: 40, format: .png)
+    let decoder = try #require(try ImageFile(file.span, limits: DecodingLimits(), decoders: RenderingCaches().decoders))
+    let plan = RenderPlan(decoder.decoder, specs: [spec])
+    let memory = Array(text.utf8) + Array(repeating: 0, count: 10)
+    var reply = DecodeReply()
+    reply.textCount = UInt64(text.utf8.count)
+
+    #expect(throws: DecoderFailure.self) {
+      try memory.withUnsafeBytes { memory in
+        try RenderOutcome.judged(memory, reply, [spec], decoder.decoder.header.source, plan)
+      }
+    }
+  }
+
+  @Test func `The other process has the protections of the sandbox`() throws {
+    let renderer = Self.renderer()
+    _ = try renderer.render(SampleImage.png(width: 9, height: 9), specs: Self.specs)
+
+    let children = try Self.children().filter { $0.contains("Name:\tthumbs") || $0.contains("Name:\texe") }
+    #expect(!children.isEmpty)
+    #expect(children.allSatisfy { $0.contains("NoNewPrivs:\t1") && $0.contains("Seccomp:\t2") })
+    withExtendedLifetime(renderer) {}
+  }
+
+  /// The states of the processes that this one has started.
+  private static func children() throws -> [String] {
+    let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+    let numbers = tasks.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/children", encoding: .utf8) }
+    return numbers.flatMap { $0.split(separator: " ") }.compactMap {
+      try? String(contentsOfFile: "/proc/\($0)/status", encoding: .utf8)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageCache
+
+/// A decoder that was taken over can do nothing but fail its image.
+@Suite(.timeLimit(.minutes(10))) struct `Isolated decoders` {
+  /// Renders with the decoder that does what its image says.
+  private static func renderer(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> Renderer {
+    var isolation = DecoderIsolation()
+    isolation.program = HostileDecoder.program
+    change(&isolation)
+    return Renderer(isolation: isolation)
+  }
+
+  private static let spec = ThumbnailSpec(width: 16, format: .rgba)
+  private static let steps = ["open", "decode"]
+  private static let attempts = [
+    "read-file", "read-relative", "read-memory", "write-file", "write-font", "list-directory", "connect-internet",
+    "connect-local", "fork", "run-new-code", "allocate", "lock-file",
+  ]
+
+  @Test(arguments: steps, attempts)
+  func `An attempt to leave the sandbox is refused`(step: String, attempt: String) throws {
+    let rendering = try Self.renderer().render(HostileDecoder.image(step, attempt), specs: [Self.spec])
+
+    // Red would show that the attempt was possible.
+    #expect(rendering.thumbnails[0].bytes.prefix(4) == [0, 255, 0, 255])
+    #expect(rendering.warnings.count == 1 && rendering.warnings != ["possible"])
+  }
+
+  private static let ends = [
+    "exec", "trace-parent", "signal-parent", "signal-by-descriptor", "crash", "leave", "stop", "spin", "send-garbage",
+    "send-much",
+    "send-twice", "send-descriptor",
+  ]
+
+  @Test(arguments: steps, ends)
+  func `A decoder that misbehaves fails its image, and the next image has a new one`(
+    step: String, attempt: String
+  ) throws {
+    let renderer = Self.renderer { $0.timeout = .seconds(2) }
+
+    let error = #expect(throws: ImageError.self) {
+      try renderer.render(HostileDecoder.image(step, attempt), specs: [Self.spec])
+    }
+    #expect([.decodeError, .decodeLimit].contains(error?.code))
+    #expect(try renderer.render(HostileDecoder.image("no", "attempt"), specs: [Self.spec]).thumbnails.count == 1)
+  }
+
+  /// The names of formats and the first bytes of their files, one character per byte.
+  private static let starts: [(name: String, start: String)] = [
+    ("AVIF", "\0\0\0\u{20}ftypavif\0\0\0\0"), ("AVIF", "\0\0\0\u{20}ftypavis\0\0\0\0"),
+    ("HEIC", "\0\0\0\u{18}ftypheic\0\0\0\0"), ("HEIC", "\0\0\0\u{10}ftypmif1\0\0\0\0"),
+    ("AVIF", "\0\0\0\u{18}ftypmif1\0\0\0\0miafavif"), ("HEIC", "\0\0\0\u{18}ftypmif1\0\0\0\0miafheic"),
+    ("AVIF", "\0\0\0\u{10}ftypMA1B\0\0\0\0"), ("HEIC", "\0\0\0\u{10}ftypMiHE\0\0\0\0"),
+    ("TIFF", "II*\0\u{8}\0\0\0"), ("TIFF", "MM\0*\0\0\0\u{8}"), ("TIFF", "II+\0\u{8}\0\0\0"),
+    ("JPEG XL", "\u{FF}\n\u{FA}\u{1F}"), ("JPEG XL", "\0\0\0\u{C}JXL \r\n\u{87}\n"),
+    ("SVG", "<svg xmlns=\"http://www.w3.org/2000/svg\">"), ("SVG", "\n <svg:svg>"), ("SVG", "\u{1F}\u{8B}\u{8}\0"),
+    ("SVG", "\u{EF}\u{BB}\u{BF}<?xml version=\"1.0\"?>\n<!-- an <icon> -->\n<svg width=\"1\">"),
+    ("SVG", "<!DOCTYPE svg PUBLIC 'a' 'b' [ <!ENTITY c 'd'> ]><svg/>"),
+  ]
+
+  @Test(arguments: starts)
+  func `A format of another process is recognized, and without its program it is refused by name`(
+    name: String, start: String
+  ) {
+    let bytes = start.unicodeScalars.map { UInt8($0.value) }
+    let renderer = Self.renderer { $0.program = "/none/thumbs-decode" }
+
+    let error = #expect(throws: ImageError.self) { try renderer.render(bytes, specs: [Self.spec]) }
+    #expect(error?.code == .unsupportedFormat && error?.message.hasPrefix("\(name) needs") == true)
+  }
+
+  @Test(arguments: [
+    "<!-- <svg> --><html>", "<!DOCTYPE html><svg></svg><p>", "<!-- a --> <!doctype HTML >\n<svg></svg>",
+    "<html><svg></svg></html>", "<?xml version='1.0'?><rss>", "<svgx>", "x<svg>",
+  ])
+  func `Markup with another root element is no drawing`(text: String) {
+    let error = #expect(throws: ImageError.self) {
+      try Self.renderer().render(Array(text.utf8), specs: [Self.spec])
+    }
+    #expect(error?.code == .notAnImage)
+  }
+}
