@@ -23,9 +23,9 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-examples test-service test-thread test-address test-cache test-jpeg test-arm test-traits \
   test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install \
-  test-packages test-decoders fuzz fuzz-libraries bench bench-pixels bench-decoders bench-fetch bench-cache \
-  bench-start bench-worker bench-spark docs format lint structure build build-traits release install install-files \
-  install-decoder uninstall dist image clean setup
+  test-packages test-decoders fuzz fuzz-libraries bench bench-pixels bench-decoders bench-crops bench-fetch \
+  bench-cache bench-start bench-worker bench-spark docs format lint structure build build-traits release install \
+  install-files install-decoder uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
@@ -237,6 +237,11 @@ bench-decoders: PACKAGES += libvips-tools libavif-bin libheif-examples libjxl-to
 bench-decoders: release
 	[ -d $(PHOTOS) ] || /usr/bin/python3 Benchmarks/pixels/corpus.py $(dir $(PHOTOS)) 600 2000
 	/usr/bin/python3 -B Benchmarks/decoders.py $(DIST)/thumbs $(PHOTOS)
+
+## Compares the windows of smart crops with those of vipsthumbnail, and their time with that of the center, on photos.
+bench-crops: PACKAGES += libvips-tools python3-numpy python3-pil python3-pip
+bench-crops: setup
+	Benchmarks/crops/run.sh
 
 ## Compares downloads over plain HTTP, TLS and HTTP/2, and from 200 hosts, with a bare libcurl loop, curl --parallel and
 ## aria2c; then measures a slow server, 100,000 files, and rows grouped by host. SECTIONS="plain tls" runs only these.

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
-MEMBERS = ("url", "urls", "size", "headers", "priority", "name", "sha256")
+MEMBERS = ("url", "urls", "size", "focus", "headers", "priority", "name", "sha256")
 """The members of a row that the worker reads, except `depends`: after a restart, the earlier rows may be gone."""
 
 LONGEST_LINE = (1 << 20) - 64

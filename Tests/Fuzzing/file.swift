@@ -7,7 +7,7 @@ import CImage
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = UnsafeBufferPointer(start: start, count: count).span
   let limits = DecodingLimits(maxPixels: 1 << 16)
-  guard let file = try? ImageFile(bytes, limits: limits, decoders: DecoderPool()) else { return 0 }
+  guard let file = try? ImageFile(bytes, limits: limits, decoders: RenderingCaches().decoders) else { return 0 }
   let format = file.decoder.header.format
   guard format != .jpeg, format != .png else { return 0 }
   decode(file, bytes)

@@ -27,7 +27,8 @@ private func pick<Element>(_ elements: [Element], _ choices: inout [UInt8]) -> E
 private func spec(_ choices: inout [UInt8]) -> ThumbnailSpec {
   ThumbnailSpec(
     width: 1 + Int(choices.popLast() ?? 30) % 90, height: 1 + Int(choices.popLast() ?? 30) % 90,
-    fit: pick(ThumbnailSpec.Fit.allCases, &choices), enlargement: pick([.never, .allowed], &choices),
+    fit: pick(ThumbnailSpec.Fit.allCases, &choices),
+    gravity: pick(Gravity.named.map(\.gravity) + [.smart], &choices), enlargement: pick([.never, .allowed], &choices),
     format: pick([.auto, .jpeg, .png], &choices), quality: pick([82, 95], &choices),
     filter: pick(ThumbnailSpec.Filter.allCases, &choices), light: pick([.perceptual, .linear], &choices))
 }

@@ -292,6 +292,11 @@ int32_t cimage_scaler_row_count(const CImageScaler *scaler);
 /// those of `source`, rounded down; if one of them is 0, nothing is written.
 void cimage_halve(CImageBitmap source, CImageBitmap target);
 
+/// Fills `target` with the means of cells of `source`, which has the same channels. All cells together are in the
+/// middle of `source` and must fit. Width times channels of a cell is at most 8192, and its width times its height at
+/// most 1 << 24.
+void cimage_average(CImageBitmap source, int32_t cellWidth, int32_t cellHeight, CImageBitmap target);
+
 /// Fills `target` with `source` after applying an EXIF orientation (1 to 8). For 5 to 8, width and height of `target`
 /// are swapped.
 void cimage_orient(CImageBitmap source, int32_t orientation, CImageBitmap target);

@@ -23,8 +23,12 @@ extension OptionAdvice {
       use: "-s, --size 256", "A size may also be a box: 200x100."),
     OptionAdvice("--scale --dpr --density --retina", use: "--size 64@2x"),
     OptionAdvice(
-      "--crop --smartcrop --gravity --position --resize_mode --resize-mode --mode --cover -m",
+      "--crop --resize_mode --resize-mode --mode --cover -m",
       use: "--fit cover", "Its values are inside, cover, pad and stretch."),
+    OptionAdvice("--smartcrop --smart-crop --smart --attention", use: "--gravity smart", "It needs --fit cover."),
+    OptionAdvice(
+      "--position --focus --focal-point --focalpoint --crop-position", use: "--gravity 30%,70%",
+      "It needs --fit cover."),
     OptionAdvice("--contain --pad --letterbox --extent", use: "--fit pad"),
     OptionAdvice("--upscale --upsize --allow-upscale --magnify", use: "--enlarge"),
     OptionAdvice(

@@ -9,6 +9,9 @@ struct RowOptions: Hashable, Sendable {
   enum Column: String, CaseIterable, Hashable, Sendable {
     /// Sizes that replace those of the command line: `64`, `64 128@2x`, or an array.
     case size
+    /// The part of the image that cropped thumbnails keep, in place of that of the command line: `30%,70%`, a point of
+    /// the compass, `center` or `smart`.
+    case focus
     /// Header fields for the requests of this row: a dictionary, or `Name: value` on each line.
     case headers
     /// `low`, `normal` or `high`.
@@ -27,6 +30,8 @@ struct RowOptions: Hashable, Sendable {
 
   /// The sizes; empty if the sizes of the command line apply.
   var sizes: [SizeOption] = []
+  /// The part of the image that cropped thumbnails keep; nil if the gravity of the command line applies.
+  var focus: Gravity?
   /// Header fields for the requests of this row.
   var headers: [HeaderOption] = []
   /// The priority of the row among the waiting rows. Default normal.
@@ -84,6 +89,7 @@ extension RowOptions {
   private mutating func take(_ value: Any, of column: Column) throws {
     switch column {
     case .size: sizes = try Self.sizes(value)
+    case .focus: focus = try Gravity(parsing: value as? String ?? "")
     case .headers: headers = try Self.fields(value).map { try HeaderOption($0) }
     case .priority: priority = try Self.priority(value)
     case .urls: mirrors = try Self.words(value, separatedBy: \.isWhitespace)

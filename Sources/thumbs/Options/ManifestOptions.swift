@@ -8,9 +8,10 @@ struct ManifestOptions: ParsableArguments {
         + "apps.plist)",
       discussion: """
         An argument with a scheme, such as https://, is a URL; every other argument is a manifest. \
-        Manifests may be compressed with gzip. Besides its URL and name, a row may set size, headers, priority, urls \
-        (mirrors, tried in order), sha256 (of the image file) and depends (the name or URL of an earlier row that must \
-        end first). If a column of that name holds something else, such as a file size, choose another column, or none.
+        Manifests may be compressed with gzip. Besides its URL and name, a row may set size, focus (the \
+        part that a crop keeps, as in --gravity), headers, priority, urls (mirrors, tried in order), sha256 (of the \
+        image file) and depends (the name or URL of an earlier row that must end first). If a column of that name \
+        holds something else, such as a file size, choose another column, or none.
         """,
       valueName: "url or manifest"),
     completion: .file())
@@ -48,6 +49,11 @@ struct ManifestOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("Column of per-row thumbnail sizes; 'none' ignores it.", valueName: "key"))
   var sizeColumn = RowOptions.Column.size.rawValue
+
+  @Option(
+    help: ArgumentHelp(
+      "Column of the part of the image that the row's crops keep; 'none' ignores it.", valueName: "key"))
+  var focusColumn = RowOptions.Column.focus.rawValue
 
   @Option(help: ArgumentHelp("Column of per-row header fields; 'none' ignores it.", valueName: "key"))
   var headersColumn = RowOptions.Column.headers.rawValue
@@ -104,6 +110,7 @@ struct ManifestOptions: ParsableArguments {
   private func name(of column: RowOptions.Column) -> String {
     switch column {
     case .size: sizeColumn
+    case .focus: focusColumn
     case .headers: headersColumn
     case .priority: priorityColumn
     case .urls: urlsColumn

@@ -20,6 +20,19 @@ struct PixelOptions: ParsableArguments {
       """)
   var fit = ThumbnailSpec.Fit.inside
 
+  @Option(
+    help: ArgumentHelp(
+      "Part of the image that --fit cover keeps: center, a point of the compass, a point of the image, or smart.",
+      discussion: """
+        The points are north, northeast, east, southeast, south, southwest, west and northwest, which keep the edge \
+        or corner there, and percentages of the width and height of the upright image, such as 30%,70%: that point is \
+        as close to the middle of the thumbnail as possible. 'smart' looks for detail, skin and colors. A row's focus \
+        replaces it.
+        """,
+      valueName: "place"),
+    completion: .list(Gravity.named.map(\.name) + ["smart"]), transform: { try Gravity(parsing: $0) })
+  var gravity = Gravity.center
+
   @Flag(help: "Enlarge images smaller than the thumbnail size.")
   var enlarge = false
 
@@ -61,28 +74,30 @@ struct PixelOptions: ParsableArguments {
   }
 
   /// One spec per distinct size, in command-line order; 256x256 if no size was given.
-  var specs: [ThumbnailSpec] {
-    specs(of: sizes.isEmpty ? [SizeOption(box: PixelSize(width: 256, height: 256), scale: 1)] : sizes)
-  }
+  var specs: [ThumbnailSpec] { specs(of: [], focus: nil) }
 
-  /// Returns one spec per distinct size in `sizes`, in order, with the other options of the command line.
-  func specs(of sizes: [SizeOption]) -> [ThumbnailSpec] {
+  /// Returns one spec per distinct size in `sizes`, in order, with the other options of the command line. Its sizes
+  /// apply if `sizes` is empty, and its gravity if there is no `focus`.
+  func specs(of sizes: [SizeOption], focus: Gravity?) -> [ThumbnailSpec] {
+    let general = self.sizes.isEmpty ? [SizeOption(box: PixelSize(width: 256, height: 256), scale: 1)] : self.sizes
     var specs: [ThumbnailSpec] = []
-    for size in sizes {
-      let spec = spec(size)
+    for size in sizes.isEmpty ? general : sizes {
+      let spec = spec(size, focus ?? gravity)
       if !specs.contains(spec) { specs.append(spec) }
     }
     return specs
   }
 
-  /// Returns the thumbnails to make for a row: in the row's sizes, or else in those of the command line.
+  /// Returns the thumbnails to make for a row: with the row's sizes and focus, or else those of the command line.
   var rowSpecs: @Sendable (RowOptions) -> [ThumbnailSpec] {
-    { [self, specs] in $0.sizes.isEmpty ? specs : self.specs(of: $0.sizes) }
+    { [self, specs] row in
+      row.sizes.isEmpty && row.focus == nil ? specs : self.specs(of: row.sizes, focus: row.focus)
+    }
   }
 
-  private func spec(_ size: SizeOption) -> ThumbnailSpec {
+  private func spec(_ size: SizeOption, _ gravity: Gravity) -> ThumbnailSpec {
     ThumbnailSpec(
-      width: size.box.width, height: size.box.height, scale: size.scale, fit: fit,
+      width: size.box.width, height: size.box.height, scale: size.scale, fit: fit, gravity: gravity,
       enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background,
       filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline)
   }

@@ -26,7 +26,7 @@ struct OutputNames: Sendable {
   }
 
   /// Returns the file names of `row`, and claims one file for each of `specs`. Rows with the same URL and name share
-  /// their files, unless their own sizes or header fields differ.
+  /// their files, unless their own sizes, focus or header fields differ.
   mutating func claim(_ row: ManifestRow, specs: [ThumbnailSpec]) -> OutputName {
     let identity = row.outputIdentity
     let name = name(of: row, identity: identity)
@@ -68,10 +68,11 @@ struct OutputNames: Sendable {
 }
 
 extension ManifestRow {
-  /// Everything that decides the contents of the row's files: its URL, and its own sizes and header fields.
+  /// Everything that decides the contents of the row's files: its URL, and its own sizes, focus and header fields.
   fileprivate var outputIdentity: String {
-    if options.sizes.isEmpty, options.headers.isEmpty { return url }
-    let parts = options.sizes.map(\.description) + options.headers.map { "\($0.name): \($0.value)" }
+    if options.sizes.isEmpty, options.headers.isEmpty, options.focus == nil { return url }
+    let places = [options.focus].compactMap { $0?.description }
+    let parts = options.sizes.map(\.description) + places + options.headers.map { "\($0.name): \($0.value)" }
     return ([url] + parts).joined(separator: "\0")
   }
 }

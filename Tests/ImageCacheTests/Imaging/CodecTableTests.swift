@@ -55,7 +55,7 @@ import Testing
     let bitmap = try Bitmap(size: PixelSize(width: 3, height: 2), layout: .gray)
     bitmap.fill([128])
     let bytes = try encoder.encode(bitmap)
-    let file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 6), decoders: DecoderPool())
+    let file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 6), decoders: RenderingCaches().decoders)
 
     #expect(file.start == 0 && file.decoder.header.format.rawValue == type(of: encoder).format.rawValue)
     let automatic = file.decoder.automaticEncoder(for: spec)

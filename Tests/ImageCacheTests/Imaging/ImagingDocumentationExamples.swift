@@ -29,4 +29,12 @@ import Testing
     #expect(icon.pixelBox == PixelSize(width: 128, height: 128))
     #expect([icon.label, preview.label] == ["64x64@2x", "640x480"])
   }
+
+  @Test func `The example of Gravity has a point and the smart crop`() {
+    let face = Gravity("62.5%,30%") ?? .center
+    let portrait = ThumbnailSpec(width: 256, fit: .cover, gravity: face)
+    let guess = ThumbnailSpec(width: 256, fit: .cover, gravity: .smart)
+
+    #expect([portrait.gravity.description, guess.gravity.description] == ["62.5%,30%", "smart"])
+  }
 }

@@ -51,7 +51,7 @@ struct IsolatedRendererTests {
 
     #expect(try tolerant.render(Array(photo.prefix(photo.count / 2)), specs: Self.specs).isDamaged)
     let cmyk = try Fixtures.image("cmyk.jpg")
-    let inks = try InkProfile(ColorTransformTests.profile(of: "cmyk-profile.jpg"))
+    let inks = try InkProfile(`Color profiles`.profile(of: "cmyk-profile.jpg"))
     let printed = try Self.renderer(inks: inks).render(cmyk, specs: Self.specs)
     #expect(printed.thumbnails == (try Renderer(inks: inks).render(cmyk, specs: Self.specs)).thumbnails)
     #expect(printed.thumbnails != (try Renderer().render(cmyk, specs: Self.specs)).thumbnails)
@@ -73,15 +73,15 @@ struct IsolatedRendererTests {
   func `An outcome that is not due is a failure of the process`(text: String) throws {
     let file = SampleImage.png(width: 80, height: 60)
     let spec = ThumbnailSpec(width: 40, format: .png)
-    let decoder = try #require(try ImageFile(file.span, limits: DecodingLimits(), decoders: RenderingCaches().decoders))
-    let plan = RenderPlan(decoder.decoder, specs: [spec])
+    let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: RenderingCaches().decoders).decoder
+    let plan = RenderPlan(decoder, specs: [spec])
     let memory = Array(text.utf8) + Array(repeating: 0, count: 10)
     var reply = DecodeReply()
     reply.textCount = UInt64(text.utf8.count)
 
     #expect(throws: DecoderFailure.self) {
       try memory.withUnsafeBytes { memory in
-        try RenderOutcome.judged(memory, reply, [spec], decoder.decoder.header.source, plan)
+        try RenderOutcome.judged(memory, reply, [spec], decoder.header.source, plan)
       }
     }
   }

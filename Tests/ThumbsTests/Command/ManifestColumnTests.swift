@@ -39,6 +39,28 @@ import Testing
     #expect(try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8).contains("/there.png"))
   }
 
+  @Test func `The focus of a row chooses its crop, and an invalid one fails only that row`() async throws {
+    let fixture = try CommandFixture { _ in
+      .http(200, ["Content-Type": "image/png"], SampleImage.png(width: 64, height: 16))
+    }
+    let url = fixture.server.url("/a.png")
+    let rows = ["west", "", "top", "100% 50%", "smart"].map { "\(url),\($0)\n" }
+    _ = try fixture.directory.write("url,focus\n" + rows.joined(), as: "list.csv")
+
+    #expect(
+      try await fixture.fetch("list.csv", "--size", "16", "--fit", "cover", "--gravity", "east").ending == .exit(1))
+
+    let report = try fixture.report()
+    #expect(report.map(\.code) == [nil, nil, "bad_row", nil, nil])
+    #expect(fixture.server.requests.count == 1)
+    let files = try [0, 1, 3, 4].map { try fixture.output(try #require(report[$0].paths.first)) }
+    // The image is opaque at its left edge and almost transparent at its right one.
+    #expect(files[0] != files[1] && files[1] == files[2] && files[3] != files[1])
+    #expect(Set(report.flatMap(\.paths)).count == 4)
+    let message = try String(contentsOfFile: fixture.directory.path("report.jsonl"), encoding: .utf8)
+    #expect(message.contains("line 4: focus: give center,") && message.contains("(--focus-column none ignores"))
+  }
+
   @Test(arguments: [
     "Content-Length", "Transfer-Encoding", "connection", "Keep-Alive", "Proxy-Authorization", "TE", "Trailer",
     "Upgrade", "Expect", "HTTP2-Settings", "Range", "If-Range", "if-none-match", "If-Modified-Since",

@@ -53,6 +53,14 @@ extension ManifestEntry {
     (#""headers":{"A":[]}"#, "headers: the value of A is not a string"),
     (#""headers":"A b: c""#, "headers: the name before the colon may contain only letters, digits and -"),
     (#""headers":{"A":"b\r\nC: d"}"#, "headers: the value must not contain line breaks or other control characters"),
+    (
+      #""focus":"top""#,
+      "focus: give center, a point of the compass such as north or southeast, smart, or percentages such as 30%,70%"
+    ),
+    (
+      #""focus":[30,70]"#,
+      "focus: give center, a point of the compass such as north or southeast, smart, or percentages such as 30%,70%"
+    ),
     (#""priority":"soon""#, "priority: give low, normal or high"),
     (#""headers":{"Content-Length":60}"#, "headers: Content-Length is set by thumbs itself and cannot be overridden"),
     (#""headers":"If-Match: *""#, "headers: If-Match is set by thumbs itself and cannot be overridden"),
@@ -71,6 +79,20 @@ extension ManifestEntry {
     #expect(entries.map(\.options) == [RowOptions()])
   }
 
+  @Test func `The focus of a row replaces the gravity of the command line for that row`() throws {
+    let pixels = try PixelOptions.parse(["--size", "10,20", "--fit", "cover", "--gravity", "North"])
+    let list = "url,focus,size\nhttp://a/1,,\nhttp://a/2, Smart ,\nhttp://a/3,30% 70%,5\nhttp://a/4,\"0%, 5.5%\",\n"
+
+    let rows = try entries(list, .csv).map { pixels.rowSpecs(try #require($0.options)) }
+
+    #expect(
+      rows.map { $0.map(\.gravity.description) } == [
+        ["north", "north"], ["smart", "smart"], ["30%,70%"], ["0%,5.5%", "0%,5.5%"],
+      ])
+    #expect(rows.map { $0.map(\.label) } == [["10x10", "20x20"], ["10x10", "20x20"], ["5x5"], ["10x10", "20x20"]])
+    #expect(rows.joined().allSatisfy { $0.fit == .cover })
+  }
+
   @Test func `A row's own options take precedence over the command line`() throws {
     let pixels = try PixelOptions.parse(["--size", "10", "--quality", "50"])
     var row = ManifestRow(index: 0, line: nil, name: nil, url: "http://a/1")
@@ -83,7 +105,7 @@ extension ManifestEntry {
     row.options.sizes = [try SizeOption("20"), try SizeOption("20"), try SizeOption("30")]
     row.options.headers = [try HeaderOption("referer: http://own/")]
     row.options.mirrors = ["http://b/1"]
-    let specs = pixels.specs(of: row.options.sizes)
+    let specs = pixels.specs(of: row.options.sizes, focus: nil)
     let own = try PlannedRow(entry: .row(row), specs: specs).request(headerFields: fields)
 
     #expect(own.specs.map(\.label) == ["20x20", "30x30"])

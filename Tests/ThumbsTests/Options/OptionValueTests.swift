@@ -57,6 +57,16 @@ import Testing
     #expect(throws: ValidationError.self) { try PixelCount(text) }
   }
 
+  @Test(arguments: [("smart", "smart"), ("NorthWest", "northwest"), (" 30%,70% ", "30%,70%"), ("50% 50%", "center")])
+  func `A place of a crop is parsed in any case`(text: String, description: String) throws {
+    #expect(try Gravity(parsing: text).description == description)
+  }
+
+  @Test(arguments: ["", "top", "30,70", "101%,0%"])
+  func `An invalid place of a crop is rejected`(text: String) {
+    #expect(throws: ValidationError.self) { try Gravity(parsing: text) }
+  }
+
   @Test func `A header field has a name and a value`() throws {
     #expect(try HeaderOption("Referer: http://a/:b ") == HeaderOption(name: "Referer", value: "http://a/:b"))
     #expect(try HeaderOption("X-Empty:") == HeaderOption(name: "X-Empty", value: ""))

@@ -60,6 +60,23 @@ import Testing
     #expect(messages.contains { $0.contains("line 9: size: give a size") && !$0.contains("--size-column") })
   }
 
+  @Test func `The focus of a row chooses the crop of its thumbnail`() async throws {
+    let image = SampleImage.png(width: 64, height: 16)
+    let fixture = try CommandFixture { _ in .http(200, ["Content-Type": "image/png"], image) }
+    let url = fixture.server.url("/a.png")
+    let rows = ["west", "east", "100%,50%", "top"].enumerated().map { id, focus in
+      #"{"id":\#(id),"url":"\#(url)","focus":"\#(focus)"}"#
+    }
+
+    let (ending, results) = try await fixture.work(rows, "--fit", "cover", "--gravity", "west")
+
+    #expect(ending == .exit(0))
+    let bodies = (0..<4).map { results.result("\($0)")?.bodies }
+    #expect(bodies[0]?.count == 1 && bodies[0] != bodies[1] && bodies[1] == bodies[2] && bodies[3] == [])
+    let message = results.result("3")?.header["message"] as? String
+    #expect(message?.contains("line 4: focus: give center") == true && message?.contains("--focus-column") == false)
+  }
+
   @Test func `A string and a number, and two spellings of a letter, are different ids`() async throws {
     let fixture = try CommandFixture()
     let url = fixture.server.url("/a.png")

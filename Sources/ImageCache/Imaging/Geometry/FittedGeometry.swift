@@ -4,11 +4,14 @@ struct FittedGeometry: Hashable, Sendable {
   var crop: PixelBox
   /// The size `crop` is scaled to. Each side is at least 1.
   var content: PixelSize
-  /// The size of the thumbnail. Larger than `content` only for `pad`.
+  /// The size of the thumbnail. Larger than `content` only for `pad`, and smaller only for a crop of scaled pixels.
   var canvas: PixelSize
 
   /// Fits a source of this size to the box of `spec`. Sides below 1 count as 1.
-  init(source: PixelSize, spec: ThumbnailSpec) {
+  ///
+  /// A smart crop is chosen from the scaled pixels of the whole image. If these would be more than `maxContent`, or
+  /// a side longer than that of any source, the crop is the middle.
+  init(source: PixelSize, spec: ThumbnailSpec, maxContent: Int = .max) {
     let source = source.clamped
     let box = spec.pixelBox.clamped
     crop = PixelBox(left: 0, top: 0, right: Double(source.width), bottom: Double(source.height))
@@ -27,9 +30,21 @@ struct FittedGeometry: Hashable, Sendable {
       canvas = content
       // If the box is larger than the source on one side, an image that may not be enlarged keeps its size.
       let keepsSize = spec.enlargement == .never && (box.width > source.width || box.height > source.height)
-      crop = keepsSize ? Self.center(content, of: source) : Self.covering(box, in: source)
+      let whole = keepsSize ? source : Self.outside(source, box)
+      let mayBeContent = whole.area <= maxContent && max(whole.width, whole.height) <= DecodingLimits.longestSide
+      guard spec.gravity == .smart, whole != canvas, mayBeContent else {
+        crop = keepsSize ? Self.part(content, of: source, spec.gravity) : Self.covering(box, in: source, spec.gravity)
+        return
+      }
+      content = whole
     }
   }
+
+  /// True if the canvas has a border around the content.
+  var isPadded: Bool { canvas.width > content.width || canvas.height > content.height }
+
+  /// True if the thumbnail is a part of the content, which is the whole image.
+  var cropsContent: Bool { canvas.width < content.width || canvas.height < content.height }
 
   /// True if the content differs in size from the part of the source it shows.
   var scales: Bool { Double(content.width) != crop.width || Double(content.height) != crop.height }
@@ -60,26 +75,53 @@ struct FittedGeometry: Hashable, Sendable {
     PixelSize(width: min(source.width, box.width), height: min(source.height, box.height))
   }
 
-  /// The largest centered part of `source` that has the aspect ratio of `box`.
-  private static func covering(_ box: PixelSize, in source: PixelSize) -> PixelBox {
+  /// The smallest size with the aspect ratio of `source` that covers the box, rounded to the nearest pixel.
+  private static func outside(_ source: PixelSize, _ box: PixelSize) -> PixelSize {
+    if source.width * box.height >= source.height * box.width {
+      return PixelSize(
+        width: max(box.width, rounded(source.width * box.height, by: source.height)), height: box.height)
+    }
+    return PixelSize(width: box.width, height: max(box.height, rounded(source.height * box.width, by: source.width)))
+  }
+
+  /// The largest part of `source` that has the aspect ratio of `box`.
+  private static func covering(_ box: PixelSize, in source: PixelSize, _ gravity: Gravity) -> PixelBox {
     let (width, height) = (Double(source.width), Double(source.height))
     let isWider = source.width * box.height >= source.height * box.width
     let shownWidth = isWider ? height * Double(box.width) / Double(box.height) : width
     let shownHeight = isWider ? height : width * Double(box.height) / Double(box.width)
-    let (left, top) = ((width - shownWidth) / 2, (height - shownHeight) / 2)
+    let (left, top) = gravity.corner(ofWidth: shownWidth, height: shownHeight, in: source)
     return PixelBox(left: left, top: top, right: left + shownWidth, bottom: top + shownHeight)
   }
 
-  /// The centered part of `source` with this size, aligned to whole pixels so that pixels which are not scaled are not
-  /// filtered either.
-  private static func center(_ size: PixelSize, of source: PixelSize) -> PixelBox {
-    let (left, top) = ((source.width - size.width) / 2, (source.height - size.height) / 2)
-    return PixelBox(
-      left: Double(left), top: Double(top), right: Double(left + size.width), bottom: Double(top + size.height))
+  /// The part of `source` with this size, aligned to whole pixels so that pixels which are not scaled are not filtered
+  /// either.
+  private static func part(_ size: PixelSize, of source: PixelSize, _ gravity: Gravity) -> PixelBox {
+    let (width, height) = (Double(size.width), Double(size.height))
+    let corner = gravity.corner(ofWidth: width, height: height, in: source)
+    let (left, top) = (corner.left.rounded(.down), corner.top.rounded(.down))
+    return PixelBox(left: left, top: top, right: left + width, bottom: top + height)
   }
 
   private static func rounded(_ numerator: Int, by denominator: Int) -> Int {
     (2 * numerator + denominator) / (2 * denominator)
+  }
+}
+
+extension Gravity {
+  /// Returns the upper left corner of the part of `source` with this size whose middle is closest to the point. `smart`
+  /// counts as the center.
+  fileprivate func corner(ofWidth width: Double, height: Double, in source: PixelSize) -> (left: Double, top: Double) {
+    var (x, y) = (5000, 5000)
+    if case .point(let pointX, let pointY) = aim { (x, y) = (pointX, pointY) }
+    return (Self.start(of: width, in: source.width, at: x), Self.start(of: height, in: source.height, at: y))
+  }
+
+  private static func start(of length: Double, in whole: Int, at hundredths: Int) -> Double {
+    let whole = Double(whole)
+    // Rounding can make the part a tiny bit longer than the whole.
+    let last = whole - length
+    return min(max(min(0, last), whole * (Double(hundredths) / 10_000) - length / 2), max(0, last))
   }
 }
 

@@ -4,8 +4,8 @@ extension RenderPlan {
   /// content, a buffer for the file, and what the encoder needs besides.
   func peakBytes(_ decoder: some ImageDecoder) -> Int {
     let steps = allSteps
-    let contents = steps.reduce(0) { $0 + $1.geometry.canvas.area }
-    let largest = steps.map(\.geometry.canvas.area).max() ?? 0
+    let contents = steps.reduce(0) { $0 + $1.geometry.peakArea }
+    let largest = steps.map(\.geometry.peakArea).max() ?? 0
     let encoding = steps.map { $0.encoder.peakBytes(forPixels: $0.geometry.canvas.area) }.max() ?? 0
     return (contents + largest * 4) * 4 + encoding + windowBytes(decoder)
   }
@@ -27,4 +27,9 @@ extension RenderPlan {
 extension RenderPlan.Step {
   /// This thumbnail and all that are made from it.
   fileprivate var withSmaller: [Self] { [self] + smaller.flatMap(\.withSmaller) }
+}
+
+extension FittedGeometry {
+  /// The number of pixels of the content or the canvas, whichever has more.
+  fileprivate var peakArea: Int { max(content.area, canvas.area) }
 }

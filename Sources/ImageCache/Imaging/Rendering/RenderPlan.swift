@@ -18,9 +18,10 @@ struct RenderPlan {
   /// The thumbnails made from the decoded image, the largest first.
   private(set) var steps: [Step] = []
 
-  /// Plans the thumbnails of the image whose header `decoder` has read.
-  init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec]) {
-    let steps = specs.indices.map { Step(index: $0, spec: specs[$0], decoder: decoder) }
+  /// Plans the thumbnails of the image whose header `decoder` has read. For a crop of scaled pixels, at most
+  /// `maxContent` of them are made.
+  init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max) {
+    let steps = specs.indices.map { Step(index: $0, spec: specs[$0], decoder: decoder, maxContent: maxContent) }
     demand = DecodingDemand(steps)
     // The largest first, because smaller ones may be made from it.
     for step in steps.sorted(by: { $0.geometry.content.area > $1.geometry.content.area }) {
@@ -39,10 +40,10 @@ struct RenderPlan {
 }
 
 extension RenderPlan.Step {
-  fileprivate init(index: Int, spec: ThumbnailSpec, decoder: some ImageDecoder) {
+  fileprivate init(index: Int, spec: ThumbnailSpec, decoder: some ImageDecoder, maxContent: Int) {
     self.index = index
     self.spec = spec
-    geometry = FittedGeometry(source: decoder.header.source.size, spec: spec)
+    geometry = FittedGeometry(source: decoder.header.source.size, spec: spec, maxContent: maxContent)
     mixing = Mixing(geometry, spec.light)
     encoder = spec.encoder(for: decoder)
   }
@@ -67,7 +68,7 @@ extension RenderPlan.Step {
   /// chroma of common files, at half the resolution of luma, is filtered rather than copied or enlarged.
   fileprivate var form: DecodingDemand.Form {
     let isMadeFromPlanes =
-      mixing != .light && encoder.accepts(.planes) && geometry.canvas == geometry.content
+      mixing != .light && encoder.accepts(.planes) && !geometry.isPadded
       && geometry.reduction * Double(encoder.chromaStep) >= 3
     return isMadeFromPlanes ? .planes : .pixels
   }

@@ -16,7 +16,7 @@ extension Renderer {
     let source = file.decoder.header.source
     try source.size.check(minPixels: minPixels)
     file.decoder.fill(specs, maxPixels: maxOutputPixels)
-    let plan = RenderPlan(file.decoder, specs: specs)
+    let plan = RenderPlan(file.decoder, specs: specs, maxContent: maxOutputPixels)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
     memory.enter(cost)

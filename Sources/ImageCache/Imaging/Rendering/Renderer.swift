@@ -20,8 +20,8 @@ public struct Renderer: Sendable {
   /// The minimum number of pixels a source may declare. Default 0.
   public var minPixels = 0
 
-  /// The maximum number of pixels of a thumbnail that can be larger than its source: padded or enlarged. Default
-  /// 67,108,864, which is 8192 by 8192.
+  /// The maximum number of pixels of a thumbnail that can be larger than its source: padded or enlarged. Also of the
+  /// scaled image from which a crop is chosen by ``Gravity/smart``. Default 67,108,864, which is 8192 by 8192.
   public var maxOutputPixels = 1 << 26
 
   /// The least flaw of a file that makes ``render(_:specs:)`` fail. Default ``FailLevel/error``.

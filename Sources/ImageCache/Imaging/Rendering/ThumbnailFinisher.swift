@@ -17,8 +17,10 @@ struct ThumbnailFinisher {
       let smaller = try smaller(step.smaller, from: scaled)
       for scaled in smaller { try finish(scaled) }
     }
+    let content = try finished(scaled.take(), step.mixing)
     thumbnails[step.index] = try step.spec.thumbnail(
-      of: try finished(scaled.take(), step.mixing), geometry: step.geometry, encoder: step.encoder)
+      of: step.geometry.cropsContent ? try content.smartlyCropped(to: step.geometry.canvas) : content,
+      geometry: step.geometry, encoder: step.encoder)
   }
 
   /// Scales the pixels of a thumbnail for smaller ones.

@@ -12,8 +12,7 @@ extension ThumbnailSpec {
   private func onCanvas(
     _ content: consuming Bitmap, geometry: FittedGeometry, for encoder: any ThumbnailEncoder
   ) throws(ImageError) -> Bitmap {
-    let isPadded = geometry.canvas != geometry.content
-    guard isPadded || !encoder.accepts(content.layout) else { return content }
+    guard geometry.isPadded || !encoder.accepts(content.layout) else { return content }
     let canvas = try Bitmap(size: geometry.canvas, layout: canvasLayout(for: content.layout, encoder))
     canvas.fill(canvas.layout.hasAlpha ? Array(repeating: 0, count: 4) : background.samples(in: canvas.layout))
     canvas.draw(content, left: geometry.origin.left, top: geometry.origin.top, light: light)

@@ -4,7 +4,8 @@ extension ThumbnailSpec {
     /// Scales the image to the largest size that fits in the box, keeping its aspect ratio. Usually smaller than the
     /// box on one side.
     case inside
-    /// Fills the box, keeping the aspect ratio, and crops what extends beyond it evenly on both sides.
+    /// Fills the box, keeping the aspect ratio, and crops what extends beyond it: evenly on both sides,
+    /// or as ``ThumbnailSpec/gravity`` says.
     case cover
     /// Like `inside`, but fills the rest of the box: `background` in JPEG, transparent in all other
     /// formats.

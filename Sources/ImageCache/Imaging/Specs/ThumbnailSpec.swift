@@ -16,6 +16,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
   public var scale: Int
   /// The way the image is fitted to the box. Default ``Fit/inside``.
   public var fit: Fit
+  /// The part of the image that ``Fit/cover`` keeps. Default ``Gravity/center``. Ignored for any other fit.
+  public var gravity: Gravity
   /// The treatment of an image smaller than the box. Default ``Enlargement/never``.
   public var enlargement: Enlargement
   /// The output format. Default ``Format/auto``.
@@ -36,13 +38,14 @@ public struct ThumbnailSpec: Hashable, Sendable {
   ///
   /// Any value is accepted here; ``Renderer/check(_:)`` throws if one is out of range.
   public init(
-    width: Int, height: Int? = nil, scale: Int = 1, fit: Fit = .inside, enlargement: Enlargement = .never,
-    format: Format = .auto, quality: Int = 82, background: Color = .white, filter: Filter = .lanczos3,
-    light: Light = .perceptual, scans: Scans = .baseline
+    width: Int, height: Int? = nil, scale: Int = 1, fit: Fit = .inside, gravity: Gravity = .center,
+    enlargement: Enlargement = .never, format: Format = .auto, quality: Int = 82, background: Color = .white,
+    filter: Filter = .lanczos3, light: Light = .perceptual, scans: Scans = .baseline
   ) {
     self.box = PixelSize(width: width, height: height ?? width)
     self.scale = scale
     self.fit = fit
+    self.gravity = gravity
     self.enlargement = enlargement
     self.format = format
     self.quality = quality
@@ -50,6 +53,17 @@ public struct ThumbnailSpec: Hashable, Sendable {
     self.filter = filter
     self.light = light
     self.scans = scans
+  }
+
+  /// The gravity that has an effect: the middle, unless the fit is ``Fit/cover``.
+  var effectiveGravity: Gravity { fit == .cover ? gravity : .center }
+
+  /// Compares everything that determines the pixels, so a gravity counts only if it has an effect.
+  public static func == (first: Self, second: Self) -> Bool {
+    (first.box, first.scale, first.fit, first.effectiveGravity, first.enlargement)
+      == (second.box, second.scale, second.fit, second.effectiveGravity, second.enlargement)
+      && (first.format, first.quality, first.background, first.filter, first.light, first.scans)
+        == (second.format, second.quality, second.background, second.filter, second.light, second.scans)
   }
 
   /// Hashes the numbers only. The other properties would be hashed as strings, and specs that differ only in those
