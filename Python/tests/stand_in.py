@@ -79,6 +79,7 @@ class StandIn:
         return {**common, "status": "ok", "http": 200, "origin": "network", "warnings": [],
                 "outputs": [{"spec": "256x256", "width": 256, "height": 192, "format": "jpeg", "bytes": len(url)}],
                 "source": {"width": 640, "height": 480, "format": "jpeg", "bytes": 1000},
+                "placeholder": {"thumbhash": "1QcSHQRnh493V4dIh4eXh1h4kJUI", "color": "#141b24"},
                 "ms": {"queued": 1, "download": 2, "render": 3}}
 
     def write(self, header, bodies=()):

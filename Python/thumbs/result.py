@@ -74,6 +74,11 @@ class Result:
         return self.status == "ok"
 
     @property
+    def placeholder(self) -> Optional[Mapping[str, str]]:
+        """`thumbhash` and `color`, as in the report; None if the row failed, or without `placeholders=True`."""
+        return self.report.get("placeholder")
+
+    @property
     def thumbnail(self) -> Optional[Data]:
         """The encoded file of the first size; None if the row failed."""
         return self.thumbnails[0].data if self.thumbnails else None

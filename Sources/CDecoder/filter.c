@@ -72,8 +72,8 @@ static bool allow_memory(scmp_filter_ctx filter) {
          allow_if(filter, SCMP_SYS(mprotect), 2, PROT_EXEC, 0) && refuse_if(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
 }
 
-// Allows the commands of fcntl that read or copy a descriptor. With others, such as `F_SETOWN` and `F_SETSIG`, the kernel
-// would send a signal to any process when the socket becomes readable.
+// Allows the commands of fcntl that read or copy a descriptor. With others, `F_SETOWN` and `F_SETSIG`, the kernel would
+// send a signal to any process when the socket becomes readable.
 static bool allow_descriptors(scmp_filter_ctx filter) {
   static const int harmless[] = {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC};
   static const int locks[] = {F_GETLK, F_SETLK, F_SETLKW};

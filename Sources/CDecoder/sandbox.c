@@ -61,7 +61,8 @@ uint32_t close_files(bool opens_fonts) {
   volunteer_to_end();
   if (!drop_privileges()) return 0;
   // Threads that exist already would keep their access to files.
-  if (has_one_thread() && restrict_files(opens_fonts)) return DecodeProtectionNoNewPrivileges | DecodeProtectionLandlock;
+  bool isRestricted = has_one_thread() && restrict_files(opens_fonts);
+  if (isRestricted) return DecodeProtectionNoNewPrivileges | DecodeProtectionLandlock;
   // For kernels without Landlock.
   return DecodeProtectionNoNewPrivileges | (enter_namespaces() ? DecodeProtectionNamespaces : 0);
 }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /// Puts files out of reach, except that `opens_fonts` leaves the fonts of the system readable. Returns the protections
-/// that hold, as bits of `DecodeProtection`. There must be one thread only, or Landlock is not used: other threads would
-/// not have it. Those that start later inherit it.
+/// that hold, as bits of `DecodeProtection`. If there is another thread, Landlock is not used: that thread would not
+/// have it. Threads that start later inherit it.
 uint32_t close_files(bool opens_fonts);
 
 /// Closes the rest of the sandbox, for all threads. `memory` is the maximum address space in bytes. Returns the

@@ -25,6 +25,8 @@ public struct ThumbnailSet: Sendable {
   public var origin: Origin
   /// One thumbnail per spec, in the order of the request.
   public var thumbnails: [Thumbnail]
+  /// The placeholder of the image; nil unless ``ImageCache/ThumbnailSpec/placeholder`` was requested.
+  public var placeholder: Placeholder? { thumbnails.lazy.compactMap(\.placeholder).first }
   /// The source image: its size after orientation, and its format.
   public var source: SourceImage
   /// The length of the source in bytes.

@@ -11,8 +11,9 @@
 /// | renderer | `DecodeRequest` to open an image, with its memory file | `DecodeReply`: what the header declares |
 /// | renderer | `DecodeRequest` to decode it, with the memory file for the profile and the pixels | `DecodeReply` |
 ///
-/// Where every format is isolated, `thumbs` itself renders in such a process. It gets the same requests; the memory
-/// file of the second one has a text with limits and specs, which it replaces with a text and the thumbnails.
+/// Where every format is isolated, the decoder is a process of `thumbs`, which renders the thumbnails. It gets the same
+/// requests; the memory file of the second one has a text with limits and specs, which it replaces with a text and the
+/// thumbnails.
 
 #ifndef CDECODECHANNEL_H
 #define CDECODECHANNEL_H

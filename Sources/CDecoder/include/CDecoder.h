@@ -55,8 +55,8 @@ typedef struct Format {
 /// the status of the process.
 int decoder_main(int count, char **arguments, const Format *const formats[DecodeFormatCount]);
 
-/// Closes the sandbox of a process that needs no files at all, and that has one thread. `memory` is the maximum address
-/// space in bytes. Sets the protections of `hello`.
+/// Closes the sandbox of a process that needs no files at all, and that has one thread. `memory` is the limit of its
+/// memory in bytes, programs and libraries included. Sets the protections of `hello`.
 void decoder_close_sandbox(uint64_t memory, DecodeHello *hello);
 
 /// Returns true if an image of this size is within the limits. Otherwise sets the error, and `status`.

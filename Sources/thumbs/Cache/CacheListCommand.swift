@@ -84,7 +84,7 @@ struct CacheListCommand: ParsableCommand {
       state = source.state(at: now).rawValue
       (status, bytes, lastUsed) = (source.source.status, source.bytes, source.lastUsed)
       if case .failure(let code, _, _) = source.source.content { self.code = code } else { code = nil }
-      thumbnails = source.thumbnails.map {
+      thumbnails = source.files.map {
         Thumbnail(
           spec: $0.label, width: $0.size.width, height: $0.size.height, format: $0.format.rawValue, bytes: $0.bytes)
       }

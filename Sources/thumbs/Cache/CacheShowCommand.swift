@@ -26,7 +26,9 @@ struct CacheShowCommand: ParsableCommand {
       let inspector = try CacheInspector(directory: try cache.directory())
       let found = try source.source(in: inspector)
       if body { return try write(try thumbnail(of: found, in: inspector)) }
-      let shown = ShownSource(found, explains: explain, showsFullURL: fullURLs, now: Date())
+      let shown = ShownSource(
+        found, placeholder: try found.placeholder(in: inspector), explains: explain, showsFullURL: fullURLs, now: Date()
+      )
       print(try shown.text(formats.chosen))
       // The image is optional: one that cannot be drawn is left out.
       if formats.chosen == .table, let terminal = TerminalImage.standardOutput,
@@ -38,10 +40,10 @@ struct CacheShowCommand: ParsableCommand {
   }
 
   private func thumbnail(of found: ListedSource, in inspector: CacheInspector) throws -> Thumbnail {
-    let candidates = found.thumbnails.filter { spec == nil || $0.label == spec }.sorted { $0.bytes > $1.bytes }
+    let candidates = found.files.filter { spec == nil || $0.label == spec }.sorted { $0.bytes > $1.bytes }
     guard let spec = candidates.lazy.compactMap(\.spec).first,
       let thumbnail = try inspector.thumbnail(spec, of: found.key, url: found.source.url)
-    else { throw MissingThumbnail(label: spec, available: found.thumbnails.map(\.label)) }
+    else { throw MissingThumbnail(label: spec, available: found.files.map(\.label)) }
     return thumbnail
   }
 

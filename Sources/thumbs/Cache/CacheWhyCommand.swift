@@ -21,8 +21,11 @@ struct CacheWhyCommand: ParsableCommand {
 
   func run() throws {
     try reportingCacheErrors {
-      let found = try source.source(in: try CacheInspector(directory: try cache.directory()))
-      print(try ShownSource(found, explains: true, showsFullURL: fullURLs, now: Date()).text(formats.chosen))
+      let inspector = try CacheInspector(directory: try cache.directory())
+      let found = try source.source(in: inspector)
+      let shown = ShownSource(
+        found, placeholder: try found.placeholder(in: inspector), explains: true, showsFullURL: fullURLs, now: Date())
+      print(try shown.text(formats.chosen))
     }
   }
 }

@@ -22,6 +22,9 @@ extension ShownSource {
       let size = "\(thumbnail.width)x\(thumbnail.height)"
       lines.append("  thumbnail    \(spec)  \(size) \(thumbnail.format), \(CacheText.size(thumbnail.bytes))")
     }
+    if let placeholder {
+      lines.append("  placeholder  \(placeholder.thumbhash)\(placeholder.color.map { ", " + $0 } ?? "")")
+    }
     return (lines + (explanation?.lines ?? [])).map(CacheText.field).joined(separator: "\n")
   }
 

@@ -8,6 +8,11 @@ struct ShownSource: Encodable {
     let width, height, bytes: Int
   }
 
+  struct ShownPlaceholder: Encodable {
+    let thumbhash: String
+    let color: String?
+  }
+
   struct Explanation: Encodable {
     let basis, next: String
     let age, lifetime: Int
@@ -23,15 +28,21 @@ struct ShownSource: Encodable {
   let format, digest, code, message: String?
   let lastUsed: Date
   let thumbnails: [Thumbnail]
+  let placeholder: ShownPlaceholder?
   let explanation: Explanation?
 
-  init(_ listed: ListedSource, explains: Bool, showsFullURL: Bool, now: Date) {
+  init(
+    _ listed: ListedSource, placeholder: Placeholder?, explains: Bool, showsFullURL: Bool, now: Date
+  ) {
     let source = listed.source
     let shown = { (url: String) in CacheText.field(showsFullURL ? url : CacheText.redacted(url)) }
     (key, state, status) = (listed.key.description, listed.state(at: now).rawValue, source.status)
     (url, finalURL) = (shown(source.url), source.finalURL.map(shown))
     (bytes, lastUsed) = (listed.bytes, listed.lastUsed)
-    thumbnails = listed.thumbnails.sorted { $0.bytes < $1.bytes }.map {
+    self.placeholder = placeholder.map {
+      ShownPlaceholder(thumbhash: $0.thumbHash.base64, color: $0.color.map { "#\($0)" })
+    }
+    thumbnails = listed.files.sorted { $0.bytes < $1.bytes }.map {
       Thumbnail(
         spec: $0.label, format: $0.format.rawValue, width: $0.size.width, height: $0.size.height, bytes: $0.bytes)
     }

@@ -41,6 +41,6 @@ struct DryRun {
     try files.check(SourceURL(request.url))
     guard let name = row.name else { return [] }
     let url = Redaction.url(request.url)
-    return row.specs.map { ["\(directory)/\(name.fileName(of: $0))", url] }
+    return row.files.map { ["\(directory)/\(name.fileName(of: $0))", url] }
   }
 }

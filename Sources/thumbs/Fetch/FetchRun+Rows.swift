@@ -43,7 +43,7 @@ extension FetchRun {
       return line
     case (.row(let row), .success(let set)):
       do throws(OutputError) {
-        return ReportLine(row, .done(set, try outputs(set.thumbnails, for: planned, url: row.url)))
+        return ReportLine(row, .done(set, try outputs(set.files, for: planned, url: row.url)))
       } catch {
         if error.isFatal { stop(for: error) }
         return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
@@ -69,7 +69,7 @@ extension FetchRun {
   /// Writes the fallback image, if there is one, as the files of a failed row. If that fails, the row has no files; the
   /// report keeps its own failure, which matters more.
   private func fallback(for row: PlannedRow, url: String) -> [ReportLine.Output] {
-    guard let thumbnails = try? files.fallback?.thumbnails(row.specs) else { return [] }
+    guard let thumbnails = try? files.fallback?.thumbnails(row.files) else { return [] }
     do throws(OutputError) {
       return try outputs(thumbnails, for: row, url: url)
     } catch {
@@ -91,7 +91,7 @@ extension FetchRun {
   /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of
   /// the row's image has another extension than that of the fallback.
   private func removeFallback(of row: PlannedRow, unless outputs: [ReportLine.Output]) {
-    guard let name = row.name, let thumbnails = try? files.fallback?.thumbnails(row.specs) else { return }
+    guard let name = row.name, let thumbnails = try? files.fallback?.thumbnails(row.files) else { return }
     for thumbnail in thumbnails {
       let path = name.fileName(of: thumbnail)
       if !outputs.contains(where: { $0.path == path }) { try? files.writer.remove(path, containing: thumbnail.bytes) }

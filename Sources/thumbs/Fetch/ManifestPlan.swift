@@ -43,7 +43,7 @@ final class ManifestPlan: RowPlan {
     guard case .row(let row) = entry else { return PlannedRow(entry: entry) }
     let specs = specs(row.options)
     return PlannedRow(
-      entry: entry, name: names.withLock { $0.claim(row, specs: specs) }, specs: specs,
+      entry: entry, name: names.withLock { $0.claim(row, specs: specs.files) }, specs: specs,
       ownFields: row.options.headers.map { $0.name.lowercased() })
   }
 

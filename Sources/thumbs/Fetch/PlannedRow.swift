@@ -6,7 +6,7 @@ struct PlannedRow: Sendable {
   var entry: ManifestEntry
   /// The names of the files to write; nil for a bad row.
   var name: OutputName?
-  /// The thumbnails to make.
+  /// The thumbnails to make, and the placeholder if it was requested.
   var specs: [ThumbnailSpec] = []
   /// The lowercase names of the row's own header fields. A retry has to send them again.
   var ownFields: [String] = []
@@ -20,4 +20,7 @@ struct PlannedRow: Sendable {
   var fallback: (directory: String, outputs: [ReportLine.Output])?
   /// The end of this row, which other rows may wait for.
   var end = Milestone()
+
+  /// The thumbnails that become files.
+  var files: [ThumbnailSpec] { specs.files }
 }

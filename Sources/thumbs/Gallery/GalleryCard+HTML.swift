@@ -47,6 +47,7 @@ extension GalleryCard {
     html.markup("<img class=image alt=\"\" loading=lazy decoding=async")
     html.attribute("width", image.size.width)
     html.attribute("height", image.size.height)
+    if let blur = image.blur { html.attribute("style", "background-image:url(\(blur))") }
     html.attribute("src", image.url)
     html.markup(">")
   }

@@ -9,6 +9,8 @@ struct GalleryCard: Hashable, Sendable {
     var url: String
     /// The thumbnail's size in pixels.
     var size: PixelSize
+    /// A `data:` URL of a blurred image to show until the thumbnail has loaded; nil for none.
+    var blur: String?
   }
 
   /// The main part of a card.
@@ -76,7 +78,9 @@ extension GalleryCard {
     guard let (thumbnail, output) = shown, let path = output.path else {
       return .placeholder(code: "", reason: "There is no file.")
     }
-    let image = Image(url: images.url(of: thumbnail, at: path), size: thumbnail.size)
+    let image = Image(
+      url: images.url(of: thumbnail, at: path), size: thumbnail.size, blur: images.blur(set.placeholder, for: thumbnail)
+    )
     let size = set.source.size
     let facts = "\(size.width) × \(size.height) \(set.source.format.rawValue.uppercased()), \(set.origin.rawValue)"
     return .image(image, facts: ([facts] + set.warnings).joined(separator: "; "))

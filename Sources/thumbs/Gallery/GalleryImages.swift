@@ -36,6 +36,21 @@ extension GalleryImages {
     }
   }
 
+  /// The longest side of a blurred image in pixels: enough for the waves of a ThumbHash.
+  private static let blurredSide = 16
+
+  /// Returns the URL of a blurred image to show until the file of `thumbnail` has loaded. Nil if there is nothing to
+  /// wait for, and if it would stay visible behind the thumbnail, because parts of that are transparent.
+  func blur(_ placeholder: Placeholder?, for thumbnail: Thumbnail) -> String? {
+    guard case .files = self, let hash = placeholder?.thumbHash, !hash.hasAlpha, thumbnail.spec.fit != .pad else {
+      return nil
+    }
+    let (size, longer) = (thumbnail.size, max(thumbnail.size.width, thumbnail.size.height, 1))
+    let side = { max(1, $0 * Self.blurredSide / longer) }
+    let file = try? hash.png(in: PixelSize(width: side(size.width), height: side(size.height)))
+    return file.map { "data:image/png;base64,\(Data($0).base64EncodedString())" }
+  }
+
   private static func realPath(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

@@ -41,6 +41,7 @@ extension OptionAdvice {
     OptionAdvice("--jpeg --jpg --png --webp", use: "--format NAME"),
     OptionAdvice("--encode_quality --jpeg-quality --webp-quality --compression -Q", use: "--quality N"),
     OptionAdvice("--interlace --interlaced", use: "--progressive"),
+    OptionAdvice("--thumbhash --blurhash --lqip --dominant-color", use: "--placeholders"),
     OptionAdvice("--interpolation --interpolator --resample --resampling", use: "--kernel NAME"),
     OptionAdvice("--iprofile --input-profile --import-profile --profile", use: "--cmyk-profile FILE.icc"),
     OptionAdvice("--eprofile --export-profile --output-profile", say: "Thumbnails are always in sRGB."),

@@ -14,7 +14,7 @@ extension ThumbnailSpec.Fit: ExpressibleByArgument {
 
 extension ThumbnailSpec.Format: ExpressibleByArgument {
   /// The formats of files. The command writes nothing else.
-  private static let files = allCases.filter { $0 != .rgba }
+  private static let files = allCases.filter { $0 != .rgba && $0 != .placeholder }
 
   /// The names in help and messages.
   public static var allValueStrings: [String] { files.map(\.rawValue) }

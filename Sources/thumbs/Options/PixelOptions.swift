@@ -64,6 +64,9 @@ struct PixelOptions: ParsableArguments {
   @Flag(help: "Write progressive JPEG.")
   var progressive = false
 
+  @Flag(help: "Report a blurred placeholder (ThumbHash) and the dominant color of each image.")
+  var placeholders = false
+
   /// Rejects specs that would fail for every image.
   func validate() throws {
     do throws(ImageError) {
@@ -88,10 +91,12 @@ struct PixelOptions: ParsableArguments {
     return specs
   }
 
-  /// Returns the thumbnails to make for a row: with the row's sizes and focus, or else those of the command line.
+  /// Returns the thumbnails to make for a row: with the row's sizes and focus, or else those of the command line. With
+  /// `--placeholders`, the last one is the placeholder.
   var rowSpecs: @Sendable (RowOptions) -> [ThumbnailSpec] {
     { [self, specs] row in
-      row.sizes.isEmpty && row.focus == nil ? specs : self.specs(of: row.sizes, focus: row.focus)
+      let isUsual = row.sizes.isEmpty && row.focus == nil
+      return (isUsual ? specs : self.specs(of: row.sizes, focus: row.focus)) + (placeholders ? [.placeholder] : [])
     }
   }
 

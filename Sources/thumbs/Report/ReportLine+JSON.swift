@@ -44,6 +44,7 @@ extension ReportLine {
       text.member("bytes", set.sourceBytes)
       text.member("sha256", set.digest.description)
     }
+    if let placeholder = set.placeholder { write(placeholder, to: &text) }
     if let status = set.httpStatus { text.member("http", status) }
     if let url = set.finalURL { text.member("finalURL", Redaction.url(url)) }
     write(set.redirects, to: &text)
@@ -52,6 +53,14 @@ extension ReportLine {
     text.key("warnings")
     text.array { text in
       for warning in set.warnings { text.value(warning) }
+    }
+  }
+
+  private static func write(_ placeholder: Placeholder, to text: inout JSONText) {
+    text.key("placeholder")
+    text.object { text in
+      text.member("thumbhash", placeholder.thumbHash.base64)
+      if let color = placeholder.color { text.member("color", "#\(color)") }
     }
   }
 

@@ -24,7 +24,7 @@ struct ResultFormat: Sendable {
 
   /// Returns the result of `row`.
   func result(of row: WorkerRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> [UInt8] {
-    let thumbnails = bodies == .included ? (try? outcome.get().thumbnails) ?? [] : []
+    let thumbnails = bodies == .included ? (try? outcome.get().files) ?? [] : []
     let line = ReportLine(row, outcome)
     return record(bodies: thumbnails.map(\.bytes)) { text in
       text.key("id")
@@ -76,7 +76,7 @@ extension ReportLine {
     case (.bad(let row), _): self.init(row)
     case (.row(let row), .failure(let failure)): self.init(row, .failed(failure))
     case (.row(let row), .success(let set)):
-      self.init(row, .done(set, set.thumbnails.map { Output($0, path: nil) }))
+      self.init(row, .done(set, set.files.map { Output($0, path: nil) }))
     }
   }
 }

@@ -103,7 +103,9 @@ struct RecordTests {
     #expect(Set(hashes).count == 4 && hashes.allSatisfy { 0..<1 << 16 ~= $0 })
     #expect(Renderer.formatsHash(["png", "jpeg"]) == hashes[0])
     #expect(Renderer.edition >> 16 == Renderer.version)
-    #expect(Renderer.edition & 0xFFFF == Renderer.formatsHash(CodecTable.decoders.map { $0.format.rawValue }))
+    #expect(
+      Renderer.edition & 0xFFFF
+        == Renderer.formatsHash((SourceFormat.inProcess + IsolatedFormat.all.map(\.format)).map(\.rawValue)))
   }
 
   @Test func `A record of another version is not read`() {

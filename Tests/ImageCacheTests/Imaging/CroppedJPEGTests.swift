@@ -10,7 +10,7 @@ import Testing
   private func decoded(
     _ file: [UInt8], _ form: DecodingDemand.Form, shrink: Int, part: CImageArea? = nil
   ) throws -> WholeImage {
-    var image = try ImageFile(file.span, limits: DecodingLimits(maxPixels: 10_000_000), decoders: RenderingCaches().decoders)
+    var image = try ImageFile(file.span, limits: DecodingLimits(maxPixels: 10_000_000), decoders: .missing)
     image.decoder.adapt(to: DecodingDemand(targets: [.init(reduction: Double(2 * shrink), chromaStep: 2)], form: form))
     let whole = WholeImage(part: part)
     var warnings: [String] = []

@@ -37,4 +37,28 @@ import Testing
 
     #expect([portrait.gravity.description, guess.gravity.description] == ["62.5%,30%", "smart"])
   }
+
+  @Test func `The example of Placeholder prints a hash and a color`() throws {
+    let bytes = SampleImage.jpeg(width: 640, height: 480)
+    var printed: [String] = []
+    func print(_ words: String...) { printed += words }
+
+    let specs = [ThumbnailSpec(width: 256), .placeholder]
+    let rendering = try Renderer().render(bytes, specs: specs)
+    if let placeholder = rendering.thumbnails[1].placeholder {
+      print(placeholder.thumbHash.base64, placeholder.color.map { "#\($0)" } ?? "transparent")
+    }
+
+    #expect(printed.count == 2 && printed[0].count == 28 && printed[1].count == 7)
+  }
+
+  @Test func `The example of ThumbHash makes a data URL`() throws {
+    func dataURL(_ hash: ThumbHash) throws -> String {
+      let file = try hash.png(in: PixelSize(width: 16, height: 12))
+      return "data:image/png;base64,\(Data(file).base64EncodedString())"
+    }
+
+    let hash = try #require(ThumbHash(base64: "1QcSHQRnh493V4dIh4eXh1h4kJUI"))
+    #expect(try dataURL(hash).hasPrefix("data:image/png;base64,iVBORw0KGgo"))
+  }
 }

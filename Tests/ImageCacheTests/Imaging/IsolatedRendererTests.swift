@@ -73,7 +73,7 @@ struct IsolatedRendererTests {
   func `An outcome that is not due is a failure of the process`(text: String) throws {
     let file = SampleImage.png(width: 80, height: 60)
     let spec = ThumbnailSpec(width: 40, format: .png)
-    let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: RenderingCaches().decoders).decoder
+    let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: .missing).decoder
     let plan = RenderPlan(decoder, specs: [spec])
     let memory = Array(text.utf8) + Array(repeating: 0, count: 10)
     var reply = DecodeReply()

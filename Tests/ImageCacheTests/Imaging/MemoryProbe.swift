@@ -27,7 +27,7 @@ enum MemoryProbe {
     let renderer = Renderer()
     // Fills the caches and makes the allocator allocate its own structures.
     _ = try renderer.render(SampleImage.jpeg(width: 64, height: 64), specs: specs)
-    var file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 100_000_000), decoders: RenderingCaches().decoders)
+    var file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 100_000_000), decoders: .missing)
     let plan = RenderPlan(file.decoder, specs: specs)
     file.decoder.adapt(to: plan.demand)
     // Sets the peak to the present value (proc(5), clear_refs).

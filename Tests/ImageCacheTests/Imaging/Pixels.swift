@@ -11,7 +11,7 @@ struct Pixels: Equatable {
 
   /// Decodes a file in its own colors, before its orientation is applied.
   init(file bytes: [UInt8]) throws {
-    let file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 1_000_000), decoders: RenderingCaches().decoders)
+    let file = try ImageFile(bytes.span, limits: DecodingLimits(maxPixels: 1_000_000), decoders: .missing)
     var warnings: [String] = []
     let image = WholeImage()
     try file.decode(bytes.span, colors: ColorTransformCache(), into: image, warnings: &warnings)

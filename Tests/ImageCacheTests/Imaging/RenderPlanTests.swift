@@ -31,6 +31,13 @@ import Testing
     #expect(Self.adapted(to: specs).shrink == 1)
   }
 
+  @Test func `A placeholder is made from a thumbnail of twice its size, and keeps no JPEG file from its planes`() {
+    let specs = [ThumbnailSpec(width: 256), .placeholder]
+
+    #expect(Self.tree(Self.plan(specs).steps) == "0(1)")
+    #expect(Self.adapted(to: specs).form == .planes && Self.adapted(to: [.placeholder]).form == .planes)
+  }
+
   @Test func `A size close to the next larger one is made from the decoded image`() {
     #expect(Self.tree(Self.plan([300, 200, 150, 90].map { ThumbnailSpec(width: $0) }).steps) == "0(2) 1(3)")
   }

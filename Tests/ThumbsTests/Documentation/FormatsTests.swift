@@ -82,7 +82,8 @@ private struct WrittenFields {
     _ = try fixture.directory.write("", as: "none.txt")
     _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "fallback.png")
     let result = try await fixture.fetch(
-      "list.csv", "none.txt", "--summary", "summary.json", "--fallback", "fallback.png", "--remote-cache",
+      "list.csv", "none.txt", "--placeholders", "--summary", "summary.json", "--fallback", "fallback.png",
+      "--remote-cache",
       fixture.server.url("/store"), "--remote-cache-private")
     #expect(result.ending == .exit(75))
     return fixture

@@ -4,14 +4,15 @@ import ImageCache
 
 /// `bench-pixels bare|ours SIDE[,SIDE...] OUT FILE...`: makes thumbnails of every file on one thread, and writes the
 /// first of each file to the folder OUT unless that is `-`. With `FORMAT=png` in the environment, `ours` writes PNG for
-/// the comparison of pixels.
+/// the comparison of pixels. For `ours`, the last SIDE may be `placeholder`.
 @main
 enum BenchPixels {
   static func main() throws {
     let arguments = CommandLine.arguments
     let sides = arguments[2].split(separator: ",").compactMap { Int($0) }
     let format = ThumbnailSpec.Format(rawValue: ProcessInfo.processInfo.environment["FORMAT"] ?? "auto") ?? .auto
-    let specs = sides.map { ThumbnailSpec(width: $0, format: format) }
+    var specs = sides.map { ThumbnailSpec(width: $0, format: format) }
+    if arguments[2].hasSuffix(",placeholder") { specs.append(.placeholder) }
     let renderer = Renderer()
     for file in arguments.dropFirst(4) {
       let bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))

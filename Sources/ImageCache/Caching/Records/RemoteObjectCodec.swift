@@ -92,9 +92,10 @@ public struct RemoteObjectCodec: Sendable {
 
 extension ThumbnailRecord {
   /// Returns true if `file` has the mark of a thumbnail, and its header declares the size and the format of this
-  /// record. Pixels have neither; their number must be that of the size.
+  /// record. Pixels and placeholders have neither; the number of pixels must be that of the size.
   fileprivate func describes(_ file: [UInt8]) -> Bool {
     if format == .rgba { return file.count == size.area * 4 }
+    if format == .placeholder { return Placeholder(record: file) != nil }
     guard ThumbnailMark.isPresent(in: file) else { return false }
     let image = try? ImageFile(prefix: file.span, limits: DecodingLimits(maxPixels: .max))
     guard let header = image?.decoder.header else { return false }

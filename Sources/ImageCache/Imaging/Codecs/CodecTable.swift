@@ -19,7 +19,7 @@ enum CodecTable {
 
 extension ThumbnailSpec.Format {
   /// The encoder of the files. nil for ``auto``, because each decoder chooses the encoder for its file, for
-  /// ``smallest``, for ``rgba``, which is no file, and for a format that this build lacks.
+  /// ``smallest``, for ``rgba`` and ``placeholder``, which are no files, and for a format that this build lacks.
   var encoder: (any ImageEncoder.Type)? { CodecTable.encoders.first { $0.format.rawValue == rawValue } }
 
   /// The package trait that this build would need for the format; nil if it can write the format.

@@ -10,8 +10,8 @@ protocol ThumbnailEncoder: Sendable {
   /// Returns true if ``file(of:)`` accepts bitmaps of this layout. Every encoder accepts gray and RGB.
   func accepts(_ layout: PixelLayout) -> Bool
 
-  /// Encodes a bitmap of an accepted layout, in sRGB, as a file without metadata except a ``ThumbnailMark``. Pixels
-  /// have no mark.
+  /// Encodes a bitmap of an accepted layout, in sRGB, as a file without metadata except a ``ThumbnailMark``. Only
+  /// files have a mark.
   func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile
 }
 
@@ -28,6 +28,7 @@ extension ThumbnailSpec {
       if format == .smallest { return SmallestEncoder(self) }
     #endif
     if format == .rgba { return RGBAEncoder() }
+    if format == .placeholder { return PlaceholderEncoder() }
     return format.encoder?.init(self) ?? decoder.automaticEncoder(for: self)
   }
 }

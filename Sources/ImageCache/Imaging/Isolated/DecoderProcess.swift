@@ -1,7 +1,7 @@
 import CDecodeChannel
 import Glibc
 
-/// One process that decodes or renders, for one thread at a time. A plain value: whoever has it must call ``end()`` once, or
+/// One process that decodes or renders, for one thread at a time. A plain value: its owner must call ``end()`` once, or
 /// give it back to its ``DecoderPool``.
 struct DecoderProcess: Sendable {
   /// The first message: the formats and the protections, as bits.

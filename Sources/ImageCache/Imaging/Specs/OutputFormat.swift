@@ -1,4 +1,4 @@
-/// The format of a thumbnail. ``all`` lists those of files; there is also ``rgba``.
+/// The format of a thumbnail. ``all`` lists those of files; there are also ``rgba`` and ``placeholder``.
 public struct OutputFormat: RawRepresentable, Hashable, Sendable {
   /// The name in reports and in the cache, such as `jpeg`.
   public let rawValue: String
@@ -22,8 +22,8 @@ public struct OutputFormat: RawRepresentable, Hashable, Sendable {
 }
 
 extension OutputFormat {
-  /// All formats, with those of package traits that are off, and pixels.
-  private static let known = all + [.webp, .rgba].filter { !all.contains($0) }
+  /// All formats, with those of package traits that are off, and those that are no files.
+  private static let known = all + [.webp, .rgba, .placeholder].filter { !all.contains($0) }
 
   /// All formats of files that can be encoded.
   public static let all = CodecTable.encoders.map { $0.format }
@@ -37,5 +37,11 @@ extension OutputFormat: CustomStringConvertible {
 extension ThumbnailSpec.Format {
   /// The format of the thumbnails; nil for ``auto`` and ``smallest``, because it depends on the source, and for a
   /// format that this build cannot write.
-  public var output: OutputFormat? { self == .rgba ? .rgba : encoder?.format }
+  public var output: OutputFormat? {
+    switch self {
+    case .rgba: .rgba
+    case .placeholder: .placeholder
+    default: encoder?.format
+    }
+  }
 }

@@ -6,7 +6,8 @@ public struct Thumbnail: Hashable, Sendable {
   public var size: PixelSize
   /// The format of ``bytes``.
   public var format: OutputFormat
-  /// The whole file, in sRGB, without metadata; the pixels if the format is ``OutputFormat/rgba``.
+  /// The whole file, in sRGB, without metadata; the pixels if the format is ``OutputFormat/rgba``;
+  /// for ``OutputFormat/placeholder``, a record from which ``placeholder`` is read.
   public var bytes: [UInt8]
 
   /// Creates a thumbnail.

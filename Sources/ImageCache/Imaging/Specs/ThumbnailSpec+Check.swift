@@ -20,6 +20,10 @@ extension ThumbnailSpec {
     if let trait = format.missingTrait {
       throw ImageError(.badSpec, "The output format \(format.rawValue) needs a build with the package trait \(trait).")
     }
+    guard format != .placeholder || max(pixelBox.width, pixelBox.height) <= ThumbHash.longestSide else {
+      let limit = ThumbHash.longestSide
+      throw ImageError(.badSpec, "The size is \(pixelBox); in placeholders, each side must be at most \(limit) pixels.")
+    }
     let needsWebP = format == .webp || format == .smallest
     guard !needsWebP || max(pixelBox.width, pixelBox.height) <= Self.longestWebPSide else {
       throw ImageError(.badSpec, Self.tooLongForWebP(pixelBox))

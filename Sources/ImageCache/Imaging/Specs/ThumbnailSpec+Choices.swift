@@ -41,6 +41,9 @@ extension ThumbnailSpec {
     /// Pixels instead of a file: see ``OutputFormat/rgba``. ``Thumbnail/bytes`` has four times as many bytes as the
     /// thumbnail has pixels, in the caches as well.
     case rgba
+    /// A ``Placeholder`` instead of a file: see ``ThumbnailSpec/placeholder``. No side of the box may be longer than
+    /// ``ThumbHash/longestSide``.
+    case placeholder
   }
 
   /// The resampling filter, which weighs neighboring pixels when an image is scaled.
