@@ -24,7 +24,7 @@ struct DecoderCheck: DoctorCheck {
     guard condition.isProtected else {
       return .problem(
         Self.check, "\(message), which is not enough, so it refuses to decode.",
-        remedy: "Allow seccomp filters or user namespaces, or give --unsafe-decoders for images that you trust.", values
+        remedy: "Allow seccomp filters, or give --unsafe-decoders for images that you trust.", values
       )
     }
     guard condition.missing.isEmpty else {

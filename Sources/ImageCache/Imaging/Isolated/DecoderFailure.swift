@@ -16,7 +16,7 @@ enum DecoderFailure: Error, Hashable, Sendable {
     switch self {
     case .missing: "it is not installed"
     case .unprotected:
-      "this system allows neither seccomp filters nor namespaces to protect it; --unsafe-decoders does without"
+      "this system does not allow seccomp filters, which protect against it; --unsafe-decoders does without them"
     case .start(let reason), .misbehavior(let reason): reason
     case .timeout: "it took too long"
     }
