@@ -72,7 +72,6 @@ build() {
       "$root/Tests/Fuzzing/$1.swift" "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
       "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
       "$layer"/Caching/StoredSource.swift \
-      "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
   remote)
@@ -87,8 +86,7 @@ build() {
       -emit-module -emit-module-path "$out/ImageCache/ImageCache.swiftmodule" \
       "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
       "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
-      "$layer"/Caching/StoredSource.swift "$layer"/Caching/CacheEntry.swift \
-      "$layer"/Caching/Disk/ThumbnailSpec+CacheText.swift
+      "$layer"/Caching/StoredSource.swift "$layer"/Caching/CacheEntry.swift
     compile_layer -use-ld=lld -module-name Fuzzed -I "$out/ImageCache" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$upper"/Remote/RemoteQuery.swift "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/RemoteDecision.swift \
       "$upper"/Pipeline/CacheDecision.swift "$upper"/Pipeline/RenderDemand.swift "$upper"/Pipeline/ContentRules.swift \
