@@ -114,7 +114,8 @@ import Testing
       request.since = .now - .seconds(3600)
       #expect(try await pipeline.thumbnails(for: request).origin == .network)
     }
-    #expect(pipelines[0].cache.memoryUsage.bytes == pipelines[1].cache.memoryUsage.bytes)
+    // An array may have room for a few bytes more in one of them. A file would count at least 256 bytes besides its own.
+    #expect(pipelines[0].cache.memoryUsage.bytes < pipelines[1].cache.memoryUsage.bytes + 256)
   }
 
   @Test func `Memory comes before the disk, which need not keep any originals`() async throws {
