@@ -25,7 +25,7 @@ public struct ThumbnailSet: Sendable {
   public var origin: Origin
   /// One thumbnail per spec, in the order of the request.
   public var thumbnails: [Thumbnail]
-  /// The placeholder of the image; nil unless ``ImageCache/ThumbnailSpec/placeholder`` was requested.
+  /// The placeholder of the image; nil unless `ThumbnailSpec.placeholder` was requested.
   public var placeholder: Placeholder? { thumbnails.lazy.compactMap(\.placeholder).first }
   /// The source image: its size after orientation, and its format.
   public var source: SourceImage

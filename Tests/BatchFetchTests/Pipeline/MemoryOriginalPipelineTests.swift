@@ -114,7 +114,7 @@ import Testing
       request.since = .now - .seconds(3600)
       #expect(try await pipeline.thumbnails(for: request).origin == .network)
     }
-    // An array may have room for a few bytes more in one of them. A file would count at least 256 bytes besides its own.
+    // An array may have room for a few bytes more in one of them. A file would count 256 bytes besides its own.
     #expect(pipelines[0].cache.memoryUsage.bytes < pipelines[1].cache.memoryUsage.bytes + 256)
   }
 
