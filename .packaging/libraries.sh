@@ -78,7 +78,7 @@ if ! cmp -s "$here/libraries.sh" "$directory/built"; then
   (build_lcms)
   cp "$here/libraries.sh" "$directory/built"
 fi
-for library in nghttp2 idn2 unistring ssl crypto z jpeg png16 webp deflate sqlite3; do
+for library in nghttp2 idn2 unistring ssl crypto z jpeg png16 webp deflate sqlite3 seccomp; do
   ln -sf "$(gcc -print-file-name=lib$library.a)" "$directory/lib/"
 done
 ln -sf libpng16.a "$directory/lib/libpng.a"
@@ -93,6 +93,7 @@ describe zlib -lz
 describe lcms2 -llcms2
 describe libxxhash ""
 describe sqlite3 -lsqlite3
+describe libseccomp -lseccomp
 
 # Symbols of glibc that are newer than 2.34.
 gcc -O2 -fPIC -fvisibility=hidden -c "$here/glibc.c" -o "$directory/lib/glibc.o"

@@ -21,6 +21,7 @@ LIBRARIES = [
     ("libjpeg-turbo", "libjpeg62-turbo-dev|libjpeg-turbo8-dev", "BSD-3-Clause AND IJG AND Zlib"),
     ("libpng", "libpng-dev", "libpng-2.0"),
     ("libstdc++", "libstdc++-12-dev|libstdc++-13-dev", "GPL-3.0-or-later WITH GCC-exception-3.1"),
+    ("libseccomp", "libseccomp-dev", "LGPL-2.1-only"),
     ("libunistring", "libunistring-dev", "LGPL-3.0-or-later OR GPL-2.0-or-later"),
     ("libwebp", "libwebp-dev", "BSD-3-Clause"),
     ("littlecms", "liblcms2-dev", "MIT"),
@@ -81,7 +82,7 @@ def main():
     add("unicode", "76", "Unicode-3.0", ROOT / ".packaging/licenses/unicode.txt")
     add("thumbs", output(sys.argv[3], "--version"), "MIT", ROOT / "LICENSE")
     # Texts that others refer to.
-    for name in ["Apache-2.0", "GPL-2", "GPL-3", "LGPL-3"]:
+    for name in ["Apache-2.0", "GPL-2", "GPL-3", "LGPL-2.1", "LGPL-3"]:
         shutil.copyfile(COMMON / name, directory / f"{name}.txt")
     lines = ["component\tversion\tlicense (SPDX)\tfile", *("\t".join(row) for row in sorted(rows))]
     (directory / "components.tsv").write_text("\n".join(lines) + "\n")
