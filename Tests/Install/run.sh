@@ -12,6 +12,7 @@ fail() {
 
 make -s install DESTDIR="$root" PREFIX=/usr
 expected="./usr/bin/thumbs
+./usr/libexec/thumbs/thumbs-decode
 ./usr/share/bash-completion/completions/thumbs
 ./usr/share/doc/thumbs/copyright
 $(ls .build-static/dist/licenses | sed 's#^#./usr/share/doc/thumbs/licenses/#')
@@ -21,6 +22,9 @@ $(ls .build-static/dist/licenses | sed 's#^#./usr/share/doc/thumbs/licenses/#')
 found=$(cd "$root" && find . -type f | LC_ALL=C sort)
 [ "$found" = "$(echo "$expected" | LC_ALL=C sort)" ] || fail "Unexpected files: $found"
 cmp "$share/doc/thumbs/copyright" LICENSE
+
+# It finds the decoders next to it.
+"$root/usr/bin/thumbs" doctor | grep -q 'decoders .*librsvg' || fail "The command does not find its decoders."
 
 # The command needs only glibc, in version 2.34, and not the directory in which it was built.
 thumbs=$root/usr/bin/thumbs
