@@ -5,6 +5,8 @@ import ImageCache
 /// The image that is open in a process that renders for another one.
 struct RenderSession {
   private var image: [UInt8] = []
+  /// The renderer of the last image, and the profile that it has for CMYK images.
+  private var (renderer, inks) = (Renderer(), [UInt8]())
 
   /// Carries out a request: opens an image, or renders its thumbnails into the memory file.
   mutating func reply(to request: DecodeRequest, _ descriptor: Int32) -> DecodeReply {
@@ -33,18 +35,28 @@ struct RenderSession {
       return nil
     }
     let text = String(decoding: memory.bytes.prefix(textCount), as: UTF8.self)
-    let inks = Array(memory.bytes.dropFirst(textCount))
-    let result = rendering(text, inks: inks)
+    let result = rendering(text) { Array(memory.bytes.dropFirst(textCount).prefix($0)) }
     image = []
     let outcome = Array(RenderOutcome(result).text.utf8)
     let files = (try? result.get())?.thumbnails.map(\.bytes) ?? []
     return memory.write([outcome] + files) ? outcome.count : nil
   }
 
-  private func rendering(_ text: String, inks: [UInt8]) -> Result<Renderer.Rendering, ImageError> {
-    guard let order = RenderOrder(text, inks: { try? InkProfile(Array(inks.prefix($0))) }) else {
+  private mutating func rendering(
+    _ text: String, inks: (_ count: Int) -> [UInt8]
+  ) -> Result<Renderer.Rendering, ImageError> {
+    guard let order = RenderOrder(text, base: { renderer(inks: inks($0)) }) else {
       return .failure(ImageError(.badSpec, "The request is of another version."))
     }
     return Result { () throws(ImageError) in try order.renderer.render(image, specs: order.specs) }
+  }
+
+  /// Returns the renderer of the last image, or another one if the profile differs; nil if it is not valid.
+  private mutating func renderer(inks: [UInt8]) -> Renderer? {
+    guard inks != self.inks else { return renderer }
+    let profile = try? InkProfile(inks)
+    guard profile != nil || inks.isEmpty else { return nil }
+    (renderer, self.inks) = (Renderer(inks: profile), inks)
+    return renderer
   }
 }

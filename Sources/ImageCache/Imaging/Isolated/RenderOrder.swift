@@ -24,14 +24,16 @@ package struct RenderOrder: Sendable {
     return ([first] + specs.map(\.cacheText)).joined(separator: "\n")
   }
 
-  /// Parses a ``text``; nil for any other. `inks` is the ink profile that follows the text.
-  package init?(_ text: String, inks: (_ count: Int) -> InkProfile?) {
+  /// Parses a ``text``; nil for any other. `base` returns the renderer for the ink profile of `inkCount` bytes that
+  /// follows the text. Its kernels and color transforms are used again.
+  package init?(_ text: String, base: (_ inkCount: Int) -> Renderer?) {
     var lines = text.split(separator: "\n").map(String.init)[...]
     guard let words = lines.popFirst()?.split(separator: " "), words.count == 6, words[0] == "order",
       let maxPixels = Int(words[1]), let minPixels = Int(words[2]), let maxOutputPixels = Int(words[3]),
-      let failLevel = FailLevel(rawValue: String(words[4])), let inkCount = Int(words[5])
+      let failLevel = FailLevel(rawValue: String(words[4])), let inkCount = Int(words[5]), let base = base(inkCount)
     else { return nil }
-    renderer = Renderer(maxPixels: maxPixels, inks: inkCount > 0 ? inks(inkCount) : nil)
+    renderer = base
+    renderer.maxPixels = maxPixels
     (renderer.minPixels, renderer.maxOutputPixels) = (minPixels, maxOutputPixels)
     renderer.failLevel = failLevel
     self.inkCount = inkCount
