@@ -16,7 +16,7 @@ static void drop_capabilities(void) {
   syscall(SYS_capset, &header, none);
 }
 
-bool drop_privileges(void) {
+static bool drop_privileges(void) {
   // Nobody may trace this process or read its memory.
   prctl(PR_SET_DUMPABLE, 0);
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
@@ -31,7 +31,7 @@ static bool limit(int resource, uint64_t value) {
   return setrlimit(resource, &limits) == 0;
 }
 
-bool set_limits(uint64_t memory) {
+static bool set_limits(uint64_t memory) {
   // The renderer has its own deadline for each image, and replaces the process long before this limit of processor
   // time. It is for a renderer that was killed while this process decodes.
   enum { SECONDS = 60, DESCRIPTORS = 64 };

@@ -19,8 +19,6 @@ uint32_t close_sandbox(bool opens_fonts, uint64_t memory, uint32_t protections);
 bool is_enough(uint32_t protections);
 
 // The single protections; each returns true if it holds from now on.
-bool drop_privileges(void);
-bool set_limits(uint64_t memory);
 bool restrict_files(bool opens_fonts);
 bool enter_namespaces(void);
 bool filter_system_calls(bool opens_fonts);

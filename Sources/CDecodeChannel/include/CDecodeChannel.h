@@ -11,8 +11,8 @@
 /// | renderer | `DecodeRequest` to open an image, with its memory file | `DecodeReply`: what the header declares |
 /// | renderer | `DecodeRequest` to decode it, with the memory file for the profile and the pixels | `DecodeReply` |
 ///
-/// Where every format is isolated, the decoder is a process of `thumbs`, which renders the thumbnails. It gets the same
-/// requests; the memory file of the second one has a text with limits and specs, which it replaces with a text and the
+/// With `--isolate all`, a process of `thumbs` renders the thumbnails of the other formats. It gets the same requests.
+/// The memory file of the second one has a text with limits and specs, which the process replaces with a text and the
 /// thumbnails.
 
 #ifndef CDECODECHANNEL_H
@@ -134,7 +134,7 @@ typedef struct DecodeHeader {
   uint32_t channels;
   /// 1...8, as in EXIF.
   uint32_t orientation;
-  /// The bytes of the ICC profile; 0 if there is none.
+  /// The bytes of the ICC profile; 0 without a profile.
   uint32_t profileCount;
   /// Color primaries, transfer characteristics and matrix coefficients (ITU-T H.273); 2 each if unspecified.
   uint8_t primaries, transfer, matrix;

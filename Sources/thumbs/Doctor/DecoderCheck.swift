@@ -9,7 +9,7 @@ struct DecoderCheck: DoctorCheck {
 
   var findings: [Finding] { [fault ?? .ok(Self.check, message, values)] }
 
-  /// Returns the first reason why images of these formats fail; nil if there is none.
+  /// Returns the first reason why images of these formats fail; nil if they do not.
   private var fault: Finding? {
     guard let program = condition.program else {
       return warning(

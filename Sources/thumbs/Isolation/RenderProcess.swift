@@ -29,6 +29,7 @@ enum RenderProcess {
 
   /// Makes the libraries load what they will need, which the sandbox would refuse.
   private static func prepare() {
+    // A BMP file of one pixel.
     let pixel: [UInt8] = [
       0x42, 0x4D, 58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 24, 0, 0, 0, 0, 0,
       4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9, 0,

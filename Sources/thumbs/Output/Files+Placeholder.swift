@@ -17,7 +17,7 @@ extension ListedSource {
   /// The thumbnails without the placeholder.
   var files: [Thumbnail] { thumbnails.filter { $0.format != .placeholder } }
 
-  /// Reads the placeholder of the source in the cache of `inspector`; nil if there is none.
+  /// Reads the placeholder of the source in the cache of `inspector`; nil if the source has no placeholder.
   func placeholder(in inspector: CacheInspector) throws -> Placeholder? {
     guard thumbnails.contains(where: { $0.spec == .placeholder }) else { return nil }
     return try inspector.thumbnail(.placeholder, of: key, url: source.url)?.placeholder

@@ -37,6 +37,7 @@ extension DecodeText {
   /// The warnings, each a line, without control characters.
   var warningLines: [String] { Self.text(warnings).split(separator: "\n").map { Self.clean(String($0)) } }
 
+  /// Replaces control characters, which could change what a terminal shows, by spaces.
   static func clean(_ text: String) -> String {
     String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
   }

@@ -18,7 +18,7 @@ struct DecoderProgram: Hashable, Sendable {
     (settings.renderer ?? installedRenderer).map { DecoderProgram(path: $0, name: "thumbs-render") }
   }
 
-  /// The path of the installed `thumbs-decode`; nil if there is none. Looked for once.
+  /// The path of the installed `thumbs-decode`; nil if it is not installed. Looked for once.
   ///
   /// In the folder of the running program, as in a build folder; in `libexec` next to that folder, as installed; and
   /// where packages install it, for a program that is elsewhere.

@@ -38,7 +38,7 @@ struct IsolatedFormat: Sendable {
     // Compressed. Plain files are recognized by their root element.
     signatures: [FileSignature([0x1F, 0x8B, 0x08])])
 
-  /// Returns the format whose signature a file has; nil if there is none.
+  /// Returns the format whose signature a file has; nil for other files.
   static func of(_ prefix: Span<UInt8>) -> IsolatedFormat? {
     for format in all {
       for signature in format.signatures where signature.matches(prefix) { return format }

@@ -5,7 +5,7 @@ struct IsolatedHeader: Sendable {
   let size: PixelSize
   let layout: PixelLayout
   let orientation: Orientation
-  /// The bytes of the ICC profile; 0 if there is none.
+  /// The bytes of the ICC profile; 0 without a profile.
   let profileCount: Int
   /// The colors of an image without a profile; nil if it declares none.
   let encoding: ColorEncoding?

@@ -6,7 +6,7 @@ package struct RenderOrder: Sendable {
   package var specs: [ThumbnailSpec]
   /// The renderer with the limits.
   package var renderer: Renderer
-  /// The bytes of an ink profile that follow the text; 0 if there is none.
+  /// The bytes of the ink profile that follows the text; 0 without a profile.
   package var inkCount: Int
 
   init(_ specs: [ThumbnailSpec], _ renderer: Renderer) {
