@@ -10,7 +10,7 @@ extension LibraryVersion {
   private static var imaging: [LibraryVersion] {
     var (libraries, library) = ([LibraryVersion](), CImageLibrary())
     while cimage_library(Int32(libraries.count), &library) != 0 {
-      libraries.append(LibraryVersion(text(of: library.name), text(of: library.version)))
+      libraries.append(LibraryVersion(String.text(inArray: library.name), String.text(inArray: library.version)))
     }
     return libraries
   }
@@ -21,10 +21,5 @@ extension LibraryVersion {
       LibraryVersion("libcrypto", String(cString: OpenSSL_version(OPENSSL_FULL_VERSION_STRING))),
       LibraryVersion("xxHash", "\(XXH_VERSION_MAJOR).\(XXH_VERSION_MINOR).\(XXH_VERSION_RELEASE)"),
     ]
-  }
-
-  /// Returns the text in an array of C characters, which Swift imports as a tuple.
-  private static func text(of characters: some BitwiseCopyable) -> String {
-    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 }

@@ -10,7 +10,7 @@ enum CImageCall {
     var messages = CImageMessages()
     let status = body(&messages)
     messages.appendWarnings(to: &warnings)
-    if let code = status.errorCode { throw ImageError(code, messages.sentence(for: code)) }
+    if let code = status.errorCode { throw ImageError(code, reason: String.text(inArray: messages.error)) }
   }
 
   /// Runs one call that produces no warnings.
@@ -83,27 +83,8 @@ extension CImageStatus {
 extension CImageMessages {
   /// Appends the warnings that are not in the list yet.
   func appendWarnings(to list: inout [String]) {
-    for line in Self.text(warnings).split(separator: "\n") where !list.contains(String(line)) {
+    for line in String.text(inArray: warnings).split(separator: "\n") where !list.contains(String(line)) {
       list.append(String(line))
     }
-  }
-
-  /// Returns a sentence for the error code, followed by the library's own message if there is one.
-  fileprivate func sentence(for code: ImageError.Code) -> String {
-    let reason = Self.text(error)
-    let sentence =
-      switch code {
-      case .truncated: "The image data is truncated"
-      case .unsupportedFormat: "This variant of the format is not supported"
-      case .decodeLimit: "Decoding the image would take too much work or memory"
-      case .outOfMemory: "Out of memory for the image"
-      default: "The image is corrupt"
-      }
-    return reason.isEmpty ? "\(sentence)." : "\(sentence): \(reason)."
-  }
-
-  /// Returns the text of a C array of characters, up to its NUL.
-  private static func text<Characters>(_ characters: Characters) -> String {
-    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 }

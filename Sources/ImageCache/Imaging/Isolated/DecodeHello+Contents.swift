@@ -5,7 +5,9 @@ extension DecodeHello {
   var sourceFormats: [SourceFormat] { IsolatedFormat.all.filter(has).map(\.format) }
 
   /// The names and versions of the libraries.
-  var libraryNames: [String] { DecodeText.text(libraries).split(separator: "\n").map { DecodeText.clean(String($0)) } }
+  var libraryNames: [String] {
+    String.text(inArray: libraries).split(separator: "\n").map { DecodeText.clean(String($0)) }
+  }
 
   /// The names of the protections that hold.
   var protectionNames: [String] {

@@ -12,38 +12,27 @@ extension DecodeReply {
   /// The error that the reply reports; nil for success. Throws for a status that does not exist.
   func error() throws(DecoderFailure) -> ImageError? {
     guard status != DecodeStatusOK.rawValue else { return nil }
-    guard let (code, sentence) = Self.meanings[status] else {
-      throw .misbehavior("it sent a status that does not exist")
-    }
-    let reason = text.errorLine
-    return ImageError(code, reason.isEmpty ? "\(sentence)." : "\(sentence): \(reason).")
+    guard let code = Self.codes[status] else { throw .misbehavior("it sent a status that does not exist") }
+    return ImageError(code, reason: text.errorLine)
   }
 
-  private static let meanings: [UInt32: (ImageError.Code, String)] = [
-    DecodeStatusTruncated.rawValue: (.truncated, "The image data is truncated"),
-    DecodeStatusCorrupt.rawValue: (.decodeError, "The image is corrupt"),
-    DecodeStatusUnsupported.rawValue: (.unsupportedFormat, "This variant of the format is not supported"),
-    DecodeStatusTooManyPixels.rawValue: (.tooManyPixels, "The image has more pixels than allowed"),
-    DecodeStatusLimit.rawValue: (.decodeLimit, "Decoding the image would take too much work or memory"),
-    DecodeStatusOutOfMemory.rawValue: (.outOfMemory, "Out of memory for the image"),
-    DecodeStatusNotAnImage.rawValue: (.notAnImage, "The file is not an image"),
+  private static let codes: [UInt32: ImageError.Code] = [
+    DecodeStatusTruncated.rawValue: .truncated, DecodeStatusCorrupt.rawValue: .decodeError,
+    DecodeStatusUnsupported.rawValue: .unsupportedFormat, DecodeStatusTooManyPixels.rawValue: .tooManyPixels,
+    DecodeStatusLimit.rawValue: .decodeLimit, DecodeStatusOutOfMemory.rawValue: .outOfMemory,
+    DecodeStatusNotAnImage.rawValue: .notAnImage,
   ]
 }
 
 extension DecodeText {
   /// The error, without control characters: it comes from a library that has read hostile bytes.
-  var errorLine: String { Self.clean(Self.text(error)) }
+  var errorLine: String { Self.clean(String.text(inArray: error)) }
 
   /// The warnings, each a line, without control characters.
-  var warningLines: [String] { Self.text(warnings).split(separator: "\n").map { Self.clean(String($0)) } }
+  var warningLines: [String] { String.text(inArray: warnings).split(separator: "\n").map { Self.clean(String($0)) } }
 
   /// Replaces control characters, which could change what a terminal shows, by spaces.
   static func clean(_ text: String) -> String {
     String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
-  }
-
-  /// Returns the text of a C array of characters, up to its NUL or its end.
-  static func text<Characters: BitwiseCopyable>(_ characters: Characters) -> String {
-    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 }
