@@ -8,9 +8,9 @@ import Testing
 /// Rendering in another process gives the same outcome.
 @Suite(.timeLimit(.minutes(10)), .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."))
 struct IsolatedRendererTests {
-  private static func renderer(
-    _ program: String = HostileDecoder.folder.appending(path: "thumbs").path, inks: InkProfile? = nil
-  ) -> Renderer {
+  private static let path = HostileDecoder.folder.appending(path: "thumbs").path
+
+  private static func renderer(_ program: String = path, inks: InkProfile? = nil) -> Renderer {
     var isolation = DecoderIsolation()
     (isolation.scope, isolation.renderer) = (.all, program)
     return Renderer(inks: inks, isolation: isolation)
@@ -87,21 +87,11 @@ struct IsolatedRendererTests {
   }
 
   @Test func `The other process has the protections of the sandbox`() throws {
-    let renderer = Self.renderer()
-    _ = try renderer.render(SampleImage.png(width: 9, height: 9), specs: Self.specs)
-
-    let children = try Self.children().filter { $0.contains("Name:\tthumbs") || $0.contains("Name:\texe") }
-    #expect(!children.isEmpty)
-    #expect(children.allSatisfy { $0.contains("NoNewPrivs:\t1") && $0.contains("Seccomp:\t2") })
-    withExtendedLifetime(renderer) {}
-  }
-
-  /// The states of the processes that this one has started.
-  private static func children() throws -> [String] {
-    let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-    let numbers = tasks.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/children", encoding: .utf8) }
-    return numbers.flatMap { $0.split(separator: " ") }.compactMap {
-      try? String(contentsOfFile: "/proc/\($0)/status", encoding: .utf8)
+    let program = DecoderProgram(path: Self.path, name: "thumbs-render")
+    let state = try DecoderPool(program, DecoderIsolation()).withProcess { process throws(DecoderFailure) in
+      try? String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
     }
+
+    #expect(state?.contains("NoNewPrivs:\t1") == true && state?.contains("Seccomp:\t2") == true)
   }
 }

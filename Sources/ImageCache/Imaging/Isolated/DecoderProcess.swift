@@ -6,8 +6,9 @@ import Glibc
 struct DecoderProcess: Sendable {
   /// The first message: the formats and the protections, as bits.
   let hello: DecodeHello
+  /// Its number among the processes of the system.
+  let id: pid_t
   private let socket: Int32
-  private let process: pid_t
   /// The number of the last request.
   private var number: UInt64 = 0
   private var imageCount = 0
@@ -17,11 +18,11 @@ struct DecoderProcess: Sendable {
   init(_ program: DecoderProgram, _ settings: DecoderIsolation) throws(DecoderFailure) {
     var arguments = [program.name, "--memory=\(settings.maxMemory)"]
     if settings.allowsUnprotected { arguments.append("--unsafe") }
-    var (process, hello): (pid_t, DecodeHello) = (0, DecodeHello())
+    var (id, hello): (pid_t, DecodeHello) = (0, DecodeHello())
     var texts = arguments.map { strdup($0) } + [nil]
     defer { for text in texts { free(text) } }
-    socket = decode_spawn(program.path, &texts, &process)
-    self.process = process
+    socket = decode_spawn(program.path, &texts, &id)
+    self.id = id
     guard socket >= 0 else { throw .start("it cannot be started: \(String(cString: strerror(errno)))") }
     // A new process loads its libraries, which may take seconds from a cold disk.
     let isThere = decode_receive(socket, &hello, MemoryLayout<DecodeHello>.size, 30_000, nil) == 0
@@ -67,9 +68,9 @@ struct DecoderProcess: Sendable {
   /// Ends the process, whatever it is doing.
   func end() {
     close(socket)
-    kill(process, SIGKILL)
+    kill(id, SIGKILL)
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    while waitpid(id, &status, 0) < 0, errno == EINTR {}
   }
 
   /// Describes the end of a process that has closed its socket.
@@ -77,8 +78,8 @@ struct DecoderProcess: Sendable {
     guard errno == EPIPE || errno == ECONNRESET else { return .misbehavior("it sent a message of another size") }
     var info = siginfo_t()
     // Without effect on a process that has ended.
-    kill(process, SIGKILL)
-    guard waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT) == 0 else { return .misbehavior("it has ended") }
+    kill(id, SIGKILL)
+    guard waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) == 0 else { return .misbehavior("it has ended") }
     let status = info._sifields._sigchld.si_status
     return .misbehavior(info.si_code == CLD_EXITED ? "it ended with status \(status)" : "signal \(status) ended it")
   }
