@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares thumbs with vipsthumbnail on AVIF, HEIC, JPEG XL, TIFF and SVG files: decoders.py THUMBS PHOTOS [FORMAT ...]
+"""Compares thumbs with vipsthumbnail on AVIF, HEIC, JPEG XL, TIFF and SVG files, and on AVIF thumbnails of JPEG files:
+decoders.py THUMBS PHOTOS [FORMAT ...]
 
 Both read local files with two threads or processes, make thumbnails of 256 pixels, and run in turn, 3 times each; the
 best runs are compared. thumbs decodes in its sandbox, and begins each time with an empty cache. The files are made of
@@ -24,7 +25,7 @@ BREEZE = pathlib.Path("/usr/share/icons/breeze")
 THUMBS, PHOTOS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 FILES = PHOTOS.parent / "decoders"
 # The number of files of each format.
-COUNTS = {"avif": 200, "svg": 500, "heic": 50, "jxl": 50, "tiff": 50}
+COUNTS = {"avif": 200, "svg": 500, "heic": 50, "jxl": 50, "tiff": 50, "to-avif": 100}
 ENCODERS = {
     "avif": ["avifenc", "-s", "9", "-y", "420", "--min", "20", "--max", "32", "{source}", "{target}"],
     "heic": ["heif-enc", "-q", "60", "{source}", "-o", "{target}"],
@@ -50,6 +51,8 @@ def sources(kind):
 
 def files(kind):
     """Makes the files of a format, unless they are there. Returns their paths."""
+    if kind == "to-avif":
+        return sources(kind)
     folder = FILES / kind
     if not folder.is_dir():
         unfinished = folder.with_suffix(".unfinished")
@@ -65,13 +68,15 @@ def files(kind):
 def thumbs(paths, out):
     (out / "list.txt").write_text("".join(f"{path.as_uri()}\n" for path in paths))
     return [THUMBS, "fetch", out / "list.txt", "-o", out / "thumbnails", "--size", str(SIDE), "--allow-file", "-q",
-            "--cache-dir", out / "cache", "--render-threads", str(WORKERS)]
+            "--cache-dir", out / "cache", "--render-threads", str(WORKERS),
+            *(["--format", "avif"] if paths[0].suffix == ".jpg" else [])]
 
 
 def vips(paths, out):
     (out / "thumbnails").mkdir()
     (out / "list").write_text("\0".join(map(str, paths)))
-    suffix = ".png" if paths[0].suffix == ".svg" else ".jpg[Q=82]"
+    # The AVIF files have the same speed of libaom, 8, and about the same size.
+    suffix = {".svg": ".png", ".jpg": ".avif[Q=67,effort=1]"}.get(paths[0].suffix, ".jpg[Q=82]")
     script = f"""VIPS_CONCURRENCY=1 xargs -0 -P {WORKERS} -n 32 vipsthumbnail --size {SIDE}x{SIDE} \
       -o '{out}/thumbnails/%s{suffix}' <'{out}/list'"""
     return ["sh", "-c", script]

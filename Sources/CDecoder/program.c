@@ -16,6 +16,7 @@ static const char usage[] =
 // Adds the format and the library to the greeting. Lets the library load what it will need.
 static void prepare(const Format *format, DecodeHello *hello) {
   hello->formats |= 1u << format->id;
+  if (format->encode && format->can_encode()) hello->encoders |= 1u << format->id;
   size_t length = strlen(hello->libraries);
   snprintf(hello->libraries + length, sizeof hello->libraries - length, "%s\n", format->library());
   if (format->prepare) format->prepare();

@@ -19,10 +19,15 @@ static void close_image(Session *session) {
   *session = (Session){.formats = session->formats};
 }
 
-// Maps a memory file of at least `size` bytes.
-static void *map(int descriptor, size_t size, int protection) {
+// Returns the size of a memory file; 0 if it has none.
+static size_t size_of(int descriptor) {
   struct stat file;
-  if (size == 0 || fstat(descriptor, &file) < 0 || (uint64_t)file.st_size < size) return NULL;
+  return fstat(descriptor, &file) < 0 || file.st_size < 0 ? 0 : (size_t)file.st_size;
+}
+
+// Maps the first `size` bytes of a memory file, which must have them.
+static void *map(int descriptor, size_t size, int protection) {
+  if (size == 0 || size_of(descriptor) < size) return NULL;
   void *memory = mmap(NULL, size, protection, MAP_SHARED, descriptor, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }
@@ -77,10 +82,37 @@ static DecodeStatus decode_image(Session *session, const DecodeRequest *request,
   return status;
 }
 
+// Returns true if the memory has the pixels, and the settings are in their ranges.
+static bool is_sensible(const Encoding *encoding) {
+  enum { LONGEST_SIDE = 1 << 16, LARGEST_QUANTIZER = 63 };
+  bool is_image = encoding->width > 0 && encoding->width <= LONGEST_SIDE && encoding->height > 0 &&
+                  encoding->height <= encoding->capacity / 4 / encoding->width;
+  return is_image && encoding->quantizer <= LARGEST_QUANTIZER &&
+         (encoding->chromaStep == 1 || encoding->chromaStep == 2);
+}
+
+static DecodeStatus encode_image(Session *session, const DecodeRequest *request, int descriptor, DecodeReply *reply) {
+  const Format *format = request->format < DecodeFormatCount ? session->formats[request->format] : NULL;
+  if (!format || !format->encode || !format->can_encode()) {
+    return fail(DecodeStatusUnsupported, &reply->text, "the program lacks the encoder for this format");
+  }
+  Encoding encoding = {.width = request->width, .height = request->height, .quantizer = request->quantizer};
+  encoding.chromaStep = request->chromaStep;
+  encoding.capacity = size_of(descriptor);
+  if (!is_sensible(&encoding)) return fail(DecodeStatusCorrupt, &reply->text, "the request makes no sense");
+  encoding.memory = map(descriptor, encoding.capacity, PROT_READ | PROT_WRITE);
+  if (!encoding.memory) return fail(DecodeStatusOutOfMemory, &reply->text, "the memory for the file cannot be mapped");
+  DecodeStatus status = format->encode(&encoding, &reply->text);
+  reply->byteCount = encoding.count;
+  munmap(encoding.memory, encoding.capacity);
+  return status;
+}
+
 static DecodeStatus carry_out_step(Session *session, const DecodeRequest *request, int descriptor, DecodeReply *reply) {
   switch (request->step) {
     case DecodeStepOpen: return open_image(session, request, descriptor, reply);
     case DecodeStepDecode: return decode_image(session, request, descriptor, reply);
+    case DecodeStepEncode: return encode_image(session, request, descriptor, reply);
     default: return fail(DecodeStatusUnsupported, &reply->text, "there is no step %u", request->step);
   }
 }

@@ -3,7 +3,8 @@
 
 Programs of Debian make files of each format from generated images. COMMAND renders them at their own size, and the
 pixels are compared with those of the format's own decoder, of Pillow, or of the source. Broken and hostile files must
-fail with their code. FORMAT is avif, heic, jpegxl, tiff, svg, damage, references or bombs; the default is all.
+fail with their code. Thumbnails in AVIF are compared with those in PNG. FORMAT is avif, heic, jpegxl, tiff, svg,
+output, damage, references or bombs; the default is all.
 """
 import pathlib
 import sys
@@ -17,13 +18,14 @@ import cases
 import damage
 import heic
 import jpegxl
+import output
 import references
 import samples
 import svg
 import tiff
 
 FORMATS = {"avif": avif, "heic": heic, "jpegxl": jpegxl, "tiff": tiff, "svg": svg}
-HOSTILE = {"damage": damage, "references": references, "bombs": bombs}
+OTHERS = {"output": output, "damage": damage, "references": references, "bombs": bombs}
 # The orientations of EXIF as what makes an upright image stored, so that showing it is the inverse.
 TRANSPOSITIONS = {2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_270",
                   7: "TRANSVERSE", 8: "ROTATE_90"}
@@ -50,7 +52,7 @@ def make_sources(folder):
 
 
 def main():
-    command, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or [*FORMATS, *HOSTILE]
+    command, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or [*FORMATS, *OTHERS]
     failures = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -59,9 +61,9 @@ def main():
         lines = cases.render_cases(command, folder, groups)
         for group in groups:
             failures += cases.check(group, lines)
-        for part in HOSTILE:
+        for part in OTHERS:
             if part in wanted:
-                failures += HOSTILE[part].check(command, folder / part)
+                failures += OTHERS[part].check(command, folder / part)
     print(*failures, sep="\n")
     return 1 if failures else 0
 

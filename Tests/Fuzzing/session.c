@@ -109,6 +109,19 @@ static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) 
   return status_of(opened->decodeStatus);
 }
 
+static DecodeStatus encode_image(Encoding *encoding, DecodeText *text) {
+  size_t count = (size_t)encoding->width * encoding->height * 4;
+  check_memory(encoding->memory, encoding->capacity);
+  if (count == 0 || count > encoding->capacity || encoding->quantizer > 63) abort();
+  if (encoding->chromaStep != 1 && encoding->chromaStep != 2) abort();
+  uint8_t first = encoding->memory[0];
+  memset(encoding->memory, 3, encoding->capacity);
+  encoding->count = first;
+  return fail(status_of(first), text, "fuzzed");
+}
+
+static bool can_encode(void) { return true; }
+
 static void close_image(Image image) { free(image); }
 
 // MARK: Requests
@@ -117,7 +130,7 @@ static void close_image(Image image) { free(image); }
 static void simplify(Message *message, uint8_t sides[2]) {
   DecodeRequest *request = &message->request;
   if (!(message->kind & hasAnyStep)) {
-    request->step = DecodeStepOpen + request->step % 2;
+    request->step = DecodeStepOpen + request->step % 3;
     request->format = request->format % 8 == 0 ? DecodeFormatAVIF : DecodeFormatSVG;
   }
   if (message->kind & hasAnySizes) return;
@@ -126,6 +139,8 @@ static void simplify(Message *message, uint8_t sides[2]) {
     memcpy(sides, message->content, 2);
     return;
   }
+  request->quantizer %= 80;
+  request->chromaStep %= 4;
   request->width = sides[0];
   request->height = sides[1];
   request->pixelOffset %= 512;
@@ -167,8 +182,8 @@ static void check_replies(int socket, const uint64_t *numbers, size_t count) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-  static const Format fuzzed = {DecodeFormatSVG, library,      NULL,        open_image,
-                                copy_profile,    decode_image, close_image, NULL};
+  static const Format fuzzed = {DecodeFormatSVG, library,     NULL, open_image,   copy_profile,
+                                decode_image,    close_image, NULL, encode_image, can_encode};
   static const Format *const formats[DecodeFormatCount] = {[DecodeFormatSVG] = &fuzzed};
   uint64_t numbers[maxRequests];
   uint8_t sides[2] = {0};

@@ -139,11 +139,31 @@ static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) 
   return DecodeStatusOK;
 }
 
+// The attempts of an encoder, by the first byte of the pixels.
+static DecodeStatus encode(Encoding *encoding, DecodeText *text) {
+  switch (encoding->memory[0]) {
+    case 1: encoding->count = encoding->capacity + 1; break;
+    case 2: encoding->count = SIZE_MAX; break;
+    case 3: encoding->count = 0; break;
+    case 4: crash(); break;
+    case 5: send_garbage(); break;
+    case 6: spin(); break;
+    case 7: return fail(DecodeStatusCorrupt, text, "on purpose");
+    case 8: return fail(99, text, "of another kind");
+    default: encoding->count = 1;
+  }
+  return DecodeStatusOK;
+}
+
+static bool can_encode(void) { return true; }
+
 static void copy_profile(Image image, uint8_t *bytes) { (void)image, (void)bytes; }
 static void close_image(Image image) { (void)image; }
 
 int main(int count, char **arguments) {
   static const Format hostile = {DecodeFormatSVG, library, NULL, open_image, copy_profile, decode_image, close_image};
-  const Format *const formats[DecodeFormatCount] = {[DecodeFormatSVG] = &hostile};
+  static const Format encoder = {
+      DecodeFormatAVIF, library, NULL, open_image, copy_profile, decode_image, close_image, NULL, encode, can_encode};
+  const Format *const formats[DecodeFormatCount] = {[DecodeFormatSVG] = &hostile, [DecodeFormatAVIF] = &encoder};
   return decoder_main(count, arguments, formats);
 }

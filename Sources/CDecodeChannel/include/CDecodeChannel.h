@@ -10,6 +10,7 @@
 /// | decoder | `DecodeHello`, once | |
 /// | renderer | `DecodeRequest` to open an image, with its memory file | `DecodeReply`: what the header declares |
 /// | renderer | `DecodeRequest` to decode it, with the memory file for the profile and the pixels | `DecodeReply` |
+/// | renderer | `DecodeRequest` to encode a thumbnail, whose pixels are in the memory file | `DecodeReply` |
 ///
 /// With `--isolate all`, a process of `thumbs` renders the thumbnails of the other formats. It gets the same requests.
 /// The memory file of the second one has a text with limits and specs, which the process replaces with a text and the
@@ -32,7 +33,7 @@
 #endif
 
 /// The version of the messages. Rises with every change.
-enum { DecodeVersion = 1 };
+enum { DecodeVersion = 2 };
 
 /// The descriptor of the decoder's end of the sockets.
 enum { DecodeSocket = 3 };
@@ -91,26 +92,29 @@ typedef struct DecodeHello {
   uint32_t protections;
   /// 1 if the protections are enough for images from anywhere.
   uint32_t isProtected;
-  uint32_t formats;
+  /// The formats that the program decodes, and those in which it encodes thumbnails.
+  uint32_t formats, encoders;
   /// The names and versions of the libraries, one per line, ended by a NUL.
   char libraries[256];
 } DecodeHello;
 
-/// The two kinds of requests.
+/// The kinds of requests.
 typedef enum DecodeStep {
   /// Opens an image, and closes the one before.
   DecodeStepOpen = 1,
   /// Decodes the open image, or renders its thumbnails.
   DecodeStepDecode = 2,
+  /// Encodes a thumbnail.
+  DecodeStepEncode = 3,
 } DecodeStep;
 
-/// A request of a renderer. The fields of the other step are zero.
+/// A request of a renderer. The fields of the other steps are zero.
 typedef struct DecodeRequest {
   /// Repeated in the reply.
   uint64_t number;
   uint32_t step;
 
-  /// To open: the format of the image.
+  /// To open: the format of the image. To encode: that of the file.
   uint32_t format;
   /// To open: the bytes of the image in the memory file.
   uint64_t byteCount;
@@ -118,12 +122,16 @@ typedef struct DecodeRequest {
   uint64_t maxPixels;
   uint32_t longestSide;
 
-  /// To decode: the size. It is the stored size, that divided by `shrink`, or any size of a vector image.
+  /// To decode: the size. It is the stored size, that divided by `shrink`, or any size of a vector image. To encode:
+  /// the size of the thumbnail, whose pixels are the start of the memory file: red, green, blue and straight alpha of
+  /// 8 bits, in sRGB. The file replaces them.
   uint32_t width, height;
   /// To render: the bytes of the text in the memory file.
   uint64_t textCount;
   /// To decode: the offset of the first row in the memory file, which begins with the profile. The rows have no gaps.
   uint64_t pixelOffset;
+  /// To encode: the quantizer of AV1, 0 to 63, and the number of pixels per sample of chroma in each direction, 1 or 2.
+  uint32_t quantizer, chromaStep;
 } DecodeRequest;
 
 /// The properties that the header of an image declares.
@@ -152,6 +160,8 @@ typedef struct DecodeReply {
   uint32_t rowCount;
   /// After rendering: the bytes of the text in the memory file. The thumbnails follow it.
   uint64_t textCount;
+  /// After encoding: the bytes of the file in the memory file.
+  uint64_t byteCount;
   /// After opening.
   DecodeHeader header;
   DecodeText text;

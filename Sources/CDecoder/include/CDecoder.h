@@ -28,6 +28,16 @@ typedef struct Target {
   uint32_t rowCount;
 } Target;
 
+/// A thumbnail to encode: its pixels, red, green, blue and straight alpha of 8 bits, which the file replaces.
+typedef struct Encoding {
+  uint8_t *memory;
+  uint32_t width, height;
+  /// The quantizer, 0 to 63, and the pixels per sample of chroma in each direction, 1 or 2.
+  uint32_t quantizer, chromaStep;
+  /// The bytes that fit into the memory, and those of the file.
+  size_t capacity, count;
+} Encoding;
+
 /// An open image. Each decoder has its own structure behind it.
 typedef void *Image;
 
@@ -49,6 +59,10 @@ typedef struct Format {
   /// Starts the threads that the library would start later. Called after `prepare`, when files are out of reach for
   /// them, and before the other protections hold. NULL if there is nothing.
   void (*start_threads)(void);
+  /// Encodes a thumbnail in this format. NULL if the program only decodes it.
+  DecodeStatus (*encode)(Encoding *encoding, DecodeText *text);
+  /// Returns true if the library has an encoder. NULL without `encode`.
+  bool (*can_encode)(void);
 } Format;
 
 /// Runs the program with these formats, which are at the indexes of their ids; NULL for those that it lacks. Returns

@@ -37,9 +37,9 @@ extension OptionAdvice {
     OptionAdvice("--bg --bgcolor --background-color --flatten", use: "--background RRGGBB"),
     OptionAdvice(
       "--type --ext --extension --output-format --output_format --encode_format --convert --to-format -f -F",
-      use: "--format jpeg", "Its values are auto, jpeg, png, webp and smallest."),
-    OptionAdvice("--jpeg --jpg --png --webp", use: "--format NAME"),
-    OptionAdvice("--encode_quality --jpeg-quality --webp-quality --compression -Q", use: "--quality N"),
+      use: "--format jpeg", "Its values are auto, jpeg, png, webp, avif and smallest."),
+    OptionAdvice("--jpeg --jpg --png --webp --avif", use: "--format NAME"),
+    OptionAdvice("--encode_quality --jpeg-quality --webp-quality --avif-quality --compression -Q", use: "--quality N"),
     OptionAdvice("--interlace --interlaced", use: "--progressive"),
     OptionAdvice("--thumbhash --blurhash --lqip --dominant-color", use: "--placeholders"),
     OptionAdvice("--interpolation --interpolator --resample --resampling", use: "--kernel NAME"),

@@ -34,7 +34,7 @@ enum RenderProcess {
       0x42, 0x4D, 58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 24, 0, 0, 0, 0, 0,
       4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9, 0,
     ]
-    let specs = OutputFormat.all.compactMap { ThumbnailSpec.Format(rawValue: $0.rawValue) }.map {
+    let specs = OutputFormat.inProcess.compactMap { ThumbnailSpec.Format(rawValue: $0.rawValue) }.map {
       ThumbnailSpec(width: 1, format: $0)
     }
     _ = try? Renderer().render(pixel, specs: specs)

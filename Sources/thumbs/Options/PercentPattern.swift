@@ -23,5 +23,5 @@ struct PercentPattern: Hashable, Sendable {
       + "-o \(directory) --name-template '\(fields).{ext}'\(format ?? "")"
   }
 
-  private static let formats = ["jpg": "jpeg", "jpeg": "jpeg", "png": "png", "webp": "webp"]
+  private static let formats = ["jpg": "jpeg", "jpeg": "jpeg", "png": "png", "webp": "webp", "avif": "avif"]
 }

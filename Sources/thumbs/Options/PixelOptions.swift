@@ -38,12 +38,13 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: """
-      Output format; auto keeps JPEG, PNG and WebP, and turns others into JPEG or PNG; smallest takes the smallest file.
+      Output format; auto keeps JPEG, PNG and WebP, and turns others into JPEG or PNG; smallest takes the smallest \
+      file of these; avif needs the program thumbs-decode.
       """)
   var format = ThumbnailSpec.Format.auto
 
   @Option(
-    help: ArgumentHelp("Quality of JPEG and WebP, 1 to 100. (default: 82)", valueName: "number"),
+    help: ArgumentHelp("Quality of JPEG, WebP and AVIF, 1 to 100. (default: 82)", valueName: "number"),
     transform: { try PixelOptions.quality($0) })
   var quality = 82
 

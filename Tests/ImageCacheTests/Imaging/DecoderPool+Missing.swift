@@ -1,6 +1,13 @@
 @testable import ImageCache
 
 extension DecoderPool {
-  /// The pool of a program that is not installed.
+  /// A pool of a program that is not installed.
   static var missing: DecoderPool { DecoderPool(nil, DecoderIsolation()) }
+}
+
+extension RenderPlan {
+  /// Plans thumbnails without the program that encodes AVIF.
+  init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec]) {
+    self.init(decoder, specs: specs, encoders: .missing)
+  }
 }

@@ -14,7 +14,7 @@ import Testing
     SampleImage.png(width: 2, height: 1),
   ]
 
-  static let formats = ThumbnailSpec.Format.allCases.filter { $0.output != nil && $0 != .rgba && $0 != .placeholder }
+  static let formats = OutputFormat.inProcess.compactMap { ThumbnailSpec.Format(rawValue: $0.rawValue) }
 
   @Test(arguments: sources.indices, formats)
   func `Only an unchanged thumbnail has the mark`(source: Int, format: ThumbnailSpec.Format) throws {

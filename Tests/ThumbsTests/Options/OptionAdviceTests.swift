@@ -64,7 +64,7 @@ import Testing
   @Test(arguments: [
     ("--fit crop", "'--fit <fit>'. Did you mean 'cover'? Please provide one of 'inside'"),
     ("--fit=CROP", "Did you mean 'cover'?"), ("--format best", "Did you mean 'smallest'?"),
-    ("--format tiff", "'--format <format>'. Please provide one of 'auto'"),
+    ("--format tiff", "'--format <format>'. Please provide one of the following:"),
   ])
   func `A value of another program gets the one to use`(option: String, advice: String) {
     #expect(message("list.txt \(option)").contains(advice), "\(message("list.txt \(option)"))")

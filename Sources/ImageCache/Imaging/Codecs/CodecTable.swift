@@ -5,8 +5,11 @@ enum CodecTable {
   static let decoders: [any FileDecoder.Type] =
     optionalDecoders + [JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self, BMPDecoder.self, ICODecoder.self]
 
-  /// The encoders.
+  /// The encoders in this process.
   static let encoders: [any ImageEncoder.Type] = [JPEGEncoder.self, PNGEncoder.self] + optionalEncoders
+
+  /// The formats of files.
+  static let files: [any MarkedFormat.Type] = encoders + [AVIFEncoder.self]
 
   #if WebP
     private static let optionalDecoders: [any FileDecoder.Type] = [WebPDecoder.self]
@@ -18,8 +21,9 @@ enum CodecTable {
 }
 
 extension ThumbnailSpec.Format {
-  /// The encoder of the files. nil for ``auto``, because each decoder chooses the encoder for its file, for
-  /// ``smallest``, for ``rgba`` and ``placeholder``, which are no files, and for a format that this build lacks.
+  /// The encoder of the files in this process. nil for ``auto``, because each decoder chooses the encoder for its file,
+  /// for ``smallest``, for ``avif``, for ``rgba`` and ``placeholder``, which are no files, and for a format that this
+  /// build lacks.
   var encoder: (any ImageEncoder.Type)? { CodecTable.encoders.first { $0.format.rawValue == rawValue } }
 
   /// The package trait that this build would need for the format; nil if it can write the format.

@@ -1,8 +1,5 @@
-/// Encodes thumbnails in one format.
-protocol ImageEncoder: ThumbnailEncoder {
-  /// The format of the files.
-  static var format: OutputFormat { get }
-
+/// Encodes thumbnails in one format, in this process.
+protocol ImageEncoder: ThumbnailEncoder, MarkedFormat {
   /// Creates an encoder with the settings of `spec`, such as its quality.
   init(_ spec: ThumbnailSpec)
 
@@ -11,12 +8,6 @@ protocol ImageEncoder: ThumbnailEncoder {
 
   /// The offset in every encoded file at which a comment can be inserted.
   static var commentOffset: Int { get }
-
-  /// Returns the bytes that add a comment to a file. `text` is ASCII, at most 250 characters.
-  static func comment(_ text: String) -> [UInt8]
-
-  /// Changes the bytes before the comment of a file that becomes `count` bytes longer by it. Does nothing by default.
-  static func lengthen(_ head: inout [UInt8], by count: Int)
 }
 
 extension ImageEncoder {
@@ -26,5 +17,9 @@ extension ImageEncoder {
     EncodedFile(format: Self.format, bytes: ThumbnailMark.adding(to: try encode(bitmap), by: Self.self))
   }
 
-  static func lengthen(_ head: inout [UInt8], by count: Int) {}
+  static func commentOffset(inFileOf count: Int) -> Int { commentOffset }
+
+  static func mayHold(_ comment: ArraySlice<UInt8>, fileStartingWith prefix: [UInt8]) -> Bool {
+    prefix.dropFirst(commentOffset).starts(with: comment)
+  }
 }

@@ -22,11 +22,12 @@ struct EncodedFile {
 }
 
 extension ThumbnailSpec {
-  /// Returns the encoder for the file of `decoder`.
-  func encoder(for decoder: some ImageDecoder) -> any ThumbnailEncoder {
+  /// Returns the encoder for the file of `decoder`. `encoders` are the processes that encode AVIF.
+  func encoder(for decoder: some ImageDecoder, _ encoders: DecoderPool) -> any ThumbnailEncoder {
     #if WebP
       if format == .smallest { return SmallestEncoder(self) }
     #endif
+    if format == .avif { return AVIFEncoder(self, encoders) }
     if format == .rgba { return RGBAEncoder() }
     if format == .placeholder { return PlaceholderEncoder() }
     return format.encoder?.init(self) ?? decoder.automaticEncoder(for: self)

@@ -17,6 +17,9 @@ extension DecodeHello {
   /// Returns true if the program was built with the library for `format`.
   func has(_ format: IsolatedFormat) -> Bool { formats & 1 << format.id.rawValue != 0 }
 
+  /// Returns true if the program can encode thumbnails in `format`.
+  func encodes(_ format: IsolatedFormat) -> Bool { encoders & 1 << format.id.rawValue != 0 }
+
   private static let names = [
     (DecodeProtectionNoNewPrivileges, "no new privileges"), (DecodeProtectionLandlock, "Landlock"),
     (DecodeProtectionSystemCalls, "seccomp"), (DecodeProtectionNamespaces, "namespaces"),

@@ -17,9 +17,12 @@ final class DecoderPool: Sendable {
   /// The maximum time for one image.
   var timeout: Duration { settings.timeout }
 
+  /// True if the program is installed.
+  var isInstalled: Bool { program != nil }
+
   /// Throws `unsupportedFormat` if the program is not installed. Starts no process.
   func check(for format: IsolatedFormat) throws(ImageError) {
-    if program == nil { throw ImageError(.missing, for: format) }
+    if !isInstalled { throw ImageError(.missing, for: format) }
   }
 
   /// Passes a process to `body`, after which it is idle, or ends if `body` throws.

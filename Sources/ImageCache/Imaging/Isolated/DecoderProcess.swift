@@ -55,7 +55,7 @@ struct DecoderProcess: Sendable {
     var (request, reply) = (request, DecodeReply())
     number += 1
     request.number = number
-    if request.step == DecodeStepOpen.rawValue { imageCount += 1 }
+    if request.step != DecodeStepDecode.rawValue { imageCount += 1 }
     guard decode_send(socket, &request, MemoryLayout<DecodeRequest>.size, file) == 0 else { throw crash() }
     let rest = max(0, Int32(clamping: Int64(begin.duration(to: deadline) / .milliseconds(1))))
     guard decode_receive(socket, &reply, MemoryLayout<DecodeReply>.size, rest, nil) == 0 else {

@@ -3,8 +3,10 @@ import CDecodeChannel
 /// Renders thumbnails in a process of `thumbs`, which has the protections of `thumbs-decode`.
 struct IsolatedRenderer {
   private let pool: DecoderPool
+  /// The processes that encode AVIF, which a renderer in a sandbox cannot start.
+  private let encoders: DecoderPool
 
-  init(_ pool: DecoderPool) { self.pool = pool }
+  init(_ pool: DecoderPool, encoders: DecoderPool) { (self.pool, self.encoders) = (pool, encoders) }
 
   /// Renders the thumbnails of a whole file. `source` and `plan` say what its header promises, by which the outcome is
   /// judged.
@@ -24,11 +26,24 @@ struct IsolatedRenderer {
         let deadline = ContinuousClock.now + pool.timeout
         _ = try process.exchange(opening, file.descriptor, until: deadline)
         let reply = try process.exchange(rendering, output.descriptor, until: deadline)
-        return try RenderOutcome.judged(output.bytes, reply, order.specs, source, plan)
+        return try RenderOutcome.judged(output.bytes, reply, order.made, source, plan)
       }
     } catch {
       throw ImageError(error, of: "thumbs")
     }
-    return try result.get()
+    return try withFiles(try result.get(), order.specs)
+  }
+
+  /// Returns a rendering whose pixels are replaced by AVIF files where the specs want them.
+  private func withFiles(
+    _ rendering: Renderer.Rendering, _ specs: [ThumbnailSpec]
+  ) throws(ImageError) -> Renderer.Rendering {
+    var rendering = rendering
+    for (index, spec) in specs.enumerated() where spec.format == .avif {
+      let pixels = rendering.thumbnails[index]
+      let file = try AVIFEncoder(spec, encoders).file(of: pixels.bytes, pixels.size)
+      rendering.thumbnails[index] = Thumbnail(spec: spec, size: pixels.size, format: file.format, bytes: file.bytes)
+    }
+    return rendering
   }
 }

@@ -14,6 +14,15 @@ package struct RenderOrder: Sendable {
     inkCount = renderer.caches.transforms.inks?.bytes.count ?? 0
   }
 
+  /// The thumbnails that the other process makes: pixels in place of AVIF, because it cannot start an encoder.
+  var made: [ThumbnailSpec] {
+    specs.map { spec in
+      var spec = spec
+      if spec.format == .avif { spec.format = .rgba }
+      return spec
+    }
+  }
+
   /// The bytes of the ink profile.
   var inks: [UInt8] { renderer.caches.transforms.inks?.bytes ?? [] }
 
@@ -21,7 +30,7 @@ package struct RenderOrder: Sendable {
   var text: String {
     let limits = [renderer.maxPixels, renderer.minPixels, renderer.maxOutputPixels].map { "\($0)" }
     let first = (["order"] + limits + [renderer.failLevel.rawValue, "\(inkCount)"]).joined(separator: " ")
-    return ([first] + specs.map(\.cacheText)).joined(separator: "\n")
+    return ([first] + made.map(\.cacheText)).joined(separator: "\n")
   }
 
   /// Parses a ``text``; nil for any other. `base` returns the renderer for the ink profile of `inkCount` bytes that

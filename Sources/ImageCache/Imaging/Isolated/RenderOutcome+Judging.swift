@@ -39,6 +39,6 @@ extension RenderOutcome {
 extension OutputFormat {
   /// Returns true if a thumbnail of `spec` may have this format.
   fileprivate func suits(_ spec: ThumbnailSpec) -> Bool {
-    spec.format.output.map { $0 == self } ?? OutputFormat.all.contains(self)
+    spec.format.output.map { $0 == self } ?? OutputFormat.inProcess.contains(self)
   }
 }

@@ -1,6 +1,4 @@
 extension SourceFormat {
-  /// AVIF, decoded by `thumbs-decode`.
-  public static let avif = SourceFormat(rawValue: "avif", mediaType: "image/avif")
   /// HEIF with HEVC, decoded by `thumbs-decode`.
   public static let heic = SourceFormat(rawValue: "heic", mediaType: "image/heic")
   /// JPEG XL (ISO/IEC 18181), decoded by `thumbs-decode`.

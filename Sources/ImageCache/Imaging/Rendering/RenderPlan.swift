@@ -19,9 +19,12 @@ struct RenderPlan {
   private(set) var steps: [Step] = []
 
   /// Plans the thumbnails of the image whose header `decoder` has read. For a crop of scaled pixels, at most
-  /// `maxContent` of them are made.
-  init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max) {
-    let steps = specs.indices.map { Step(index: $0, spec: specs[$0], decoder: decoder, maxContent: maxContent) }
+  /// `maxContent` of them are made. `encoders` are the processes that encode AVIF.
+  init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max, encoders: DecoderPool) {
+    let steps = specs.enumerated().map { index, spec in
+      let geometry = FittedGeometry(source: decoder.header.source.size, spec: spec, maxContent: maxContent)
+      return Step(index: index, spec: spec, geometry: geometry, encoder: spec.encoder(for: decoder, encoders))
+    }
     demand = DecodingDemand(steps)
     // The largest first, because smaller ones may be made from it.
     for step in steps.sorted(by: { $0.geometry.content.area > $1.geometry.content.area }) {
@@ -40,12 +43,10 @@ struct RenderPlan {
 }
 
 extension RenderPlan.Step {
-  fileprivate init(index: Int, spec: ThumbnailSpec, decoder: some ImageDecoder, maxContent: Int) {
-    self.index = index
-    self.spec = spec
-    geometry = FittedGeometry(source: decoder.header.source.size, spec: spec, maxContent: maxContent)
+  fileprivate init(index: Int, spec: ThumbnailSpec, geometry: FittedGeometry, encoder: any ThumbnailEncoder) {
+    (self.index, self.spec) = (index, spec)
+    (self.geometry, self.encoder) = (geometry, encoder)
     mixing = Mixing(geometry, spec.light)
-    encoder = spec.encoder(for: decoder)
   }
 
   /// Returns true if `other` can be made from this step's scaled pixels without visible loss: both show the same part

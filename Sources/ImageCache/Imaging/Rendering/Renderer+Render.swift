@@ -16,13 +16,14 @@ extension Renderer {
     let source = file.decoder.header.source
     try source.size.check(minPixels: minPixels)
     file.decoder.fill(specs, maxPixels: maxOutputPixels)
-    let plan = RenderPlan(file.decoder, specs: specs, maxContent: maxOutputPixels)
+    let plan = RenderPlan(file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
     memory.enter(cost)
     defer { memory.leave(cost) }
     if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
-      return try IsolatedRenderer(renderers).render(bytes, RenderOrder(specs, self), source: source, plan)
+      return try IsolatedRenderer(renderers, encoders: caches.encoders).render(
+        bytes, RenderOrder(specs, self), source: source, plan)
     }
     var warnings = file.warnings
     let header = file.decoder.header

@@ -3,12 +3,15 @@ struct RenderingCaches: Sendable {
   let kernels = KernelCache()
   let transforms: ColorTransformCache
   let decoders: DecoderPool
+  /// The processes that encode AVIF. They decode no image, so none can have taken them over.
+  let encoders: DecoderPool
   /// The processes that render all formats but those of the decoders; nil if this process renders them.
   let renderers: DecoderPool?
 
   init(inks: InkProfile? = nil, isolation: DecoderIsolation = DecoderIsolation()) {
     transforms = ColorTransformCache(inks: inks)
     decoders = DecoderPool(.decoder(isolation), isolation)
+    encoders = DecoderPool(.decoder(isolation), isolation)
     renderers = isolation.scope == .all ? DecoderPool(.renderer(isolation), isolation) : nil
   }
 }

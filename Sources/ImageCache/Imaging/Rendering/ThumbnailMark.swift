@@ -12,11 +12,12 @@ public enum ThumbnailMark {
 
   /// Returns true if `file` is a thumbnail exactly as a ``Renderer`` made it.
   public static func isPresent(in file: [UInt8]) -> Bool {
-    CodecTable.encoders.contains { encoder in
-      let start = encoder.commentOffset
-      let end = start + sample(encoder).count
-      guard file.count >= end else { return false }
-      return file[start..<end] == encoder.comment(text(of: file[..<start], file[end...]))[...]
+    CodecTable.files.contains { format in
+      let count = sample(format).count
+      let start = format.commentOffset(inFileOf: file.count - count)
+      guard start >= 0, file.count >= start + count else { return false }
+      let (comment, rest) = (file[start..<start + count], file[(start + count)...])
+      return comment == format.comment(text(of: file[..<start], rest))[...]
     }
   }
 
@@ -25,24 +26,24 @@ public enum ThumbnailMark {
 
   /// Returns true if a file that begins with `prefix` may be a thumbnail. Only ``isPresent(in:)`` is certain.
   public static func mayBePresent(inFileStartingWith prefix: [UInt8]) -> Bool {
-    CodecTable.encoders.contains { encoder in
-      guard let wordEnd = sample(encoder).firstRange(of: word.utf8)?.upperBound else { return false }
-      return prefix.dropFirst(encoder.commentOffset).starts(with: sample(encoder)[..<wordEnd])
+    CodecTable.files.contains { format in
+      guard let wordEnd = sample(format).firstRange(of: word.utf8)?.upperBound else { return false }
+      return format.mayHold(sample(format)[..<wordEnd], fileStartingWith: prefix)
     }
   }
 
-  /// Returns `file`, which `encoder` made, with the comment added.
-  static func adding(to file: [UInt8], by encoder: any ImageEncoder.Type) -> [UInt8] {
-    let start = encoder.commentOffset
+  /// Returns a `file` of `format` with the comment added.
+  static func adding(to file: [UInt8], by format: any MarkedFormat.Type) -> [UInt8] {
+    let start = format.commentOffset(inFileOf: file.count)
     guard file.count >= start else { return file }
     var head = Array(file[..<start])
-    encoder.lengthen(&head, by: sample(encoder).count)
-    return head + encoder.comment(text(of: head[...], file[start...])) + file[start...]
+    format.lengthen(&head, by: sample(format).count)
+    return head + format.comment(text(of: head[...], file[start...])) + file[start...]
   }
 
   /// Returns a comment of the same length as all of them.
-  private static func sample(_ encoder: any ImageEncoder.Type) -> [UInt8] {
-    encoder.comment(word + String(repeating: "0", count: digitCount))
+  private static func sample(_ format: any MarkedFormat.Type) -> [UInt8] {
+    format.comment(word + String(repeating: "0", count: digitCount))
   }
 
   private static func text(of head: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>) -> String {

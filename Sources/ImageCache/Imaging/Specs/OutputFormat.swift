@@ -23,10 +23,13 @@ public struct OutputFormat: RawRepresentable, Hashable, Sendable {
 
 extension OutputFormat {
   /// All formats, with those of package traits that are off, and those that are no files.
-  private static let known = all + [.webp, .rgba, .placeholder].filter { !all.contains($0) }
+  private static let known = inProcess + [.webp].filter { !inProcess.contains($0) } + [.avif, .rgba, .placeholder]
 
-  /// All formats of files that can be encoded.
-  public static let all = CodecTable.encoders.map { $0.format }
+  /// All formats of files that can be encoded: AVIF only if `thumbs-decode` is installed.
+  public static let all = inProcess + (DecoderProgram.installed == nil ? [] : [.avif])
+
+  /// The formats of files that are encoded in this process.
+  public static let inProcess = CodecTable.encoders.map { $0.format }
 }
 
 extension OutputFormat: CustomStringConvertible {
@@ -39,6 +42,7 @@ extension ThumbnailSpec.Format {
   /// format that this build cannot write.
   public var output: OutputFormat? {
     switch self {
+    case .avif: .avif
     case .rgba: .rgba
     case .placeholder: .placeholder
     default: encoder?.format

@@ -35,6 +35,9 @@ extension ThumbnailSpec {
     /// lossy. If there are transparent pixels and many colors, the smaller one of a lossy and a lossless file. Needs
     /// the package trait `WebP`.
     case webp
+    /// Always AVIF, encoded by `thumbs-decode`, which must be installed, with speed 8 of libaom. Alpha has no losses;
+    /// chroma has half the resolution below a quality of 90, except in drawings.
+    case avif
     /// The smaller file of two: ``webp``, and ``jpeg`` for opaque thumbnails with many colors or ``png`` for all
     /// others. Files of the same size are not WebP. Needs the package trait `WebP`.
     case smallest

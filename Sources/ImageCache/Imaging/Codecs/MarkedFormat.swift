@@ -1,0 +1,21 @@
+/// A format whose files can hold a comment, and so have a ``ThumbnailMark``.
+protocol MarkedFormat: SendableMetatype {
+  /// The format of the files.
+  static var format: OutputFormat { get }
+
+  /// Returns the offset at which a comment can be inserted into an encoded file of `count` bytes.
+  static func commentOffset(inFileOf count: Int) -> Int
+
+  /// Returns the bytes that add a comment to a file. `text` is ASCII, at most 240 characters.
+  static func comment(_ text: String) -> [UInt8]
+
+  /// Changes the bytes before the comment of a file that becomes `count` bytes longer by it. Does nothing by default.
+  static func lengthen(_ head: inout [UInt8], by count: Int)
+
+  /// Returns true if a file that begins with `prefix` may have a comment that begins with `comment`.
+  static func mayHold(_ comment: ArraySlice<UInt8>, fileStartingWith prefix: [UInt8]) -> Bool
+}
+
+extension MarkedFormat {
+  static func lengthen(_ head: inout [UInt8], by count: Int) {}
+}
