@@ -4,7 +4,8 @@
 /// Each thread that renders has its own process of the program, which it starts on demand and keeps for the next image.
 /// A process can open no file except fonts, no socket and no program, and has limits on its memory and time. Whatever
 /// it does wrong is a failure of one image. A process decodes up to 200 images, so one that an image has taken over
-/// without failing could still change the pixels of later ones.
+/// without failing could still change the pixels of later ones. Other processes of the program, which decode nothing,
+/// encode thumbnails in AVIF.
 public struct DecoderIsolation: Hashable, Sendable {
   /// The formats that other processes decode.
   public enum Scope: String, CaseIterable, Hashable, Sendable {
@@ -23,7 +24,8 @@ public struct DecoderIsolation: Hashable, Sendable {
   /// The path of `thumbs`, for ``Scope/all``. Default nil: the running program, if it is `thumbs`, or else `thumbs` in
   /// the folder of the running program, in `/usr/bin` or in `/usr/local/bin`.
   public var renderer: String?
-  /// The maximum time for one image. After it, the image fails with `decode_limit`. Default 10 seconds.
+  /// The maximum time for one image. After it, the image fails with `decode_limit`. Default 10 seconds. An AVIF
+  /// thumbnail may take as long again to encode, and more for each four megapixels.
   public var timeout: Duration = .seconds(10)
   /// The maximum address space of a process in bytes, libraries included. Default 2 GiB.
   public var maxMemory = 2 << 30

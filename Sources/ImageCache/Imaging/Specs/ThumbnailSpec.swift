@@ -22,8 +22,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
   public var enlargement: Enlargement
   /// The output format. Default ``Format/auto``.
   public var format: Format
-  /// The quality of JPEG and lossy WebP, 1 to 100, on the scale of JPEG: a WebP file looks as good as a JPEG file of
-  /// the same quality. Default 82. Ignored for PNG and lossless WebP.
+  /// The quality of JPEG, lossy WebP and AVIF, 1 to 100, on the scale of JPEG: files of the other formats look as good
+  /// as a JPEG file of the same quality. Default 82. Ignored for PNG and lossless WebP.
   public var quality: Int
   /// The color behind transparent and padded areas in JPEG output. Default white.
   public var background: Color
