@@ -177,7 +177,8 @@ test-cluster: setup
 	cd Python && RAY_USAGE_STATS_ENABLED=0 unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
 	  env $(PYTEST) -p no:cacheprovider -s tests/test_ray.py
 
-## Compares the pixels of AVIF, HEIC, JPEG XL, SVG and TIFF files with those of other programs; takes half a minute.
+## Compares the pixels of AVIF, HEIC, JPEG XL, SVG and TIFF files, and of AVIF thumbnails, with those of other
+## programs; takes half a minute.
 test-decoders: PACKAGES += libavif-bin libheif-examples libjxl-tools libtiff-tools librsvg2-bin python3-pil \
   python3-numpy breeze-icon-theme
 test-decoders: setup
@@ -232,7 +233,7 @@ bench-pixels: PACKAGES += libvips-tools $(CORPUS)
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
 
-## Compares AVIF, HEIC, JPEG XL, TIFF and SVG files with vipsthumbnail.
+## Compares AVIF, HEIC, JPEG XL, TIFF and SVG files, and AVIF thumbnails, with vipsthumbnail.
 bench-decoders: PACKAGES += libvips-tools libavif-bin libheif-examples libjxl-tools breeze-icon-theme $(CORPUS)
 bench-decoders: release
 	[ -d $(PHOTOS) ] || /usr/bin/python3 Benchmarks/pixels/corpus.py $(dir $(PHOTOS)) 600 2000

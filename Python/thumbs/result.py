@@ -18,7 +18,7 @@ class Thumbnail:
     height: int
     """The height in pixels."""
     format: str
-    """`jpeg`, `png` or `webp`."""
+    """`jpeg`, `png`, `webp` or `avif`."""
     data: bytes
     """The encoded file."""
 

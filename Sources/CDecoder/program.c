@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "thumbs-decode decodes AVIF, HEIC, JPEG XL, SVG and TIFF images for thumbs, in a sandbox.\n"
+    "thumbs-decode decodes AVIF, HEIC, JPEG XL, SVG and TIFF images for thumbs, and encodes AVIF, in a sandbox.\n"
     "thumbs starts it; there is no other use. thumbs doctor shows its libraries and protections.\n";
 
 // Adds the format and the library to the greeting. Lets the library load what it will need.

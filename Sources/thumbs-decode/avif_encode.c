@@ -10,7 +10,8 @@
 /// The speed of libaom, 0 to 10. The highest one at which it still searches for the best blocks of a still image.
 enum { speed = 8 };
 
-/// The range of quantizers around the wanted one, in which libaom may choose for each block; the largest quantizer.
+/// The distance of the limits that libavif gets from the wanted quantizer, which is then their middle: libaom may choose
+/// another one for a block. At the ends of the scale, the limits are closer, and the middle is 2 or 61.
 enum { quantizerReach = 4, maxQuantizer = 63 };
 
 /// The properties of all pixels of a thumbnail.
@@ -27,36 +28,21 @@ static Content content_of(const uint8_t *pixels, size_t count) {
   return (Content){.isGray = differences == 0, .isOpaque = alphas == 255};
 }
 
-static void copy_color(uint8_t *to, const uint8_t *from) { memcpy(to, from, 3); }
-
-/// Gives each transparent pixel the color of its neighbor to the left, or else to the right, or else above: any color
-/// would do, but sharp edges take bytes and shine through at the border of what is visible.
-static void fill_transparent_pixels(uint8_t *pixels, uint32_t width, uint32_t height) {
-  for (uint32_t y = 0; y < height; y++) {
-    uint8_t *row = pixels + (size_t)y * width * 4;
-    uint32_t first = 0;
-    while (first < width && row[first * 4 + 3] == 0) first++;
-    if (first == width) {
-      for (uint32_t x = 0; x < width && y > 0; x++) copy_color(row + x * 4, row + x * 4 - (size_t)width * 4);
-      continue;
-    }
-    for (uint32_t x = 0; x < first; x++) copy_color(row + x * 4, row + first * 4);
-    for (uint32_t x = first + 1; x < width; x++) {
-      if (row[x * 4 + 3] == 0) copy_color(row + x * 4, row + x * 4 - 4);
-    }
-  }
-}
-
-/// Returns the planes of a thumbnail, in sRGB (ITU-T H.273) with the matrix of JPEG; NULL if there is no memory.
+/// Returns the planes of a thumbnail, without contents; NULL if there is no memory.
 static avifImage *create_planes(const Encoding *encoding, Content content) {
   avifPixelFormat color = encoding->chromaStep == 1 ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420;
   avifImage *image = avifImageCreate((int)encoding->width, (int)encoding->height, 8,
                                      content.isGray ? AVIF_PIXEL_FORMAT_YUV400 : color);
   if (image == NULL) return NULL;
+  // sRGB, with the matrix of JPEG (ITU-T H.273).
   image->colorPrimaries = AVIF_COLOR_PRIMARIES_BT709;
   image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
   image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT601;
   image->yuvRange = AVIF_RANGE_FULL;
+  return image;
+}
+
+static avifResult fill_planes(avifImage *image, const Encoding *encoding, Content content) {
   avifRGBImage rgb;
   avifRGBImageSetDefaults(&rgb, image);
   rgb.format = AVIF_RGB_FORMAT_RGBA;
@@ -66,9 +52,7 @@ static avifImage *create_planes(const Encoding *encoding, Content content) {
   rgb.avoidLibYUV = AVIF_TRUE;
   rgb.pixels = encoding->memory;
   rgb.rowBytes = encoding->width * 4;
-  if (avifImageRGBToYUV(image, &rgb) == AVIF_RESULT_OK) return image;
-  avifImageDestroy(image);
-  return NULL;
+  return avifImageRGBToYUV(image, &rgb);
 }
 
 static avifEncoder *create_encoder(const Encoding *encoding) {
@@ -87,10 +71,12 @@ static avifEncoder *create_encoder(const Encoding *encoding) {
   return encoder;
 }
 
-static DecodeStatus write_file(avifEncoder *encoder, const avifImage *image, Encoding *encoding, DecodeText *text) {
+static DecodeStatus write_file(
+    avifEncoder *encoder, avifImage *image, Content content, Encoding *encoding, DecodeText *text) {
   avifRWData file = AVIF_DATA_EMPTY;
   errno = 0;
-  avifResult result = avifEncoderWrite(encoder, image, &file);
+  avifResult result = fill_planes(image, encoding, content);
+  if (result == AVIF_RESULT_OK) result = avifEncoderWrite(encoder, image, &file);
   DecodeStatus status = DecodeStatusOK;
   if (result != AVIF_RESULT_OK) {
     status = avif_fail(result, &encoder->diag, text);
@@ -106,11 +92,10 @@ static DecodeStatus write_file(avifEncoder *encoder, const avifImage *image, Enc
 
 DecodeStatus avif_encode(Encoding *encoding, DecodeText *text) {
   Content content = content_of(encoding->memory, (size_t)encoding->width * encoding->height);
-  if (!content.isOpaque) fill_transparent_pixels(encoding->memory, encoding->width, encoding->height);
   avifImage *image = create_planes(encoding, content);
   avifEncoder *encoder = create_encoder(encoding);
   DecodeStatus status = image != NULL && encoder != NULL
-    ? write_file(encoder, image, encoding, text) : fail(DecodeStatusOutOfMemory, text, "out of memory");
+    ? write_file(encoder, image, content, encoding, text) : fail(DecodeStatusOutOfMemory, text, "out of memory");
   if (encoder != NULL) avifEncoderDestroy(encoder);
   if (image != NULL) avifImageDestroy(image);
   return status;

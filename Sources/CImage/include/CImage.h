@@ -312,6 +312,11 @@ void cimage_unpremultiply(CImageBitmap bitmap);
 /// Gray may be drawn onto RGB.
 void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top, CImageLight light);
 
+/// Gives each fully transparent pixel of a bitmap with four channels the color of a visible neighbor: to the left, or
+/// else to the right, or else above or below. Black if there is none. Any color would do, but those of hidden pixels
+/// make a compressed file larger, and shine through at the border of the visible part.
+void cimage_fill_transparent(CImageBitmap bitmap);
+
 /// Sets every pixel to the first `channels` samples of `sample`.
 void cimage_fill(CImageBitmap bitmap, const uint8_t *sample);
 

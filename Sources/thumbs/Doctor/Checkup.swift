@@ -32,7 +32,8 @@ struct Checkup: Encodable {
     let sources = SourceFormat.inProcess + decoders.formats
     let parts: [any DoctorCheck] = [
       LibraryCheck(libraries: CurlTransport.libraries + LibraryVersion.imageCache),
-      FormatCheck(sources: sources.map(\.rawValue), outputs: OutputFormat.all.map(\.rawValue)),
+      FormatCheck(
+        sources: sources.map(\.rawValue), outputs: (OutputFormat.inProcess + decoders.outputs).map(\.rawValue)),
       DecoderCheck(condition: decoders),
       ConfigurationFileCheck(condition: configuration),
       CacheCheck(condition: cacheDirectory.map { CacheCondition(measuring: $0) }),

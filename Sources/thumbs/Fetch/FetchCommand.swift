@@ -75,6 +75,7 @@ struct FetchCommand: FetchingCommand {
         let end = "The list ends with Control-D on an empty line."
         ProgressOutput.standardError.write("thumbs: Reading URLs from the terminal, one per line. \(end)\n")
       }
+      try decoders.checkEncoder(for: pixels)
       try fetch(inputs, to: directory, with: credentials, plan)
     }
   }

@@ -12,7 +12,7 @@ struct DecoderOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time for an image in a separate process, in seconds. (default: 10)",
+      "Maximum time to decode an image in a separate process, in seconds, and to encode AVIF. (default: 10)",
       discussion: "After it, the row fails as decode_limit.", valueName: "seconds"),
     transform: { try Count.seconds($0) })
   var decodeTimeout = Duration.seconds(10)
@@ -23,6 +23,16 @@ struct DecoderOptions: ParsableArguments {
       For images that you trust; thumbs doctor shows the protections.
       """)
   var unsafeDecoders = false
+
+  /// Starts the encoder once if `pixels` need it, which takes 40 ms. Throws if all thumbnails would fail for the lack of
+  /// it, before anything is downloaded.
+  func checkEncoder(for pixels: PixelOptions) throws {
+    guard pixels.format == .avif else { return }
+    let condition = DecoderCondition(measuring: isolation)
+    if let fault = condition.encodingFault {
+      throw ValidationError("AVIF output needs the program thumbs-decode, but \(fault).")
+    }
+  }
 
   /// The settings of a pipeline.
   var isolation: DecoderIsolation {

@@ -38,8 +38,8 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: """
-      Output format; auto keeps JPEG, PNG and WebP, and turns others into JPEG or PNG; smallest takes the smallest \
-      file of these; avif needs the program thumbs-decode.
+      Output format; auto keeps JPEG, PNG and WebP, and turns others into JPEG or PNG; smallest takes the \
+      smaller one of WebP and these; avif needs the program thumbs-decode.
       """)
   var format = ThumbnailSpec.Format.auto
 

@@ -19,7 +19,7 @@ struct NameTemplate: Hashable, Sendable {
     case height
     /// The requested size, as in the report: `256x256`, `64x64@2x`.
     case spec
-    /// `jpg`, `png` or `webp`.
+    /// `jpg`, `png`, `webp` or `avif`.
     case ext
   }
 

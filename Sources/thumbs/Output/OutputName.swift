@@ -92,7 +92,9 @@ struct OutputName: Hashable, Sendable {
   }
 
   /// The characters of widths, heights and extensions. Names that are equal without them may turn out to be the same.
-  private static let lateCharacters = Set("0123456789" + OutputFormat.all.map(\.fileExtension).joined())
+  /// Those of AVIF count on machines without its encoder as well, so that all machines give the same names.
+  private static let lateCharacters = Set(
+    "0123456789" + (OutputFormat.inProcess + [.avif]).map(\.fileExtension).joined())
 
   /// Returns these names with `suffix` before the extension.
   func adding(suffix: String) -> OutputName {

@@ -50,12 +50,14 @@ extension OutputWriter {
   }
 
   private func isThumbnail(_ file: Int32, _ status: stat) -> Bool {
-    // The first bytes rule out most other files, which then need not be read.
-    let length = min(Int(status.st_size), ThumbnailMark.prefixLength)
+    // The first and the last bytes rule out most other files, which then need not be read.
+    let count = Int(status.st_size)
+    let length = min(count, ThumbnailMark.endLength)
     guard lseek(file, 0, SEEK_SET) == 0, let prefix = FileDescriptor.contents(of: file, count: length),
-      ThumbnailMark.mayBePresent(inFileStartingWith: prefix),
-      let rest = FileDescriptor.contents(of: file, count: Int(status.st_size) - length)
+      lseek(file, off_t(-length), SEEK_END) >= 0, let suffix = FileDescriptor.contents(of: file, count: length),
+      ThumbnailMark.mayBePresent(inFileStartingWith: prefix, endingWith: suffix),
+      lseek(file, 0, SEEK_SET) == 0, let bytes = FileDescriptor.contents(of: file, count: count)
     else { return false }
-    return ThumbnailMark.isPresent(in: prefix + rest)
+    return ThumbnailMark.isPresent(in: bytes)
   }
 }

@@ -50,6 +50,7 @@ struct WorkerCommand: DownloadingCommand {
     if form == .frames, isatty(STDOUT_FILENO) == 1 {
       throw ValidationError("Frames are not text. Use --protocol jsonl, or read standard output through a pipe.")
     }
+    try decoders.checkEncoder(for: pixels)
     // Each arena keeps memory that was freed, and by default there are eight per processor: a worker that runs for long
     // would come to use a third more than one that has just begun.
     mallopt(M_ARENA_MAX, Int32(max(1, ProcessInfo.processInfo.activeProcessorCount / 2)))

@@ -49,6 +49,37 @@ import Testing
     #expect(paths.allSatisfy { counts[$0] == (hostile.contains($0) ? 2 : 1) })
   }
 
+  /// A BMP file of one pixel.
+  private static func pixel(_ gray: UInt8) -> [UInt8] {
+    let header: [UInt8] = [
+      0x42, 0x4D, 58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 24,
+    ]
+    return header + Array(repeating: 0, count: 54 - header.count) + [gray, gray, gray, 0]
+  }
+
+  @Test func `An encoder that crashes fails its row, of which nothing is cached`() async throws {
+    let fixture = try PipelineFixture { request in
+      // The color is what makes the encoder crash.
+      .http(200, ["Cache-Control": "max-age=3600"], Self.pixel(request.target == "/crash" ? 3 : 0))
+    }
+    let specs = [ThumbnailSpec(width: 1, format: .png), ThumbnailSpec(width: 1, format: .avif)]
+    let paths = ["/1", "/crash", "/2"]
+
+    for _ in 0..<2 {
+      let pipeline = Self.pipeline(fixture)
+      var failed: [String] = []
+      for await item in Batch(paths.map { ThumbnailRequest(url: fixture.server.url($0), specs: specs) }, over: pipeline)
+      {
+        if case .failure(let failure) = item.outcome { failed.append("\(paths[item.index]) \(failure.code)") }
+      }
+      await pipeline.flush()
+      #expect(failed == ["/crash decode_error"])
+    }
+
+    let counts = Dictionary(fixture.server.requests.map { ($0.target, 1) }, uniquingKeysWith: +)
+    #expect(counts == ["/1": 1, "/crash": 2, "/2": 1])
+  }
+
   @Test(arguments: ["/none/thumbs-decode", ""])
   func `An image without its decoder fails, and succeeds once the decoder is installed`(program: String) async throws {
     let fixture = try Self.fixture()

@@ -38,5 +38,14 @@ import Testing
     let condition = Self.condition(HostileDecoder.program)
 
     #expect(condition.formats == [.avif, .svg] && condition.missing.count == 3)
+    #expect(condition.outputs == [.avif] && condition.encodingFault == nil)
+  }
+
+  @Test func `A program that cannot encode AVIF has a reason`() {
+    #expect(DecoderCondition().encodingFault?.contains("thumbs-decoders") == true)
+    #expect(Self.condition("/bin/true").encodingFault?.hasPrefix("it ended before") == true)
+    var condition = Self.condition(HostileDecoder.program)
+    condition.outputs = []
+    #expect(condition.encodingFault?.contains("libaom") == true)
   }
 }

@@ -86,6 +86,25 @@ struct IsolatedRendererTests {
     }
   }
 
+  @Test(arguments: [0, 4799, 4801, 4800 + (1 << 20)])
+  func `Pixels of another count are a failure of the process`(count: Int) throws {
+    let file = SampleImage.png(width: 80, height: 60)
+    let spec = ThumbnailSpec(width: 40, format: .rgba)
+    let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: .missing).decoder
+    func judge(_ count: Int) throws {
+      let text = Array("whole\nthumbnail rgba 40 30 \(count)".utf8)
+      let memory = text + Array(repeating: 0, count: count)
+      var reply = DecodeReply()
+      reply.textCount = UInt64(text.count)
+      try memory.withUnsafeBytes { memory in
+        _ = try RenderOutcome.judged(memory, reply, [spec], decoder.header.source, RenderPlan(decoder, specs: [spec]))
+      }
+    }
+
+    try judge(40 * 30 * 4)
+    #expect(throws: DecoderFailure.self) { try judge(count) }
+  }
+
   @Test func `The other process has the protections of the sandbox`() throws {
     let program = DecoderProgram(path: Self.path, name: "thumbs-render")
     let state = try DecoderPool(program, DecoderIsolation()).withProcess { process throws(DecoderFailure) in

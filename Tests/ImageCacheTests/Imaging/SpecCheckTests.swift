@@ -76,6 +76,15 @@ import Testing
     #endif
   }
 
+  @Test func `AVIF thumbnails that would be larger than their source are limited to 16 megapixels`() throws {
+    let padded = ThumbnailSpec(width: 4096, height: 4097, fit: .pad, format: .avif)
+
+    let error = #expect(throws: ImageError.self) { try padded.check(maxOutputPixels: .max) }
+    #expect(error?.code == .badSpec && error?.message.contains("16777216") == true)
+    try ThumbnailSpec(width: 4096, fit: .pad, format: .avif).check(maxOutputPixels: .max)
+    try ThumbnailSpec(width: 16384, format: .avif).check(maxOutputPixels: .max)
+  }
+
   @Test func `The renderer limits the pixels of padded output`() throws {
     var renderer = Renderer()
     renderer.maxOutputPixels = 10_000

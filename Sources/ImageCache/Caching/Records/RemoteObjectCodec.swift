@@ -97,6 +97,7 @@ extension ThumbnailRecord {
     if format == .rgba { return file.count == size.area * 4 }
     if format == .placeholder { return Placeholder(record: file) != nil }
     guard ThumbnailMark.isPresent(in: file) else { return false }
+    if format == .avif { return AVIFSize.size(of: file.span) == size }
     let image = try? ImageFile(prefix: file.span, limits: DecodingLimits(maxPixels: .max))
     guard let header = image?.decoder.header else { return false }
     return header.source.size == size && header.format.rawValue == format.rawValue

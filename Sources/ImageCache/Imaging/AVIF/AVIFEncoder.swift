@@ -25,8 +25,8 @@ struct AVIFEncoder: ThumbnailEncoder {
   /// Only the pixels decide whether the file has chroma of half the resolution.
   let chromaStep = 1
 
-  /// The samples, and the memory that is shared with the process. The memory of the process has its own limit.
-  func peakBytes(forPixels count: Int) -> Int { count * 8 + Self.memoryCount(count) }
+  /// The samples, the memory that is shared with the process, and that of the encoder.
+  func peakBytes(forPixels count: Int) -> Int { count * (8 + 32) + Self.memoryCount(count) }
 
   func accepts(_ layout: PixelLayout) -> Bool { layout != .planes }
 
@@ -34,17 +34,34 @@ struct AVIFEncoder: ThumbnailEncoder {
     try file(of: try bitmap.fourSamples(), bitmap.size)
   }
 
-  /// Encodes pixels of ``OutputFormat/rgba``.
+  /// Encodes pixels of ``OutputFormat/rgba``. Throws `badSpec` if there are more than ``maxPixels``.
   func file(of samples: [UInt8], _ size: PixelSize) throws(ImageError) -> EncodedFile {
+    guard size.area <= Self.maxPixels else { throw ImageError(.badSpec, ThumbnailSpec.tooLargeForAVIF(size)) }
     let memory = try SharedMemory(count: Self.memoryCount(size.area))
     memory.write(samples)
-    let result: Result<[UInt8], ImageError>
+    let count: Int
     do throws(DecoderFailure) {
-      result = try encoded(memory, size)
+      count = try encode(memory, size)
     } catch {
-      throw ImageError(error, for: .avif)
+      throw ImageError(error.code, "The AVIF thumbnail cannot be encoded: \(error.sentenceEnd).", origin: .machine)
     }
-    return EncodedFile(format: .avif, bytes: ThumbnailMark.adding(to: try result.get(), by: Self.self))
+    let bytes = Array(memory.bytes.prefix(count))
+    return EncodedFile(format: .avif, bytes: ThumbnailMark.adding(to: bytes, by: Self.self))
+  }
+}
+
+extension DecoderFailure {
+  fileprivate var code: ImageError.Code {
+    switch self {
+    case .missing, .unprotected, .start: .unsupportedFormat
+    case .timeout: .decodeLimit
+    case .misbehavior: .decodeError
+    case .refusal(let code, _): code
+    }
+  }
+
+  fileprivate var sentenceEnd: String {
+    if case .refusal(_, let reason) = self { reason } else { "thumbs-decode failed: \(reason)" }
   }
 }
 
@@ -59,7 +76,8 @@ extension AVIFEncoder: MarkedFormat {
     [0, 0, 0, UInt8(truncatingIfNeeded: 8 + text.utf8.count)] + Array("free\(text)".utf8)
   }
 
-  static func mayHold(_ comment: ArraySlice<UInt8>, fileStartingWith prefix: [UInt8]) -> Bool {
-    prefix.dropFirst(4).starts(with: "ftypavif".utf8)
+  static func mayHold(_ comment: ArraySlice<UInt8>, _ ends: FileEnds) -> Bool {
+    ends.prefix.dropFirst(4).starts(with: "ftypavif".utf8)
+      && ends.suffix.suffix(ThumbnailMark.count(in: Self.self)).starts(with: comment)
   }
 }

@@ -19,7 +19,7 @@ extension ImageEncoder {
 
   static func commentOffset(inFileOf count: Int) -> Int { commentOffset }
 
-  static func mayHold(_ comment: ArraySlice<UInt8>, fileStartingWith prefix: [UInt8]) -> Bool {
-    prefix.dropFirst(commentOffset).starts(with: comment)
+  static func mayHold(_ comment: ArraySlice<UInt8>, _ ends: FileEnds) -> Bool {
+    ends.prefix.dropFirst(commentOffset).starts(with: comment)
   }
 }

@@ -12,8 +12,14 @@ protocol MarkedFormat: SendableMetatype {
   /// Changes the bytes before the comment of a file that becomes `count` bytes longer by it. Does nothing by default.
   static func lengthen(_ head: inout [UInt8], by count: Int)
 
-  /// Returns true if a file that begins with `prefix` may have a comment that begins with `comment`.
-  static func mayHold(_ comment: ArraySlice<UInt8>, fileStartingWith prefix: [UInt8]) -> Bool
+  /// Returns true if a file with these ends may have a comment that begins with `comment`.
+  static func mayHold(_ comment: ArraySlice<UInt8>, _ ends: FileEnds) -> Bool
+}
+
+/// The first and the last bytes of a file.
+struct FileEnds {
+  var prefix: [UInt8]
+  var suffix: [UInt8]
 }
 
 extension MarkedFormat {

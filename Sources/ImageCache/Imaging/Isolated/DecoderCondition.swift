@@ -8,6 +8,8 @@ public struct DecoderCondition: Hashable, Sendable {
   public var failure: String?
   /// The formats that it decodes.
   public var formats: [SourceFormat] = []
+  /// The formats in which it encodes thumbnails.
+  public var outputs: [OutputFormat] = []
   /// The formats that it lacks, because their libraries were missing when it was built.
   public var missing: [SourceFormat] = []
   /// The names and versions of its libraries, such as `libavif 0.11.1`.
@@ -29,10 +31,20 @@ public struct DecoderCondition: Hashable, Sendable {
       defer { process.end() }
       let hello = process.hello
       (formats, libraries, protections) = (hello.sourceFormats, hello.libraryNames, hello.protectionNames)
+      outputs = hello.encodes(.avif) ? [.avif] : []
       missing = IsolatedFormat.all.map(\.format).filter { !formats.contains($0) }
       isProtected = hello.isProtected == 1
     } catch {
       failure = error.reason
     }
   }
+
+  /// The end of a sentence that says why the program cannot encode AVIF; nil if it can.
+  public var encodingFault: String? {
+    if program == nil { return "it is not installed; install the package thumbs-decoders" }
+    if let failure { return failure }
+    return outputs.contains(.avif) ? nil : Self.encoderIsMissing
+  }
+
+  static let encoderIsMissing = "libavif with libaom was missing when it was built"
 }

@@ -8,6 +8,8 @@ enum DecoderFailure: Error, Hashable, Sendable {
   case start(String)
   /// The process did not reply in time.
   case timeout
+  /// The process refused the request, for a reason that is a sentence without its period.
+  case refusal(ImageError.Code, String)
   /// The process ended or did something else that it should not do. The reason is the end of a sentence about it.
   case misbehavior(String)
 
@@ -18,6 +20,7 @@ enum DecoderFailure: Error, Hashable, Sendable {
     case .unprotected:
       "this system does not allow seccomp filters, which protect against it; --unsafe-decoders does without them"
     case .start(let reason), .misbehavior(let reason): reason
+    case .refusal(_, let reason): "it refused: \(reason)"
     case .timeout: "it took too long"
     }
   }

@@ -24,8 +24,8 @@ public struct DecoderIsolation: Hashable, Sendable {
   /// The path of `thumbs`, for ``Scope/all``. Default nil: the running program, if it is `thumbs`, or else `thumbs` in
   /// the folder of the running program, in `/usr/bin` or in `/usr/local/bin`.
   public var renderer: String?
-  /// The maximum time for one image. After it, the image fails with `decode_limit`. Default 10 seconds. An AVIF
-  /// thumbnail may take as long again to encode, and more for each four megapixels.
+  /// The maximum time for one image. After it, the image fails with `decode_limit`. Default 10 seconds. Encoding
+  /// an AVIF thumbnail has the same limit, and as much again for each eight megapixels.
   public var timeout: Duration = .seconds(10)
   /// The maximum address space of a process in bytes, libraries included. Default 2 GiB.
   public var maxMemory = 2 << 30

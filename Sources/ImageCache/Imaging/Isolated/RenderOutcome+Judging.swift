@@ -26,7 +26,9 @@ extension RenderOutcome {
     var (thumbnails, rest) = ([Thumbnail](), files[...])
     for (index, output) in outputs.enumerated() {
       let (spec, file) = (specs[index], rest.prefix(output.byteCount))
-      guard file.count == output.byteCount, plan.size(of: index) == output.size, output.format.suits(spec) else {
+      guard file.count == output.byteCount, plan.size(of: index) == output.size, output.format.suits(spec),
+        output.format != .rgba || file.count == output.size.area * 4
+      else {
         throw .misbehavior("it sent another thumbnail than the one that was due")
       }
       thumbnails.append(Thumbnail(spec: spec, size: output.size, format: output.format, bytes: Array(file)))

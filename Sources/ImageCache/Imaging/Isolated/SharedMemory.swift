@@ -45,7 +45,10 @@ struct SharedMemory: ~Copyable {
   private static let outOfMemory = ImageError(.outOfMemory, "Out of memory for the image.")
 
   /// Copies bytes to the start. They must fit.
-  func write(_ bytes: [UInt8]) { start.copyMemory(from: bytes, byteCount: bytes.count) }
+  func write(_ bytes: [UInt8]) {
+    precondition(bytes.count <= count)
+    start.copyMemory(from: bytes, byteCount: bytes.count)
+  }
 
   /// The bytes.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }

@@ -54,7 +54,8 @@ public struct Renderer: Sendable {
 
   /// Throws `badSpec` if ``render(_:specs:)`` would refuse a spec for every image: if a side of the box in pixels is
   /// not 1 to ``ThumbnailSpec/largestSide``, the scale is not 1 to 8, the quality is not 1 to 100, or a padded or
-  /// enlarged thumbnail would have more than ``maxOutputPixels``. Also for AVIF if `thumbs-decode` is not installed.
+  /// enlarged thumbnail would have more than ``maxOutputPixels``. It also throws `badSpec` for AVIF if
+  /// `thumbs-decode` is not installed.
   public func check(_ specs: [ThumbnailSpec]) throws(ImageError) {
     for spec in specs {
       try spec.check(maxOutputPixels: maxOutputPixels)

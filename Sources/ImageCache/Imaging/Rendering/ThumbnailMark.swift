@@ -13,7 +13,7 @@ public enum ThumbnailMark {
   /// Returns true if `file` is a thumbnail exactly as a ``Renderer`` made it.
   public static func isPresent(in file: [UInt8]) -> Bool {
     CodecTable.files.contains { format in
-      let count = sample(format).count
+      let count = count(in: format)
       let start = format.commentOffset(inFileOf: file.count - count)
       guard start >= 0, file.count >= start + count else { return false }
       let (comment, rest) = (file[start..<start + count], file[(start + count)...])
@@ -21,14 +21,15 @@ public enum ThumbnailMark {
     }
   }
 
-  /// The number of bytes that ``mayBePresent(inFileStartingWith:)`` needs.
-  public static let prefixLength = 96
+  /// The number of bytes that ``mayBePresent(inFileStartingWith:endingWith:)`` needs of either end.
+  public static let endLength = 96
 
-  /// Returns true if a file that begins with `prefix` may be a thumbnail. Only ``isPresent(in:)`` is certain.
-  public static func mayBePresent(inFileStartingWith prefix: [UInt8]) -> Bool {
+  /// Returns true if a file that begins with `prefix` and ends with `suffix` may be a thumbnail. Only
+  /// ``isPresent(in:)`` is certain.
+  public static func mayBePresent(inFileStartingWith prefix: [UInt8], endingWith suffix: [UInt8]) -> Bool {
     CodecTable.files.contains { format in
       guard let wordEnd = sample(format).firstRange(of: word.utf8)?.upperBound else { return false }
-      return format.mayHold(sample(format)[..<wordEnd], fileStartingWith: prefix)
+      return format.mayHold(sample(format)[..<wordEnd], FileEnds(prefix: prefix, suffix: suffix))
     }
   }
 
@@ -40,6 +41,9 @@ public enum ThumbnailMark {
     format.lengthen(&head, by: sample(format).count)
     return head + format.comment(text(of: head[...], file[start...])) + file[start...]
   }
+
+  /// Returns the length of the comment.
+  static func count(in format: any MarkedFormat.Type) -> Int { sample(format).count }
 
   /// Returns a comment of the same length as all of them.
   private static func sample(_ format: any MarkedFormat.Type) -> [UInt8] {

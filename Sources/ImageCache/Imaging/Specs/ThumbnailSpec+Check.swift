@@ -29,11 +29,20 @@ extension ThumbnailSpec {
       throw ImageError(.badSpec, Self.tooLongForWebP(pixelBox))
     }
     let isBounded = fit != .pad && enlargement == .never
+    guard format != .avif || isBounded || pixelBox.area <= AVIFEncoder.maxPixels else {
+      throw ImageError(.badSpec, Self.tooLargeForAVIF(pixelBox))
+    }
     guard isBounded || pixelBox.area <= maxOutputPixels else {
       throw ImageError(
         .badSpec, "A thumbnail of \(pixelBox) exceeds the limit of \(maxOutputPixels) pixels.")
     }
   }
+
+  /// Returns the message for a size that is too large for AVIF.
+  static func tooLargeForAVIF(_ size: PixelSize) -> String {
+    "The size is \(size); in AVIF, a thumbnail has at most \(AVIFEncoder.maxPixels) pixels."
+  }
+
   /// Returns the message for a size that WebP does not allow.
   static func tooLongForWebP(_ size: PixelSize) -> String {
     "The size is \(size); in WebP, each side must be at most \(longestWebPSide) pixels."
