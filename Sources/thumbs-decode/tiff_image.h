@@ -8,7 +8,7 @@
 typedef struct TIFFImage {
   TIFFMemory memory;
   TIFF *tiff;
-  /// libtiff's conversion to RGBA. Its fields describe the samples, also if they need no conversion.
+  /// libtiff's conversion to RGBA. Its fields describe the samples.
   TIFFRGBAImage reader;
   bool hasReader;
   /// True if the samples are the channels of the pixels, so that nothing converts them.
