@@ -41,13 +41,21 @@ bool has_plain_samples(const TIFFImage *self) {
   return have_expected_size(&blocks);
 }
 
+/// Returns true if the file has as many bytes as an uncompressed block needs, and declares them.
+static bool is_whole(const TIFFImage *self, uint32_t index, uint64_t size) {
+  uint64_t offset = TIFFGetStrileOffset(self->tiff, index), count = self->memory.source.count;
+  return TIFFGetStrileByteCount(self->tiff, index) >= size && size <= count && offset <= count - size;
+}
+
 bool read_block(const Blocks *blocks, uint32_t x, uint32_t y, uint32_t rows, uint32_t plane, uint8_t *bytes) {
   TIFF *tiff = blocks->image->tiff;
+  uint16_t sample = (uint16_t)plane;
+  uint32_t index = blocks->isTiled ? TIFFComputeTile(tiff, x, y, 0, sample) : TIFFComputeStrip(tiff, y, sample);
   tmsize_t size = (tmsize_t)(row_bytes(blocks) * rows);
-  if (blocks->isTiled) {
-    return TIFFReadEncodedTile(tiff, TIFFComputeTile(tiff, x, y, 0, (uint16_t)plane), bytes, size) == size;
-  }
-  return TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, y, (uint16_t)plane), bytes, size) == size;
+  // With a size, libtiff reads an uncompressed block without a buffer, but reads that many bytes in any case.
+  tmsize_t limit = is_whole(blocks->image, index, (uint64_t)size) ? size : -1;
+  if (blocks->isTiled) return TIFFReadEncodedTile(tiff, index, bytes, limit) == size;
+  return TIFFReadEncodedStrip(tiff, index, bytes, limit) == size;
 }
 
 #endif
