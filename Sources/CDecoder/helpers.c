@@ -43,3 +43,11 @@ void unpremultiply(uint8_t *pixels, size_t count) {
     }
   }
 }
+
+void unpremultiply_gray(uint8_t *pixels, size_t count) {
+  for (uint8_t *pixel = pixels; pixel < pixels + count * 2; pixel += 2) {
+    unsigned alpha = pixel[1];
+    unsigned level = alpha ? (pixel[0] * 255u + alpha / 2) / alpha : 0;
+    pixel[0] = (uint8_t)(level < 255 ? level : 255);
+  }
+}

@@ -10,8 +10,8 @@
 /// The speed of libaom, 0 to 10. The highest one at which it still searches for the best blocks of a still image.
 enum { speed = 8 };
 
-/// The distance of the limits that libavif gets from the wanted quantizer, which is then their middle: libaom may choose
-/// another one for a block. At the ends of the scale, the limits are closer, and the middle is 2 or 61.
+/// The distance between the wanted quantizer and the limits, of which libavif takes the middle. Within the limits,
+/// libaom may choose another one for a block. At the ends of the scale, the middle is 2 or 61.
 enum { quantizerReach = 4, maxQuantizer = 63 };
 
 /// The properties of all pixels of a thumbnail.

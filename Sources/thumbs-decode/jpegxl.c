@@ -157,15 +157,6 @@ static DecodeStatus decode_frame(const JPEGXL *self, Target *target, DecodeText 
   }
 }
 
-/// Divides the levels of pixels of gray and alpha by their alpha.
-static void unpremultiply_gray(uint8_t *pixels, size_t count) {
-  for (uint8_t *pixel = pixels; pixel != pixels + 2 * count; pixel += 2) {
-    uint32_t alpha = pixel[1];
-    uint32_t level = alpha == 0 ? 0 : (pixel[0] * 255 + alpha / 2) / alpha;
-    pixel[0] = (uint8_t)(level < 255 ? level : 255);
-  }
-}
-
 static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   JPEGXL *self = image;
   target->rowCount = 0;

@@ -76,10 +76,9 @@ static int receive_warning(TIFF *tiff, void *user, const char *module, const cha
   return 1;
 }
 
-/// Returns the largest block that libtiff may allocate.
-static tmsize_t limit_of(const Limits *limits) {
+uint64_t block_limit(const Limits *limits) {
   uint64_t most = (uint64_t)INT64_MAX / bytesPerPixel - smallBytes;
-  return (tmsize_t)((limits->pixels < most ? limits->pixels : most) * bytesPerPixel + smallBytes);
+  return (limits->pixels < most ? limits->pixels : most) * bytesPerPixel + smallBytes;
 }
 
 /// Opens the file without mapping: `read_bytes` sees if something is missing.
@@ -88,7 +87,7 @@ TIFF *open_memory(TIFFMemory *memory) {
   if (options == NULL) return NULL;
   TIFFOpenOptionsSetErrorHandlerExtR(options, receive_error, memory);
   TIFFOpenOptionsSetWarningHandlerExtR(options, receive_warning, memory);
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options, limit_of(&memory->source.limits));
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)block_limit(&memory->source.limits));
   TIFF *tiff = TIFFClientOpenExt("image", "rm", memory, read_bytes, write_bytes, seek, close_file, size_of, map_file,
                                  unmap_file, options);
   TIFFOpenOptionsFree(options);

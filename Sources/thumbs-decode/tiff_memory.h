@@ -20,6 +20,9 @@ typedef struct TIFFMemory {
 /// Opens the file and reads its first directory. Returns NULL if that fails.
 TIFF *open_memory(TIFFMemory *memory);
 
+/// Returns the largest block of memory for an image, in bytes.
+uint64_t block_limit(const Limits *limits);
+
 /// Returns the status for the error that libtiff has reported. If `tiff` is not NULL, decoding its strips or tiles has
 /// failed.
 DecodeStatus explain(const TIFFMemory *memory, TIFF *tiff);

@@ -1,5 +1,6 @@
-"""Files that are cut, and files of something else; each must fail with a code that fits."""
+"""Files that are cut or contradict themselves, and files of something else; each must fail with a code that fits."""
 import gzip
+import struct
 
 import numpy
 
@@ -53,9 +54,20 @@ def cut(folder):
             yield f"{end}-{path.name}"
 
 
+def declare_less(folder):
+    """Writes a file that declares one of its strips as shorter than it is. Returns its name."""
+    data = (folder / "strips.tif").read_bytes()
+    size = 7 * 3 * samples.WIDTH
+    wrong = data.replace(struct.pack("<2H", size, size), struct.pack("<2H", size, size - 1), 1)
+    (folder / "declared.tif").write_bytes(wrong)
+    assert wrong != data
+    return "declared.tif"
+
+
 def check(command, folder):
     folder.mkdir()
     expected = {name: "truncated" for name in cut(folder)}
+    expected[declare_less(folder)] = "truncated"
     for name, data in OTHERS.items():
         (folder / name).write_bytes(data)
         expected[name] = "not_an_image"

@@ -32,6 +32,10 @@ def kinds(folder):
         yield write(folder / f"rgb{order}.tif", rgb, RGB, order=order), photo
         yield write(folder / f"rgb16{order}.tif", rgb.astype(int) * 257, RGB, 16, order), photo
         yield write(folder / f"gray16{order}.tif", gray.astype(int) * 257, BLACK_IS_ZERO, 16, order), photo.convert("L")
+        yield (write(folder / f"inverse16{order}.tif", 65535 - gray.astype(int) * 257, WHITE_IS_ZERO, 16, order),
+               photo.convert("L"))
+        yield (write(folder / f"gray-alpha16{order}.tif", gray_alpha.astype(int) * 257, BLACK_IS_ZERO, 16, order,
+                     UNASSOCIATED), Image.fromarray(gray_alpha, "LA"))
         yield write(folder / f"alpha16{order}.tif", rgba.astype(int) * 257, RGB, 16, order, UNASSOCIATED), alpha
     for bits in (1, 2, 4, 8):
         levels = gray >> (8 - bits)
@@ -47,21 +51,34 @@ def kinds(folder):
                reduced.convert("RGB"))
     yield write(folder / "alpha.tif", rgba, RGB, extra=UNASSOCIATED), alpha
     yield write(folder / "unspecified.tif", rgba, RGB, extra=0), photo
+    yield write(folder / "unspecified16.tif", rgba.astype(int) * 257, RGB, 16, extra=0), photo
+    # Levels between those of 8 bits become the nearest one.
+    for name, array, kind in (("gray", gray, BLACK_IS_ZERO), ("rgb", rgb, RGB)):
+        offsets = numpy.random.default_rng(2).integers(-128, 129, array.shape)
+        deep = numpy.clip(array.astype(int) * 257 + offsets, 0, 65535)
+        yield write(folder / f"deep-{name}.tif", deep, kind, 16), Image.fromarray(array)
+    inverse = numpy.dstack([255 - gray, rgba[..., 3]])
+    yield (write(folder / "inverse-alpha.tif", inverse, WHITE_IS_ZERO, extra=UNASSOCIATED),
+           Image.fromarray(gray_alpha, "LA"))
     yield write(folder / "gray-alpha.tif", gray_alpha, BLACK_IS_ZERO, extra=UNASSOCIATED), Image.fromarray(
         gray_alpha, "LA")
 
 
 def copies(folder):
     """Files of other compressions and arrangements."""
-    for source in ("rgb<", "gray8", "rgb16<", "alpha"):
+    photo, alpha = samples.photo(), samples.transparent()
+    level_alpha = Image.fromarray(numpy.dstack([numpy.asarray(photo.convert("L")), numpy.asarray(alpha)[..., 3]]), "LA")
+    for source, shown in {
+        "rgb<": photo, "gray8": photo.convert("L"), "rgb16<": photo, "alpha": alpha, "unspecified": photo,
+        "gray-alpha": level_alpha, "inverse-alpha": level_alpha,
+    }.items():
         for name, options in COPIES.items():
             if "16" in source and "planes" in name:
                 # tiffcp separates only bytes.
                 continue
             path = folder / f"{source}-{name}.tif"
             tool("tiffcp", *options, folder / f"{source}.tif", path)
-            yield is_equal(path, samples.transparent() if source == "alpha" else
-                           samples.photo().convert("L") if source == "gray8" else samples.photo())
+            yield is_equal(path, shown)
     bilevel = samples.photo().convert("1")
     for name in ("group3", "group4", "tiff_ccitt"):
         bilevel.save(folder / f"{name}.tif", compression=name)
@@ -96,11 +113,17 @@ def groups(folder):
     rgba = numpy.asarray(samples.transparent()).astype(int)
     colors = (rgba[..., :3] * rgba[..., 3:] + 127) // 255
     associated = write(folder / "associated.tif", numpy.dstack([colors, rgba[..., 3]]), RGB, extra=ASSOCIATED)
+    level = numpy.asarray(samples.photo().convert("L")).astype(int)
+    gray_alpha = numpy.dstack([level, rgba[..., 3]]).astype(numpy.uint8)
+    multiplied = numpy.dstack([(level * rgba[..., 3] + 127) // 255, rgba[..., 3]])
+    gray_associated = write(folder / "gray-associated.tif", multiplied, BLACK_IS_ZERO, extra=ASSOCIATED)
     samples.photo().convert("CMYK").save(folder / "cmyk.tif")
     return [
         Group("TIFF: kinds of pixels", "equal to the source", [is_equal(*kind) for kind in kinds(folder)], 0),
         Group("TIFF: compressions, tiles, byte orders, pages", "equal to the source", list(copies(folder)), 0),
-        Group("TIFF: associated alpha", "the file rounds the colors", [is_equal(associated, samples.transparent())], 1),
+        Group("TIFF: associated alpha", "the file rounds the colors", [
+            is_equal(associated, samples.transparent()), is_equal(gray_associated, Image.fromarray(gray_alpha, "LA")),
+        ], 1),
         Group("TIFF: CMYK", "Pillow rounds otherwise",
               [Case(folder / "cmyk.tif", functools.partial(by_pillow, folder / "cmyk.tif"))], 1),
         Group("TIFF: JPEG", "the same library", list(lossy(folder)), 0),

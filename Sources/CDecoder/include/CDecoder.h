@@ -85,4 +85,7 @@ void add_warning(DecodeText *text, const char *warning);
 /// Divides the colors of RGBA pixels by their alpha.
 void unpremultiply(uint8_t *pixels, size_t count);
 
+/// Divides the levels of pixels of gray and alpha by their alpha.
+void unpremultiply_gray(uint8_t *pixels, size_t count);
+
 #endif

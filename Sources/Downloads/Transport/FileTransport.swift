@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import HTTPTypes
 internal import Synchronization
 
@@ -44,36 +45,40 @@ private final class FileReading: Transfer {
     guard let file = openRegularFile() else {
       throw FetchFailure(.fileUnreadable, "\(request.source) is missing, is not a regular file, or cannot be read.")
     }
-    defer { try? file.close() }
+    defer { close(file.descriptor) }
     // The cache would only duplicate a local file.
-    let response = HTTPResponse(status: .ok, headerFields: [.cacheControl: "no-store"])
-    try receiver.receive(head: TransferHead(response: response))
-    while let data = try chunk(of: file) {
-      try data.withUnsafeBytes { bytes in
-        Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
-      }.get()
-    }
+    let fields: HTTPFields = [.cacheControl: "no-store", .contentLength: "\(file.size)"]
+    try receiver.receive(head: TransferHead(response: HTTPResponse(status: .ok, headerFields: fields)))
+    // `FileHandle` would read blocks of 4 KiB.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)
+    defer { buffer.deallocate() }
+    while let bytes = try chunk(of: file.descriptor, buffer) { try receiver.receive(bytes: bytes) }
   }
 
-  /// Returns the next chunk; nil at the end of the file.
-  private func chunk(of file: FileHandle) throws(FetchFailure) -> Data? {
+  /// Reads the next chunk into `buffer`, and returns it; nil at the end of the file.
+  private func chunk(
+    of descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer
+  ) throws(FetchFailure) -> UnsafeRawBufferPointer? {
     if isCancelled.load(ordering: .relaxed) { throw .cancelled }
-    do {
-      return try file.read(upToCount: Self.chunk).flatMap { $0.isEmpty ? nil : $0 }
-    } catch {
-      throw FetchFailure(.fileUnreadable, "\(request.source): \(error.localizedDescription)")
+    while true {
+      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count >= 0 { return count == 0 ? nil : UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+      guard errno == EINTR else {
+        throw FetchFailure(.fileUnreadable, "\(request.source): \(String(cString: strerror(errno)))")
+      }
     }
   }
 
   /// Opens the file; nil unless it is a regular file. A pipe or a device could block its reader forever.
-  private func openRegularFile() -> FileHandle? {
+  private func openRegularFile() -> (descriptor: Int32, size: Int)? {
     guard let path = String(request.source.description.dropFirst("file://".count)).removingPercentEncoding else {
       return nil
     }
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
-    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? file : nil
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return (descriptor, Int(status.st_size)) }
+    close(descriptor)
+    return nil
   }
 }

@@ -24,8 +24,8 @@ struct DecoderOptions: ParsableArguments {
       """)
   var unsafeDecoders = false
 
-  /// Starts the encoder once if `pixels` need it, which takes 40 ms. Throws if all thumbnails would fail for the lack of
-  /// it, before anything is downloaded.
+  /// Starts the encoder once if `pixels` need it, which takes 40 ms. Throws if all thumbnails would fail without it,
+  /// before anything is downloaded.
   func checkEncoder(for pixels: PixelOptions) throws {
     guard pixels.format == .avif else { return }
     let condition = DecoderCondition(measuring: isolation)

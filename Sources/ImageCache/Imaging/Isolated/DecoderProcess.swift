@@ -8,6 +8,8 @@ struct DecoderProcess: Sendable {
   let hello: DecodeHello
   /// Its number among the processes of the system.
   let id: pid_t
+  /// The memory that it gets for each image.
+  var memory = DecoderMemory()
   private let socket: Int32
   /// The number of the last request.
   private var number: UInt64 = 0

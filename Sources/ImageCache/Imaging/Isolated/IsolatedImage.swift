@@ -4,8 +4,8 @@ import Synchronization
 
 /// An image that is open in a process of `thumbs-decode`.
 ///
-/// The process goes back to its pool once it has decoded the image. It ends if it fails, or if the image is released
-/// before it is decoded.
+/// The process goes back to its pool once the image is decoded and its pixels are used, because they are in memory that
+/// the process keeps. It ends if it fails, or if the image is released before it is decoded.
 final class IsolatedImage: Sendable {
   /// The checked header.
   let header: IsolatedHeader
@@ -21,8 +21,14 @@ final class IsolatedImage: Sendable {
     _ file: Span<UInt8>, _ format: IsolatedFormat, limits: DecodingLimits, pool: DecoderPool
   ) throws(ImageError) {
     (self.pool, self.format) = (pool, format)
-    let memory = try SharedMemory(holding: file)
     var process = try Self.take(from: pool, for: format)
+    let memory: SharedMemory
+    do throws(ImageError) {
+      memory = try process.memory.holding(file)
+    } catch {
+      process.end()
+      throw error
+    }
     var request = DecodeRequest(step: DecodeStepOpen)
     request.format = format.id.rawValue
     request.byteCount = UInt64(file.count)
@@ -53,9 +59,15 @@ final class IsolatedImage: Sendable {
     // Aligned for the processor.
     let offset = (header.profileCount + 63) & ~63
     let rowBytes = size.width * header.layout.channels
-    let memory = try SharedMemory(count: offset + rowBytes * size.height)
     guard var process = process.withLock({ $0.take() }) else {
       throw ImageError(.decodeError, "The image was decoded before.")
+    }
+    let memory: SharedMemory
+    do throws(ImageError) {
+      memory = try process.memory.zeros(offset + rowBytes * size.height)
+    } catch {
+      process.end()
+      throw error
     }
     let deadline = ContinuousClock.now + rest
     var request = DecodeRequest(step: DecodeStepDecode)
@@ -69,7 +81,7 @@ final class IsolatedImage: Sendable {
       }
       return .success((reply, error))
     }
-    if error == nil { pool.giveBack(process) } else { process.end() }
+    defer { if error == nil { pool.giveBack(process) } else { process.end() } }
     warnings += reply.text.warningLines
     if reply.rowCount > 0 {
       let start = memory.start.advanced(by: offset).assumingMemoryBound(to: UInt8.self)

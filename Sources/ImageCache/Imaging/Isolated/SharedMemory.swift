@@ -2,9 +2,11 @@ import CDecodeChannel
 import Glibc
 
 /// A memory file that is shared with a process of `thumbs-decode`. Its size never changes.
-struct SharedMemory: ~Copyable {
+final class SharedMemory: Sendable {
   let descriptor: Int32
-  let start: UnsafeMutableRawPointer
+  /// The first byte. `nonisolated(unsafe)` is correct: a process has one image at a time, and only the thread with that
+  /// image uses the memory of the process.
+  nonisolated(unsafe) let start: UnsafeMutableRawPointer
   let count: Int
 
   /// Creates `count` bytes, all zero.
@@ -13,18 +15,13 @@ struct SharedMemory: ~Copyable {
     self.count = count
   }
 
-  /// Creates a copy of `bytes`, which the other process cannot change.
-  init(holding bytes: Span<UInt8>) throws(ImageError) {
-    let count = max(1, bytes.count)
-    let (descriptor, start) = try Self.allocate(count)
-    bytes.withUnsafeBytes { bytes in
-      if let first = bytes.baseAddress { start.copyMemory(from: first, byteCount: bytes.count) }
-    }
-    guard decode_freeze(descriptor) == 0 else {
-      Self.free(descriptor, start, count)
-      throw Self.outOfMemory
-    }
-    (self.descriptor, self.start, self.count) = (descriptor, start, count)
+  /// Creates a copy of `bytes`, which the other process cannot change, with room for `capacity` bytes.
+  init(holding bytes: Span<UInt8>, capacity: Int = 1) throws(ImageError) {
+    count = max(capacity, bytes.count)
+    (descriptor, start) = try Self.allocate(count)
+    replace(with: bytes)
+    // This process can still write through its mapping.
+    guard decode_freeze(descriptor) == 0 else { throw Self.outOfMemory }
   }
 
   private static func allocate(_ count: Int) throws(ImageError) -> (Int32, UnsafeMutableRawPointer) {
@@ -37,11 +34,6 @@ struct SharedMemory: ~Copyable {
     return (descriptor, start)
   }
 
-  private static func free(_ descriptor: Int32, _ start: UnsafeMutableRawPointer, _ count: Int) {
-    munmap(start, count)
-    close(descriptor)
-  }
-
   private static let outOfMemory = ImageError(.outOfMemory, "Out of memory for the image.")
 
   /// Copies bytes to the start. They must fit.
@@ -50,8 +42,29 @@ struct SharedMemory: ~Copyable {
     start.copyMemory(from: bytes, byteCount: bytes.count)
   }
 
+  /// Copies bytes, which must fit, to the start. Nothing of an earlier content follows them in their last page.
+  func replace(with bytes: Span<UInt8>) {
+    let used = Self.pages(of: bytes.count, within: count)
+    bytes.withUnsafeBytes { bytes in
+      if let first = bytes.baseAddress { start.copyMemory(from: first, byteCount: bytes.count) }
+    }
+    memset(start + bytes.count, 0, used - bytes.count)
+  }
+
+  /// Sets the pages of the first `count` bytes to zero.
+  func clear(_ count: Int) { memset(start, 0, Self.pages(of: count, within: self.count)) }
+
+  /// Returns the end of the page in which `count` bytes end, which is what another process can map.
+  private static func pages(of count: Int, within limit: Int) -> Int {
+    let page = sysconf(Int32(_SC_PAGESIZE))
+    return min((count + page - 1) / page * page, limit)
+  }
+
   /// The bytes.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-  deinit { Self.free(descriptor, start, count) }
+  deinit {
+    munmap(start, count)
+    close(descriptor)
+  }
 }
