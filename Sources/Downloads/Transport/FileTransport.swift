@@ -47,7 +47,9 @@ private final class FileReading: Transfer {
     }
     defer { close(file.descriptor) }
     // The cache would only duplicate a local file.
-    let fields: HTTPFields = [.cacheControl: "no-store", .contentLength: "\(file.size)"]
+    var fields: HTTPFields = [.cacheControl: "no-store"]
+    // Some file systems do not know the sizes of their files, and report 0.
+    if file.size > 0 { fields[.contentLength] = "\(file.size)" }
     try receiver.receive(head: TransferHead(response: HTTPResponse(status: .ok, headerFields: fields)))
     // `FileHandle` would read blocks of 4 KiB.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)

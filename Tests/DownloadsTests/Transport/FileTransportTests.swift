@@ -13,7 +13,7 @@ import Testing
     let transfer = FileTransport().start(TransferRequest(source: source), receiver: receiver)
 
     #expect(await receiver.ends.values(count: 1) == [nil])
-    #expect(receiver.lengths.values == [count])
+    #expect(receiver.lengths.values == [count > 0 ? count : nil])
     #expect(receiver.bodies.values.flatMap { $0 } == bytes)
     transfer.cancel()
   }

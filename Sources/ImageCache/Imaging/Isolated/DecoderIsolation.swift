@@ -2,9 +2,9 @@
 /// and TIFF.
 ///
 /// Each thread that renders has its own process of the program, which it starts on demand and keeps for the next image,
-/// with up to 64 MiB of memory. A process can open no file except fonts, no socket and no program, and has limits on its
-/// memory and time. Whatever it does wrong is a failure of one image. A process decodes up to 200 images, so one that an
-/// image has taken over without failing could still change the pixels of later ones. Other processes of the program,
+/// with up to 64 MiB of memory. A process can open no file except fonts, no socket and no program, and has limits on
+/// memory and time. Whatever it does wrong is a failure of one image. A process decodes up to 200 images, so one that
+/// an image has taken over without failing could still change the pixels of later ones. Other processes of the program,
 /// which decode nothing, encode thumbnails in AVIF.
 public struct DecoderIsolation: Hashable, Sendable {
   /// The formats that other processes decode.

@@ -25,8 +25,8 @@ extension OutputFormat {
   /// All formats, with those of package traits that are off, and those that are no files.
   private static let known = inProcess + [.webp].filter { !inProcess.contains($0) } + [.avif, .rgba, .placeholder]
 
-  /// All formats of files that can be encoded: AVIF only if `thumbs-decode` is installed. The program may still lack the
-  /// encoder; ``DecoderCondition/outputs`` lists it.
+  /// All formats of files that can be encoded: AVIF only if `thumbs-decode` is installed. It may lack the encoder;
+  /// ``DecoderCondition/outputs`` says so.
   public static let all = inProcess + (DecoderProgram.installed == nil ? [] : [.avif])
 
   /// The formats of files that are encoded in this process.
