@@ -160,8 +160,12 @@ static DecodeStatus explain(GError *error, DecodeText *text) {
 /// Returns true if the bytes end like a plain document. One that is cut within a tag or a text does not.
 static bool is_ended(const Source *source) {
   size_t count = source->count;
-  while (count > 0 && strchr(" \t\r\n", source->bytes[count - 1]) != NULL) count--;
-  return count > 0 && source->bytes[count - 1] == '>';
+  const uint8_t *bytes = source->bytes;
+  bool isUTF16 = count > 1 && (bytes[0] >= 0xFE || bytes[0] == 0 || bytes[1] == 0);
+  if (isUTF16 && count % 2 != 0) return false;
+  // `strchr` also finds zero, which is half of each character in UTF-16.
+  while (count > 0 && strchr(" \t\r\n", bytes[count - 1]) != NULL) count--;
+  return count > 0 && bytes[count - 1] == '>';
 }
 
 static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
