@@ -8,6 +8,8 @@ enum DecoderFailure: Error, Hashable, Sendable {
   case start(String)
   /// The process did not reply in time.
   case timeout
+  /// The process ended because it had reached the limit of its memory.
+  case memory
   /// The process ended or did something else that it should not do. The reason is the end of a sentence about it.
   case misbehavior(String)
 
@@ -19,6 +21,7 @@ enum DecoderFailure: Error, Hashable, Sendable {
       "this system does not allow seccomp filters, which protect against it; --unsafe-decoders does without them"
     case .start(let reason), .misbehavior(let reason): reason
     case .timeout: "it took too long"
+    case .memory: "it ran out of memory"
     }
   }
 }
@@ -26,7 +29,7 @@ enum DecoderFailure: Error, Hashable, Sendable {
 extension ImageError {
   /// The failure of an image for which a process failed.
   init(_ failure: DecoderFailure, of program: String) {
-    let code = failure == .timeout ? Code.decodeLimit : .decodeError
+    let code = [.timeout, .memory].contains(failure) ? Code.decodeLimit : .decodeError
     self.init(code, "The process of \(program) failed: \(failure.reason).", origin: .machine)
   }
 }
