@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "svg_fonts.h"
 #include "svg_size.h"
 
 /// An image with all that makes librsvg and its libraries load something: text in several fonts, and images.
@@ -203,11 +204,13 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   size_t count = (size_t)target->width * target->height;
   memset(target->pixels, 0, 4 * count);
   target->rowCount = 0;
+  svg_begin_text();
   cairo_status_t status = draw(image, target->pixels, (int)target->width, (int)target->height, &error);
   convert_pixels(target->pixels, count);
   if (error != NULL) return explain(error, text);
   if (status == CAIRO_STATUS_NO_MEMORY) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   if (status != CAIRO_STATUS_SUCCESS) return fail(DecodeStatusLimit, text, "%s", cairo_status_to_string(status));
+  if (svg_lacks_fonts()) add_warning(text, "the text is empty boxes, because the decoder can open no fonts here");
   target->rowCount = target->height;
   return DecodeStatusOK;
 }

@@ -3,7 +3,7 @@
 
 Programs of Debian make files of each format from generated images. COMMAND renders them at their own size, and the
 pixels are compared with those of the format's own decoder, of Pillow, or of the source. Broken and hostile files must
-fail with their code. FORMAT is avif, heic, jpegxl, tiff, svg, damage, references or bombs; the default is all.
+fail with their code. FORMAT is avif, heic, jpegxl, tiff, svg, damage, references, bombs or fonts; the default is all.
 """
 import pathlib
 import sys
@@ -15,6 +15,7 @@ import avif
 import bombs
 import cases
 import damage
+import fonts
 import heic
 import jpegxl
 import references
@@ -23,7 +24,7 @@ import svg
 import tiff
 
 FORMATS = {"avif": avif, "heic": heic, "jpegxl": jpegxl, "tiff": tiff, "svg": svg}
-HOSTILE = {"damage": damage, "references": references, "bombs": bombs}
+HOSTILE = {"damage": damage, "references": references, "bombs": bombs, "fonts": fonts}
 # The orientations of EXIF as what makes an upright image stored, so that showing it is the inverse.
 TRANSPOSITIONS = {2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_270",
                   7: "TRANSVERSE", 8: "ROTATE_90"}
