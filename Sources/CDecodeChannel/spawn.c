@@ -46,18 +46,27 @@ static int spawn(const char *path, char *const *arguments, int socket, pid_t *pr
   return failure;
 }
 
+// Creates the sockets, with numbers that no descriptor of the new process has: a program that has closed its standard
+// streams would get the numbers of these. Returns 0, or -1 with `errno`.
+static int make_sockets(int sockets[2]) {
+  int low[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low) < 0) return -1;
+  for (int end = 0; end < 2; end++) {
+    sockets[end] = fcntl(low[end], F_DUPFD_CLOEXEC, DecodeSocket + 1);
+    close(low[end]);
+  }
+  if (sockets[0] >= 0 && sockets[1] >= 0) return 0;
+  for (int end = 0; end < 2; end++) {
+    if (sockets[end] >= 0) close(sockets[end]);
+  }
+  errno = EMFILE;
+  return -1;
+}
+
 int decode_spawn(const char *path, char *const *arguments, pid_t *process) {
   int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0) return -1;
-  int failure;
-  if (sockets[1] == DecodeSocket) {
-    // dup2 of a descriptor to itself would keep its close-on-exec flag.
-    int copy = fcntl(sockets[1], F_DUPFD_CLOEXEC, DecodeSocket + 1);
-    failure = copy < 0 ? errno : spawn(path, arguments, copy, process);
-    if (copy >= 0) close(copy);
-  } else {
-    failure = spawn(path, arguments, sockets[1], process);
-  }
+  if (make_sockets(sockets) < 0) return -1;
+  int failure = spawn(path, arguments, sockets[1], process);
   close(sockets[1]);
   if (!failure) return sockets[0];
   close(sockets[0]);

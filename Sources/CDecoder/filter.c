@@ -7,6 +7,7 @@
 #include <seccomp.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 // The calls that the libraries need once they are loaded: for memory, time, and the socket to the renderer.
 static const int allowed[] = {
@@ -89,6 +90,12 @@ static bool allow_descriptors(scmp_filter_ctx filter) {
   return isAllowed;
 }
 
+// Allows signals to this process only, with which `abort` ends it.
+static bool allow_signals(scmp_filter_ctx filter) {
+  struct scmp_arg_cmp process = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
+  return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, process) == 0;
+}
+
 // Lets files be opened for reading; Landlock decides which.
 static bool allow_opening(scmp_filter_ctx filter) {
   static const unsigned writing[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC};
@@ -108,8 +115,9 @@ bool filter_system_calls(bool opens_fonts) {
   if (!filter) return false;
   // For the threads that the libraries have started, too.
   bool isLoaded = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0 && allow_all(filter) &&
-                  allow_memory(filter) && allow_descriptors(filter) && refuse_all(filter, opens_fonts) &&
-                  (!opens_fonts || allow_opening(filter)) && seccomp_load(filter) == 0;
+                  allow_memory(filter) && allow_descriptors(filter) && allow_signals(filter) &&
+                  refuse_all(filter, opens_fonts) && (!opens_fonts || allow_opening(filter)) &&
+                  seccomp_load(filter) == 0;
   seccomp_release(filter);
   return isLoaded;
 }

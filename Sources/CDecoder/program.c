@@ -3,7 +3,6 @@
 #include "session.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
@@ -29,23 +28,23 @@ static void start_threads(const Format *const *formats) {
 }
 
 // Closes the sandbox. Returns the protections that hold.
-static uint32_t protect(const Format *const *formats, uint64_t memory) {
+static uint32_t protect(const Format *const *formats, const DecoderSettings *settings) {
   bool opens_fonts = formats[DecodeFormatSVG] != NULL;
   uint32_t protections = close_files(opens_fonts);
   start_threads(formats);
-  return close_sandbox(opens_fonts, memory, protections);
+  return close_sandbox(opens_fonts, settings, protections);
 }
 
 // Serves a renderer. Without enough protections, only if it has allowed that.
-static int run(const Format *const *formats, uint64_t memory, bool is_unsafe) {
+static int run(const Format *const *formats, const DecoderSettings *settings) {
   DecodeHello hello = {.version = DecodeVersion};
   for (uint32_t id = 0; id < DecodeFormatCount; id++) {
     if (formats[id]) prepare(formats[id], &hello);
   }
-  hello.protections = protect(formats, memory);
+  hello.protections = protect(formats, settings);
   hello.isProtected = is_enough(hello.protections);
   if (decode_send(DecodeSocket, &hello, sizeof hello, -1) < 0) return EX_IOERR;
-  return hello.isProtected || is_unsafe ? serve(DecodeSocket, formats) : EX_UNAVAILABLE;
+  return hello.isProtected || settings->isUnsafe ? serve(DecodeSocket, formats) : EX_UNAVAILABLE;
 }
 
 static bool is_started_by_renderer(void) {
@@ -54,14 +53,8 @@ static bool is_started_by_renderer(void) {
 }
 
 int decoder_main(int count, char **arguments, const Format *const formats[DecodeFormatCount]) {
-  // Two gigabytes, libraries included.
-  uint64_t memory = UINT64_C(2) << 30;
-  bool is_unsafe = false;
-  for (int index = 1; index < count; index++) {
-    if (strncmp(arguments[index], "--memory=", 9) == 0) memory = strtoull(arguments[index] + 9, NULL, 10);
-    if (strcmp(arguments[index], "--unsafe") == 0) is_unsafe = true;
-  }
-  if (is_started_by_renderer()) return run(formats, memory, is_unsafe);
+  DecoderSettings settings = decoder_settings(count, arguments);
+  if (is_started_by_renderer()) return run(formats, &settings);
   fputs(usage, stderr);
   return EX_USAGE;
 }

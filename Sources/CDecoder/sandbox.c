@@ -1,6 +1,5 @@
 #include "sandbox.h"
 
-#include <CDecoder.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -31,12 +30,13 @@ static bool limit(int resource, uint64_t value) {
   return setrlimit(resource, &limits) == 0;
 }
 
-static bool set_limits(uint64_t memory) {
-  // The renderer has its own deadline for each image, and replaces the process long before this limit of processor
-  // time. It is for a renderer that was killed while this process decodes.
-  enum { SECONDS = 60, DESCRIPTORS = 64 };
-  return limit(RLIMIT_AS, memory) && limit(RLIMIT_CPU, SECONDS) && limit(RLIMIT_NOFILE, DESCRIPTORS) &&
-         limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_NPROC, 0);
+static bool set_limits(const DecoderSettings *settings) {
+  enum { DESCRIPTORS = 64 };
+  // The renderer has its own deadline for each image, and replaces the process before it reaches the limit of processor
+  // time. That is for a renderer that was killed while this process decodes.
+  return limit(RLIMIT_AS, settings->memory) && limit(RLIMIT_CPU, settings->seconds) &&
+         limit(RLIMIT_NOFILE, DESCRIPTORS) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CORE, 0) &&
+         limit(RLIMIT_NPROC, 0);
 }
 
 static bool has_one_thread(void) {
@@ -67,10 +67,11 @@ uint32_t close_files(bool opens_fonts) {
   return DecodeProtectionNoNewPrivileges | (enter_namespaces() ? DecodeProtectionNamespaces : 0);
 }
 
-uint32_t close_sandbox(bool opens_fonts, uint64_t memory, uint32_t protections) {
+uint32_t close_sandbox(bool opens_fonts, const DecoderSettings *settings, uint32_t protections) {
+  report_exhaustion();
   // Entering namespaces may have needed them.
   drop_capabilities();
-  if (set_limits(memory)) protections |= DecodeProtectionLimits;
+  if (set_limits(settings)) protections |= DecodeProtectionLimits;
   // Without Landlock, the filter has to forbid to open any file.
   bool may_open = opens_fonts && (protections & DecodeProtectionLandlock);
   if (filter_system_calls(may_open)) protections |= DecodeProtectionSystemCalls;
@@ -85,7 +86,7 @@ bool is_enough(uint32_t protections) {
   return (protections & needed) == needed;
 }
 
-void decoder_close_sandbox(uint64_t memory, DecodeHello *hello) {
-  hello->protections = close_sandbox(false, memory, close_files(false));
+void decoder_close_sandbox(const DecoderSettings *settings, DecodeHello *hello) {
+  hello->protections = close_sandbox(false, settings, close_files(false));
   hello->isProtected = is_enough(hello->protections);
 }

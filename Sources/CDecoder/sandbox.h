@@ -3,20 +3,21 @@
 #ifndef SANDBOX_H
 #define SANDBOX_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "CDecoder.h"
 
 /// Puts files out of reach, except that `opens_fonts` leaves the fonts of the system readable. Returns the protections
 /// that hold, as bits of `DecodeProtection`. If there is another thread, Landlock is not used: that thread would not
 /// have it. Threads that start later inherit it.
 uint32_t close_files(bool opens_fonts);
 
-/// Closes the rest of the sandbox, for all threads. `memory` is the maximum address space in bytes. Returns the
-/// protections that hold, `protections` included.
-uint32_t close_sandbox(bool opens_fonts, uint64_t memory, uint32_t protections);
+/// Closes the rest of the sandbox, for all threads. Returns the protections that hold, `protections` included.
+uint32_t close_sandbox(bool opens_fonts, const DecoderSettings *settings, uint32_t protections);
 
 /// Returns true if these protections are enough for hostile images: files and the network are out of reach.
 bool is_enough(uint32_t protections);
+
+/// Makes a library that ends the process for lack of memory end it with the status `ENOMEM`.
+void report_exhaustion(void);
 
 // The single protections; each returns true if it holds from now on.
 bool restrict_files(bool opens_fonts);

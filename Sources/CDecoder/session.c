@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,6 +124,8 @@ static DecodeStatus carry_out_step(Session *session, const DecodeRequest *reques
 // Carries out a request, and sends the reply. Returns false if the renderer is gone.
 static bool carry_out(Session *session, const DecodeRequest *request, int descriptor, int socket) {
   DecodeReply reply = {.number = request->number};
+  // A failure to allocate memory for an earlier request is no reason for the end of this one.
+  errno = 0;
   reply.status = carry_out_step(session, request, descriptor, &reply);
   close(descriptor);
   if (request->step == DecodeStepDecode || reply.status != DecodeStatusOK) close_image(session);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "svg_fonts.h"
 #include "svg_size.h"
 
 /// An image with all that makes librsvg and its libraries load something: text in several fonts, and images.
@@ -160,8 +161,12 @@ static DecodeStatus explain(GError *error, DecodeText *text) {
 /// Returns true if the bytes end like a plain document. One that is cut within a tag or a text does not.
 static bool is_ended(const Source *source) {
   size_t count = source->count;
-  while (count > 0 && strchr(" \t\r\n", source->bytes[count - 1]) != NULL) count--;
-  return count > 0 && source->bytes[count - 1] == '>';
+  const uint8_t *bytes = source->bytes;
+  bool isUTF16 = count > 1 && (bytes[0] >= 0xFE || bytes[0] == 0 || bytes[1] == 0);
+  if (isUTF16 && count % 2 != 0) return false;
+  // `strchr` also finds zero, which is half of each character in UTF-16.
+  while (count > 0 && strchr(" \t\r\n", bytes[count - 1]) != NULL) count--;
+  return count > 0 && bytes[count - 1] == '>';
 }
 
 static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
@@ -199,11 +204,13 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   size_t count = (size_t)target->width * target->height;
   memset(target->pixels, 0, 4 * count);
   target->rowCount = 0;
+  svg_begin_text();
   cairo_status_t status = draw(image, target->pixels, (int)target->width, (int)target->height, &error);
   convert_pixels(target->pixels, count);
   if (error != NULL) return explain(error, text);
   if (status == CAIRO_STATUS_NO_MEMORY) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   if (status != CAIRO_STATUS_SUCCESS) return fail(DecodeStatusLimit, text, "%s", cairo_status_to_string(status));
+  if (svg_lacks_fonts()) add_warning(text, "the text is empty boxes, because the decoder can open no fonts here");
   target->rowCount = target->height;
   return DecodeStatusOK;
 }

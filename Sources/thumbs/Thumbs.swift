@@ -26,7 +26,7 @@ struct Thumbs: ParsableCommand {
 
   /// Runs the subcommand that the arguments select, then ends the process with its exit code.
   static func main() {
-    if CommandLine.arguments.first == RenderProcess.name { Glibc.exit(RenderProcess.run(CommandLine.arguments)) }
+    if CommandLine.arguments.first == RenderProcess.name { Glibc.exit(RenderProcess.run()) }
     StandardStreams.open()
     // By default, glibc soon keeps freed blocks of up to 32 MiB, each thread its own: 100 MB in a run of large images.
     mallopt(M_MMAP_THRESHOLD, 1 << 20)

@@ -19,6 +19,7 @@ DRAWING = svg.ROOT + ' width="9" height="9"><rect width="9" height="9"/></svg>'
 OTHERS = {
     "page.svg": f"<!DOCTYPE html><html><body>{DRAWING}</body></html>".encode(),
     "page-xml.svg": f"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>{DRAWING}</html>".encode(),
+    "page-wide.svg": f"<!DOCTYPE html><html><body>{DRAWING}</body></html>".encode("utf-16"),
     "text.svgz": gzip.compress(b"a list of words, and nothing else\n" * 40),
     "page.svgz": gzip.compress(f"<html>{DRAWING}</html>".encode()),
     "image.svgz": gzip.compress(b"\x89PNG\r\n\x1a\n" + bytes(100)),
@@ -37,6 +38,7 @@ def whole_files(folder):
         cases.tool("tiffcp", *options, folder / "plain.tif", folder / f"{name}.tif")
     (folder / "shapes.svgz").write_bytes(gzip.compress(
         svg.write(folder / "shapes.svg", 'width="120" height="100"', svg.SHAPES).read_bytes()))
+    (folder / "wide.svg").write_bytes((folder / "shapes.svg").read_text().encode("utf-16"))
     avif.encode(folder, "opaque", "photo")
     avif.encode(folder, "alpha", "transparent")
     heic.encode(folder, "opaque", "photo.png")

@@ -50,6 +50,16 @@ def squares(width, height):
     return array
 
 
+def utf_16(folder, text):
+    """Writes a drawing in UTF-16 of both byte orders, with and without its byte order mark."""
+    declared = f'<?xml version="1.0" encoding="UTF-16"?>{text}'
+    for order in ("le", "be"):
+        for name, content in (("mark", f"\ufeff{text}"), ("both", f"\ufeff{declared}"), ("declaration", declared)):
+            path = folder / f"utf-16-{order}-{name}.svg"
+            path.write_bytes(content.encode(f"utf-16-{order}"))
+            yield path
+
+
 def shapes(folder):
     """The same drawing, of which only one has another place."""
     box = write(folder / "box.svg", 'viewBox="0 0 120 100"', SHAPES)
@@ -57,11 +67,9 @@ def shapes(folder):
             # rsvg-convert would round this size before it scales the drawing.
             write(folder / "both.svg", 'width="60mm" height="50mm" viewBox="0 0 120 100"', SHAPES),
             write(folder / "percent.svg", 'width="100%" height="100%" viewBox="0 0 120 100"', SHAPES),
-            folder / "compressed.svgz", folder / "utf-16.svgz"]
-    same[-2].write_bytes(gzip.compress(box.read_bytes()))
-    # Plain files of this encoding are not recognized.
-    text = f'<?xml version="1.0" encoding="UTF-16"?>{box.read_text()}'
-    same[-1].write_bytes(gzip.compress(text.encode("UTF-16")))
+            folder / "compressed.svgz", folder / "utf-16.svgz", *utf_16(folder, box.read_text())]
+    same[4].write_bytes(gzip.compress(box.read_bytes()))
+    same[5].write_bytes(gzip.compress(same[6].read_bytes()))
     moved = write(folder / "moved.svg", 'width="240" height="200" viewBox="-12 -10 144 120"', SHAPES)
     return ([Case(path, functools.partial(drawn, box), size) for path in same for size in SIZES]
             + [Case(moved, functools.partial(drawn, moved), size) for size in SIZES])

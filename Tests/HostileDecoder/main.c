@@ -3,6 +3,8 @@
 // An image is the text `svg` (compressed, by its signature), a step, and an attempt, such as `\x1f\x8b\x08 open fork`.
 // An attempt that is possible makes the image the red color; one that is refused makes it green, and `errno` is in the
 // warnings.
+//
+// `hostile-decode --render N` is a renderer that has closed its first N descriptors.
 
 #include <CDecoder.h>
 #include <arpa/inet.h>
@@ -45,6 +47,8 @@ static bool run_program(void) { return execl("/bin/true", "true", NULL) == 0; }
 static bool trace_parent(void) { return ptrace(PTRACE_ATTACH, getppid(), 0, 0) == 0; }
 static bool signal_parent(void) { return kill(getppid(), 0) == 0; }
 
+static bool signal_thread(void) { return tgkill(getppid(), getppid(), 0) == 0; }
+
 static bool lock_file(void) {
   struct flock lock = {.l_type = F_WRLCK};
   return fcntl(DecodeSocket, F_SETLK, &lock) == 0;
@@ -69,11 +73,18 @@ static bool allocate(void) {
   return true;
 }
 
+// Ends as the libraries do when there is no memory.
+static bool exhaust(void) {
+  while (malloc(16 << 20)) {}
+  abort();
+}
+
 static bool spin(void) {
   for (volatile uint64_t count = 0;; count++) {}
 }
 
 static bool crash(void) { raise(SIGSEGV); return true; }
+static bool end(void) { abort(); }
 static bool stop(void) { raise(SIGSTOP); return true; }
 static bool leave(void) { _exit(0); }
 
@@ -100,9 +111,10 @@ static const Attempt attempts[] = {
     {"write-file", write_file}, {"write-font", write_font}, {"list-directory", list_directory},
     {"connect-internet", connect_internet}, {"connect-local", connect_local}, {"fork", fork_process},
     {"exec", run_program}, {"trace-parent", trace_parent}, {"signal-parent", signal_parent},
-    {"run-new-code", run_new_code}, {"allocate", allocate}, {"spin", spin}, {"crash", crash}, {"stop", stop},
-    {"leave", leave}, {"send-garbage", send_garbage}, {"send-much", send_much}, {"send-descriptor", send_descriptor},
-    {"send-twice", send_twice}, {"lock-file", lock_file}, {"signal-by-descriptor", signal_by_descriptor},
+    {"run-new-code", run_new_code}, {"allocate", allocate}, {"exhaust", exhaust}, {"spin", spin}, {"crash", crash},
+    {"abort", end}, {"stop", stop}, {"leave", leave}, {"send-garbage", send_garbage}, {"send-much", send_much},
+    {"send-descriptor", send_descriptor}, {"send-twice", send_twice}, {"lock-file", lock_file},
+    {"signal-by-descriptor", signal_by_descriptor}, {"signal-thread", signal_thread},
 };
 
 static bool is_possible;
@@ -157,10 +169,21 @@ static DecodeStatus encode(Encoding *encoding, DecodeText *text) {
 
 static bool can_encode(void) { return true; }
 
+// Starts a decoder as a renderer that has closed its standard streams, or more. Returns 0 if it is greeted.
+static int render(const char *program, int closed) {
+  for (int descriptor = 0; descriptor < closed; descriptor++) close(descriptor);
+  char *arguments[] = {"hostile-decode", NULL};
+  DecodeHello hello;
+  pid_t process;
+  int socket = decode_spawn(program, arguments, &process);
+  return socket < 0 || decode_receive(socket, &hello, sizeof hello, 30000, NULL) < 0;
+}
+
 static void copy_profile(Image image, uint8_t *bytes) { (void)image, (void)bytes; }
 static void close_image(Image image) { (void)image; }
 
 int main(int count, char **arguments) {
+  if (count == 3 && strcmp(arguments[1], "--render") == 0) return render(arguments[0], atoi(arguments[2]));
   static const Format hostile = {DecodeFormatSVG, library, NULL, open_image, copy_profile, decode_image, close_image};
   static const Format encoder = {
       DecodeFormatAVIF, library, NULL, open_image, copy_profile, decode_image, close_image, NULL, encode, can_encode};

@@ -65,13 +65,26 @@ typedef struct Format {
   bool (*can_encode)(void);
 } Format;
 
+/// The settings that a renderer passes in the arguments of a program.
+typedef struct DecoderSettings {
+  /// `--memory=`: the maximum address space in bytes, programs and libraries included. Default 2 GiB.
+  uint64_t memory;
+  /// `--seconds=`: the maximum processor time, for all images. Default 60.
+  uint64_t seconds;
+  /// `--unsafe`: true to serve without enough protections. Default false.
+  bool isUnsafe;
+} DecoderSettings;
+
+/// Reads the settings, and ignores other arguments.
+DecoderSettings decoder_settings(int count, char *const *arguments);
+
 /// Runs the program with these formats, which are at the indexes of their ids; NULL for those that it lacks. Returns
 /// the status of the process.
 int decoder_main(int count, char **arguments, const Format *const formats[DecodeFormatCount]);
 
-/// Closes the sandbox of a process that needs no files at all, and that has one thread. `memory` is the limit of its
-/// memory in bytes, programs and libraries included. Sets the protections of `hello`.
-void decoder_close_sandbox(uint64_t memory, DecodeHello *hello);
+/// Closes the sandbox of a process that needs no files at all, and that has one thread. Sets the protections of
+/// `hello`.
+void decoder_close_sandbox(const DecoderSettings *settings, DecodeHello *hello);
 
 /// Returns true if an image of this size is within the limits. Otherwise sets the error, and `status`.
 bool check_size(uint64_t width, uint64_t height, const Limits *limits, DecodeStatus *status, DecodeText *text);

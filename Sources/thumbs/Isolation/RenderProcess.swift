@@ -9,14 +9,14 @@ enum RenderProcess {
   static let name = "thumbs-render"
 
   /// Renders until the other process closes its socket. Returns the exit status.
-  static func run(_ arguments: [String]) -> Int32 {
+  static func run() -> Int32 {
     prepare()
     var hello = DecodeHello()
     hello.version = UInt32(DecodeVersion)
-    let memory = arguments.lazy.compactMap { $0.wholeMatch(of: /--memory=([0-9]+)/).flatMap { UInt64($0.1) } }.first
-    decoder_close_sandbox(memory ?? 2 << 30, &hello)
+    var settings = decoder_settings(CommandLine.argc, CommandLine.unsafeArgv)
+    decoder_close_sandbox(&settings, &hello)
     guard decode_send(Int32(DecodeSocket), &hello, MemoryLayout<DecodeHello>.size, -1) == 0 else { return EX_IOERR }
-    guard hello.isProtected == 1 || arguments.contains("--unsafe") else { return EX_UNAVAILABLE }
+    guard hello.isProtected == 1 || settings.isUnsafe else { return EX_UNAVAILABLE }
     var session = RenderSession()
     while let (request, descriptor) = receive() {
       var reply = session.reply(to: request, descriptor)

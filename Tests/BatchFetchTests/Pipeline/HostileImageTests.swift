@@ -60,7 +60,7 @@ import Testing
   @Test func `An encoder that crashes fails its row, of which nothing is cached`() async throws {
     let fixture = try PipelineFixture { request in
       // The color is what makes the encoder crash.
-      .http(200, ["Cache-Control": "max-age=3600"], Self.pixel(request.target == "/crash" ? 3 : 0))
+      .http(200, ["Cache-Control": "max-age=3600"], Self.pixel(request.target == "/crash" ? 4 : 0))
     }
     let specs = [ThumbnailSpec(width: 1, format: .png), ThumbnailSpec(width: 1, format: .avif)]
     let paths = ["/1", "/crash", "/2"]

@@ -31,9 +31,8 @@ import Testing
   }
 
   private static let ends = [
-    "exec", "trace-parent", "signal-parent", "signal-by-descriptor", "crash", "leave", "stop", "spin", "send-garbage",
-    "send-much",
-    "send-twice", "send-descriptor",
+    "exec", "trace-parent", "signal-parent", "signal-thread", "signal-by-descriptor", "exhaust", "abort", "crash",
+    "leave", "stop", "spin", "send-garbage", "send-much", "send-twice", "send-descriptor",
   ]
 
   @Test(arguments: steps, ends)
@@ -60,6 +59,7 @@ import Testing
     ("SVG", "<svg xmlns=\"http://www.w3.org/2000/svg\">"), ("SVG", "\n <svg:svg>"), ("SVG", "\u{1F}\u{8B}\u{8}\0"),
     ("SVG", "\u{EF}\u{BB}\u{BF}<?xml version=\"1.0\"?>\n<!-- an <icon> -->\n<svg width=\"1\">"),
     ("SVG", "<!DOCTYPE svg PUBLIC 'a' 'b' [ <!ENTITY c 'd'> ]><svg/>"),
+    ("SVG", "\u{FF}\u{FE}<\0s\0v\0g\0 \0"), ("SVG", "\u{FE}\u{FF}\0<\0s\0v\0g\0>"),
   ]
 
   @Test(arguments: starts)
@@ -77,10 +77,11 @@ import Testing
     "<!-- <svg> --><html>", "<!DOCTYPE html><svg></svg><p>", "<!-- a --> <!doctype HTML >\n<svg></svg>",
     "<html><svg></svg></html>", "<?xml version='1.0'?><rss>", "<svgx>", "x<svg>",
   ])
-  func `Markup with another root element is no drawing`(text: String) {
-    let error = #expect(throws: ImageError.self) {
-      try Self.renderer().render(Array(text.utf8), specs: [Self.spec])
+  func `Markup with another root element is no drawing`(text: String) throws {
+    for encoding in [String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian] {
+      let bytes = Array(try #require(text.data(using: encoding)))
+      let error = #expect(throws: ImageError.self) { try Self.renderer().render(bytes, specs: [Self.spec]) }
+      #expect(error?.code == .notAnImage)
     }
-    #expect(error?.code == .notAnImage)
   }
 }

@@ -54,7 +54,7 @@ extension DecoderFailure {
   fileprivate var code: ImageError.Code {
     switch self {
     case .missing, .unprotected, .start: .unsupportedFormat
-    case .timeout: .decodeLimit
+    case .timeout, .memory: .decodeLimit
     case .misbehavior: .decodeError
     case .refusal(let code, _): code
     }

@@ -14,7 +14,7 @@ enum FileRecognition: Sendable {
       self = .decodable(decoder, start: 0)
       return
     }
-    if let format = IsolatedFormat.of(prefix) {
+    if let format = IsolatedFormat.of(prefix), CameraRaw.name(prefix) == nil {
       self = .isolated(format)
       return
     }
@@ -22,7 +22,7 @@ enum FileRecognition: Sendable {
       self = brands.format.map { .isolated($0) } ?? .undecided
       return
     }
-    if let name = UnsupportedFormat.name(prefix) {
+    if let name = CameraRaw.name(prefix) ?? UnsupportedFormat.name(prefix) {
       throw ImageError(.unsupportedFormat, "\(name) is not supported.")
     }
     switch MarkupPrologue.root(of: prefix) {

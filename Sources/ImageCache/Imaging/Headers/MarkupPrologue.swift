@@ -14,12 +14,21 @@ struct MarkupPrologue {
   /// The maximum length of the prologue in bytes. Some drawing programs write long comments and lists of entities.
   private static let limit = 64 << 10
 
+  /// A part that may contain any characters but its end.
+  private typealias Part = (start: StaticString, end: StaticString)
+
+  /// These parts of a document, and of a document type.
+  private static let comments: [Part] = [("<!--", "-->"), ("<?", "?>")]
+  private static let commentsAndLiterals: [Part] = comments + [("\"", "\""), ("'", "'")]
+
   private var index = 0
 
-  /// Returns the root element of the document that begins with `prefix`.
+  /// Returns the root element of the document that begins with `prefix`, which may be in UTF-16.
   static func root(of prefix: Span<UInt8>) -> Root {
     var prologue = MarkupPrologue()
-    let root = prologue.skip(prefix.extracting(first: limit))
+    let start = prefix.extracting(first: limit)
+    let text = WideText.utf8(start)
+    let root = if let text { prologue.skip(text.span) } else { prologue.skip(start) }
     return root == .undecided && prefix.count >= limit ? .none : root
   }
 
@@ -29,18 +38,12 @@ struct MarkupPrologue {
       skipSpace(bytes)
       guard index < bytes.count else { return index == 0 ? .none : .undecided }
       guard bytes[index] == UInt8(ascii: "<") else { return .none }
-      if bytes.has("<?", at: index) {
-        guard skip(bytes, past: "?>") else { return .undecided }
-      } else if bytes.has("<!--", at: index) {
-        guard skip(bytes, past: "-->") else { return .undecided }
-      } else if bytes.has("<!", at: index) {
-        let start = index
-        guard skipDocumentType(bytes) else { return .undecided }
-        // The root element of a web page may be left out, and the first one is an image in the page then.
-        if isPage(bytes.extracting(start..<index)) { return .element("html") }
-      } else {
-        return element(bytes)
-      }
+      if skip(Self.comments, in: bytes) { continue }
+      guard bytes.has("<!", at: index) else { return element(bytes) }
+      let start = index
+      skipDocumentType(bytes)
+      // The root element of a web page may be left out, and the first one is an image in the page then.
+      if isPage(bytes.extracting(start..<index)) { return .element("html") }
     }
   }
 
@@ -48,31 +51,31 @@ struct MarkupPrologue {
     while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
   }
 
-  /// Skips everything up to the first `end`. Returns false if it is not there yet.
-  private mutating func skip(_ bytes: Span<UInt8>, past end: StaticString) -> Bool {
-    while index < bytes.count {
-      if bytes.has(end, at: index) {
-        index += end.utf8CodeUnitCount
-        return true
-      }
-      index += 1
+  /// Skips a part that begins here. Returns false if there is none. A part that has not ended is skipped up to the end
+  /// of the bytes.
+  private mutating func skip(_ parts: [Part], in bytes: Span<UInt8>) -> Bool {
+    for part in parts where bytes.has(part.start, at: index) {
+      index += part.start.utf8CodeUnitCount
+      while index < bytes.count, !bytes.has(part.end, at: index) { index += 1 }
+      index = min(index + part.end.utf8CodeUnitCount, bytes.count)
+      return true
     }
     return false
   }
 
-  /// Skips a document type, whose brackets may contain declarations. Returns false if it has not ended yet.
-  private mutating func skipDocumentType(_ bytes: Span<UInt8>) -> Bool {
+  /// Skips a document type, whose brackets may contain declarations, up to the end of the bytes if it has not ended.
+  private mutating func skipDocumentType(_ bytes: Span<UInt8>) {
     var depth = 0
     while index < bytes.count {
+      if skip(Self.commentsAndLiterals, in: bytes) { continue }
       defer { index += 1 }
       switch bytes[index] {
       case UInt8(ascii: "["): depth += 1
       case UInt8(ascii: "]"): depth -= 1
-      case UInt8(ascii: ">") where depth <= 0: return true
+      case UInt8(ascii: ">") where depth <= 0: return
       default: break
       }
     }
-    return false
   }
 
   private func isPage(_ type: Span<UInt8>) -> Bool {

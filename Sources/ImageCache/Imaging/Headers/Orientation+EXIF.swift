@@ -7,7 +7,7 @@ extension Orientation {
   /// Reads the orientation from an EXIF block: the first directory of a TIFF structure (EXIF 2.32, section 4.5). Nil if
   /// it has no orientation tag.
   init?(exif block: Span<UInt8>) throws(BadEXIF) {
-    guard let order = Self.byteOrder(of: block), block.uint16(at: 2, order) == 42 else {
+    guard let order = ByteOrder(tiff: block), block.uint16(at: 2, order) == 42 else {
       throw BadEXIF(reason: "it has no TIFF header")
     }
     guard let directory = block.uint32(at: 4, order), let entries = block.uint16(at: directory, order) else {
@@ -21,12 +21,6 @@ extension Orientation {
       throw BadEXIF(reason: "orientation \(value ?? 0) is undefined")
     }
     self = orientation
-  }
-
-  private static func byteOrder(of block: Span<UInt8>) -> ByteOrder? {
-    if block.has("II", at: 0) { return .little }
-    if block.has("MM", at: 0) { return .big }
-    return nil
   }
 
   /// Returns the offset of the 12-byte entry for `tag`; nil if there is none.

@@ -1,5 +1,18 @@
 /// The byte order of an integer.
-enum ByteOrder { case big, little }
+enum ByteOrder {
+  case big, little
+
+  /// Reads the first bytes of a TIFF structure; nil for others.
+  init?(tiff bytes: Span<UInt8>) {
+    if bytes.has("II", at: 0) {
+      self = .little
+    } else if bytes.has("MM", at: 0) {
+      self = .big
+    } else {
+      return nil
+    }
+  }
+}
 
 extension Span where Element == UInt8 {
   /// Returns the 16-bit integer at `offset`, or nil if it is not entirely within the bytes.

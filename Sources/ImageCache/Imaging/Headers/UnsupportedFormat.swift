@@ -18,6 +18,9 @@ enum UnsupportedFormat {
     ("MNG", [0x8A] + ascii("MNG")), ("JNG", [0x8B] + ascii("JNG")),
     ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("QOI", ascii("qoif")), ("DDS", ascii("DDS ")),
     ("FLIF", ascii("FLIF")), ("BPG", ascii("BPG") + [0xFB]), ("Radiance HDR", ascii("#?RADIANCE")),
+    ("Fujifilm raw (RAF)", ascii("FUJIFILMCCD-RAW")), ("Olympus raw (ORF)", ascii("IIRO")),
+    ("Olympus raw (ORF)", ascii("IIRS")), ("Olympus raw (ORF)", ascii("MMOR")),
+    ("Panasonic raw (RW2)", ascii("IIU") + [0]), ("Sigma raw (X3F)", ascii("FOVb")),
     ("WMF", [0xD7, 0xCD, 0xC6, 0x9A]), ("XCF", ascii("gimp xcf")),
   ].map { (name: $0, signature: FileSignature($1)) }
 

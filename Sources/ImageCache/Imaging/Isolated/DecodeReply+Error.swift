@@ -13,13 +13,16 @@ extension DecodeReply {
   func error() throws(DecoderFailure) -> ImageError? {
     guard status != DecodeStatusOK.rawValue else { return nil }
     guard let code = Self.codes[status] else { throw .misbehavior("it sent a status that does not exist") }
-    return ImageError(code, reason: text.errorLine)
+    var error = ImageError(code, reason: text.errorLine)
+    // The limit of the process, so that another attempt would reach it, too.
+    if status == DecodeStatusOutOfMemory.rawValue { error.origin = .machine }
+    return error
   }
 
   private static let codes: [UInt32: ImageError.Code] = [
     DecodeStatusTruncated.rawValue: .truncated, DecodeStatusCorrupt.rawValue: .decodeError,
     DecodeStatusUnsupported.rawValue: .unsupportedFormat, DecodeStatusTooManyPixels.rawValue: .tooManyPixels,
-    DecodeStatusLimit.rawValue: .decodeLimit, DecodeStatusOutOfMemory.rawValue: .outOfMemory,
+    DecodeStatusLimit.rawValue: .decodeLimit, DecodeStatusOutOfMemory.rawValue: .decodeLimit,
     DecodeStatusNotAnImage.rawValue: .notAnImage,
   ]
 }

@@ -10,6 +10,8 @@ enum DecoderFailure: Error, Hashable, Sendable {
   case timeout
   /// The process refused the request, for a reason that is a sentence without its period.
   case refusal(ImageError.Code, String)
+  /// The process ended because it had reached the limit of its memory.
+  case memory
   /// The process ended or did something else that it should not do. The reason is the end of a sentence about it.
   case misbehavior(String)
 
@@ -22,6 +24,7 @@ enum DecoderFailure: Error, Hashable, Sendable {
     case .start(let reason), .misbehavior(let reason): reason
     case .refusal(_, let reason): "it refused: \(reason)"
     case .timeout: "it took too long"
+    case .memory: "it ran out of memory"
     }
   }
 }
@@ -29,7 +32,7 @@ enum DecoderFailure: Error, Hashable, Sendable {
 extension ImageError {
   /// The failure of an image for which a process failed.
   init(_ failure: DecoderFailure, of program: String) {
-    let code = failure == .timeout ? Code.decodeLimit : .decodeError
+    let code = [.timeout, .memory].contains(failure) ? Code.decodeLimit : .decodeError
     self.init(code, "The process of \(program) failed: \(failure.reason).", origin: .machine)
   }
 }

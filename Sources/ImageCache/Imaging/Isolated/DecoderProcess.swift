@@ -18,7 +18,7 @@ struct DecoderProcess: Sendable {
 
   /// Starts a process and waits for its first message.
   init(_ program: DecoderProgram, _ settings: DecoderIsolation) throws(DecoderFailure) {
-    var arguments = [program.name, "--memory=\(settings.maxMemory)"]
+    var arguments = [program.name, "--memory=\(settings.maxMemory)", "--seconds=\(Self.maxSeconds(settings))"]
     if settings.allowsUnprotected { arguments.append("--unsafe") }
     var (id, hello): (pid_t, DecodeHello) = (0, DecodeHello())
     var texts = arguments.map { strdup($0) } + [nil]
@@ -44,7 +44,17 @@ struct DecoderProcess: Sendable {
 
   /// True if the process should be replaced: what one image has left behind must not stay for long, and its processor
   /// time is limited.
-  var isWornOut: Bool { imageCount >= 200 || work > .seconds(20) }
+  var isWornOut: Bool { imageCount >= 200 || work > Self.maxWork }
+
+  /// The time for images after which a process gets no further one.
+  private static let maxWork = Duration.seconds(20)
+
+  /// The limit of the processor time of a process in seconds, which only one without a renderer reaches: its work, the
+  /// time for its last image or, at most four times as long, thumbnail, and 30 seconds for its start and for further
+  /// threads of its libraries.
+  private static func maxSeconds(_ settings: DecoderIsolation) -> Int64 {
+    (maxWork + min(settings.timeout, .seconds(1 << 32)) * 4).components.seconds + 30
+  }
 
   /// Sends a request with a memory file, and waits for the reply.
   ///
@@ -83,6 +93,7 @@ struct DecoderProcess: Sendable {
     kill(id, SIGKILL)
     guard waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) == 0 else { return .misbehavior("it has ended") }
     let status = info._sifields._sigchld.si_status
-    return .misbehavior(info.si_code == CLD_EXITED ? "it ended with status \(status)" : "signal \(status) ended it")
+    guard info.si_code == CLD_EXITED else { return .misbehavior("signal \(status) ended it") }
+    return status == ENOMEM ? .memory : .misbehavior("it ended with status \(status)")
   }
 }

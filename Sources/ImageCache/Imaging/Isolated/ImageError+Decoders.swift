@@ -5,7 +5,7 @@ extension ImageError {
     case .missing:
       self = .unsupported(format, "the program thumbs-decode; install the package thumbs-decoders")
     case .unprotected, .start: self = .unsupported(format, "the program thumbs-decode, but \(failure.reason)")
-    case .timeout, .misbehavior, .refusal: self.init(failure, of: "thumbs-decode")
+    case .timeout, .memory, .misbehavior, .refusal: self.init(failure, of: "thumbs-decode")
     }
   }
 
