@@ -46,20 +46,22 @@ static int spawn(const char *path, char *const *arguments, int socket, pid_t *pr
   return failure;
 }
 
-// Creates the sockets, with numbers that no descriptor of the new process has: a program that has closed its standard
-// streams would get the numbers of these. Returns 0, or -1 with `errno`.
+// Creates the sockets, above the descriptors that the new process has. A program that has closed its standard streams
+// gets the numbers 0 to 2 for new sockets, which the new process would overwrite. Returns 0, or -1 with `errno`.
 static int make_sockets(int sockets[2]) {
   int low[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low) < 0) return -1;
+  int failure = 0;
   for (int end = 0; end < 2; end++) {
     sockets[end] = fcntl(low[end], F_DUPFD_CLOEXEC, DecodeSocket + 1);
+    if (sockets[end] < 0) failure = errno;
     close(low[end]);
   }
-  if (sockets[0] >= 0 && sockets[1] >= 0) return 0;
+  if (!failure) return 0;
   for (int end = 0; end < 2; end++) {
     if (sockets[end] >= 0) close(sockets[end]);
   }
-  errno = EMFILE;
+  errno = failure;
   return -1;
 }
 

@@ -12,7 +12,7 @@ static void end(int number) {
 }
 
 void report_exhaustion(void) {
-  // By which C++ and Rust, GLib, and libjxl end the process.
+  // C++ and Rust end the process by SIGABRT, GLib by SIGTRAP, and libjxl by SIGILL.
   static const int signals[] = {SIGABRT, SIGTRAP, SIGILL};
   struct sigaction action = {.sa_handler = end, .sa_flags = SA_RESETHAND};
   for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) sigaction(signals[index], &action, NULL);

@@ -54,6 +54,7 @@ static bool is_started_by_renderer(void) {
 
 int decoder_main(int count, char **arguments, const Format *const formats[DecodeFormatCount]) {
   DecoderSettings settings = decoder_settings(count, arguments);
+  keep_memory();
   if (is_started_by_renderer()) return run(formats, &settings);
   fputs(usage, stderr);
   return EX_USAGE;

@@ -26,8 +26,8 @@ static size_t size_of(int descriptor) {
   return fstat(descriptor, &file) < 0 || file.st_size < 0 ? 0 : (size_t)file.st_size;
 }
 
-// Maps the first `size` bytes of a memory file, which must have them. For pixels, all pages are mapped at once, which
-// is faster than a fault for each. A large image may fail before it needs all.
+// Maps the first `size` bytes of a memory file, which must have them. Of memory for pixels or a file, all pages are
+// mapped at once, which is faster than a fault for each; not of large ones, which may fail before all are needed.
 static void *map(int descriptor, size_t size, int protection) {
   enum { POPULATED = 16 << 20 };
   if (size == 0 || size_of(descriptor) < size) return NULL;
@@ -128,7 +128,10 @@ static bool carry_out(Session *session, const DecodeRequest *request, int descri
   errno = 0;
   reply.status = carry_out_step(session, request, descriptor, &reply);
   close(descriptor);
-  if (request->step == DecodeStepDecode || reply.status != DecodeStatusOK) close_image(session);
+  if (request->step != DecodeStepOpen || reply.status != DecodeStatusOK) {
+    close_image(session);
+    trim_memory();
+  }
   return decode_send(socket, &reply, sizeof reply, -1) == 0;
 }
 

@@ -44,6 +44,22 @@ static bool find_page(TIFF *tiff) {
   return TIFFSetDirectory(tiff, 0) != 0;
 }
 
+/// Opens the file, again if it is open, and goes to its page.
+static bool open_page(TIFFImage *self, const char *mode) {
+  if (self->tiff != NULL) TIFFClose(self->tiff);
+  self->memory.position = 0;
+  self->tiff = open_memory(&self->memory, mode);
+  return self->tiff != NULL && find_page(self->tiff);
+}
+
+/// Returns true if the page has uncompressed tiles. Version 4.5.0 in Debian refuses those whose size is no multiple of
+/// 1024 bytes, unless it reads them in place.
+static bool has_plain_tiles(TIFF *tiff) {
+  uint16_t compression = COMPRESSION_NONE;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
+  return compression == COMPRESSION_NONE && TIFFIsTiled(tiff);
+}
+
 /// Turns an error that libtiff got over into a warning.
 static void forgive(DecodeText *text) {
   if (text->error[0] != 0) add_warning(text, text->error);
@@ -54,8 +70,9 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   TIFFImage *self = *image = calloc(1, sizeof *self);
   if (self == NULL) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   self->memory = (TIFFMemory){.source = *source, .text = text};
-  self->tiff = open_memory(&self->memory);
-  if (self->tiff == NULL || !find_page(self->tiff)) return explain(&self->memory, NULL);
+  if (!open_page(self, "rm") || (has_plain_tiles(self->tiff) && !open_page(self, "r"))) {
+    return explain(&self->memory, NULL);
+  }
   DecodeStatus status = read_tiff_header(self, header, text);
   if (status == DecodeStatusOK) forgive(text);
   return status;

@@ -4,7 +4,8 @@
 
 #include "tiff_blocks.h"
 
-/// The largest number of samples of a pixel. Images with more are rare, and need more memory than `block_limit` is for.
+/// The largest number of samples of a pixel. Images with more are rare, and would need more memory than `block_limit`
+/// allows.
 enum { maxSamples = 4 };
 
 Blocks blocks_of(const TIFFImage *self) {

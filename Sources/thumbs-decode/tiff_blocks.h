@@ -9,7 +9,7 @@
 typedef struct Blocks {
   const TIFFImage *image;
   bool isTiled;
-  /// The size of a block in pixels. The last strip may be lower.
+  /// The size of a block in pixels. The last strip may have fewer rows.
   uint32_t width, height;
   /// The samples of a pixel in a block: 1 if each channel has separate blocks.
   uint32_t samples;

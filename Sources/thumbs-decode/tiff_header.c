@@ -7,7 +7,7 @@
 /// The largest ICC profile, in bytes.
 enum { maxProfileBytes = 4 << 20 };
 
-/// Prevents that libtiff multiplies the colors by their alpha, and remembers if they are multiplied in the file.
+/// Prevents libtiff from multiplying the colors by their alpha, and remembers if they are multiplied in the file.
 static void keep_colors(TIFFImage *self) {
   uint16_t count = 0, *types = NULL, associated = EXTRASAMPLE_ASSOCALPHA;
   TIFFGetFieldDefaulted(self->tiff, TIFFTAG_EXTRASAMPLES, &count, &types);

@@ -47,7 +47,7 @@ static int close_file(thandle_t handle) {
   return 0;
 }
 
-/// Gives libtiff the file itself, so that it reads without copying. Unused while the mode of opening forbids mapping.
+/// Gives libtiff the file itself, so that it reads without copying, if the mode of opening allows that.
 static int map_file(thandle_t handle, void **base, toff_t *size) {
   TIFFMemory *memory = handle;
   *base = (void *)(uintptr_t)memory->source.bytes;
@@ -81,14 +81,13 @@ uint64_t block_limit(const Limits *limits) {
   return (limits->pixels < most ? limits->pixels : most) * bytesPerPixel + smallBytes;
 }
 
-/// Opens the file without mapping: `read_bytes` sees if something is missing.
-TIFF *open_memory(TIFFMemory *memory) {
+TIFF *open_memory(TIFFMemory *memory, const char *mode) {
   TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
   if (options == NULL) return NULL;
   TIFFOpenOptionsSetErrorHandlerExtR(options, receive_error, memory);
   TIFFOpenOptionsSetWarningHandlerExtR(options, receive_warning, memory);
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)block_limit(&memory->source.limits));
-  TIFF *tiff = TIFFClientOpenExt("image", "rm", memory, read_bytes, write_bytes, seek, close_file, size_of, map_file,
+  TIFF *tiff = TIFFClientOpenExt("image", mode, memory, read_bytes, write_bytes, seek, close_file, size_of, map_file,
                                  unmap_file, options);
   TIFFOpenOptionsFree(options);
   return tiff;

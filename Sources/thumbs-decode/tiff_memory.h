@@ -17,8 +17,9 @@ typedef struct TIFFMemory {
   DecodeText *text;
 } TIFFMemory;
 
-/// Opens the file and reads its first directory. Returns NULL if that fails.
-TIFF *open_memory(TIFFMemory *memory);
+/// Opens the file and reads its first directory. Returns NULL if that fails. With the mode `rm`, libtiff calls
+/// functions to read, which see if bytes are missing; with `r`, it may read them in place.
+TIFF *open_memory(TIFFMemory *memory, const char *mode);
 
 /// Returns the largest block of memory for an image, in bytes.
 uint64_t block_limit(const Limits *limits);

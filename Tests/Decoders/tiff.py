@@ -37,6 +37,8 @@ def kinds(folder):
         yield (write(folder / f"gray-alpha16{order}.tif", gray_alpha.astype(int) * 257, BLACK_IS_ZERO, 16, order,
                      UNASSOCIATED), Image.fromarray(gray_alpha, "LA"))
         yield write(folder / f"alpha16{order}.tif", rgba.astype(int) * 257, RGB, 16, order, UNASSOCIATED), alpha
+        yield (write(folder / f"planes16{order}.tif", rgba.astype(int) * 257, RGB, 16, order, UNASSOCIATED,
+                     planes=True), alpha)
     for bits in (1, 2, 4, 8):
         levels = gray >> (8 - bits)
         shown = (levels.astype(int) * 255 // (2 ** bits - 1)).astype(numpy.uint8)
@@ -79,6 +81,10 @@ def copies(folder):
             path = folder / f"{source}-{name}.tif"
             tool("tiffcp", *options, folder / f"{source}.tif", path)
             yield is_equal(path, shown)
+    for side in ("16", "48"):
+        path = folder / f"palette{side}.tif"
+        tool("tiffcp", "-t", "-w", side, "-l", side, "-c", "none", folder / "palette8.tif", path)
+        yield is_equal(path, photo.quantize(256).convert("RGB"))
     bilevel = samples.photo().convert("1")
     for name in ("group3", "group4", "tiff_ccitt"):
         bilevel.save(folder / f"{name}.tif", compression=name)

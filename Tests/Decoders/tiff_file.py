@@ -18,12 +18,16 @@ def packed(array, bits, order):
     return numpy.packbits(samples_as_bits.reshape(rows.shape[0], -1).astype(numpy.uint8), axis=1).tobytes()
 
 
-def write(path, array, kind, bits=8, order="<", extra=None, orientation=1, palette=None):
-    """Writes a file with one uncompressed strip. `extra` is the kind of the last channel, if that is alpha."""
+def write(path, array, kind, bits=8, order="<", extra=None, orientation=1, palette=None, planes=False):
+    """Writes a file with one uncompressed strip, or one for each of its `planes`. `extra` is the kind of the last
+    channel, if that is alpha."""
     channels = 1 if array.ndim == 2 else array.shape[2]
-    data = packed(array, bits, order)
-    tags = {256: [array.shape[1]], 257: [array.shape[0]], 258: [bits] * channels, 259: [1], 262: [kind], 273: [8],
-            274: [orientation], 277: [channels], 278: [array.shape[0]], 279: [len(data)]}
+    strips = [packed(array[..., channel], bits, order) for channel in range(channels)] if planes else [
+        packed(array, bits, order)]
+    data, size = b"".join(strips), len(strips[0])
+    tags = {256: [array.shape[1]], 257: [array.shape[0]], 258: [bits] * channels, 259: [1], 262: [kind],
+            273: [8 + size * index for index in range(len(strips))], 274: [orientation], 277: [channels],
+            278: [array.shape[0]], 279: [size] * len(strips), 284: [2 if planes else 1]}
     if palette is not None:
         tags[320] = [257 * int(value) for value in palette.T.ravel()]
     if extra is not None:

@@ -54,7 +54,14 @@ private final class FileReading: Transfer {
     // `FileHandle` would read blocks of 4 KiB.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)
     defer { buffer.deallocate() }
-    while let bytes = try chunk(of: file.descriptor, buffer) { try receiver.receive(bytes: bytes) }
+    var count = 0
+    while let bytes = try chunk(of: file.descriptor, buffer) {
+      try receiver.receive(bytes: bytes)
+      count += bytes.count
+    }
+    guard file.size == 0 || count == file.size else {
+      throw FetchFailure(.image(.truncated), "\(request.source) has changed while it was read.")
+    }
   }
 
   /// Reads the next chunk into `buffer`, and returns it; nil at the end of the file.

@@ -19,6 +19,8 @@ enum RenderProcess {
     guard hello.isProtected == 1 || settings.isUnsafe else { return EX_UNAVAILABLE }
     var session = RenderSession()
     while let (request, descriptor) = receive() {
+      // A failure to allocate memory for an earlier image is no reason for the end of this one.
+      errno = 0
       var reply = session.reply(to: request, descriptor)
       reply.number = request.number
       close(descriptor)

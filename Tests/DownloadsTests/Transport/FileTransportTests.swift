@@ -1,4 +1,5 @@
 import Downloads
+import Glibc
 import TestSupport
 import Testing
 
@@ -17,6 +18,18 @@ import Testing
     #expect(receiver.bodies.values.flatMap { $0 } == bytes)
     transfer.cancel()
   }
+
+  @Test(arguments: [0, 300_000, 900_000])
+  func `A file that changes while it is read is truncated`(count: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(Array(repeating: 1, count: 700_000), as: "file")
+    let receiver = BodyRecorder { truncate(path, off_t(count)) }
+
+    let transfer = FileTransport().start(TransferRequest(source: try SourceURL("file://\(path)")), receiver: receiver)
+
+    #expect(await receiver.ends.values(count: 1).map { $0?.code } == [.image(.truncated)])
+    transfer.cancel()
+  }
 }
 
 /// Records the declared length, the pieces of the body, and the end of a transfer.
@@ -24,8 +37,16 @@ private final class BodyRecorder: TransferReceiver {
   let lengths = Recorder<Int?>()
   let bodies = Recorder<[UInt8]>()
   let ends = Recorder<FetchFailure?>()
+  private let whenBodyArrives: @Sendable () -> Void
+
+  init(whenBodyArrives: @escaping @Sendable () -> Void = {}) { self.whenBodyArrives = whenBodyArrives }
 
   func receive(head: TransferHead) { lengths.record(head.declaredLength) }
-  func receive(bytes: UnsafeRawBufferPointer) { bodies.record(Array(bytes)) }
+
+  func receive(bytes: UnsafeRawBufferPointer) {
+    bodies.record(Array(bytes))
+    whenBodyArrives()
+  }
+
   func receiveEnd(_ failure: FetchFailure?) { ends.record(failure) }
 }

@@ -4,16 +4,21 @@ import Testing
 
 /// The preview in a camera raw file is not shown as if it were the image.
 @Suite struct CameraRawTests {
-  /// A TIFF file of one directory with these entries, each of one LONG.
-  private static func file(_ order: ByteOrder, _ entries: [(tag: Int, value: Int)]) -> [UInt8] {
+  /// A TIFF file of directories with these entries, each of one LONG.
+  private static func file(_ order: ByteOrder, _ pages: [(tag: Int, value: Int)]...) -> [UInt8] {
     func bytes(_ number: Int, _ count: Int) -> [UInt8] {
       let little = (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
       return order == .little ? little : little.reversed()
     }
     let mark = Array((order == .little ? "II" : "MM").utf8)
-    let fields = entries.flatMap { bytes($0.tag, 2) + bytes(4, 2) + bytes(1, 4) + bytes($0.value, 4) }
-    // The directory is at byte 12.
-    return mark + bytes(42, 2) + bytes(12, 4) + bytes(0, 4) + bytes(entries.count, 2) + fields + bytes(0, 4)
+    // The first directory is at byte 12.
+    var file = mark + bytes(42, 2) + bytes(12, 4) + bytes(0, 4)
+    for (index, entries) in pages.enumerated() {
+      file += bytes(entries.count, 2)
+      file += entries.flatMap { bytes($0.tag, 2) + bytes(4, 2) + bytes(1, 4) + bytes($0.value, 4) }
+      file += bytes(index + 1 < pages.count ? file.count + 4 : 0, 4)
+    }
+    return file
   }
 
   private static func error(_ bytes: [UInt8]) -> ImageError? {
@@ -39,6 +44,15 @@ import Testing
 
     #expect(Self.error(bytes) == ImageError(.unsupportedFormat, "\(raw.name) is not supported."))
     #expect(Self.error(Array(bytes.prefix(20))) == nil)
+  }
+
+  @Test(arguments: [ByteOrder.big, .little])
+  func `A later page with the full image makes the file an image`(order: ByteOrder) throws {
+    let preview = [(tag: 254, value: 1), (tag: 330, value: 500)]
+    let bytes = Self.file(order, preview, [(254, 1)], [(254, 0)])
+
+    #expect(Self.error(bytes) == nil && Self.error(Array(bytes.dropLast(30))) == nil)
+    #expect(Self.error(Self.file(order, preview, [(254, 1)]))?.code == .unsupportedFormat)
   }
 
   @Test(arguments: [[(254, 0), (330, 500)], [(254, 1), (256, 160)], [(256, 160), (330, 500)], []])

@@ -1,4 +1,6 @@
+import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import ImageCache
@@ -47,5 +49,25 @@ import Testing
     #expect(input.bytes.elementsEqual(bytes) && output.count == Self.large)
     #expect(try memory.holding(bytes.span).descriptor != input.descriptor)
     #expect(try memory.zeros(Self.large).descriptor != output.descriptor)
+  }
+
+  @Test(
+    .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."),
+    .enabled(if: DecoderCondition(measuring: DecoderIsolation()).formats.contains(.svg)))
+  func `A process gives back what a large image has left`() throws {
+    let renderer = Renderer()
+    let shapes = String(repeating: "<g id='a'></g>", count: 200_000)
+    let drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>\(shapes)</svg>"
+    func memory() throws -> Int {
+      _ = try renderer.render(Array(drawing.utf8), specs: [ThumbnailSpec(width: 9)])
+      let state = try renderer.caches.decoders.withProcess { process throws(DecoderFailure) in
+        try? String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
+      }
+      let line = try #require(state?.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+      return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    }
+
+    // In KiB. The tree of the drawing takes 280 MiB.
+    #expect(try memory() < 100 << 10)
   }
 }

@@ -86,6 +86,12 @@ struct IsolatedRendererTests {
     }
   }
 
+  @Test func `A lack of memory in the process is a limit, which another attempt would reach, too`() {
+    let error = RenderOutcome("failed out_of_memory Out of memory for the image.")?.error
+
+    #expect(error?.code == .decodeLimit && error?.origin == .machine)
+  }
+
   @Test(arguments: [0, 4799, 4801, 4800 + (1 << 20)])
   func `Pixels of another count are a failure of the process`(count: Int) throws {
     let file = SampleImage.png(width: 80, height: 60)

@@ -78,8 +78,11 @@ import Testing
     "<html><svg></svg></html>", "<?xml version='1.0'?><rss>", "<svgx>", "x<svg>",
   ])
   func `Markup with another root element is no drawing`(text: String) throws {
-    for encoding in [String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian] {
-      let bytes = Array(try #require(text.data(using: encoding)))
+    let marks: [(String.Encoding, [UInt8])] = [
+      (.utf8, []), (.utf16LittleEndian, [0xFF, 0xFE]), (.utf16BigEndian, [0xFE, 0xFF]),
+    ]
+    for (encoding, mark) in marks {
+      let bytes = mark + (try #require(text.data(using: encoding)))
       let error = #expect(throws: ImageError.self) { try Self.renderer().render(bytes, specs: [Self.spec]) }
       #expect(error?.code == .notAnImage)
     }

@@ -49,9 +49,9 @@ struct DecoderProcess: Sendable {
   /// The time for images after which a process gets no further one.
   private static let maxWork = Duration.seconds(20)
 
-  /// The limit of the processor time of a process in seconds, which only one without a renderer reaches: its work, the
-  /// time for its last image or, at most four times as long, thumbnail, and 30 seconds for its start and for further
-  /// threads of its libraries.
+  /// The limit of the processor time of a process in seconds, which only one without a renderer reaches: its work, four
+  /// timeouts, because its last thumbnail may take that long, and 30 seconds for its start and for further threads of
+  /// its libraries.
   private static func maxSeconds(_ settings: DecoderIsolation) -> Int64 {
     (maxWork + min(settings.timeout, .seconds(1 << 32)) * 4).components.seconds + 30
   }

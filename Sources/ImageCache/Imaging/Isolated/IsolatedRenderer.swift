@@ -24,8 +24,10 @@ struct IsolatedRenderer {
     do throws(DecoderFailure) {
       result = try pool.withProcess { process throws(DecoderFailure) in
         let deadline = ContinuousClock.now + pool.timeout
-        _ = try process.exchange(opening, file.descriptor, until: deadline)
+        let opened = try process.exchange(opening, file.descriptor, until: deadline)
+        guard opened.status != DecodeStatusOutOfMemory.rawValue else { throw .memory }
         let reply = try process.exchange(rendering, output.descriptor, until: deadline)
+        guard reply.status != DecodeStatusOutOfMemory.rawValue else { throw .memory }
         return try RenderOutcome.judged(output.bytes, reply, order.made, source, plan)
       }
     } catch {

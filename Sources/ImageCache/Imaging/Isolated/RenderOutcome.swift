@@ -43,6 +43,8 @@ package struct RenderOutcome: Sendable {
       let words = first.split(separator: " ", maxSplits: 2)
       guard words.count == 3, let code = ImageError.Code(rawValue: String(words[1])) else { return nil }
       error = ImageError(code, DecodeText.clean(String(words[2])))
+      // The limit of the process, so that another attempt would reach it, too.
+      if code == .outOfMemory { error = ImageError(DecoderFailure.memory, of: "thumbs") }
       return
     }
     guard ["whole", "damaged"].contains(first) else { return nil }

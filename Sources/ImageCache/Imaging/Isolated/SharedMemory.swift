@@ -54,7 +54,8 @@ final class SharedMemory: Sendable {
   /// Sets the pages of the first `count` bytes to zero.
   func clear(_ count: Int) { memset(start, 0, Self.pages(of: count, within: self.count)) }
 
-  /// Returns the end of the page in which `count` bytes end, which is what another process can map.
+  /// Returns the end of the page in which `count` bytes end: a decoder that maps them can read that far by mistake. One
+  /// that was taken over can map the whole file.
   private static func pages(of count: Int, within limit: Int) -> Int {
     let page = sysconf(Int32(_SC_PAGESIZE))
     return min((count + page - 1) / page * page, limit)
