@@ -19,7 +19,9 @@ import Testing
     try render(file, ThumbnailSpec(width: 4000, format: .rgba)).bytes
   }
 
-  @Suite(.enabled(if: hasEncoder, "thumbs-decode has no encoder, or a sanitizer, with which its sandbox stops it."))
+  @Suite(
+    .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."),
+    .enabled(if: hasEncoder, "thumbs-decode has no encoder."))
   struct `With the encoder` {
     @Test(arguments: [
       SampleImage.jpeg(width: 64, height: 48), SampleImage.png(width: 64, height: 48),
@@ -47,8 +49,9 @@ import Testing
       }
     }
 
-    @Test(arguments: [pixels { [$0 * 4, $1 * 4, 200] }, pixels { x, _ in [x, x, x] }])
-    func `Alpha has no losses, and transparent colors do not matter`(samples: [UInt8]) throws {
+    @Test(arguments: [PixelLayout.rgba, .grayAlpha])
+    func `Alpha has no losses, and transparent colors do not matter`(layout: PixelLayout) throws {
+      let samples = Self.pixels { x, y in layout.isGray ? [x, x, x] : [x * 4, y * 4, 200] }
       let size = PixelSize(width: 64, height: 64)
       let encoder = AVIFEncoder(spec, Renderer().caches.encoders)
       var hidden = samples
@@ -85,11 +88,9 @@ import Testing
       for count in 0..<file.count { #expect(!ThumbnailMark.isPresent(in: Array(file[..<count]))) }
     }
 
-    @Test(
-      .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."),
-      arguments: [
-        ThumbnailSpec(width: 40, format: .avif), ThumbnailSpec(width: 30, height: 40, fit: .pad, format: .avif),
-      ])
+    @Test(arguments: [
+      ThumbnailSpec(width: 40, format: .avif), ThumbnailSpec(width: 30, height: 40, fit: .pad, format: .avif),
+    ])
     func `A renderer in another process gives the same file`(spec: ThumbnailSpec) throws {
       var isolation = DecoderIsolation()
       (isolation.scope, isolation.renderer) = (.all, HostileDecoder.folder.appending(path: "thumbs").path)
