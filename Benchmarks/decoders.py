@@ -76,7 +76,7 @@ def vips(paths, out):
     (out / "thumbnails").mkdir()
     (out / "list").write_text("\0".join(map(str, paths)))
     # The AVIF files have the same speed of libaom, 8, and about the same size.
-    suffix = {".svg": ".png", ".jpg": ".avif[Q=67,effort=1]"}.get(paths[0].suffix, ".jpg[Q=82]")
+    suffix = {".svg": ".png", ".jpg": ".avif[Q=64,effort=1]"}.get(paths[0].suffix, ".jpg[Q=82]")
     script = f"""VIPS_CONCURRENCY=1 xargs -0 -P {WORKERS} -n 32 vipsthumbnail --size {SIDE}x{SIDE} \
       -o '{out}/thumbnails/%s{suffix}' <'{out}/list'"""
     return ["sh", "-c", script]
