@@ -12,8 +12,8 @@ package func sha256(_ bytes: UnsafeRawBufferPointer) -> SIMD4<UInt64> {
   return SIMD4(digest.x.bigEndian, digest.y.bigEndian, digest.z.bigEndian, digest.w.bigEndian)
 }
 
-/// The implementation of SHA-256, searched for once: the search takes longer than the digest of a URL. It never
-/// changes, and any thread may use it.
+/// The implementation of SHA-256, searched for once: the search takes longer than the digest of a URL.
+/// `nonisolated(unsafe)` is correct: it never changes, and any thread may use it (OpenSSL, `EVP_MD_fetch(3)`).
 private nonisolated(unsafe) let implementation = EVP_MD_fetch(nil, "SHA256", nil)
 
 extension UInt64 {

@@ -1,4 +1,4 @@
-// Colors of pixels that nobody sees.
+// The colors of transparent pixels.
 
 #include <string.h>
 
@@ -7,14 +7,14 @@
 enum { channels = 4, colors = 3 };
 
 static void fill_row(uint8_t *row, int32_t width, int32_t first) {
-  for (int32_t x = 0; x < first; x++) memcpy(row + x * channels, row + first * channels, colors);
+  for (int32_t x = 0; x < first; x++) memcpy(row + (size_t)x * channels, row + (size_t)first * channels, colors);
   for (int32_t x = first + 1; x < width; x++) {
     uint8_t *pixel = row + (size_t)x * channels;
     if (pixel[colors] == 0) memcpy(pixel, pixel - channels, colors);
   }
 }
 
-/// Returns the first visible pixel of a row; its width if there is none.
+/// Returns the index of the first visible pixel of a row, or the width if all pixels are transparent.
 static int32_t first_visible(const uint8_t *row, int32_t width) {
   int32_t x = 0;
   while (x < width && row[(size_t)x * channels + colors] == 0) x++;

@@ -104,7 +104,7 @@ typedef enum DecodeStep {
   DecodeStepOpen = 1,
   /// Decodes the open image, or renders its thumbnails.
   DecodeStepDecode = 2,
-  /// Encodes a thumbnail.
+  /// Encodes a thumbnail, and closes the open image.
   DecodeStepEncode = 3,
 } DecodeStep;
 

@@ -313,8 +313,8 @@ void cimage_unpremultiply(CImageBitmap bitmap);
 void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top, CImageLight light);
 
 /// Gives each fully transparent pixel of a bitmap with four channels the color of a visible neighbor: to the left, or
-/// else to the right, or else above or below. Black if there is none. Any color would do, but those of hidden pixels
-/// make a compressed file larger, and shine through at the border of the visible part.
+/// else to the right, or else above or below. If no pixel is visible, all become black. Any color would do, but the
+/// hidden ones make a compressed file larger, and shine through at the border of the visible part.
 void cimage_fill_transparent(CImageBitmap bitmap);
 
 /// Sets every pixel to the first `channels` samples of `sample`.

@@ -28,8 +28,7 @@ struct DecoderOptions: ParsableArguments {
   /// before anything is downloaded.
   func checkEncoder(for pixels: PixelOptions) throws {
     guard pixels.format == .avif else { return }
-    let condition = DecoderCondition(measuring: isolation)
-    if let fault = condition.encodingFault {
+    if let fault = DecoderCondition(measuring: isolation).encodingFault(isolation) {
       throw ValidationError("AVIF output needs the program thumbs-decode, but \(fault).")
     }
   }

@@ -35,6 +35,9 @@ import Testing
       #expect(thumbnail.bytes[4..<12] == Array("ftypavif".utf8)[...])
       #expect(ThumbnailMark.isPresent(in: thumbnail.bytes))
       #expect(AVIFSize.size(of: thumbnail.bytes.span) == thumbnail.size)
+      let (prefix, suffix) = (Array(thumbnail.bytes.prefix(96)), Array(thumbnail.bytes.suffix(96)))
+      #expect(ThumbnailMark.mayBePresent(inFileStartingWith: prefix, endingWith: suffix))
+      #expect(!ThumbnailMark.mayBePresent(inFileStartingWith: prefix, endingWith: Array(suffix.dropLast())))
       let differences = zip(try samples(thumbnail.bytes), pixels.bytes).map { abs(Int($0) - Int($1)) }
       #expect(differences.count == pixels.bytes.count)
       #expect(differences.reduce(0, +) < 8 * differences.count)
@@ -122,7 +125,12 @@ import Testing
   @Test func `Files of other formats, and cut ones, have no size in AVIF`() {
     let cut: [UInt8] = [0, 0, 0, 8] + Array("ftypavif".utf8) + [0, 0, 0, 0]
     let files = [[], cut, cut + Array(repeating: 0xFF, count: 40), SampleImage.png(width: 2, height: 1)]
-    for file in files {
+    // A box that ends before the header of the next one does.
+    let small = (8...20).map { count -> [UInt8] in
+      let type: [UInt8] = [0, 0, 0, 16] + Array("ftypavif".utf8) + [0, 0, 0, 0]
+      return type + [0, 0, 0, UInt8(count)] + Array("meta".utf8) + Array(repeating: 0, count: 32)
+    }
+    for file in files + small {
       #expect(AVIFSize.size(of: file.span) == nil)
     }
   }

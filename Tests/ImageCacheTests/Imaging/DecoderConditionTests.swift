@@ -38,14 +38,19 @@ import Testing
     let condition = Self.condition(HostileDecoder.program)
 
     #expect(condition.formats == [.avif, .svg] && condition.missing.count == 3)
-    #expect(condition.outputs == [.avif] && condition.encodingFault == nil)
+    #expect(condition.outputs == [.avif] && condition.encodingFault() == nil)
   }
 
   @Test func `A program that cannot encode AVIF has a reason`() {
-    #expect(DecoderCondition().encodingFault?.contains("thumbs-decoders") == true)
-    #expect(Self.condition("/bin/true").encodingFault?.hasPrefix("it ended before") == true)
+    #expect(DecoderCondition().encodingFault()?.contains("thumbs-decoders") == true)
+    #expect(Self.condition("/bin/true").encodingFault()?.hasPrefix("it ended before") == true)
     var condition = Self.condition(HostileDecoder.program)
+    condition.isProtected = false
+    #expect(condition.encodingFault()?.contains("--unsafe-decoders") == true)
+    var isolation = DecoderIsolation()
+    isolation.allowsUnprotected = true
+    #expect(condition.encodingFault(isolation) == nil)
     condition.outputs = []
-    #expect(condition.encodingFault?.contains("libaom") == true)
+    #expect(condition.encodingFault(isolation)?.contains("libaom") == true)
   }
 }

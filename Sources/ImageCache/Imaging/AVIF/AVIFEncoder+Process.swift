@@ -10,17 +10,19 @@ extension AVIFEncoder {
   static func memoryCount(_ pixels: Int) -> Int { pixels * 8 + (64 << 10) }
 
   /// Encodes the pixels at the start of `memory` in a process, which replaces them by the file. Returns its size.
-  func encode(_ memory: borrowing SharedMemory, _ size: PixelSize) throws(DecoderFailure) -> Int {
+  func encode(_ memory: SharedMemory, _ size: PixelSize) throws(DecoderFailure) -> Int {
     let pixels = CImageBitmap(
       pixels: memory.start.assumingMemoryBound(to: UInt8.self), width: Int32(size.width), height: Int32(size.height),
       channels: 4, stride: size.width * 4)
     cimage_fill_transparent(pixels)
-    let (request, descriptor, count) = (request(pixels), memory.descriptor, memory.count)
+    let request = request(pixels)
     return try encoders.withProcess { process throws(DecoderFailure) in
       guard process.hello.encodes(.avif) else { throw .refusal(.unsupportedFormat, DecoderCondition.encoderIsMissing) }
-      let reply = try process.exchange(request, descriptor, until: .now + timeout(size))
+      let reply = try process.exchange(request, memory.descriptor, until: .now + timeout(size))
       if let error = try reply.error() { throw .refusal(error.code, reply.text.errorLine) }
-      guard 1...count ~= Int(clamping: reply.byteCount) else { throw .misbehavior("it sent a file without a size") }
+      guard 1...memory.count ~= Int(clamping: reply.byteCount) else {
+        throw .misbehavior("it sent a file without a size")
+      }
       return Int(reply.byteCount)
     }
   }

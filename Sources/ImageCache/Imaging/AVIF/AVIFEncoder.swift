@@ -1,6 +1,3 @@
-import CDecodeChannel
-import CImage
-
 /// Encodes AVIF files in a process of `thumbs-decode`.
 ///
 /// The process has decoded no image: one that an image has taken over could return any file.

@@ -16,11 +16,10 @@ enum AVIFSize {
   /// Returns the place of the contents of the first box of a type (ISO/IEC 14496-12:2022, section 4.2).
   private static func contents(_ type: StaticString, in boxes: Range<Int>, of file: Span<UInt8>) -> Range<Int>? {
     var rest = boxes
-    while let size = file.uint32(at: rest.lowerBound), (8...rest.count).contains(size) {
+    while let size = file.uint32(at: rest.lowerBound), size >= 8, size <= rest.count {
       let end = rest.lowerBound + size
       if file.has(type, at: rest.lowerBound + 4) { return rest.lowerBound + 8..<end }
       rest = end..<rest.upperBound
-      if rest.count < 8 { return nil }
     }
     return nil
   }

@@ -14,7 +14,9 @@ enum FileRecognition: Sendable {
       self = .decodable(decoder, start: 0)
       return
     }
-    if let format = IsolatedFormat.of(prefix), CameraRaw.name(prefix) == nil {
+    // Many of these files begin like TIFF.
+    if let name = CameraRaw.name(prefix) { throw Self.unsupported(name) }
+    if let format = IsolatedFormat.of(prefix) {
       self = .isolated(format)
       return
     }
@@ -22,9 +24,7 @@ enum FileRecognition: Sendable {
       self = brands.format.map { .isolated($0) } ?? .undecided
       return
     }
-    if let name = CameraRaw.name(prefix) ?? UnsupportedFormat.name(prefix) {
-      throw ImageError(.unsupportedFormat, "\(name) is not supported.")
-    }
+    if let name = UnsupportedFormat.name(prefix) { throw Self.unsupported(name) }
     switch MarkupPrologue.root(of: prefix) {
     case .element("svg"):
       self = .isolated(.svg)
@@ -36,6 +36,10 @@ enum FileRecognition: Sendable {
     }
     // If more bytes may complete a signature, they could change the verdict about an embedded file.
     self = Self.canStillMatch(prefix) ? .undecided : try Self.embedded(in: prefix)
+  }
+
+  private static func unsupported(_ name: String) -> ImageError {
+    ImageError(.unsupportedFormat, "\(name) is not supported.")
   }
 
   /// Recognizes a file that follows garbage.

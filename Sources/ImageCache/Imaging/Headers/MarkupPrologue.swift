@@ -51,8 +51,8 @@ struct MarkupPrologue {
     while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { index += 1 }
   }
 
-  /// Skips a part that begins here. Returns false if there is none. A part that has not ended is skipped up to the end
-  /// of the bytes.
+  /// Skips one of `parts` if it begins here, to the end of the bytes if it has not ended. Returns false if none of them
+  /// begins here.
   private mutating func skip(_ parts: [Part], in bytes: Span<UInt8>) -> Bool {
     for part in parts where bytes.has(part.start, at: index) {
       index += part.start.utf8CodeUnitCount

@@ -39,10 +39,11 @@ public struct DecoderCondition: Hashable, Sendable {
     }
   }
 
-  /// The end of a sentence that says why the program cannot encode AVIF; nil if it can.
-  public var encodingFault: String? {
+  /// Returns the end of a sentence that says why the program would encode no AVIF with these settings; nil if it would.
+  public func encodingFault(_ isolation: DecoderIsolation = DecoderIsolation()) -> String? {
     if program == nil { return "it is not installed; install the package thumbs-decoders" }
     if let failure { return failure }
+    if !isProtected && !isolation.allowsUnprotected { return DecoderFailure.unprotected.reason }
     return outputs.contains(.avif) ? nil : Self.encoderIsMissing
   }
 

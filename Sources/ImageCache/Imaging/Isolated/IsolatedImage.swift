@@ -22,13 +22,7 @@ final class IsolatedImage: Sendable {
   ) throws(ImageError) {
     (self.pool, self.format) = (pool, format)
     var process = try Self.take(from: pool, for: format)
-    let memory: SharedMemory
-    do throws(ImageError) {
-      memory = try process.memory.holding(file)
-    } catch {
-      process.end()
-      throw error
-    }
+    let memory = try Self.memory(of: &process) { memory throws(ImageError) in try memory.holding(file) }
     var request = DecodeRequest(step: DecodeStepOpen)
     request.format = format.id.rawValue
     request.byteCount = UInt64(file.count)
@@ -62,13 +56,8 @@ final class IsolatedImage: Sendable {
     guard var process = process.withLock({ $0.take() }) else {
       throw ImageError(.decodeError, "The image was decoded before.")
     }
-    let memory: SharedMemory
-    do throws(ImageError) {
-      memory = try process.memory.zeros(offset + rowBytes * size.height)
-    } catch {
-      process.end()
-      throw error
-    }
+    let count = offset + rowBytes * size.height
+    let memory = try Self.memory(of: &process) { memory throws(ImageError) in try memory.zeros(count) }
     let deadline = ContinuousClock.now + rest
     var request = DecodeRequest(step: DecodeStepDecode)
     (request.width, request.height) = (UInt32(size.width), UInt32(size.height))
@@ -104,6 +93,18 @@ final class IsolatedImage: Sendable {
       throw ImageError(error, for: format)
     }
     throw ImageError(without: format)
+  }
+
+  /// Returns memory of a process, which ends if there is not enough.
+  private static func memory(
+    of process: inout DecoderProcess, _ body: (inout DecoderMemory) throws(ImageError) -> SharedMemory
+  ) throws(ImageError) -> SharedMemory {
+    do throws(ImageError) {
+      return try body(&process.memory)
+    } catch {
+      process.end()
+      throw error
+    }
   }
 
   /// Exchanges messages with a process. It ends if it fails or refuses the image, which may have damaged it.

@@ -28,7 +28,7 @@ struct IsolatedRenderer {
         guard opened.status != DecodeStatusOutOfMemory.rawValue else { throw .memory }
         let reply = try process.exchange(rendering, output.descriptor, until: deadline)
         guard reply.status != DecodeStatusOutOfMemory.rawValue else { throw .memory }
-        return try RenderOutcome.judged(output.bytes, reply, order.made, source, plan)
+        return try RenderOutcome.judged(output.bytes, reply, order.processSpecs, source, plan)
       }
     } catch {
       throw ImageError(error, of: "thumbs")

@@ -15,7 +15,7 @@ package struct RenderOrder: Sendable {
   }
 
   /// The thumbnails that the other process makes: pixels in place of AVIF, because it cannot start an encoder.
-  var made: [ThumbnailSpec] {
+  var processSpecs: [ThumbnailSpec] {
     specs.map { spec in
       var spec = spec
       if spec.format == .avif { spec.format = .rgba }
@@ -30,7 +30,7 @@ package struct RenderOrder: Sendable {
   var text: String {
     let limits = [renderer.maxPixels, renderer.minPixels, renderer.maxOutputPixels].map { "\($0)" }
     let first = (["order"] + limits + [renderer.failLevel.rawValue, "\(inkCount)"]).joined(separator: " ")
-    return ([first] + made.map(\.cacheText)).joined(separator: "\n")
+    return ([first] + processSpecs.map(\.cacheText)).joined(separator: "\n")
   }
 
   /// Parses a ``text``; nil for any other. `base` returns the renderer for the ink profile of `inkCount` bytes that
