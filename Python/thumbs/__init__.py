@@ -1,7 +1,7 @@
 """Makes thumbnails from image URLs: downloads each image once, renders every size, and reports each outcome.
 
-`thumbs.run` is for plain Python. `thumbs.spark`, `thumbs.ray`, `thumbs.parquet` and `thumbs.webdataset` need the
-packages in their names (`thumbs.parquet` and the engines also pyarrow), and are imported separately.
+`thumbs.run` and `thumbs.webdataset` need only Python. `thumbs.parquet` needs pyarrow, and `thumbs.spark` and
+`thumbs.ray` also need the package in their name; each is imported separately.
 """
 from ._command import find as find_command
 from ._run import Run, run

@@ -29,8 +29,8 @@ def run(
     """Fetches the images of `rows` and returns an iterator of their results, in order of completion.
 
     Every row has exactly one result. A row is a URL, or a mapping with a URL in `url_column`, and perhaps `urls`
-    (mirrors), `size`, `headers`, `priority`, `name` and `sha256` (of the image file); its other members are ignored,
-    but `Result.row` has them. The rows are read in a thread, as results are taken.
+    (mirrors), `size`, `focus`, `headers`, `priority`, `name` and `sha256` (of the image file); its other members are
+    ignored, but `Result.row` has them. The rows are read in a thread, as results are taken.
 
     Args:
         sizes: `256`, `"200x100"`, `"64@2x"`, or several of them. The default is that of the command, 256.

@@ -18,7 +18,7 @@ class Counters:
     failed: int = 0
     """The number of other rows."""
     requests: int = 0
-    """The number of requests to servers, without those of a worker that died."""
+    """The number of attempts, retries included, without those of a worker that died."""
     bytes: int = 0
     """The lengths of the images that were downloaded, not those from the cache."""
     restarts: int = 0

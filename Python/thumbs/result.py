@@ -48,7 +48,7 @@ class Result:
     final_url: Optional[str]
     """The URL after redirects, if there were any."""
     origin: Optional[str]
-    """The place the image came from: `network`, `revalidated`, `disk`, `memory`, `stale` or `file`."""
+    """The place the image came from: `network`, `revalidated`, `disk`, `memory`, `remote`, `stale` or `file`."""
     width: Optional[int]
     """The width of the downloaded image in pixels."""
     height: Optional[int]
@@ -60,7 +60,7 @@ class Result:
     thumbnails: Tuple[Thumbnail, ...]
     """The thumbnails, one per size, in the order of the sizes."""
     attempts: int
-    """The number of requests for this row; 0 if it came from the cache."""
+    """The number of attempts for this row, retries included; 0 if it came from the cache."""
     ms: Optional[int]
     """Milliseconds in the queue, the download and the rendering together."""
     message: Optional[str]

@@ -33,6 +33,13 @@ void add_warning(DecodeText *text, const char *warning) {
   memcpy(text->warnings + used + count, "\n", 2);
 }
 
+uint32_t accepted_profile(size_t count, DecodeText *text) {
+  enum { maxBytes = 4 << 20 };
+  if (count <= maxBytes) return (uint32_t)count;
+  add_warning(text, "the ICC profile is too large");
+  return 0;
+}
+
 void unpremultiply(uint8_t *pixels, size_t count) {
   for (uint8_t *pixel = pixels; pixel < pixels + count * 4; pixel += 4) {
     unsigned alpha = pixel[3];

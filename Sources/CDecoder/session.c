@@ -45,19 +45,16 @@ static DecodeStatus open_image(Session *session, const DecodeRequest *request, i
   session->source.count = request->byteCount;
   session->source.limits = (Limits){.pixels = request->maxPixels, .side = request->longestSide};
   session->format = format;
-  session->header = (DecodeHeader){.orientation = 1, .shrink = 1, .primaries = 2, .transfer = 2, .matrix = 2};
+  session->header = (DecodeHeader){.orientation = 1, .primaries = 2, .transfer = 2, .matrix = 2};
   DecodeStatus status = format->open(&session->source, &session->image, &session->header, &reply->text);
   reply->header = session->header;
   return status;
 }
 
-static uint32_t divided(uint32_t side, uint32_t divisor) { return side / divisor + (side % divisor != 0); }
-
 // Returns true if the format decodes to the size of the request. The decoders rely on it.
 static bool is_possible(const DecodeHeader *header, const DecodeRequest *request) {
   bool isWhole = request->width == header->width && request->height == header->height;
-  return isWhole || header->isVector || (request->width == divided(header->width, header->shrink) &&
-                                         request->height == divided(header->height, header->shrink));
+  return isWhole || header->isVector;
 }
 
 // Maps the memory for the profile and the pixels, and sets `size`.

@@ -56,13 +56,13 @@ static uint8_t code_point(uint32_t value) {
   return value <= UINT8_MAX ? (uint8_t)value : 2;
 }
 
-static void describe(const avifImage *image, const AVIFFile *file, DecodeHeader *header) {
+static void describe(const avifImage *image, const AVIFFile *file, DecodeHeader *header, DecodeText *text) {
   header->width = file->crop.width;
   header->height = file->crop.height;
   header->channels = file->channels;
   header->orientation = orientation_of(image);
-  header->profileCount = (uint32_t)image->icc.size;
-  if (image->icc.size != 0) return;
+  header->profileCount = accepted_profile(image->icc.size, text);
+  if (header->profileCount != 0) return;
   header->primaries = code_point(image->colorPrimaries);
   header->transfer = code_point(image->transferCharacteristics);
   header->matrix = code_point(image->matrixCoefficients);
@@ -101,7 +101,7 @@ DecodeStatus avif_open(const Source *source, Image *image, DecodeHeader *header,
   file->height = parsed->height;
   file->channels = (isGray ? 1 : 3) + (file->decoder->alphaPresent ? 1 : 0);
   file->crop = crop_of(parsed, text);
-  describe(parsed, file, header);
+  describe(parsed, file, header, text);
   return DecodeStatusOK;
 }
 

@@ -25,11 +25,11 @@ static void set_limits(struct heif_context *context, uint32_t width, uint32_t he
 #endif
 }
 
-static void describe(const struct heif_image_handle *handle, DecodeHeader *header) {
+static void describe(const struct heif_image_handle *handle, DecodeHeader *header, DecodeText *text) {
   header->width = (uint32_t)heif_image_handle_get_width(handle);
   header->height = (uint32_t)heif_image_handle_get_height(handle);
   header->channels = heif_image_handle_has_alpha_channel(handle) ? 4 : 3;
-  header->profileCount = (uint32_t)heif_image_handle_get_raw_color_profile_size(handle);
+  header->profileCount = accepted_profile(heif_image_handle_get_raw_color_profile_size(handle), text);
   if (header->profileCount != 0) return;
   struct heif_color_profile_nclx *nclx = NULL;
   struct heif_error error = heif_image_handle_get_nclx_color_profile(handle, &nclx);
@@ -64,7 +64,7 @@ DecodeStatus heic_open(const Source *source, Image *image, DecodeHeader *header,
     bool isUnclear = status == DecodeStatusCorrupt || status == DecodeStatusUnsupported;
     return isUnclear && heic_is_cut(source) ? DecodeStatusTruncated : status;
   }
-  describe(file->handle, header);
+  describe(file->handle, header, text);
   // The size before the transformations counts, too: libheif decodes that, and crops it.
   uint32_t width = (uint32_t)heif_image_handle_get_ispe_width(file->handle);
   uint32_t height = (uint32_t)heif_image_handle_get_ispe_height(file->handle);

@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The largest ICC profile, in bytes.
-enum { maxProfileBytes = 4 << 20 };
-
 typedef struct JPEGXL {
   Source source;
   JxlDecoder *decoder;
@@ -79,8 +76,7 @@ static JxlDecoderStatus profile_size(const JPEGXL *self, size_t *count) {
 static void read_profile(const JPEGXL *self, DecodeHeader *header, DecodeText *text) {
   size_t count = 0;
   if (profile_size(self, &count) != JXL_DEC_SUCCESS) return add_warning(text, "the colors have no ICC profile");
-  if (count > maxProfileBytes) return add_warning(text, "the ICC profile is too large");
-  header->profileCount = (uint32_t)count;
+  header->profileCount = accepted_profile(count, text);
 }
 
 static void copy_profile(Image image, uint8_t *bytes) {

@@ -4,9 +4,6 @@
 
 #include "tiff_image.h"
 
-/// The largest ICC profile, in bytes.
-enum { maxProfileBytes = 4 << 20 };
-
 /// Prevents libtiff from multiplying the colors by their alpha, and remembers if they are multiplied in the file.
 static void keep_colors(TIFFImage *self) {
   uint16_t count = 0, *types = NULL, associated = EXTRASAMPLE_ASSOCALPHA;
@@ -61,9 +58,7 @@ uint32_t find_tiff_profile(const TIFFImage *self, const void **bytes, DecodeText
     case PHOTOMETRIC_PALETTE:
     case PHOTOMETRIC_RGB:
     case PHOTOMETRIC_YCBCR:
-      if (count <= maxProfileBytes) return count;
-      add_warning(text, "the ICC profile is too large");
-      return 0;
+      return accepted_profile(count, text);
     default:
       // libtiff converts these colors to RGB, which the profile does not describe.
       add_warning(text, "the colors are approximate, because the ICC profile is not used");

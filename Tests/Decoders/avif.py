@@ -71,6 +71,7 @@ def groups(folder):
     # The first frame is the photo.
     frames = case(encode(folder, "frames", "even-transparent", "-y", "420", folder / "even.png"))
     profile = case(encode(folder, "profile", "profile", "-y", "420"))
+    large = Case(encode(folder, "large-profile", "large-profile", "-y", "420"), profile.expected)
     wide = encode(folder, "wide", "photo", "-y", "444", "--cicp", "12/13/6")
     return [
         Group("AVIF: depth, chroma, range, alpha", "libyuv has 6 bits for its factors", in_parallel(variant, every),
@@ -80,7 +81,7 @@ def groups(folder):
               [Case(lossless, lambda *_: samples.pixels(folder / "photo.png"))], 0),
         Group("AVIF: rotation, mirroring, crop", "as without", list(transformed(folder)), 3),
         Group("AVIF: grids, frames", "as without", [*grid, frames], 3),
-        Group("AVIF: matrices and a profile of sRGB", "the transform rounds, too", colors + [profile], 3),
+        Group("AVIF: matrices and profiles of sRGB", "the transform rounds, too", [*colors, profile, large], 3),
         Group("AVIF: wide colors", "the transform magnifies the rounding of dark colors",
               [Case(wide, lambda *_: samples.p3_to_srgb(decoded(wide)))], 12, 0.5),
     ]

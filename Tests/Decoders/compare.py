@@ -7,6 +7,7 @@ fail with their code. Thumbnails in AVIF are compared with those in PNG. FORMAT 
 output, damage, references, bombs or fonts; the default is all.
 """
 import pathlib
+import struct
 import sys
 import tempfile
 
@@ -42,6 +43,9 @@ def make_sources(folder):
     for name, image in images.items():
         image.save(folder / f"{name}.png")
     photo.save(folder / "profile.png", icc_profile=profile)
+    # Its first four bytes are its size. A profile of more than 4 MiB is ignored.
+    size = 5 << 20
+    photo.save(folder / "large-profile.png", icc_profile=struct.pack(">I", size) + profile[4:].ljust(size - 4, b"\0"))
     samples.write_deep(folder / "photo-16.png")
     for orientation in range(1, 9):
         exif = Image.Exif()

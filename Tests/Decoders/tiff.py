@@ -92,8 +92,10 @@ def copies(folder):
     pages = [folder / "rgb<.tif", folder / "gray8.tif", folder / "palette8.tif"]
     tool("tiffcp", *pages, folder / "pages.tif")
     yield is_equal(folder / "pages.tif", samples.photo())
-    samples.photo().save(folder / "profile.tif", icc_profile=Image.open(folder / "profile.png").info["icc_profile"])
-    yield is_equal(folder / "profile.tif", samples.photo())
+    profile = Image.open(folder / "profile.png").info["icc_profile"]
+    for name, room in [("profile", 0), ("large-profile", 5 << 20)]:
+        samples.photo().save(folder / f"{name}.tif", icc_profile=profile + bytes(room))
+        yield is_equal(folder / f"{name}.tif", samples.photo())
 
 
 def lossy(folder):

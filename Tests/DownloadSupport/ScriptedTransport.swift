@@ -33,8 +33,9 @@ package final class ScriptedTransport: Transport {
 
   package func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
     let exchange = ScriptedExchange(request, script(request, count.next()), to: receiver, load)
-    exchanges.record(exchange)
+    // In this order: a test that finds the exchange continues it after its first steps.
     exchange.resume()
+    exchanges.record(exchange)
     return exchange
   }
 }

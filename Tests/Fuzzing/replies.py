@@ -6,10 +6,10 @@ import sys
 DIR = pathlib.Path(sys.argv[1])
 
 
-def reply(status=0, rows=0, width=16, height=8, channels=4, orientation=1, profile=0, is_vector=0, shrink=1):
+def reply(status=0, rows=0, width=16, height=8, channels=4, orientation=1, profile=0, is_vector=0):
     """A reply without its text."""
-    return struct.pack("<QIIIIIIIBBBBI", 0, status, rows, width, height, channels, orientation, profile, 1, 13, 1,
-                       is_vector, shrink)
+    return struct.pack("<QIIIIIIIBBBB", 0, status, rows, width, height, channels, orientation, profile, 1, 13, 1,
+                       is_vector)
 
 
 SEEDS = {
@@ -17,7 +17,6 @@ SEEDS = {
     **{f"failure-{status}": (reply(status), reply()) for status in range(1, 8)},
     "vector": (reply(is_vector=1), reply(rows=20)), "cut": (reply(), reply(1, rows=3)),
     "profile": (reply(profile=500), reply(rows=8)), "turned": (reply(orientation=6), reply(rows=8)),
-    "shrunk": (reply(width=200, height=100, shrink=4), reply(rows=25)),
 }
 for name, replies in SEEDS.items():
     (DIR / name).write_bytes(bytes(2) + b"".join(replies) + b"an error\0and warnings\n")

@@ -72,12 +72,11 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   header->height = content[1];
   header->channels = 1 + content[2] % 4;
   header->profileCount = content[3];
-  header->shrink = 1 + content[4] % 4;
-  header->isVector = content[5] & 1;
+  header->isVector = content[4] & 1;
   opened->header = *header;
-  opened->decodeStatus = content[6];
-  opened->rowCount = content[7];
-  return fail(status_of(content[8]), text, "%.*s", (int)sizeof content, (const char *)content);
+  opened->decodeStatus = content[5];
+  opened->rowCount = content[6];
+  return fail(status_of(content[7]), text, "%.*s", (int)sizeof content, (const char *)content);
 }
 
 static void copy_profile(Image image, uint8_t *bytes) {
@@ -87,14 +86,10 @@ static void copy_profile(Image image, uint8_t *bytes) {
   opened->profileEnd = bytes + opened->header.profileCount;
 }
 
-static uint32_t divided(uint32_t side, uint32_t shrink) { return (side + shrink - 1) / shrink; }
-
 /// Fails unless the size is one that a decoder with this header expects.
 static void check_size_of(const Target *target, const DecodeHeader *header) {
   bool isWhole = target->width == header->width && target->height == header->height;
-  bool isShrunk = target->width == divided(header->width, header->shrink) &&
-                  target->height == divided(header->height, header->shrink);
-  if (!header->isVector && !isWhole && !isShrunk) abort();
+  if (!header->isVector && !isWhole) abort();
 }
 
 static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) {

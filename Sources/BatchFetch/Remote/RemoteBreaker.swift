@@ -30,7 +30,7 @@ struct RemoteBreaker: Sendable {
 
   /// The number of failures among the latest requests with which the breaker opens, and the number of these requests.
   static let (maxFailures, window) = (5, 20)
-  /// The time for which it stays open: the first time, and at most. It doubles each time.
+  /// The time for which it stays open: the first time, and at most. Each opening doubles it; a failed probe repeats it.
   static let (firstPause, longestPause) = (Duration.seconds(30), Duration.seconds(480))
   /// The time that a lookup may take before it costs more than it is worth. A hit saves a download.
   static let (worthOfHit, worthOfMiss) = (Duration.milliseconds(100), Duration.milliseconds(10))

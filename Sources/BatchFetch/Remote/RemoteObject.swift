@@ -38,6 +38,7 @@ enum RemoteProblem: Error, Hashable, Sendable {
     switch failure.code {
     case .cancelled: self = .cancelled
     case .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled, .dnsTemporary: self = .timeout(failure.message)
+    // The code of ``FetchFailure/remoteCacheSkipped``.
     case .hostUnavailable: self = .skipped
     default: self = .error(failure.message)
     }

@@ -74,16 +74,24 @@ final class RemoteWriter: Sendable {
   }
 
   private func advance() {
-    while let write = state.withLock({ $0.next() }) {
-      queue.async { [self] in begin(write) }
+    while let (upload, write) = next() {
+      queue.async { [self] in begin(upload, write) }
     }
   }
 
-  private func begin(_ write: RemoteWrite) {
-    let upload = RemoteUpload(write, codec, to: store)
-    running.withLock { $0[ObjectIdentifier(upload)] = upload }
-    // Thread A is here while thread B drops everything, and does not find this upload yet.
-    if state.withLock({ $0.isClosed }) { upload.cancel() }
+  /// Returns an upload that may begin; nil if there is none.
+  private func next() -> (RemoteUpload, RemoteWrite)? {
+    // One step: thread A takes a write here while thread B drops everything. B finds the write among those that wait,
+    // or its upload among those that run.
+    running.withLock { running in
+      guard let write = state.withLock({ $0.next() }) else { return nil }
+      let upload = RemoteUpload(write, codec, to: store)
+      running[ObjectIdentifier(upload)] = upload
+      return (upload, write)
+    }
+  }
+
+  private func begin(_ upload: RemoteUpload, _ write: RemoteWrite) {
     upload.start { [self] problem in
       running.withLock { $0[ObjectIdentifier(upload)] = nil }
       state.withLock { $0.ended(write) }

@@ -33,7 +33,7 @@
 #endif
 
 /// The version of the messages. Rises with every change.
-enum { DecodeVersion = 2 };
+enum { DecodeVersion = 3 };
 
 /// The descriptor of the decoder's end of the sockets.
 enum { DecodeSocket = 3 };
@@ -122,9 +122,8 @@ typedef struct DecodeRequest {
   uint64_t maxPixels;
   uint32_t longestSide;
 
-  /// To decode: the size. It is the stored size, that divided by `shrink`, or any size of a vector image. To encode:
-  /// the size of the thumbnail, whose pixels are the start of the memory file: red, green, blue and straight alpha of
-  /// 8 bits, in sRGB. The file replaces them.
+  /// To decode: the stored size, or any size of a vector image. To encode: the size of the thumbnail. Its pixels are at
+  /// the start of the memory file: red, green, blue and straight alpha of 8 bits, in sRGB. The file replaces them.
   uint32_t width, height;
   /// To render: the bytes of the text in the memory file.
   uint64_t textCount;
@@ -148,8 +147,6 @@ typedef struct DecodeHeader {
   uint8_t primaries, transfer, matrix;
   /// 1 if the image consists of shapes, which can be drawn at any size.
   uint8_t isVector;
-  /// The factor by which the size may be divided, rounded up; 1 if there is no other size.
-  uint32_t shrink;
 } DecodeHeader;
 
 /// The reply to a request.

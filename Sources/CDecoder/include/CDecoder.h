@@ -48,7 +48,7 @@ typedef struct Format {
   const char *(*library)(void);
   /// Makes the library load what it would load later. Called once, before the sandbox closes. NULL if there is nothing.
   void (*prepare)(void);
-  /// Reads the header. `header` is zero, except that orientation and shrink are 1 and the color code points are 2.
+  /// Reads the header. `header` is zero, except that the orientation is 1 and the color code points are 2.
   /// `*image` is passed to the other functions, also after a failure; it is NULL before.
   DecodeStatus (*open)(const Source *source, Image *image, DecodeHeader *header, DecodeText *text);
   /// Copies the ICC profile, of the size that the header has declared.
@@ -94,6 +94,10 @@ DecodeStatus fail(DecodeStatus status, DecodeText *text, const char *format, ...
 
 /// Adds a warning, unless it is there already or there is no room.
 void add_warning(DecodeText *text, const char *warning);
+
+/// Returns the size of an ICC profile of `count` bytes; 0, with a warning, if it is larger than 4 MiB. Large printing
+/// profiles take about 3 MB, and the renderer accepts no larger one.
+uint32_t accepted_profile(size_t count, DecodeText *text);
 
 /// Divides the colors of RGBA pixels by their alpha.
 void unpremultiply(uint8_t *pixels, size_t count);

@@ -80,9 +80,10 @@ private final class FileReading: Transfer {
 
   /// Opens the file; nil unless it is a regular file. A pipe or a device could block its reader forever.
   private func openRegularFile() -> (descriptor: Int32, size: Int)? {
-    guard let path = String(request.source.description.dropFirst("file://".count)).removingPercentEncoding else {
-      return nil
-    }
+    // A C string would end at a zero byte, and name another file.
+    guard let path = String(request.source.description.dropFirst("file://".count)).removingPercentEncoding,
+      !path.utf8.contains(0)
+    else { return nil }
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     var status = stat()

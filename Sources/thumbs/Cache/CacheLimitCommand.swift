@@ -6,8 +6,8 @@ struct CacheLimitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "limit", abstract: "Show or set the size limit of the cache.",
     discussion: """
-      The limit is stored in the cache. Running processes apply it from their next write on. A fetch with a lower \
-      --cache-size keeps that limit.
+      The limit is stored in the cache. Running processes apply it from their next write on. A run with a \
+      --cache-size applies the lower of the two.
 
       Examples:
         thumbs cache limit

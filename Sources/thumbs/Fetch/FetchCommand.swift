@@ -36,6 +36,7 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup(title: "Manifests") var manifest: ManifestOptions
   @OptionGroup(title: "Thumbnails") var pixels: PixelOptions
   @OptionGroup(title: "Results") var output: OutputOptions
+  @OptionGroup(title: "Results") var naming: NamingOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
@@ -53,7 +54,7 @@ struct FetchCommand: FetchingCommand {
   func run() throws {
     let sources = try manifest.inputs { FileManager.default.fileExists(atPath: $0) }
     let credentials = try Credentials(network)
-    let template = try output.template(sizeCount: pixels.specs.count)
+    let template = try naming.template(sizeCount: pixels.specs.count)
     let directory = output.directory ?? OutputOptions.defaultDirectory
     let shard = try manifest.shard.map {
       try $0.shard(by: manifest.shardBy, environment: ProcessInfo.processInfo.environment)

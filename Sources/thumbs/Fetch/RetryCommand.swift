@@ -46,16 +46,6 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
   @OptionGroup(title: "Decoders") var decoders: DecoderOptions
 
-  /// The options that every retry rejects.
-  static let rejected: Set<String> = ["--name-template", "--name"]
-
-  /// Rejects `--name-template`, because the report already contains the file names.
-  func validate() throws {
-    if output.namePattern != nil {
-      throw ValidationError("retry uses the file names in the report; omit --name-template.")
-    }
-  }
-
   func run() throws {
     let started = ContinuousClock.now
     let credentials = try Credentials(network)

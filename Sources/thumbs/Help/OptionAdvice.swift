@@ -64,9 +64,9 @@ extension OptionAdvice {
 
   private static func find(_ name: String) -> OptionAdvice? { table[name] ?? joined(name).flatMap { table[$0] } }
 
-  /// Returns true if `fetch` has the option called `name`, but `retry` does not, or rejects it.
+  /// Returns true if `fetch` has the option called `name`, but `retry` does not.
   static func isForFetchOnly(_ name: String) -> Bool {
-    fetchOptions[name] != nil && (retryOptions[name] == nil || RetryCommand.rejected.contains(name))
+    fetchOptions[name] != nil && retryOptions[name] == nil
   }
 
   /// Returns the option that differs from `name`, a long one, only in case.

@@ -14,7 +14,7 @@ struct CachingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Maximum size of the disk cache, such as 500MiB. (default: the limit stored in the cache, else 2GiB)",
-      valueName: "size"),
+      discussion: "If a lower limit is stored in the cache, that one applies.", valueName: "size"),
     transform: { try ByteSize($0) })
   var cacheSize: ByteSize?
 
@@ -52,7 +52,7 @@ struct CachingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Least flaw of a file that makes its row fail.",
+      "Slightest flaw in a file that fails its row.",
       discussion: "With none, a damaged image is shown as far as its data goes, with a warning; it is not cached.",
       valueName: "flaw"))
   var failOn = FailLevel.error

@@ -23,7 +23,7 @@ struct ContentOptions: ParsableArguments {
   var rejectHash: [DigestFile] = []
 
   @Flag(
-    help: "Fail each row without a SHA-256 of its image, so that nothing unexpected is written. It is a bad_row then.")
+    help: "Fail rows without a SHA-256 as bad_row, so that nothing unexpected is written.")
   var requireHash = false
 
   /// The rules for the images of a pipeline.

@@ -5,7 +5,7 @@ struct OutputOptions: ParsableArguments {
   @Option(
     name: [.customShort("o", allowingJoined: true), .customLong("output"), .customLong("output-dir")],
     help: ArgumentHelp(
-      "Output directory, created if missing. (default: ./thumbs)", valueName: "dir"),
+      "Output directory, created if missing. (default: ./thumbs; for retry, that of the report)", valueName: "dir"),
     completion: .directory)
   var directory: String?
 
@@ -22,18 +22,6 @@ struct OutputOptions: ParsableArguments {
 
   /// The output directory if the command line has none.
   static let defaultDirectory = "./thumbs"
-
-  @Option(
-    name: [.customLong("name-template"), .customLong("name")],
-    help: ArgumentHelp(
-      "File name pattern. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
-      discussion: """
-        Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}. {hash:2} is the first two \
-        characters of a field of text. A slash makes subdirectories, as in {hash:2}/{hash}.{ext}.
-        """,
-      valueName: "pattern"),
-    transform: { try NameTemplate(argument: $0) })
-  var namePattern: NameTemplate?
 
   @Option(
     help: ArgumentHelp(
@@ -90,19 +78,6 @@ struct OutputOptions: ParsableArguments {
     }
   }
 
-  /// Returns the file name pattern for `sizeCount` sizes.
-  ///
-  /// - Throws: A `ValidationError` if the pattern gives two sizes of an image the same name.
-  func template(sizeCount: Int) throws -> NameTemplate {
-    guard let namePattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
-    if sizeCount > 1, !namePattern.contains(.spec) {
-      throw ValidationError(
-        "--name-template '\(namePattern)' gives all sizes of an image the same name; add {spec}, as in "
-          + "{stem}-{spec}.{ext}.")
-    }
-    return namePattern
-  }
-
   private static func pagePath(_ text: String) throws -> String {
     guard !text.isEmpty, text != "-" else { throw ValidationError("give a file name such as thumbs.html") }
     return text
@@ -115,15 +90,4 @@ struct OutputOptions: ParsableArguments {
 
   /// The progress mode: `none` with `-q`.
   var progressMode: ProgressMode { quiet ? .none : progress }
-}
-
-extension NameTemplate {
-  /// Parses a pattern; an error in it becomes a `ValidationError`.
-  init(argument: String) throws {
-    do throws(NameTemplateError) {
-      try self.init(argument)
-    } catch {
-      throw ValidationError("\(error)")
-    }
-  }
 }

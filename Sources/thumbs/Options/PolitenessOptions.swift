@@ -45,8 +45,8 @@ struct PolitenessOptions: ParsableArguments {
     help: ArgumentHelp(
       "Try every row of a host that cannot be reached.",
       discussion: """
-        By default, the rows of a host fail with host_unavailable after 5 failures in a row to connect to it, or if \
-        its name lookup fails temporarily as often.
+        By default, after 5 failures in a row to connect to a host or to look up its name, its rows fail with \
+        host_unavailable.
         """))
   var noHostBreaker = false
 

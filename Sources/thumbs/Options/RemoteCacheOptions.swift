@@ -8,7 +8,7 @@ struct RemoteCacheOptions: ParsableArguments {
     help: ArgumentHelp(
       "Cache that several machines share: http://host/path or s3://bucket/prefix. (default: $THUMBS_REMOTE_CACHE)",
       discussion: """
-        The server is looked up before an image is downloaded, and gets the thumbnails of what was downloaded. \
+        Images are looked up on the server before they are downloaded, and their thumbnails are uploaded to it. \
         s3:// takes ?endpoint=URL&region=NAME, and the key from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. \
         Private images, those of requests with credentials, and those of private networks are not uploaded.
         """,

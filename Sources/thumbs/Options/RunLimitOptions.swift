@@ -15,7 +15,7 @@ struct RunLimitOptions: ParsableArguments {
     help: ArgumentHelp(
       "Maximum size of all downloads together, such as 2GiB. (default: no limit)",
       discussion: """
-        A download counts when it is complete, so that those in progress may exceed the limit. The rows that are left \
+        A download counts when it is complete, so those in progress may exceed the limit. The rows that are left \
         then end as canceled, and the exit status is 75.
         """,
       valueName: "size"),

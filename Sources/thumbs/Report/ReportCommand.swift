@@ -6,8 +6,8 @@ struct ReportCommand: ParsableCommand {
     commandName: "report",
     abstract: "Read the report of a run.",
     discussion: """
-      A report may be compressed with gzip; - is standard input. The exit status is 65 if it cannot be read, and of \
-      merge also if a row is missing.
+      A report may be compressed with gzip; - is standard input. The exit status is 65 if a report cannot be read; \
+      for merge, also if a row is missing.
 
       Examples:
         thumbs report summary report.jsonl

@@ -173,12 +173,13 @@ import Testing
     #expect(try await fixture.pipeline(change: { $0.files = .allowed }).thumbnails(for: linked).origin == .file)
   }
 
-  @Test(arguments: ["missing.png", "directory", "pipe"])
+  @Test(arguments: ["missing.png", "directory", "pipe", "image.png%00.txt"])
   func `A path that is missing or not a regular file fails as unreadable`(name: String) async throws {
     let fixture = try PipelineFixture { _ in .image() }
     try FileManager.default.createDirectory(
       atPath: fixture.directory.path("directory"), withIntermediateDirectories: false)
     #expect(mkfifo(fixture.directory.path("pipe"), 0o600) == 0)
+    _ = try fixture.directory.write(SampleImage.png(width: 8, height: 8), as: "image.png")
 
     let request = ThumbnailRequest(url: "file://\(fixture.directory.path(name))", size: 8)
     let failure = await #expect(throws: FetchFailure.self) {

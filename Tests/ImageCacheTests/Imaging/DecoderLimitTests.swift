@@ -41,8 +41,8 @@ import Testing
     #expect(renderer.terminationStatus == 0)
   }
 
-  @Test(arguments: [(1, 54), (1000, 4050)])
-  func `The processor time of a decoder suffices for its last image`(timeout: Int, limit: Int) throws {
+  @Test(arguments: [(1, 54), (1000, 4050), (.max, 4 * 20 * 86400 + 50)])
+  func `The processor time of a decoder suffices for its last image`(timeout: Int64, limit: Int) throws {
     var settings = DecoderIsolation()
     settings.timeout = .seconds(timeout)
     let program = DecoderProgram(path: HostileDecoder.program, name: "thumbs-decode")
@@ -52,6 +52,16 @@ import Testing
 
     let line = try #require(limits?.split(separator: "\n").first { $0.hasPrefix("Max cpu time") })
     #expect(line.split(separator: " ").dropFirst(3).map(String.init) == ["\(limit)", "\(limit)", "seconds"])
+  }
+
+  @Test func `A decoder may have any amount of time`() throws {
+    var settings = DecoderIsolation()
+    (settings.program, settings.timeout) = (HostileDecoder.program, .seconds(Int64.max))
+    let image = HostileDecoder.image("decode", "nothing")
+    #expect(try Renderer(isolation: settings).render(image, specs: [spec]).thumbnails.count == 1)
+
+    settings.timeout = .seconds(Int64.min)
+    #expect(settings.boundedTimeout == .zero)
   }
 
   @Test(

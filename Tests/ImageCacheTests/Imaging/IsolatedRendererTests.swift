@@ -57,12 +57,15 @@ struct IsolatedRendererTests {
     #expect(printed.thumbnails != (try Renderer().render(cmyk, specs: Self.specs)).thumbnails)
   }
 
-  @Test(arguments: ["/none/thumbs", "/bin/true", HostileDecoder.program])
-  func `A program that does not render fails each image`(program: String) {
+  @Test(arguments: [
+    ("/none/thumbs", ImageError.Code.unsupportedFormat), ("/bin/true", .unsupportedFormat),
+    (HostileDecoder.program, .decodeError),
+  ])
+  func `A program that does not render fails each image`(program: String, code: ImageError.Code) {
     let error = #expect(throws: ImageError.self) {
       try Self.renderer(program).render(SampleImage.png(width: 9, height: 9), specs: Self.specs)
     }
-    #expect(error?.origin == .machine)
+    #expect(error?.origin == .machine && error?.code == code)
   }
 
   @Test(arguments: [

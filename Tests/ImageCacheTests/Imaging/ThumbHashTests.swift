@@ -128,6 +128,17 @@ import Testing
   ]
   private static let decodedTransparent = [[UInt8]](repeating: [3, 0, 0, 0], count: 6)
 
+  @Test(arguments: [(-1, 3, 1, 3), (0, 0, 1, 1), (.max, 2, 1024, 2), (2, .min, 2, 1)])
+  func `The sides of a decoded hash are between 1 and 1024`(
+    width: Int, height: Int, expectedWidth: Int, expectedHeight: Int
+  ) throws {
+    let hash = try #require(ThumbHash(base64: "3feFFQQYhHiAeYeId3uguAarEEt4h3iIhw=="))
+    let size = PixelSize(width: width, height: height)
+
+    #expect(hash.pixels(in: size).count == expectedWidth * expectedHeight * 4)
+    #expect(try Pixels(file: hash.png(in: size)).size == PixelSize(width: expectedWidth, height: expectedHeight))
+  }
+
   @Test func `The PNG file of a hash has its pixels`() throws {
     let hash = try #require(ThumbHash(base64: "3feFFQQYhHiAeYeId3uguAarEEt4h3iIhw=="))
     let size = PixelSize(width: 9, height: 7)

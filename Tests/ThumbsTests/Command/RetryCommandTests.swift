@@ -299,7 +299,7 @@ import Testing
 
   @Test(arguments: [
     (["retry", "none.jsonl"], 65, "there is no such file"), (["retry", "list.txt"], 65, "not a report line"),
-    (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "omit --name-template"),
+    (["retry", "report.jsonl", "--name", "{stem}.{ext}"], 64, "retry uses the settings in the report"),
   ])
   func `A retry rejects an unreadable report and the --name option`(
     arguments: [String], code: Int32, text: String

@@ -86,6 +86,7 @@ import Testing
       "retry r.jsonl --list x",
       "It is '-i FILE' in 'thumbs fetch'; retry uses the rows, names and settings in the report."
     ),
+    ("retry r.jsonl --name x", "It is an option of 'thumbs fetch'; retry uses the settings in the report."),
     ("retry r.jsonl --SIZE 3", "Unknown option '--SIZE'"),
     ("cache ls --gallery x", "It is an option of 'thumbs fetch'."), ("cache ls --jsn", "Did you mean '--json'?"),
   ])
@@ -93,9 +94,9 @@ import Testing
     #expect(message(words).hasSuffix(advice), "\(message(words))")
   }
 
-  @Test func `The advice for a retry names no option that it lacks or rejects`() {
+  @Test func `The advice for a retry names no option that it lacks`() {
     let names = OptionAdvice.all.flatMap(\.names)
-    let known = CommandOptions(RetryCommand.self).names.subtracting(["--name-template", "--name"])
+    let known = CommandOptions(RetryCommand.self).names
     let advice = names.compactMap { OptionAdvice.advice(for: $0, in: .retry) }.filter {
       !$0.contains("in 'thumbs fetch'")
     }

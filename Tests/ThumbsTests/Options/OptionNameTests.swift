@@ -68,7 +68,7 @@ import Testing
       keys = command.manifest.keys
       specs = command.pixels.specs
       texts = [
-        command.output.directory ?? "", command.output.namePattern?.description ?? "", "\(command.dryRun)",
+        command.output.directory ?? "", command.naming.pattern?.description ?? "", "\(command.dryRun)",
         "\(command.output.quiet)", "\(downloads.headerFields)", "\(command.network.headers)",
       ]
       limits = downloads.limits

@@ -8,6 +8,7 @@ private struct Command: ParsableCommand {
   @OptionGroup var manifests: ManifestOptions
   @OptionGroup var pixels: PixelOptions
   @OptionGroup var output: OutputOptions
+  @OptionGroup var naming: NamingOptions
 }
 
 private func parse(_ arguments: String...) throws -> Command { try Command.parse(arguments) }
@@ -29,8 +30,8 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
     #expect(command.manifests.manifests == ["list.txt"])
     #expect(command.pixels.specs == [ThumbnailSpec(width: 256)])
     #expect(command.output.directory == nil)
-    #expect(try command.output.template(sizeCount: 1) == .oneSize)
-    #expect(try command.output.template(sizeCount: 2) == .severalSizes)
+    #expect(try command.naming.template(sizeCount: 1) == .oneSize)
+    #expect(try command.naming.template(sizeCount: 2) == .severalSizes)
     #expect(command.output.progressMode == .auto)
     #expect(command.output.report == nil)
   }
@@ -52,7 +53,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
           width: 200, height: 100, fit: .pad, enlargement: .allowed, format: .png, quality: 90, background: color),
       ])
     #expect(command.output.directory == "out")
-    #expect(try command.output.template(sizeCount: 2).description == "{index}-{spec}.{ext}")
+    #expect(try command.naming.template(sizeCount: 2).description == "{index}-{spec}.{ext}")
     #expect(command.output.report == "-" && command.output.progressMode == .json && command.output.verbose)
   }
 
@@ -106,10 +107,10 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
   }
 
   @Test func `A name pattern without the size is rejected for several sizes`() throws {
-    let output = try parse("--name", "{stem}.{ext}").output
+    let naming = try parse("--name", "{stem}.{ext}").naming
 
-    #expect(try output.template(sizeCount: 1) == .oneSize)
-    let error = #expect(throws: ValidationError.self) { try output.template(sizeCount: 2) }
+    #expect(try naming.template(sizeCount: 1) == .oneSize)
+    let error = #expect(throws: ValidationError.self) { try naming.template(sizeCount: 2) }
     #expect(error?.message.contains("add {spec}") == true)
   }
 

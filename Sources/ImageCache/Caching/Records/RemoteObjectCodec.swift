@@ -81,7 +81,7 @@ public struct RemoteObjectCodec: Sendable {
     object.withUnsafeBytes { bytes in
       guard let parts = frame.open(bytes, named: name(of: spec, from: digest)),
         let record = ThumbnailRecord(parts.record, body: parts.body), record.digest == digest,
-        record.specText == spec.cacheText
+        record.specText == spec.cacheText, record.format.suits(spec)
       else { return nil }
       let file = [UInt8](parts.body)
       guard record.describes(file) else { return nil }
@@ -94,7 +94,8 @@ extension ThumbnailRecord {
   /// Returns true if `file` has the mark of a thumbnail, and its header declares the size and the format of this
   /// record. Pixels and placeholders have neither; the number of pixels must be that of the size.
   fileprivate func describes(_ file: [UInt8]) -> Bool {
-    if format == .rgba { return file.count == size.area * 4 }
+    // A division, because the product of the numbers in a record can overflow Int.
+    if format == .rgba { return file.count % 4 == 0 && file.count / 4 == size.area }
     if format == .placeholder { return Placeholder(record: file) != nil }
     guard ThumbnailMark.isPresent(in: file) else { return false }
     if format == .avif { return AVIFSize.size(of: file.span) == size }

@@ -95,7 +95,10 @@ extension StoredSource.Content {
       let format = reader.text(atMost: 16).flatMap(SourceFormat.init(rawValue:))
       let size = PixelSize(width: Int(reader.number(UInt32.self)), height: Int(reader.number(UInt32.self)))
       let bytes = reader.amount()
-      guard let digest = BodyDigest(bytes: [UInt8](reader.raw(32))), let format, let bytes else { return nil }
+      let sides = 1...DecodingLimits.longestSide
+      guard let digest = BodyDigest(bytes: [UInt8](reader.raw(32))), let format, let bytes,
+        sides ~= size.width, sides ~= size.height
+      else { return nil }
       self = .image(SourceImage(size: size, format: format), digest: digest, bytes: bytes)
     case let tag where tag == 1 || tag == 2:
       let (code, message) = (

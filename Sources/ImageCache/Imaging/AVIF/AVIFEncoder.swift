@@ -48,15 +48,6 @@ struct AVIFEncoder: ThumbnailEncoder {
 }
 
 extension DecoderFailure {
-  fileprivate var code: ImageError.Code {
-    switch self {
-    case .missing, .unprotected, .start: .unsupportedFormat
-    case .timeout, .memory: .decodeLimit
-    case .misbehavior: .decodeError
-    case .refusal(let code, _): code
-    }
-  }
-
   fileprivate var sentenceEnd: String {
     if case .refusal(_, let reason) = self { reason } else { "thumbs-decode failed: \(reason)" }
   }

@@ -24,9 +24,6 @@ struct BMPDecoder: FileDecoder {
     header = ImageHeader(format: .bmp, storedSize: bitmap.size, layout: hasAlpha ? .rgba : .rgb)
   }
 
-  /// Does nothing: a BMP file is always decoded at full size.
-  mutating func adapt(to demand: DecodingDemand) {}
-
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {

@@ -1,7 +1,7 @@
 extension PixelSize {
   /// Throws `tooFewPixels` if there are fewer than `minPixels`.
   package func check(minPixels: Int) throws(ImageError) {
-    guard width * height < minPixels else { return }
+    guard area < minPixels else { return }
     throw ImageError(.tooFewPixels, "The image is \(self) pixels; at least \(minPixels) in all are wanted.")
   }
 }

@@ -17,8 +17,8 @@ protocol ImageDecoder: Sendable {
   /// `maxPixels`. Does nothing by default.
   mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int)
 
-  /// Chooses the cheapest way to decode the file that satisfies `demand`, such as fewer pixels. Without this call, the
-  /// whole file is decoded at full size.
+  /// Chooses the cheapest way to decode the file that satisfies `demand`, such as fewer pixels. Does nothing by
+  /// default: the whole file is decoded at full size.
   mutating func adapt(to demand: DecodingDemand)
 
   /// The size of the image as it is decoded. Smaller than the stored size if ``adapt(to:)`` chose so; the default is
@@ -48,6 +48,8 @@ extension ImageDecoder {
   mutating func readTrailer(_ file: Span<UInt8>) {}
 
   mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int) {}
+
+  mutating func adapt(to demand: DecodingDemand) {}
 
   var decodedSize: PixelSize { header.storedSize }
 }

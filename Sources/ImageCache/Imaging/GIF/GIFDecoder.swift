@@ -13,9 +13,6 @@ struct GIFDecoder: FileDecoder {
     self.gif = gif
   }
 
-  /// Does nothing: a GIF file is always decoded at full size.
-  mutating func adapt(to demand: DecodingDemand) {}
-
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {

@@ -1,4 +1,4 @@
-/// The failure of a process that decodes or renders, which must end.
+/// The reason why a process of `thumbs-decode`, or one that renders, gave no result. If there is one, it must end.
 enum DecoderFailure: Error, Hashable, Sendable {
   /// The program is not installed.
   case missing
@@ -14,6 +14,16 @@ enum DecoderFailure: Error, Hashable, Sendable {
   case memory
   /// The process ended or did something else that it should not do. The reason is the end of a sentence about it.
   case misbehavior(String)
+
+  /// The code of an image for which it failed.
+  var code: ImageError.Code {
+    switch self {
+    case .missing, .unprotected, .start: .unsupportedFormat
+    case .timeout, .memory: .decodeLimit
+    case .misbehavior: .decodeError
+    case .refusal(let code, _): code
+    }
+  }
 
   /// The end of a sentence about the process.
   var reason: String {
@@ -32,7 +42,6 @@ enum DecoderFailure: Error, Hashable, Sendable {
 extension ImageError {
   /// The failure of an image for which a process failed.
   init(_ failure: DecoderFailure, of program: String) {
-    let code = [.timeout, .memory].contains(failure) ? Code.decodeLimit : .decodeError
-    self.init(code, "The process of \(program) failed: \(failure.reason).", origin: .machine)
+    self.init(failure.code, "The process of \(program) failed: \(failure.reason).", origin: .machine)
   }
 }

@@ -24,8 +24,8 @@ public struct DecoderIsolation: Hashable, Sendable {
   /// The path of `thumbs`, for ``Scope/all``. Default nil: the running program, if it is `thumbs`, or else `thumbs` in
   /// the folder of the running program, in `/usr/bin` or in `/usr/local/bin`.
   public var renderer: String?
-  /// The maximum time for one image. After it, the image fails with `decode_limit`. Default 10 seconds. Encoding
-  /// an AVIF thumbnail has the same limit, and as much again for each eight megapixels.
+  /// The maximum time for one image, at most 20 days. After it, the image fails with `decode_limit`. Default 10
+  /// seconds. Encoding an AVIF thumbnail has the same limit, and as much again for each eight megapixels.
   public var timeout: Duration = .seconds(10)
   /// The maximum address space of a process in bytes, libraries included. Default 2 GiB.
   public var maxMemory = 2 << 30
@@ -35,4 +35,7 @@ public struct DecoderIsolation: Hashable, Sendable {
 
   /// Creates the default settings.
   public init() {}
+
+  /// The timeout, between 0 and 20 days: `poll(2)` takes the milliseconds as a 32-bit number.
+  var boundedTimeout: Duration { min(max(timeout, .zero), .seconds(20 * 86_400)) }
 }

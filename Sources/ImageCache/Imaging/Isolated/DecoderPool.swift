@@ -15,7 +15,7 @@ final class DecoderPool: Sendable {
   deinit { idle.withLock { $0 }.forEach { $0.end() } }
 
   /// The maximum time for one image.
-  var timeout: Duration { settings.timeout }
+  var timeout: Duration { settings.boundedTimeout }
 
   /// True if the program is installed.
   var isInstalled: Bool { program != nil }

@@ -53,7 +53,7 @@ struct DecoderProcess: Sendable {
   /// timeouts, because its last thumbnail may take that long, and 30 seconds for its start and for further threads of
   /// its libraries.
   private static func maxSeconds(_ settings: DecoderIsolation) -> Int64 {
-    (maxWork + min(settings.timeout, .seconds(1 << 32)) * 4).components.seconds + 30
+    (maxWork + settings.boundedTimeout * 4).components.seconds + 30
   }
 
   /// Sends a request with a memory file, and waits for the reply.
@@ -68,10 +68,10 @@ struct DecoderProcess: Sendable {
     number += 1
     request.number = number
     if request.step != DecodeStepDecode.rawValue { imageCount += 1 }
-    guard decode_send(socket, &request, MemoryLayout<DecodeRequest>.size, file) == 0 else { throw crash() }
+    guard decode_send(socket, &request, MemoryLayout<DecodeRequest>.size, file) == 0 else { throw fault() }
     let rest = max(0, Int32(clamping: Int64(begin.duration(to: deadline) / .milliseconds(1))))
     guard decode_receive(socket, &reply, MemoryLayout<DecodeReply>.size, rest, nil) == 0 else {
-      throw errno == ETIMEDOUT ? .timeout : crash()
+      throw fault()
     }
     guard reply.number == number else { throw .misbehavior("it sent a reply that nobody waits for") }
     return reply
@@ -85,9 +85,18 @@ struct DecoderProcess: Sendable {
     while waitpid(id, &status, 0) < 0, errno == EINTR {}
   }
 
+  /// Describes why a message could not be sent or received, by `errno`.
+  private func fault() -> DecoderFailure {
+    switch errno {
+    case ETIMEDOUT: .timeout
+    case EPIPE, ECONNRESET: ending()
+    case EBADMSG: .misbehavior("it sent a message of another size")
+    case let code: .misbehavior("a message could not be exchanged: \(String(cString: strerror(code)))")
+    }
+  }
+
   /// Describes the end of a process that has closed its socket.
-  private func crash() -> DecoderFailure {
-    guard errno == EPIPE || errno == ECONNRESET else { return .misbehavior("it sent a message of another size") }
+  private func ending() -> DecoderFailure {
     var info = siginfo_t()
     // Without effect on a process that has ended.
     kill(id, SIGKILL)

@@ -5,7 +5,6 @@ struct IsolatedDecoder: ImageDecoder {
   private let image: IsolatedImage
   private let format: IsolatedFormat
   private(set) var header: ImageHeader
-  private(set) var decodedSize: PixelSize
 
   /// Opens a whole file. Blocks until the process has read the header.
   init(
@@ -17,7 +16,6 @@ struct IsolatedDecoder: ImageDecoder {
     header = ImageHeader(
       format: format.format, storedSize: declared.size, layout: declared.layout, orientation: declared.orientation,
       warnings: declared.warnings)
-    decodedSize = declared.size
   }
 
   /// JPEG for photographs, PNG for images with alpha and for drawings.
@@ -29,28 +27,20 @@ struct IsolatedDecoder: ImageDecoder {
   mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int) {
     guard image.header.isVector else { return }
     header.storedSize = VectorSize(declared: image.header.size, maxPixels: maxPixels).size(for: specs)
-    decodedSize = header.storedSize
-  }
-
-  mutating func adapt(to demand: DecodingDemand) {
-    let (shrink, reduction) = (image.header.shrink, demand.targets.map(\.reduction).min() ?? 1)
-    guard shrink > 1, reduction >= 2 * Double(shrink) else { return }
-    decodedSize = header.storedSize.divided(by: shrink, .up)
   }
 
   /// The pixels. The memory of the process has its own limit.
-  var peakBytes: Int { decodedSize.area * header.layout.channels }
+  var peakBytes: Int { header.storedSize.area * header.layout.channels }
 
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
     var oddities: [String] = []
     defer { warnings += oddities }
-    let area = PixelBox(size: header.storedSize)
+    let plane = PlaneShape(size: header.storedSize, area: PixelBox(size: header.storedSize))
     var lines: [String] = []
-    try image.decode(at: decodedSize, warnings: &lines) { profile, rows throws(ImageError) in
+    try image.decode(at: header.storedSize, warnings: &lines) { profile, rows throws(ImageError) in
       let transform = try transform(profile, colors, warnings: &oddities)
-      let plane = PlaneShape(size: decodedSize, area: area)
       try sink.begin(DecodedShape(layout: header.layout, planes: [plane], colors: transform))
       try sink.take([rows])
     }

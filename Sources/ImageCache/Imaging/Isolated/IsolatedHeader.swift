@@ -11,8 +11,6 @@ struct IsolatedHeader: Sendable {
   let encoding: ColorEncoding?
   /// True if the image can be drawn at any size.
   let isVector: Bool
-  /// The factor by which the size may be divided; 1 if there is no other size.
-  let shrink: Int
   /// Harmless oddities.
   let warnings: [String]
 
@@ -21,13 +19,12 @@ struct IsolatedHeader: Sendable {
     let header = reply.header
     size = PixelSize(width: Int(header.width), height: Int(header.height))
     guard let layout = Self.layouts[header.channels], let orientation = Orientation(rawValue: Int(header.orientation)),
-      header.profileCount <= DecodingLimits.maxProfileBytes, header.isVector <= 1, (1...8).contains(header.shrink)
+      header.profileCount <= DecodingLimits.maxProfileBytes, header.isVector <= 1
     else { throw .misbehavior("it sent numbers that make no sense") }
     (self.layout, self.orientation) = (layout, orientation)
     profileCount = Int(header.profileCount)
     encoding = ColorEncoding(primaries: header.primaries, transfer: header.transfer)
     isVector = header.isVector == 1
-    shrink = Int(header.shrink)
     warnings = reply.text.warningLines
   }
 

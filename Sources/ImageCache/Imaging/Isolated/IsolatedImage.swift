@@ -4,8 +4,8 @@ import Synchronization
 
 /// An image that is open in a process of `thumbs-decode`.
 ///
-/// The process goes back to its pool once the image is decoded and its pixels are used, because they are in memory that
-/// the process keeps. It ends if it fails, or if the image is released before it is decoded.
+/// The process goes back to its pool after the pixels were used, not before: they are in memory that the next image
+/// overwrites. It ends if it fails, or if the image is released before it is decoded.
 final class IsolatedImage: Sendable {
   /// The checked header.
   let header: IsolatedHeader

@@ -24,16 +24,23 @@ struct IsolatedRenderer {
     do throws(DecoderFailure) {
       result = try pool.withProcess { process throws(DecoderFailure) in
         let deadline = ContinuousClock.now + pool.timeout
-        let opened = try process.exchange(opening, file.descriptor, until: deadline)
-        guard opened.status != DecodeStatusOutOfMemory.rawValue else { throw .memory }
-        let reply = try process.exchange(rendering, output.descriptor, until: deadline)
-        guard reply.status != DecodeStatusOutOfMemory.rawValue else { throw .memory }
+        _ = try checked(try process.exchange(opening, file.descriptor, until: deadline))
+        let reply = try checked(try process.exchange(rendering, output.descriptor, until: deadline))
         return try RenderOutcome.judged(output.bytes, reply, order.processSpecs, source, plan)
       }
     } catch {
       throw ImageError(error, of: "thumbs")
     }
     return try withFiles(try result.get(), order.specs)
+  }
+
+  /// Returns the reply if the process did the step. The outcome of an image, also its failure, is in the memory.
+  private func checked(_ reply: DecodeReply) throws(DecoderFailure) -> DecodeReply {
+    switch reply.status {
+    case DecodeStatusOK.rawValue: return reply
+    case DecodeStatusOutOfMemory.rawValue: throw .memory
+    default: throw .misbehavior("it sent the status \(reply.status)")
+    }
   }
 
   /// Returns a rendering whose pixels are replaced by AVIF files where the specs want them.

@@ -7,7 +7,7 @@ extension RenderOutcome {
     _ memory: UnsafeRawBufferPointer, _ reply: DecodeReply, _ specs: [ThumbnailSpec], _ source: SourceImage,
     _ plan: RenderPlan
   ) throws(DecoderFailure) -> Result<Renderer.Rendering, ImageError> {
-    guard reply.status == DecodeStatusOK.rawValue, reply.textCount <= memory.count,
+    guard reply.textCount <= memory.count,
       let outcome = RenderOutcome(String(decoding: memory.prefix(Int(reply.textCount)), as: UTF8.self))
     else { throw .misbehavior("it sent an outcome that makes no sense") }
     if let error = outcome.error { return .failure(error) }
@@ -35,12 +35,5 @@ extension RenderOutcome {
       rest = rest.dropFirst(output.byteCount)
     }
     return thumbnails
-  }
-}
-
-extension OutputFormat {
-  /// Returns true if a thumbnail of `spec` may have this format.
-  fileprivate func suits(_ spec: ThumbnailSpec) -> Bool {
-    spec.format.output.map { $0 == self } ?? OutputFormat.inProcess.contains(self)
   }
 }

@@ -5,7 +5,8 @@ import Glibc
 final class SharedMemory: Sendable {
   let descriptor: Int32
   /// The first byte. `nonisolated(unsafe)` is correct: a process has one image at a time, and only the thread with that
-  /// image uses the memory of the process.
+  /// image uses the memory of the process. The other process may change the bytes at any time, so a reader copies them
+  /// before it checks them.
   nonisolated(unsafe) let start: UnsafeMutableRawPointer
   let count: Int
 

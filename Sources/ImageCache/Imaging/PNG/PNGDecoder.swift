@@ -23,9 +23,6 @@ struct PNGDecoder: FileDecoder {
 
   mutating func readTrailer(_ file: Span<UInt8>) { PNGHeaderReader.readTrailer(file, into: &png) }
 
-  /// Does nothing: a PNG file is always decoded at full size.
-  mutating func adapt(to demand: DecodingDemand) {}
-
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {

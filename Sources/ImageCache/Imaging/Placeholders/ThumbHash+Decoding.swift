@@ -1,8 +1,8 @@
 extension ThumbHash {
-  /// Returns the image at `size`, whose sides must be at least 1: red, green, blue and straight alpha of each pixel,
-  /// row after row. The aspect ratio should be that of the encoded image.
+  /// Returns the image at `size`, whose sides are clamped to 1...1024: red, green, blue and straight alpha of each
+  /// pixel, row after row. The aspect ratio should be that of the encoded image.
   public func pixels(in size: PixelSize) -> [UInt8] {
-    let channels = channels
+    let (size, channels) = (Self.drawable(size), channels)
     let (across, down) = (CosineSums.waves(size.width), CosineSums.waves(size.height))
     var pixels: [UInt8] = []
     pixels.reserveCapacity(size.area * 4)
@@ -19,7 +19,11 @@ extension ThumbHash {
     return pixels
   }
 
-  /// Returns the image at `size`, which is limited like that of ``pixels(in:)``, as a PNG file. Throws `outOfMemory` if
+  private static func drawable(_ size: PixelSize) -> PixelSize {
+    PixelSize(width: min(max(size.width, 1), 1024), height: min(max(size.height, 1), 1024))
+  }
+
+  /// Returns the image at `size`, which is clamped like that of ``pixels(in:)``, as a PNG file. Throws `outOfMemory` if
   /// an allocation fails.
   ///
   /// ```swift
@@ -30,7 +34,7 @@ extension ThumbHash {
   /// ```
   public func png(in size: PixelSize) throws(ImageError) -> [UInt8] {
     let pixels = pixels(in: size)
-    let bitmap = try Bitmap(size: size, layout: .rgba)
+    let bitmap = try Bitmap(size: Self.drawable(size), layout: .rgba)
     bitmap.write { samples in
       for index in pixels.indices { samples[index] = pixels[index] }
     }

@@ -50,3 +50,10 @@ extension ThumbnailSpec.Format {
     }
   }
 }
+
+extension OutputFormat {
+  /// Returns true if a thumbnail of `spec` may have this format.
+  func suits(_ spec: ThumbnailSpec) -> Bool {
+    spec.format.output.map { $0 == self } ?? OutputFormat.inProcess.contains(self)
+  }
+}

@@ -24,7 +24,7 @@ struct ReportMergeCommand: ParsableCommand {
 
   @Option(
     name: [.customShort("o", allowingJoined: true), .customLong("output")],
-    help: ArgumentHelp("File for the combined report; - is standard output. (default: -)", valueName: "file"),
+    help: ArgumentHelp("File for the combined report; - is standard output.", valueName: "file"),
     completion: .file())
   var output = "-"
 
