@@ -191,6 +191,39 @@ def test_rows_that_depend_on_results_do_not_hang_after_a_death(tmp_path: Path) -
     assert taken == URLS[:50]
 
 
+@pytest.mark.parametrize("count", [0, 1])
+def test_rows_that_end_just_before_the_run_waits_do_not_hang(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = threading.Event()
+    threads: "queue.Queue[threading.Thread]" = queue.Queue()
+
+    def rows() -> Iterator[str]:
+        threads.put(threading.current_thread())
+        yield from URLS[:count]
+        gate.wait()
+
+    results = thumbs.run(rows(), silence=20)
+    taken = [next(results) for _ in range(count)]
+    exchange, feed = results._exchange, threads.get()
+
+    def end_the_rows_first() -> None:
+        gate.set()
+        feed.join()
+        exchange()
+
+    monkeypatch.setattr(results, "_exchange", end_the_rows_first)
+    began = time.monotonic()
+    assert len(taken + list(results)) == count
+    assert time.monotonic() - began < 10
+
+
+def test_a_run_whose_rows_have_ended_does_not_look_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    results, turns = thumbs.run(URLS[:3], delay=0.2), []
+    exchange = results._exchange
+    monkeypatch.setattr(results, "_exchange", lambda: turns.append(exchange()))
+    assert len(list(results)) == 3
+    assert len(turns) < 30
+
+
 @pytest.mark.parametrize("window", [1, 2, 10])
 def test_rows_are_read_ahead_only_as_far_as_the_window(window: int) -> None:
     read, taken = 0, 0

@@ -166,7 +166,8 @@ class Run(Iterator[Result]):
     def _exchange(self) -> None:
         """Waits for the worker or for rows, and takes what there is."""
         worker, left = self._worker, self._progress + self._patience() - time.monotonic()
-        needs_rows = not self._feed.is_exhausted and (worker is None or worker.wants_input)
+        # The rows may have ended since `_send` looked. Only `prepare_sleep` notices that without a gap.
+        needs_rows = worker is None or worker.wants_input
         if self._ready or needs_rows and not self._feed.prepare_sleep():
             left = 0
         wake = self._feed.wake if needs_rows else None

@@ -50,8 +50,8 @@ class WorkerProcess:
 
     @property
     def wants_input(self) -> bool:
-        """True if less is waiting to be written than fits into the pipe."""
-        return len(self._unwritten) < PIPE_BYTES
+        """True until `end_input`, if less is waiting to be written than fits into the pipe."""
+        return not self._ends_input and len(self._unwritten) < PIPE_BYTES
 
     def send(self, data: bytes) -> None:
         """Adds to the bytes that are written as the process reads them."""
