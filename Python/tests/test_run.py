@@ -134,6 +134,25 @@ def test_a_consumer_that_pauses_does_not_make_the_worker_count_as_dead(tmp_path:
     assert results.counters.restarts == 0
 
 
+def test_a_source_slower_than_silence_does_not_make_the_worker_count_as_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = threading.Event()
+
+    def rows() -> Iterator[str]:
+        gate.wait()
+        yield from URLS
+
+    results = thumbs.run(rows(), silence=2)
+    exchange = results._exchange
+
+    def let_one_wait_pass() -> None:
+        exchange()
+        gate.set()
+
+    monkeypatch.setattr(results, "_exchange", let_one_wait_pass)
+    check_exactly_once(list(results))
+    assert results.counters.restarts == 0
+
+
 def test_an_unknown_option_raises_with_the_message_of_the_command() -> None:
     with pytest.raises(thumbs.UsageError, match="--colour=blue"):
         list(thumbs.run(URLS, colour="blue"))

@@ -176,6 +176,7 @@ class Run(Iterator[Result]):
         wake = self._feed.wake if needs_rows else None
         if worker is None:
             self._feed.sleep(left)
+            self._progress = time.monotonic()
         else:
             self._receive(worker, worker.exchange(wake, left))
         if needs_rows:
