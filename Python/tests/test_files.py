@@ -79,6 +79,41 @@ def test_parquet_files_have_every_row(tmp_path: Path) -> None:
                              "format", "bytes", "thumbnail", "attempts", "ms"]
 
 
+@pytest.mark.parametrize("size, lengths", [(1 << 20, [70, 70, 60]), (1, [1] * 180)])
+def test_a_batch_ends_at_its_number_of_rows_or_bytes(
+    size: int, lengths: List[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    from thumbs import _arrow
+
+    monkeypatch.setattr(_arrow, "BATCH_ROWS", 70)
+    monkeypatch.setattr(_arrow, "BATCH_BYTES", size)
+    results = [result for result in thumbs.run(URLS) if size > 1 or result.ok]
+    batches = list(_arrow.batches(results, _arrow.schema(1), lambda result: result.url))
+    assert [batch.num_rows for batch in batches] == lengths
+    assert [url for batch in batches for url in batch.column(0).to_pylist()] == [result.url for result in results]
+
+
+def test_a_partition_is_written_once_and_an_empty_one_has_its_columns(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    from thumbs import _ray_tasks
+    from thumbs._tasks import Fetch
+
+    task = Fetch(256, {}, {"state": tmp_path / "state"}, "seed")
+    group = pyarrow.table({"url": ["http://me:secret@a.example/1.jpg", *URLS[:3]], "part": [7] * 4})
+    for _ in range(2):
+        assert _ray_tasks.FetchPartitions(task, str(tmp_path))(group).to_pylist() == [{"part": 7, "rows": 4}]
+    assert len((tmp_path / "state/pids").read_text().split()) == 1
+    file = pyarrow.parquet.ParquetFile(tmp_path / "part-00007.parquet")
+    assert file.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert set(URLS[:3]) < set(file.read().column("url").to_pylist()) and "secret" not in str(file.read())
+    _ray_tasks.write_empty(task, tmp_path)
+    empty = pyarrow.parquet.read_table(tmp_path / "part-00000.parquet")
+    assert empty.num_rows == 0 and empty.schema.equals(file.schema_arrow)
+
+
 def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     import pyarrow.dataset

@@ -7,13 +7,23 @@ from typing import Any, Dict, List, Optional
 import pytest
 
 from thumbs import _redaction
-from thumbs._hosts import HostPlan
+from thumbs._hosts import HostPlan, default_partitions
 from thumbs._urls import is_plain_host, key_and_host, stored
 
 
 @pytest.mark.parametrize("rows, salts", [(1, 1), (5000, 1), (5001, 2), (15_000, 3), (30_001, 6), (10_000_000, 6)])
 def test_a_host_with_many_rows_is_shared_by_at_most_as_many_tasks_as_its_limit(rows: int, salts: int) -> None:
     assert HostPlan().salts("a.example", rows) == salts
+
+
+def test_only_hosts_that_several_tasks_share_are_salted() -> None:
+    plan = HostPlan(hosts={"c.example": {"rate": "5/s"}})
+    assert plan.salted([("a.example", 5000), ("b.example", 5001), ("c.example", 9000)]) == {"b.example": 2}
+
+
+@pytest.mark.parametrize("rows, partitions", [(0, 8), (16_000, 8), (16_001, 9), (18_000, 9), (1_000_000, 500)])
+def test_there_is_a_task_per_2000_rows(rows: int, partitions: int) -> None:
+    assert default_partitions(rows) == partitions
 
 
 @pytest.mark.parametrize("limit", range(1, 20))

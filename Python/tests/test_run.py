@@ -134,6 +134,25 @@ def test_a_consumer_that_pauses_does_not_make_the_worker_count_as_dead(tmp_path:
     assert results.counters.restarts == 0
 
 
+def test_a_source_slower_than_silence_does_not_make_the_worker_count_as_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = threading.Event()
+
+    def rows() -> Iterator[str]:
+        gate.wait()
+        yield from URLS
+
+    results = thumbs.run(rows(), silence=2)
+    exchange = results._exchange
+
+    def let_one_wait_pass() -> None:
+        exchange()
+        gate.set()
+
+    monkeypatch.setattr(results, "_exchange", let_one_wait_pass)
+    check_exactly_once(list(results))
+    assert results.counters.restarts == 0
+
+
 def test_an_unknown_option_raises_with_the_message_of_the_command() -> None:
     with pytest.raises(thumbs.UsageError, match="--colour=blue"):
         list(thumbs.run(URLS, colour="blue"))
@@ -189,6 +208,39 @@ def test_rows_that_depend_on_results_do_not_hang_after_a_death(tmp_path: Path) -
         taken.append(result.row)
         rows.put(URLS[len(taken)] if len(taken) < 50 else None)
     assert taken == URLS[:50]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_rows_that_end_just_before_the_run_waits_do_not_hang(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = threading.Event()
+    threads: "queue.Queue[threading.Thread]" = queue.Queue()
+
+    def rows() -> Iterator[str]:
+        threads.put(threading.current_thread())
+        yield from URLS[:count]
+        gate.wait()
+
+    results = thumbs.run(rows(), silence=20)
+    taken = [next(results) for _ in range(count)]
+    exchange, feed = results._exchange, threads.get()
+
+    def end_the_rows_first() -> None:
+        gate.set()
+        feed.join()
+        exchange()
+
+    monkeypatch.setattr(results, "_exchange", end_the_rows_first)
+    began = time.monotonic()
+    assert len(taken + list(results)) == count
+    assert time.monotonic() - began < 10
+
+
+def test_a_run_whose_rows_have_ended_does_not_look_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    results, turns = thumbs.run(URLS[:3], delay=0.2), []
+    exchange = results._exchange
+    monkeypatch.setattr(results, "_exchange", lambda: turns.append(exchange()))
+    assert len(list(results)) == 3
+    assert len(turns) < 30
 
 
 @pytest.mark.parametrize("window", [1, 2, 10])

@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List
 
 import pyarrow as pa
 
+from . import _shards
 from .result import Result, Thumbnail
 
 BATCH_ROWS = 1000
@@ -42,16 +43,8 @@ def fitting(results: Iterable[Result], table: Any) -> Iterator[Result]:
 
 def batches(results: Iterable[Result], table: Any, url: Callable[[Result], Any]) -> Iterator[Any]:
     """Yields record batches with the results. `url` returns the value of the column `url`."""
-    held: List[Result] = []
-    held_bytes = 0
-    for result in results:
-        held.append(result)
-        held_bytes += sum(len(thumbnail.data) for thumbnail in result.thumbnails)
-        if len(held) >= BATCH_ROWS or held_bytes >= BATCH_BYTES:
-            yield _batch(held, table, url)
-            held, held_bytes = [], 0
-    if held:
-        yield _batch(held, table, url)
+    for group in _shards.groups(results, BATCH_ROWS, BATCH_BYTES):
+        yield _batch(list(group), table, url)
 
 
 def _batch(results: List[Result], table: Any, url: Callable[[Result], Any]) -> Any:

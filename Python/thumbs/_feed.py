@@ -9,8 +9,6 @@ from typing import Any, Deque, Iterable, Iterator, List, Optional
 
 from ._rows import Entry, entry
 
-LONGEST_POLL = 3600.0
-
 
 class RowFeed:
     """Takes rows from an iterable, at most `window` more than have finished.
@@ -57,10 +55,10 @@ class RowFeed:
         return not self._entries and not self._has_ended
 
     def sleep(self, seconds: float) -> None:
-        """Waits for `wake`."""
+        """Waits for `wake`, up to `seconds`, which may not be negative."""
         poll = select.poll()
         poll.register(self.wake, select.POLLIN)
-        poll.poll(min(max(0, seconds), LONGEST_POLL) * 1000)
+        poll.poll(seconds * 1000)
 
     def finish_sleep(self) -> None:
         """Ends the wait and empties `wake`."""

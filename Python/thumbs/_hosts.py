@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, Mapping, Optional
+from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Tuple
 
 from ._command import check_hosts
 from ._names import canonical, split
@@ -12,6 +12,12 @@ Settings = Mapping[str, Mapping[str, Any]]
 
 DEFAULT_PER_HOST = 6
 ROWS_PER_SALT = 5000
+ROWS_PER_PARTITION = 2000
+
+
+def default_partitions(rows: int) -> int:
+    """Returns the number of tasks for `rows` rows: one per 2,000, and at least 8."""
+    return max(8, -(-rows // ROWS_PER_PARTITION))
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,11 @@ class HostPlan:
             return 1
         limit = int(self._setting(host, "per-host", self.per_host))
         return max(1, min(limit, -(-rows // self.rows_per_salt)))
+
+    def salted(self, counts: Iterable[Tuple[str, int]]) -> Dict[str, int]:
+        """Returns the number of salts of each host that has several, from pairs of a host and its number of rows."""
+        salts = {host: self.salts(host, rows) for host, rows in counts}
+        return {host: count for host, count in salts.items() if count > 1}
 
     def settings(self, salts: Mapping[str, int]) -> Dict[str, Mapping[str, Any]]:
         """Returns the settings for each task, where salted hosts have their share of the limit."""

@@ -11,6 +11,7 @@ import pyarrow.parquet
 from ._files import replacing
 from ._tasks import Fetch
 from ._urls import key_and_host
+from .parquet import write_file
 
 
 def add_keys(batch: Any, url_col: str) -> Any:
@@ -39,20 +40,14 @@ class FetchPartitions:
         path = self._folder / f"part-{part:05}.parquet"
         if not path.exists():
             with replacing(path) as file, self._task.run(urls) as results:
-                _write(file, self._task, results)
+                write_file(file, self._task.batches(results), self._task.schema)
         return pa.table({"part": [part], "rows": [pyarrow.parquet.ParquetFile(path).metadata.num_rows]})
 
 
 def write_empty(task: Fetch, folder: Path) -> None:
     """Writes a file without rows, so that even an empty table has its columns."""
     with replacing(folder / "part-00000.parquet") as file:
-        _write(file, task, ())
-
-
-def _write(file: Any, task: Fetch, results: Any) -> None:
-    with pyarrow.parquet.ParquetWriter(file, task.schema, compression="zstd") as writer:
-        for batch in task.batches(results):
-            writer.write_batch(batch)
+        write_file(file, (), task.schema)
 
 
 def _part(url: str, host: str, salts: Mapping[str, int], parts: int) -> int:

@@ -19,6 +19,8 @@ from .result import Result, bad_row
 USAGE = 64
 LONGEST_END = 60.0
 """Seconds that a worker may take for its last record, when its input is closed and every row has a result."""
+LONGEST_WAIT = 3600.0
+"""The limit of a single wait in seconds: the system takes no infinite number."""
 
 
 def run(
@@ -166,12 +168,15 @@ class Run(Iterator[Result]):
     def _exchange(self) -> None:
         """Waits for the worker or for rows, and takes what there is."""
         worker, left = self._worker, self._progress + self._patience() - time.monotonic()
-        needs_rows = not self._feed.is_exhausted and (worker is None or worker.wants_input)
+        left = min(max(0, left), LONGEST_WAIT)
+        # The rows may have ended since `_send` looked. Only `prepare_sleep` notices that without a gap.
+        needs_rows = worker is None or worker.wants_input
         if self._ready or needs_rows and not self._feed.prepare_sleep():
             left = 0
         wake = self._feed.wake if needs_rows else None
         if worker is None:
             self._feed.sleep(left)
+            self._progress = time.monotonic()
         else:
             self._receive(worker, worker.exchange(wake, left))
         if needs_rows:

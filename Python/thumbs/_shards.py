@@ -1,4 +1,4 @@
-"""Divides a stream of results among files."""
+"""Divides a stream of results among files, or among batches."""
 from __future__ import annotations
 
 from contextlib import contextmanager

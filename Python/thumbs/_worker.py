@@ -15,7 +15,6 @@ from ._frames import Frame, FrameReader
 PIPE_BYTES = 1 << 20
 SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux; Python has a name for it since 3.10.
 LONGEST_GOODBYE = 10.0
-LONGEST_POLL = 3600.0
 
 
 class WorkerProcess:
@@ -50,8 +49,8 @@ class WorkerProcess:
 
     @property
     def wants_input(self) -> bool:
-        """True if less is waiting to be written than fits into the pipe."""
-        return len(self._unwritten) < PIPE_BYTES
+        """True until `end_input`, if less is waiting to be written than fits into the pipe."""
+        return not self._ends_input and len(self._unwritten) < PIPE_BYTES
 
     def send(self, data: bytes) -> None:
         """Adds to the bytes that are written as the process reads them."""
@@ -70,7 +69,7 @@ class WorkerProcess:
             poll.register(self._input, select.POLLOUT)
         if wake is not None:
             poll.register(wake, select.POLLIN)
-        ready = {descriptor for descriptor, _ in poll.poll(min(max(0, timeout), LONGEST_POLL) * 1000)}
+        ready = {descriptor for descriptor, _ in poll.poll(timeout * 1000)}
         if self._unwritten and self._input.fileno() in ready:
             self._write()
         return self._read() if self._output.fileno() in ready else []

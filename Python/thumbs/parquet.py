@@ -11,11 +11,12 @@ from .counters import Counters
 from .result import Result
 
 PATTERN = "part-*.parquet"
+COMPRESSION = "zstd"
 
 
 def write(
     results: Iterable[Result], path: PathLike, *, sizes: _command.Sizes = None, shard_rows: int = 100_000,
-    shard_bytes: int = 1 << 30, compression: str = "zstd",
+    shard_bytes: int = 1 << 30, compression: str = COMPRESSION,
 ) -> Counters:
     """Writes all results to the directory `path`, as `part-00000.parquet` and so on, and returns their counters.
 
@@ -44,17 +45,17 @@ def write(
     with new_directory(path, PATTERN) as folder, _shards.until_error(counted) as rows:
         for number, shard in enumerate(_shards.groups(rows, shard_rows, shard_bytes)):
             with replacing(folder / f"part-{number:05}.parquet") as file:
-                write_file(file, shard, table, compression)
+                write_file(file, _arrow.batches(shard, table, lambda result: result.url), table, compression)
         if counters.rows == 0:  # Even an empty table has its columns.
             with replacing(folder / "part-00000.parquet") as file:
                 write_file(file, (), table, compression)
     return counters
 
 
-def write_file(file: Any, results: Iterable[Result], table: Any, compression: str) -> None:
-    """Writes results to an open file."""
+def write_file(file: Any, batches: Iterable[Any], table: Any, compression: str = COMPRESSION) -> None:
+    """Writes record batches with the schema `table` to an open file."""
     with pyarrow.parquet.ParquetWriter(file, table, compression=compression) as writer:
-        for batch in _arrow.batches(results, table, lambda result: result.url):
+        for batch in batches:
             writer.write_batch(batch)
 
 

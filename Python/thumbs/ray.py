@@ -17,14 +17,12 @@ import ray.data
 
 from . import _command
 from ._files import PathLike, sync_directory
-from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan
+from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan, default_partitions
 from ._ray_tasks import FetchPartitions, add_keys, place, write_empty
 from ._tasks import Fetch
 from .errors import IncompleteTable
 
 __all__ = ["fetch"]
-
-ROWS_PER_PARTITION = 2000
 
 
 def fetch(
@@ -65,7 +63,7 @@ def fetch(
     with _new_folder(folder) as unfinished:
         urls = _distinct_urls(ds, url_col)
         count, salts = urls.count(), _salts(urls, plan)
-        parts = partitions or max(8, -(-count // ROWS_PER_PARTITION))
+        parts = partitions or default_partitions(count)
         task = Fetch(_command.size_list(sizes), plan.settings(salts), {"per_host": per_host, "rate": rate, **options},
                      uuid.uuid4().hex)
         placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
@@ -111,8 +109,7 @@ def _distinct_urls(ds: Any, url_col: str) -> Any:
 def _salts(urls: Any, plan: HostPlan) -> Dict[str, int]:
     """Returns the number of salts of each host that has several."""
     counts = urls.groupby("host").count().filter(lambda row: row["count()"] > plan.rows_per_salt).take_all()
-    salts = {row["host"]: plan.salts(row["host"], row["count()"]) for row in counts}
-    return {host: count for host, count in salts.items() if count > 1}
+    return plan.salted((row["host"], row["count()"]) for row in counts)
 
 
 def _write(placed: Any, task: Fetch, folder: Path, actors: int) -> List[Dict[str, Any]]:

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from . import _arrow, _command, _redaction, _urls
-from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan
+from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan, default_partitions
 from ._spark_counters import accumulator, counters
 from ._spark_storage import check_path, partitions_on_disk, scratch
 from ._tasks import Fetch, add_hosts
@@ -21,7 +21,6 @@ from .errors import IncompleteTable
 
 __all__ = ["accumulator", "counters", "fetch"]
 
-ROWS_PER_PARTITION = 2000
 _KEY = "_thumbs_url"
 
 # Version 1 of the committer moves the files of a task when it ends, and those of the job when all have ended.
@@ -81,7 +80,7 @@ def fetch(
         urls = _distinct_urls(df, url_col)
         count, salts = _count(urls, plan)
         task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options}, seed)
-        with partitions_on_disk(_place(urls, salts, partitions or _partitions(count)), folder) as stored:
+        with partitions_on_disk(_place(urls, salts, partitions or default_partitions(count)), folder) as stored:
             fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
             fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(path)
             table, rows = df.sparkSession.read.format(table_format).load(path), stored.count()
@@ -141,12 +140,7 @@ def _count(urls: DataFrame, plan: HostPlan) -> "tuple[int, Dict[str, int]]":
     """Returns the number of URLs, and the number of salts of each host that has several."""
     large = F.when(F.col("count") > plan.rows_per_salt, F.struct("host", "count"))
     counted = urls.groupBy("host").count().agg(F.sum("count"), F.collect_list(large)).collect()[0]
-    salts = {host: plan.salts(host, rows) for host, rows in counted[1]}
-    return counted[0] or 0, {host: count for host, count in salts.items() if count > 1}
-
-
-def _partitions(rows: int) -> int:
-    return max(8, -(-rows // ROWS_PER_PARTITION))
+    return counted[0] or 0, plan.salted(counted[1])
 
 
 def _place(urls: DataFrame, salts: Mapping[str, int], partitions: int) -> DataFrame:
