@@ -59,6 +59,7 @@ struct KillTests {
     do {
       let cache = Self.fullCache(path)
       for number in 0..<1500 { Self.storeWithFile(number, in: cache) }
+      cache.flush()
     }
     let full = try CacheInspector(directory: path).statistics(at: Fixtures.start).sources
     await withTaskGroup(of: Void.self) { group in

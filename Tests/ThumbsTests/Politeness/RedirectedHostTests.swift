@@ -27,6 +27,7 @@ import Testing
 
     #expect(result.ending == .exit(0))
     #expect(images.requests.count == 36 && meter.peak == 4)
+    withExtendedLifetime(redirecting) {}
   }
 
   @Test func `Redirects without end, to a closed port and to a host that does not exist fail by their codes`()
