@@ -71,7 +71,8 @@ def groups(folder):
     # The first frame is the photo.
     frames = case(encode(folder, "frames", "even-transparent", "-y", "420", folder / "even.png"))
     profile = case(encode(folder, "profile", "profile", "-y", "420"))
-    large = Case(encode(folder, "large-profile", "large-profile", "-y", "420"), profile.expected)
+    plain = decoded(profile.path)
+    large = Case(encode(folder, "large-profile", "large-profile", "-y", "420"), lambda *_: plain)
     wide = encode(folder, "wide", "photo", "-y", "444", "--cicp", "12/13/6")
     return [
         Group("AVIF: depth, chroma, range, alpha", "libyuv has 6 bits for its factors", in_parallel(variant, every),

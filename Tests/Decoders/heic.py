@@ -78,7 +78,8 @@ def groups(folder):
              case("even", "even.png"), case("thumbnail", "photo.png", "-t", "64"),
              case("10", "photo-16.png", "-b", "10"), case("12", "photo-16.png", "-b", "12"),
              case("profile", "profile.png")]
-    plain.append(Case(encode(folder, "large-profile", "large-profile.png"), plain[-1].expected))
+    expected = decoded(plain[-1].path)
+    plain.append(Case(encode(folder, "large-profile", "large-profile.png"), lambda *_: expected))
     alpha = [case("alpha", "transparent.png"), case("alpha-444", "transparent.png", "-p", "chroma=444")]
     exact = encode(folder, "source", "photo.png", "-q", "98", "-p", "chroma=444")
     # heif-convert does not divide the colors.
