@@ -33,9 +33,11 @@ package final class ScriptedTransport: Transport {
 
   package func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
     let exchange = ScriptedExchange(request, script(request, count.next()), to: receiver, load)
-    // In this order: a test that finds the exchange continues it after its first steps.
+    // In this order: a test that finds the exchange continues it after its first steps, and these begin when the test
+    // can find it.
     exchange.resume()
     exchanges.record(exchange)
+    exchange.activate()
     return exchange
   }
 }
@@ -52,7 +54,7 @@ package final class ScriptedExchange: Transfer {
   /// The remaining steps; nil after the end, so that an ended exchange does not keep its receiver alive.
   private let script: Mutex<Script?>
   /// The queue that delivers all events, because a receiver expects one event at a time.
-  private let queue = DispatchQueue(label: "scripted-exchange")
+  private let queue = DispatchQueue(label: "scripted-exchange", attributes: .initiallyInactive)
 
   package init(
     _ request: TransferRequest, _ steps: [ScriptedTransport.Step], to receiver: any TransferReceiver, _ load: LoadMeter
@@ -62,6 +64,9 @@ package final class ScriptedExchange: Transfer {
     script = Mutex(Script(steps: steps, receiver: receiver))
     load.enter()
   }
+
+  /// Begins to deliver events.
+  fileprivate func activate() { queue.activate() }
 
   /// Plays the steps up to the next `hold`.
   package func resume() { queue.async { self.play() } }
