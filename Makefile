@@ -21,8 +21,8 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-examples test-service test-thread test-address test-cache test-jpeg test-arm test-traits \
-  test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install \
+.PHONY: run test test-examples test-service test-thread test-thread-command test-address test-cache test-jpeg test-arm \
+  test-traits test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install \
   test-packages test-decoders fuzz fuzz-libraries bench bench-pixels bench-decoders bench-crops bench-fetch \
   bench-cache bench-start bench-worker bench-spark docs format lint structure build build-traits release install \
   install-files install-decoder uninstall dist image clean setup
@@ -79,21 +79,20 @@ test-service: setup .build-thread/mutex.so
 # The tests of what several threads or processes share. The suites that are named by a type in `ImageCacheTests` are
 # those of the cache. Parsing and pixels use one thread, and would take most of the time.
 CACHE_TESTS := ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding|Isolated)
-THREAD_TESTS := '$(CACHE_TESTS)|DownloadsTests|BatchFetchTests' ThumbsTests
+test-thread: THREAD_TESTS := $(CACHE_TESTS)|DownloadsTests|BatchFetchTests
+test-thread-command: THREAD_TESTS := ThumbsTests
 THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template
 
-## Runs the tests of shared state under the thread sanitizer. It is slow, so few tests run at a time, or they would time
-## out while they wait. The tests of the command run separately, because its processes need CPU time too. As without a
-## sanitizer, an allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of requests in the
-## largest tests.
-test-thread: setup .build-thread/mutex.so .build-thread/hostile-decode
+## `test-thread` runs the libraries' tests of shared state under the thread sanitizer, and `test-thread-command` those
+## of the command, whose processes take twelve minutes. Few tests run at a time, or they would time out while they wait.
+## As without a sanitizer, an allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of
+## requests in the largest tests.
+test-thread test-thread-command: setup .build-thread/mutex.so .build-thread/hostile-decode
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread $(FAST_C)
-	for tests in $(THREAD_TESTS); do \
-	  $(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
+	$(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
 	  THUMBS_CROWD_SIZE=500 THUMBS_HOSTILE_DECODER=$(CURDIR)/.build-thread/hostile-decode \
-	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread $(FAST_C) --filter "$$tests" \
-	    --skip '$(THREAD_SKIPS)' --experimental-maximum-parallelization-width 4 || exit 1; \
-	done
+	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread $(FAST_C) --filter '$(THREAD_TESTS)' \
+	  --skip '$(THREAD_SKIPS)' --experimental-maximum-parallelization-width 4
 
 # The tests in which processes are killed or stopped.
 SEVERAL_PROCESSES := KillTests|PowerLossTests|ProcessTests
