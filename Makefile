@@ -22,10 +22,10 @@ PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
 .PHONY: run test test-examples test-service test-thread test-thread-command test-address test-cache test-jpeg test-arm \
-  test-traits test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot test-install \
-  test-packages test-decoders fuzz fuzz-libraries bench bench-pixels bench-decoders bench-crops bench-fetch \
-  bench-cache bench-start bench-worker bench-spark docs format lint structure build build-traits release install \
-  install-files install-decoder uninstall dist image clean setup
+  test-traits test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot \
+  test-install test-packages test-decoders fuzz fuzz-libraries bench bench-pixels bench-decoders bench-crops \
+  bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint structure build build-traits release \
+  install install-files install-decoder uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
