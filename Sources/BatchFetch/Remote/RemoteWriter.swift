@@ -79,7 +79,7 @@ final class RemoteWriter: Sendable {
     }
   }
 
-  /// Returns an upload that may begin; nil if there is none.
+  /// Takes the next write and returns its upload, which may begin; nil if no write waits or too many uploads run.
   private func next() -> (RemoteUpload, RemoteWrite)? {
     // One step: thread A takes a write here while thread B drops everything. B finds the write among those that wait,
     // or its upload among those that run.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageCache
 
-/// Objects with a correct tag, because anybody can write one who knows the key, or if there is none.
+/// Objects with a correct tag. Anybody with the key can write them; without a key, anybody can.
 @Suite("Forged objects of a remote cache")
 struct ForgedObjectTests {
   private typealias Fixtures = CacheFixtures

@@ -1,4 +1,4 @@
-/// The reason why a process of `thumbs-decode`, or one that renders, gave no result. If there is one, it must end.
+/// The reason why a process that decodes, encodes or renders gave no result. A process that has started must end.
 enum DecoderFailure: Error, Hashable, Sendable {
   /// The program is not installed.
   case missing
