@@ -66,7 +66,9 @@ let package = Package(
       name: "thumbs-decode", dependencies: ["CDecoder", "CAVIF", "CHEIF", "CJXL", "CTIFF", "CRSVG"],
       cSettings: [.define("_GNU_SOURCE")],
       // libheif finds our function for worker threads, which must not start, only if it is exported.
-      linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=de265_start_worker_threads"])]),
+      linkerSettings: [
+        .linkedLibrary("m"), .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=de265_start_worker_threads"]),
+      ]),
     .target(
       name: "ImageCache",
       dependencies: [
@@ -98,7 +100,7 @@ let package = Package(
         .embedInCode("Gallery/gallery-live.css"), .embedInCode("Gallery/gallery-live.js"),
       ]),
 
-    .target(name: "TestSupport", dependencies: ["CImage", "CDeflate"], path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["ImageCache", "CImage", "CDeflate"], path: "Tests/TestSupport"),
     .target(
       name: "DownloadSupport",
       dependencies: ["Downloads", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types")],

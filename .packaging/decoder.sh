@@ -14,4 +14,4 @@ export=-Wl,--export-dynamic-symbol=de265_start_worker_threads
 clang -std=c11 -O2 -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE -pie -Wall -Wextra -Werror \
   -fuse-ld=lld -Wl,-z,relro,-z,now,--as-needed,--strip-all "$export" \
   -ISources/CDecodeChannel/include -ISources/CDecoder/include -o "$1" \
-  Sources/CDecodeChannel/*.c Sources/CDecoder/*.c Sources/thumbs-decode/*.c "${flags[@]}"
+  Sources/CDecodeChannel/*.c Sources/CDecoder/*.c Sources/thumbs-decode/*.c "${flags[@]}" -lm

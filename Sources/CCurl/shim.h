@@ -22,6 +22,13 @@ static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct cu
   return curl_easy_setopt(handle, option, value);
 }
 
+/// Lets a .netrc file add credentials to URLs without any. CURL_NETRC_OPTIONAL is of an enumeration in some versions of
+/// libcurl, and a number in others.
+static inline CURLcode ccurl_set_netrc(CURL *handle, const char *file) {
+  curl_easy_setopt(handle, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+  return curl_easy_setopt(handle, CURLOPT_NETRC_FILE, file);
+}
+
 /// Sets the body of a request, which libcurl copies. CURLOPT_POSTFIELDSIZE must be set before.
 static inline CURLcode ccurl_copy_body(CURL *handle, const void *bytes) {
   return curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes);

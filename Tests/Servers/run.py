@@ -68,6 +68,24 @@ SECURE = {
 }
 
 
+# The configuration of the certificate authority.
+AUTHORITY = """
+[ca]
+default_ca = test
+[test]
+certificate = ca.pem
+private_key = ca.key
+database = ca.index
+new_certs_dir = .
+rand_serial = yes
+default_md = sha256
+policy = any
+unique_subject = no
+[any]
+commonName = supplied
+"""
+
+
 def openssl(root, *arguments):
     subprocess.run(["openssl", *arguments], cwd=root, check=True, capture_output=True)
 
@@ -76,14 +94,18 @@ def make_certificates(root):
     """Creates a certificate authority and the certificates of the servers as PEM files."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     openssl(root, "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Test CA")
+    (root / "ca.conf").write_text(AUTHORITY)
+    (root / "ca.index").touch()
     openssl(root, "req", "-x509", *key, "-keyout", "self.key", "-out", "self.pem", "-days", "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
-    certificates = [("good", "localhost", "2"), ("expired", "localhost", "-1"), ("wrong", "other.example", "2")]
-    for name, host, days in certificates:
+    for name, host in [("good", "localhost"), ("expired", "localhost"), ("wrong", "other.example")]:
         openssl(root, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={host}")
         (root / f"{name}.ext").write_text(f"subjectAltName=DNS:{host}")
-        openssl(root, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-                "-out", f"{name}.pem", "-days", days, "-extfile", f"{name}.ext")
+        dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"] if name == "expired" else ["-days", "2"]
+        # `openssl x509 -req` cannot make an expired certificate in every version: only 3.4 and newer take dates, and
+        # they refuse a negative number of days.
+        openssl(root, "ca", "-batch", "-config", "ca.conf", "-in", f"{name}.csr", "-out", f"{name}.pem", "-notext",
+                "-extfile", f"{name}.ext", *dates)
 
 
 def make_site(root):

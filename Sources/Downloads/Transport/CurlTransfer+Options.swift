@@ -72,8 +72,7 @@ extension CurlTransfer {
 
   private func setTrust() {
     if let netrc = configuration.netrc, request.addsCredentials {
-      ccurl_set_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
-      ccurl_set_string(handle, CURLOPT_NETRC_FILE, netrc)
+      ccurl_set_netrc(handle, netrc)
     }
     if let authorities = configuration.certificateAuthorities ?? configuration.systemAuthorities {
       ccurl_set_string(handle, CURLOPT_CAINFO, authorities)
