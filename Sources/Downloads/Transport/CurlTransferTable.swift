@@ -10,9 +10,9 @@ struct CurlTransferTable {
   /// Starts a name lookup, whose result arrives through ``advance(_:after:)``.
   private let resolve: Resolve
   private var transfers: [CurlEventLoop.TransferID: CurlTransfer] = [:]
-  /// Handles to reuse, which have no options. Creating one costs more than a small transfer.
+  /// Handles to reuse, which have no options.
   private var idleHandles: [UnsafeMutableRawPointer] = []
-  private static let idleLimit = 64
+  private static let idleLimit = CurlTransport.canReuseHandles ? 64 : 0
 
   init(
     multi: UnsafeMutableRawPointer?, configuration: CurlTransport.Configuration, resolve: @escaping Resolve

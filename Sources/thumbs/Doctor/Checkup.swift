@@ -31,7 +31,8 @@ struct Checkup: Encodable {
     let decoders = DecoderCondition(measuring: DecoderIsolation())
     let sources = SourceFormat.inProcess + decoders.formats
     let parts: [any DoctorCheck] = [
-      LibraryCheck(libraries: CurlTransport.libraries + LibraryVersion.imageCache),
+      LibraryCheck(
+        libraries: CurlTransport.libraries + LibraryVersion.imageCache, faults: CurlTransport.libraryFaults),
       FormatCheck(
         sources: sources.map(\.rawValue), outputs: (OutputFormat.inProcess + decoders.outputs).map(\.rawValue)),
       DecoderCheck(condition: decoders),

@@ -9,6 +9,8 @@ struct LibraryCheck: DoctorCheck {
 
   /// The libraries with the versions in use.
   var libraries: [LibraryVersion]
+  /// The known faults of these versions.
+  var faults: [LibraryFault] = []
   /// The version of the command.
   var version = Downloader.version
   /// The version of the Swift runtime.
@@ -23,8 +25,13 @@ struct LibraryCheck: DoctorCheck {
       return [
         program,
         .problem("libraries", "\(text). libcurl has no TLS, so https fails.", remedy: remedy, values),
-      ]
+      ] + faults.map(finding)
     }
-    return [program, .ok("libraries", text, values)]
+    return [program, .ok("libraries", text, values)] + faults.map(finding)
+  }
+
+  private func finding(_ fault: LibraryFault) -> Finding {
+    let version = libraries.first { $0.name == fault.library }?.version ?? ""
+    return .warning("libraries", "\(fault.library) \(version) has a known fault: \(fault.effect)", remedy: fault.remedy)
   }
 }

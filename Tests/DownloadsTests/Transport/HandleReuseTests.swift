@@ -1,4 +1,6 @@
+import DownloadSupport
 import Downloads
+import TestSupport
 import Testing
 
 /// The handles of libcurl that transfers use one after the other.
@@ -19,6 +21,39 @@ import Testing
 
       var ends = receiver.ends.makeAsyncIterator()
       for _ in 1...100 { _ = await ends.next() }
+    }
+  }
+}
+
+/// Odd heads of responses, each on a handle that has received a normal response before.
+@Suite("Odd heads after a normal response", .timeLimit(.minutes(10))) struct OddHeadTests {
+  private static let heads = [
+    "HTTP/1.1 200 OK\r\n X-A: 1\r\n", "HTTP/1.1 200 OK\r\n\tX-A: 1\r\n", "HTTP/1.1 200 OK\r\n \r\n",
+    "HTTP/1.1 404 Not Found\r\n X-A: 1\r\n", "HTTP/1.1 302 Found\r\n X-A: 1\r\nLocation: /normal\r\n",
+    "HTTP/1.1 103 Early Hints\r\n X-A: 1\r\n\r\nHTTP/1.1 200 OK\r\n X-B: 2\r\n",
+  ]
+
+  /// Some versions of libcurl refuse a head that begins with a folded line, others ignore the fold. None may touch
+  /// memory of the response before.
+  @Test(arguments: heads) func `A folded first line harms no other transfer`(head: String) async throws {
+    let rounds = environmentNumber("THUMBS_ODD_HEAD_ROUNDS") ?? 20
+    let server = try LoopbackServer { request in
+      guard request.target == "/odd" else {
+        return .http(200, ["Content-Type": "image/jpeg", "ETag": "\"1\"", "X-Long": String(repeating: "x", count: 99)])
+      }
+      return .raw(head + "Content-Length: 0\r\n\r\n")
+    }
+    var configuration = Downloader.Configuration.patient
+    configuration.retry = RetryPolicy(limit: 0)
+    let downloader = Downloader(configuration, transport: CurlTransport(.direct))
+
+    for _ in 0..<rounds {
+      for path in ["/normal", "/odd", "/normal"] {
+        let request = DownloadRequest(source: try SourceURL(server.url(path)))
+        let failure = await #expect(throws: FetchFailure.self) { try await downloader.download(request) }
+        // No response here has a body.
+        if path == "/normal" { #expect(failure?.code == .emptyBody) }
+      }
     }
   }
 }
