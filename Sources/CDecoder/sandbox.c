@@ -39,7 +39,7 @@ static bool set_limits(const DecoderSettings *settings) {
          limit(RLIMIT_NPROC, 0);
 }
 
-static bool has_one_thread(void) {
+bool has_one_thread(void) {
   DIR *threads = opendir("/proc/self/task");
   if (!threads) return false;
   int count = 0;
@@ -89,4 +89,5 @@ bool is_enough(uint32_t protections) {
 void decoder_close_sandbox(const DecoderSettings *settings, DecodeHello *hello) {
   hello->protections = close_sandbox(false, settings, close_files(false));
   hello->isProtected = is_enough(hello->protections);
+  hello->hasFilter = has_filter();
 }

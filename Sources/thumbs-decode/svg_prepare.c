@@ -4,8 +4,10 @@
 
 #include "svg.h"
 
+#include <dlfcn.h>
 #include <iconv.h>
 #include <stdlib.h>
+#include <time.h>
 
 /// An image with all that makes librsvg and its libraries load something: text in several fonts, and images.
 static const char sample[] =
@@ -75,6 +77,20 @@ static void draw_sample(const char *document, size_t count) {
   g_clear_object(&handle);
 }
 
+typedef void SetFontMap(void *map);
+
+/// Ends the thread that Pango has for each font map since version 1.52: Landlock would not apply to it. The fonts stay
+/// loaded. Gives up after a second; then Landlock is not used.
+static void end_font_thread(void) {
+  SetFontMap *set_map = (SetFontMap *)dlsym(RTLD_DEFAULT, "pango_cairo_font_map_set_default");
+  if (set_map == NULL) return;
+  set_map(NULL);
+  const struct timespec pause = {.tv_nsec = 1000000};
+  for (int attempt = 0; attempt < 1000 && !has_one_thread(); attempt++) nanosleep(&pause, NULL);
+}
+
+static bool has_font_thread;
+
 void svg_prepare(void) {
   setenv("RAYON_NUM_THREADS", "1", 1);
   // gdk-pixbuf knows PNG and JPEG, which SVG requires, by itself.
@@ -82,8 +98,14 @@ void svg_prepare(void) {
   g_log_set_writer_func(drop_message, NULL, NULL);
   load_encodings();
   draw_sample(sample, sizeof sample - 1);
+  has_font_thread = !has_one_thread();
+  if (has_font_thread) end_font_thread();
 }
 
-void svg_start_threads(void) { draw_sample(filters, sizeof filters - 1); }
+void svg_start_threads(void) {
+  // Gives Pango a new font map, with a new thread.
+  if (has_font_thread) draw_sample(sample, sizeof sample - 1);
+  draw_sample(filters, sizeof filters - 1);
+}
 
 #endif

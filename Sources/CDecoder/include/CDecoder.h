@@ -38,6 +38,9 @@ typedef struct Encoding {
   size_t capacity, count;
 } Encoding;
 
+/// Returns true if this process has one thread.
+bool has_one_thread(void);
+
 /// An open image. Each decoder has its own structure behind it.
 typedef void *Image;
 
