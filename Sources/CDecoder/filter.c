@@ -122,11 +122,15 @@ bool filter_system_calls(bool opens_fonts) {
   return isLoaded;
 }
 
+bool has_filter(void) { return true; }
+
 #else
 
 bool filter_system_calls(bool opens_fonts) {
   (void)opens_fonts;
   return false;
 }
+
+bool has_filter(void) { return false; }
 
 #endif

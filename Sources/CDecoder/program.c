@@ -43,6 +43,7 @@ static int run(const Format *const *formats, const DecoderSettings *settings) {
   }
   hello.protections = protect(formats, settings);
   hello.isProtected = is_enough(hello.protections);
+  hello.hasFilter = has_filter();
   if (decode_send(DecodeSocket, &hello, sizeof hello, -1) < 0) return EX_IOERR;
   return hello.isProtected || settings->isUnsafe ? serve(DecodeSocket, formats) : EX_UNAVAILABLE;
 }

@@ -24,4 +24,7 @@ bool restrict_files(bool opens_fonts);
 bool enter_namespaces(void);
 bool filter_system_calls(bool opens_fonts);
 
+/// Returns true if this program was built with libseccomp, which `filter_system_calls` needs.
+bool has_filter(void);
+
 #endif

@@ -33,7 +33,7 @@
 #endif
 
 /// The version of the messages. Rises with every change.
-enum { DecodeVersion = 3 };
+enum { DecodeVersion = 4 };
 
 /// The descriptor of the decoder's end of the sockets.
 enum { DecodeSocket = 3 };
@@ -92,6 +92,8 @@ typedef struct DecodeHello {
   uint32_t protections;
   /// 1 if the protections are enough for images from anywhere.
   uint32_t isProtected;
+  /// 1 if the program was built with libseccomp, without which there is no filter.
+  uint32_t hasFilter;
   /// The formats that the program decodes, and those in which it encodes thumbnails.
   uint32_t formats, encoders;
   /// The names and versions of the libraries, one per line, ended by a NUL.

@@ -24,15 +24,24 @@ struct DecoderCheck: DoctorCheck {
     guard condition.isProtected else {
       return .problem(
         Self.check, "\(message), which is not enough, so it refuses to decode.",
-        remedy: "Allow seccomp filters, or give --unsafe-decoders for images that you trust.", values
+        remedy: protectionRemedy, values
       )
     }
     guard condition.missing.isEmpty else {
       let names = condition.missing.map(\.rawValue).joined(separator: ", ")
-      return warning("\(message); without \(names)", "Build thumbs-decode where the libraries of all formats are.")
+      return warning("\(message); without \(names)", "\(installation), and build thumbs-decode again.")
     }
     return nil
   }
+
+  private var protectionRemedy: String {
+    guard condition.missingPackages.contains("libseccomp-dev") else {
+      return "Allow seccomp filters, or give --unsafe-decoders for images that you trust."
+    }
+    return "It was built without libseccomp. \(installation), and build thumbs-decode again."
+  }
+
+  private var installation: String { "Install \(condition.missingPackages.joined(separator: ", "))" }
 
   private func warning(_ message: String, _ remedy: String) -> Finding {
     .warning(Self.check, message, remedy: remedy, values)

@@ -6,7 +6,7 @@ import Testing
 @testable import BatchFetch
 
 /// Images that take over their decoder, or that have none, among good ones.
-@Suite(.timeLimit(.minutes(10))) struct HostileImageTests {
+@Suite(.timeLimit(.minutes(10)), .decoderLibraries) struct HostileImageTests {
   private static let attempts = ["crash", "leave", "spin", "stop", "send-garbage", "send-twice", "send-much"]
 
   /// Serves `/STEP/ATTEMPT` as an image that makes its decoder attempt something, and other paths as a PNG.

@@ -5,7 +5,7 @@ import Testing
 @testable import ImageCache
 
 /// Thumbnails in AVIF, which `thumbs-decode` encodes. `make test-decoders` compares their pixels with another decoder.
-@Suite(.timeLimit(.minutes(10))) struct AVIFEncoderTests {
+@Suite(.timeLimit(.minutes(10)), .decoderLibraries) struct AVIFEncoderTests {
   private static let hasEncoder = DecoderCondition(measuring: DecoderIsolation()).outputs == [.avif]
 
   private static let spec = ThumbnailSpec(width: 40, format: .avif)

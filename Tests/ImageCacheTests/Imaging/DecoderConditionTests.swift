@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageCache
 
-@Suite struct DecoderConditionTests {
+@Suite(.decoderLibraries) struct DecoderConditionTests {
   private static func condition(_ program: String) -> DecoderCondition {
     var isolation = DecoderIsolation()
     isolation.program = program
@@ -38,6 +38,7 @@ import Testing
     let condition = Self.condition(HostileDecoder.program)
 
     #expect(condition.formats == [.avif, .svg] && condition.missing.count == 3)
+    #expect(condition.missingPackages == ["libjxl-dev", "libheif-dev", "libtiff-dev"])
     #expect(condition.outputs == [.avif] && condition.encodingFault() == nil)
   }
 
@@ -47,6 +48,8 @@ import Testing
     var condition = Self.condition(HostileDecoder.program)
     condition.isProtected = false
     #expect(condition.encodingFault()?.contains("--unsafe-decoders") == true)
+    condition.missingPackages = ["libseccomp-dev"]
+    #expect(condition.encodingFault()?.contains("libseccomp-dev") == true)
     var isolation = DecoderIsolation()
     isolation.allowsUnprotected = true
     #expect(condition.encodingFault(isolation) == nil)

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageCache
 
 /// The limits of a decoder, and the ways in which it ends.
-@Suite(.timeLimit(.minutes(10))) struct DecoderLimitTests {
+@Suite(.timeLimit(.minutes(10)), .decoderLibraries) struct DecoderLimitTests {
   private let spec = ThumbnailSpec(width: 16, format: .rgba)
 
   @Test(arguments: ["open", "decode"], [("exhaust", ImageError.Code.decodeLimit), ("abort", .decodeError)])

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageCache
 
 /// The memory that a process gets for one image after another.
-@Suite struct DecoderMemoryTests {
+@Suite(.decoderLibraries) struct DecoderMemoryTests {
   private static let page = sysconf(Int32(_SC_PAGESIZE))
   private static let large = 17 << 20
 

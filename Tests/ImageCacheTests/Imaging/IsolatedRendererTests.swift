@@ -6,7 +6,9 @@ import Testing
 @testable import ImageCache
 
 /// Rendering in another process gives the same outcome.
-@Suite(.timeLimit(.minutes(10)), .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."))
+@Suite(
+  .timeLimit(.minutes(10)), .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."),
+  .decoderLibraries)
 struct IsolatedRendererTests {
   private static let path = HostileDecoder.folder.appending(path: "thumbs").path
 

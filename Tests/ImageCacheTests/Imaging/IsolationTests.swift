@@ -5,7 +5,7 @@ import Testing
 @testable import ImageCache
 
 /// A decoder that was taken over can do nothing but fail its image.
-@Suite(.timeLimit(.minutes(10))) struct `Isolated decoders` {
+@Suite(.timeLimit(.minutes(10)), .decoderLibraries) struct `Isolated decoders` {
   /// Renders with the decoder that does what its image says.
   private static func renderer(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> Renderer {
     var isolation = DecoderIsolation()

@@ -1,3 +1,4 @@
+import Downloads
 import Foundation
 import ImageCache
 import TestSupport
@@ -98,6 +99,16 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
     #expect(LibraryCheck(libraries: libraries).findings.map(\.state) == [.ok, .problem])
     let secure = libraries + [LibraryVersion("OpenSSL", "3.0.0")]
     #expect(LibraryCheck(libraries: secure).findings.map(\.state) == [.ok, .ok])
+  }
+
+  @Test func `A library with a known fault is a warning with a remedy`() throws {
+    let libraries = [LibraryVersion("libcurl", "7.88.1"), LibraryVersion("OpenSSL", "3.0.0")]
+    let faults = CurlTransport.faults(ofLibcurl: 0x07_58_01)
+    let finding = try #require(LibraryCheck(libraries: libraries, faults: faults).findings.last)
+
+    #expect(finding.state == .warning && finding.message.hasPrefix("libcurl 7.88.1 has a known fault: a response"))
+    #expect(finding.remedy?.contains("8.1.1 or newer") == true)
+    #expect(CurlTransport.faults(ofLibcurl: 0x08_01_01).isEmpty)
   }
 
   @Test(arguments: [
@@ -201,11 +212,18 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
 
   @Test(arguments: [
     (DecoderCondition(), "is not installed", "Install the package thumbs-decoders", Finding.State.warning),
-    (condition { $0.missing = [.heic] }, "; without heic", "Build thumbs-decode", .warning),
+    (
+      condition { ($0.missing, $0.missingPackages) = ([.heic], ["libheif-dev"]) }, "; without heic",
+      "Install libheif-dev, and build thumbs-decode again.", .warning
+    ),
     (condition { $0.failure = "it is of another version" }, "it is of another version", "again", .problem),
     (
       condition { ($0.protections, $0.isProtected) = ([], false) }, "protected by nothing, which is not enough",
       "--unsafe-decoders", .problem
+    ),
+    (
+      condition { ($0.isProtected, $0.missingPackages) = (false, ["libseccomp-dev"]) }, "not enough",
+      "built without libseccomp. Install libseccomp-dev", .problem
     ),
   ])
   func `A program that is missing, incomplete or unprotected has a remedy`(

@@ -4,7 +4,7 @@ import ImageCache
 import TestSupport
 import Testing
 
-@Suite("thumbs doctor", .timeLimit(.minutes(20))) struct DoctorCommandTests {
+@Suite("thumbs doctor", .timeLimit(.minutes(20)), .decoderLibraries) struct DoctorCommandTests {
   /// The findings of `thumbs doctor --json`, by check; a problem wins over other findings of the same check.
   private static func findings(_ result: CommandResult) throws -> [String: [String: Any]] {
     let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])

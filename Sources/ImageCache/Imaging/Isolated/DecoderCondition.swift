@@ -18,6 +18,9 @@ public struct DecoderCondition: Hashable, Sendable {
   public var protections: [String] = []
   /// True if these are enough for images from anywhere.
   public var isProtected = false
+  /// The packages of Debian and Ubuntu that were missing when the program was built, such as `libavif-dev`: those of the
+  /// ``missing`` formats, and the one of the seccomp filter.
+  public var missingPackages: [String] = []
 
   /// Creates the condition of a machine without the program.
   public init() {}
@@ -32,7 +35,9 @@ public struct DecoderCondition: Hashable, Sendable {
       let hello = process.hello
       (formats, libraries, protections) = (hello.sourceFormats, hello.libraryNames, hello.protectionNames)
       outputs = hello.encodes(.avif) ? [.avif] : []
-      missing = IsolatedFormat.all.map(\.format).filter { !formats.contains($0) }
+      let lacking = IsolatedFormat.all.filter { !hello.has($0) }
+      missing = lacking.map(\.format)
+      missingPackages = lacking.map(\.package) + (hello.hasFilter == 1 ? [] : ["libseccomp-dev"])
       isProtected = hello.isProtected == 1
     } catch {
       failure = error.reason
@@ -43,8 +48,12 @@ public struct DecoderCondition: Hashable, Sendable {
   public func encodingFault(_ isolation: DecoderIsolation = DecoderIsolation()) -> String? {
     if program == nil { return "it is not installed; install the package thumbs-decoders" }
     if let failure { return failure }
-    if !isProtected && !isolation.allowsUnprotected { return DecoderFailure.unprotected.reason }
+    if !isProtected && !isolation.allowsUnprotected { return unprotected.reason }
     return outputs.contains(.avif) ? nil : Self.encoderIsMissing
+  }
+
+  private var unprotected: DecoderFailure {
+    .unprotected(isBuiltWithFilter: !missingPackages.contains("libseccomp-dev"))
   }
 
   static let encoderIsMissing = "libavif with libaom was missing when it was built"

@@ -2,8 +2,8 @@
 enum DecoderFailure: Error, Hashable, Sendable {
   /// The program is not installed.
   case missing
-  /// The system offers too few protections.
-  case unprotected
+  /// There are too few protections: the system offers too few, or the program was built without the filter.
+  case unprotected(isBuiltWithFilter: Bool)
   /// The process did not start. The reason is the end of a sentence about it.
   case start(String)
   /// The process did not reply in time.
@@ -29,8 +29,10 @@ enum DecoderFailure: Error, Hashable, Sendable {
   var reason: String {
     switch self {
     case .missing: "it is not installed"
-    case .unprotected:
+    case .unprotected(isBuiltWithFilter: true):
       "this system does not allow seccomp filters, which protect against it; --unsafe-decoders does without them"
+    case .unprotected(isBuiltWithFilter: false):
+      "it was built without libseccomp, which protects against it; install libseccomp-dev and build it again"
     case .start(let reason), .misbehavior(let reason): reason
     case .refusal(_, let reason): "it refused: \(reason)"
     case .timeout: "it took too long"

@@ -50,7 +50,7 @@ final class DecoderPool: Sendable {
     let process = try DecoderProcess(program, settings)
     guard process.hello.isProtected == 1 || settings.allowsUnprotected else {
       process.end()
-      throw .unprotected
+      throw .unprotected(isBuiltWithFilter: process.hello.hasFilter == 1)
     }
     return process
   }

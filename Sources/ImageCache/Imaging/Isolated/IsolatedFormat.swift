@@ -9,17 +9,19 @@ struct IsolatedFormat: Sendable {
   let name: String
   /// The library.
   let library: String
+  /// The package of Debian and Ubuntu with which the library is built in.
+  let package: String
   let signatures: [FileSignature]
 
   /// All of them. The media types in the `Accept` field have the same order.
   static let all = [
     .avif,
     IsolatedFormat(
-      format: .jpegXL, id: DecodeFormatJPEGXL, name: "JPEG XL", library: "libjxl",
+      format: .jpegXL, id: DecodeFormatJPEGXL, name: "JPEG XL", library: "libjxl", package: "libjxl-dev",
       signatures: [FileSignature([0xFF, 0x0A]), FileSignature([0, 0, 0, 0x0C] + FileSignature.ascii("JXL "))]),
     .heic,
     IsolatedFormat(
-      format: .tiff, id: DecodeFormatTIFF, name: "TIFF", library: "libtiff",
+      format: .tiff, id: DecodeFormatTIFF, name: "TIFF", library: "libtiff", package: "libtiff-dev",
       signatures: [
         FileSignature(FileSignature.ascii("II*") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2A]),
         FileSignature(FileSignature.ascii("II+") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2B]),
@@ -29,12 +31,12 @@ struct IsolatedFormat: Sendable {
 
   // Recognized by their brands.
   static let avif = IsolatedFormat(
-    format: .avif, id: DecodeFormatAVIF, name: "AVIF", library: "libavif", signatures: [])
+    format: .avif, id: DecodeFormatAVIF, name: "AVIF", library: "libavif", package: "libavif-dev", signatures: [])
   static let heic = IsolatedFormat(
-    format: .heic, id: DecodeFormatHEIC, name: "HEIC", library: "libheif", signatures: [])
+    format: .heic, id: DecodeFormatHEIC, name: "HEIC", library: "libheif", package: "libheif-dev", signatures: [])
 
   static let svg = IsolatedFormat(
-    format: .svg, id: DecodeFormatSVG, name: "SVG", library: "librsvg",
+    format: .svg, id: DecodeFormatSVG, name: "SVG", library: "librsvg", package: "librsvg2-dev",
     // Compressed. Plain files are recognized by their root element.
     signatures: [FileSignature([0x1F, 0x8B, 0x08])])
 
