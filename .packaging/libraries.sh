@@ -8,34 +8,16 @@ set -euo pipefail
 directory=$(mkdir -p "$1" && cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 sources=$directory/sources
-mkdir -p "$directory"/{lib,pkgconfig} "$sources"/{lists,cache/archives}/partial
+mkdir -p "$directory"/{lib,pkgconfig}
 
-# Prints a list of source packages. It is not part of the system's list, which stays as it is.
-source_list() {
-  . /etc/os-release
-  local archive suites
-  case $ID in
-    debian) archive="debian $VERSION_CODENAME,debian-security $VERSION_CODENAME-security" ;;
-    ubuntu) archive="ubuntu $VERSION_CODENAME,ubuntu $VERSION_CODENAME-security" ;;
-    *) echo "The release can be built on Debian and Ubuntu only." >&2 && exit 1 ;;
-  esac
-  local host=http://deb.debian.org
-  [ "$ID" = debian ] || host=http://archive.ubuntu.com
-  tr , '\n' <<<"$archive" | while read -r path suites; do
-    printf 'Types: deb-src\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n\n' \
-      "$host/$path" "$suites" "/usr/share/keyrings/$ID-archive-keyring.gpg"
-  done
-}
-
-apt_get() {
-  apt-get -qq -o Dir::Etc::sourcelist="$sources/source.sources" -o Dir::Etc::sourceparts=/dev/null \
-    -o Dir::State::lists="$sources/lists" -o Dir::Cache="$sources/cache" -o APT::Sandbox::User=root "$@"
-}
+# The release has the libcurl of Debian 13: that of Debian 12 has faults that responses can reach (`thumbs doctor` names
+# them). Ubuntu has no suite with that name.
+suite=
+if grep -q '^ID=debian' /etc/os-release; then suite=/trixie; fi
 
 fetch_sources() {
-  source_list > "$sources/source.sources"
-  apt_get update
-  (cd "$sources" && rm -rf curl-* lcms2-* && apt_get source curl lcms2 >/dev/null)
+  rm -rf "$sources"
+  "$here/source.sh" "$sources" lcms2 "curl$suite"
   # Patches change files that generated ones depend on; make must not generate them again.
   find "$sources" -name aclocal.m4 -exec touch {} +
   sleep 1
@@ -53,10 +35,13 @@ build_curl() {
     --without-brotli --without-zstd --without-libpsl --without-librtmp --disable-ldap --disable-ldaps --disable-ftp \
     --disable-file --disable-rtsp --disable-dict --disable-telnet --disable-tftp --disable-pop3 --disable-imap \
     --disable-smb --disable-smtp --disable-gopher --disable-mqtt --disable-ntlm --disable-tls-srp --disable-doh \
-    --disable-manual --disable-libcurl-option --disable-alt-svc --disable-hsts --disable-unix-sockets
+    --disable-manual --disable-libcurl-option --disable-alt-svc --disable-hsts --disable-unix-sockets \
+    --disable-websockets --disable-ipfs --disable-docs
   make -s -j"$(nproc)" -C lib LIBTOOLFLAGS=--silent
   # Host names are UTF-8 here, whatever the locale: some systems have no UTF-8 locale.
   objcopy --redefine-sym idn2_lookup_ul=idn2_lookup_u8 lib/.libs/libcurl.a "$directory/lib/libcurl.a"
+  mkdir -p "$directory/include"
+  cp -r include/curl "$directory/include/"
 }
 
 build_lcms() {
@@ -83,7 +68,7 @@ for library in nghttp2 idn2 unistring ssl crypto z jpeg png16 webp deflate sqlit
 done
 ln -sf libpng16.a "$directory/lib/libpng.a"
 ln -sf "$(gcc -print-file-name=libstdc++.a)" "$directory/lib/"
-describe libcurl "-lcurl -lnghttp2 -lidn2 -lunistring -lssl -lcrypto -lz"
+describe libcurl "-lcurl -lnghttp2 -lidn2 -lunistring -lssl -lcrypto -lz" "-I$directory/include"
 describe libcrypto -lcrypto
 describe libjpeg -ljpeg
 describe libpng "-lpng16 -lz" "$(pkg-config --cflags libpng)"

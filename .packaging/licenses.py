@@ -2,7 +2,7 @@
 """Collects the licenses of everything in the release: licenses.py CHECKOUTS DIRECTORY
 
 DIRECTORY gets the license of each part and components.tsv, the list of parts with their versions and SPDX expressions.
-CHECKOUTS has the sources of the Swift packages.
+CHECKOUTS has the sources of the Swift packages, and libraries/sources beside it those of the libraries that are built.
 """
 import json
 import pathlib
@@ -13,9 +13,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 COMMON = pathlib.Path("/usr/share/common-licenses")
 SWIFT = "Apache-2.0 WITH Swift-exception"
-# Each library with the Debian package that it comes from.
+# The libraries that the release builds, with the names of their source packages.
+BUILT = [("curl", "curl", "curl"), ("littlecms", "lcms2", "MIT")]
+# Each other library with the Debian package that it comes from.
 LIBRARIES = [
-    ("curl", "libcurl4-openssl-dev", "curl"),
     ("libdeflate", "libdeflate-dev", "MIT"),
     ("libidn2", "libidn2-dev", "LGPL-3.0-or-later OR GPL-2.0-or-later"),
     ("libjpeg-turbo", "libjpeg62-turbo-dev|libjpeg-turbo8-dev", "BSD-3-Clause AND IJG AND Zlib"),
@@ -24,7 +25,6 @@ LIBRARIES = [
     ("libseccomp", "libseccomp-dev", "LGPL-2.1-only"),
     ("libunistring", "libunistring-dev", "LGPL-3.0-or-later OR GPL-2.0-or-later"),
     ("libwebp", "libwebp-dev", "BSD-3-Clause"),
-    ("littlecms", "liblcms2-dev", "MIT"),
     ("nghttp2", "libnghttp2-dev", "MIT"),
     ("openssl", "libssl-dev", "Apache-2.0"),
     ("sqlite", "libsqlite3-dev", "blessing"),
@@ -54,6 +54,13 @@ def debian(packages):
     sys.exit(f"No package has the license of: {packages}")
 
 
+def built(sources, package):
+    """The version and the license of a source package."""
+    description = next(sources.glob(f"{package}_*.dsc")).read_text()
+    version = next(line for line in description.splitlines() if line.startswith("Version: ")).split()[1]
+    return version, next(sources.glob(f"{package}-*/debian/copyright"))
+
+
 def swift_packages(checkouts):
     """The versions of the Swift packages by the names of their repositories."""
     pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
@@ -73,6 +80,9 @@ def main():
     for name, packages, license in LIBRARIES:
         package, version = debian(packages)
         add(name, version, license, f"/usr/share/doc/{package}/copyright")
+    for name, package, license in BUILT:
+        version, text = built(checkouts.parent / "libraries/sources", package)
+        add(name, version, license, text)
     versions = swift_packages(checkouts)
     for name, repository, license in PACKAGES:
         add(name, versions[repository], license, next((checkouts / repository).glob("LICENSE*")))
