@@ -8,27 +8,8 @@ toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
 [ ! -d "$out" ] || exit 0
 work=$root/.build/fuzzing/sources
 rm -rf "$work"
-mkdir -p "$work/parts" "$work/lists/partial"
-
-# The same archive as that of the installed packages, without changing the system.
-for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-  [ ! -f "$file" ] || sed 's/^deb /deb-src /; s/^Types: .*/Types: deb-src/' "$file" >"$work/parts/$(basename "$file")"
-done
+"$root/.packaging/source.sh" "$work" libjpeg-turbo libpng1.6 lcms2 libwebp
 cd "$work"
-apt="apt-get -qq -o Dir::State::Lists=$work/lists -o Dir::Etc::SourceList=/dev/null"
-apt="$apt -o Dir::Etc::SourceParts=$work/parts"
-$apt update
-apt_cache=$(printf %s "$apt" | sed 's/apt-get -qq/apt-cache/')
-
-# The newest version that can be downloaded: a mirror may list the source of a security update and not have it.
-download() {
-  for version in $($apt_cache showsrc "$1" | sed -n 's/^Version: //p' | sort -rVu); do
-    if $apt source "$1=$version" 2>&1 | grep -v unsandboxed && [ -d "$(echo "${1%%[0-9.]*}"*/)" ]; then return; fi
-  done
-  echo "no source of $1 can be downloaded" >&2
-  exit 1
-}
-for package in libjpeg-turbo libpng1.6 lcms2 libwebp; do download $package; done
 
 export CC="$toolchain/clang" CXX="$toolchain/clang++"
 export CFLAGS='-g -O1 -fsanitize=address,fuzzer-no-link -fno-omit-frame-pointer'

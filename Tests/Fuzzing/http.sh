@@ -1,0 +1,43 @@
+#!/bin/sh
+# Downloads RESPONSES responses of structured garbage, with a libcurl that has the address sanitizer: http.sh RESPONSES
+#
+# libcurl is built from the source package of this system; with CURL_SUITE, from that of another Debian, such as trixie.
+# FUZZ_SEED selects other responses. Any report of the sanitizer, and any normal response that is harmed, is an error.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+suite=${CURL_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
+work=$root/.build/fuzzing/http
+libraries=$work/$suite
+toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
+
+build_curl() {
+  "$root/.packaging/source.sh" "$work/sources-$suite" "curl/$suite"
+  cd "$work/sources-$suite"/curl-*/
+  # Patches change files that generated ones depend on; make must not generate them again.
+  find . -name aclocal.m4 -exec touch {} +
+  sleep 1
+  find . \( -name configure -o -name Makefile.in -o -name '*config.h.in' \) -exec touch {} +
+  CC=$toolchain/clang CFLAGS='-g -O1 -fsanitize=address -fno-omit-frame-pointer' ./configure --quiet \
+    --prefix="$libraries" --enable-static --disable-shared --with-openssl --with-nghttp2 --with-zlib \
+    --enable-threaded-resolver --with-ca-bundle=/etc/ssl/certs/ca-certificates.crt --without-ca-path \
+    --without-brotli --without-zstd --without-libpsl --without-librtmp --without-libidn2 --disable-ldap --disable-manual
+  make -s -j2 -C lib install LIBTOOLFLAGS=--silent
+  make -s -C include install
+  mkdir -p "$libraries/pkgconfig"
+  printf 'Name: libcurl\nDescription: static\nVersion: 1\nLibs: -L%s/lib -lcurl -lnghttp2 -lssl -lcrypto -lz\nCflags: %s\n' \
+    "$libraries" "-I$libraries/include" >"$libraries/pkgconfig/libcurl.pc"
+}
+
+[ -f "$libraries/pkgconfig/libcurl.pc" ] || (build_curl)
+certificate=$work/server.pem
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$work/server.key" \
+  -out "$certificate" -days 2 -subj /CN=localhost 2>/dev/null
+export PKG_CONFIG_PATH="$libraries/pkgconfig"
+build() {
+  swift build -c release --sanitize=address --package-path "$root/Tests/Fuzzing/http" \
+    --scratch-path "$work/build-$suite" "$@"
+}
+build
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 LSAN_OPTIONS="suppressions=$root/Tests/Fuzzing/http/leaks.supp"
+SWIFT_BACKTRACE=enable=no python3 -B "$root/Tests/Fuzzing/http/server.py" "${FUZZ_SEED:-1}" "$certificate" \
+  "$work/server.key" "$(build --show-bin-path)/fuzz-http" "$1"
