@@ -21,22 +21,31 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: run test test-examples test-service test-thread test-thread-command test-address test-cache test-jpeg test-arm \
-  test-traits test-readme test-gallery test-metrics test-worker test-python test-cluster gallery-screenshot \
-  test-install test-packages test-decoders fuzz fuzz-libraries bench bench-pixels bench-decoders bench-crops \
-  bench-fetch bench-cache bench-start bench-worker bench-spark docs format lint structure build build-traits release \
-  install install-files install-decoder uninstall dist image clean setup
+.PHONY: run test test-clean test-clean-13 test-examples test-service test-thread test-thread-command test-address \
+  test-cache test-jpeg test-arm test-traits test-readme test-gallery test-metrics test-worker test-python \
+  test-cluster gallery-screenshot test-install test-packages test-decoders fuzz fuzz-libraries fuzz-http bench \
+  bench-pixels bench-decoders bench-crops bench-fetch bench-cache bench-start bench-worker bench-spark docs format \
+  lint structure build build-traits release install install-files install-decoder uninstall dist image clean setup
 
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
+	$(SWIFT) build --product thumbs-decode
 	$(SWIFT) build --product thumbs
 	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
 ## Runs all tests, with real servers, and the examples of the libraries. If all tests began at once, each would wait for
-## seconds between two of its steps.
+## seconds between two of its steps. With FILTER=REGEX, runs only the tests that match.
 test: setup
-	$(SERVERS) $(SWIFT) test --experimental-maximum-parallelization-width 24
-	$(MAKE) test-examples
+	$(SERVERS) $(SWIFT) test --experimental-maximum-parallelization-width 24 $(if $(FILTER),--filter '$(FILTER)')
+	$(if $(FILTER),,$(MAKE) test-examples)
+
+## Runs the commands above in an empty Debian 12, and `test-clean-13` in an empty Debian 13, as root: the packages that
+## `make setup` installs are all there is. ALL=1 runs all tests there instead of those of decoders, transport and TLS.
+test-clean test-clean-13: PACKAGES := debootstrap python3
+test-clean: setup
+	python3 -B Tests/CleanSystems/run.py bookworm $(if $(ALL),--all)
+test-clean-13: setup
+	python3 -B Tests/CleanSystems/run.py trixie $(if $(ALL),--all)
 
 # Both packages share what they build of the libraries.
 EXAMPLES := --package-path Examples/LibraryCall --scratch-path .build-examples
@@ -218,6 +227,13 @@ fuzz-libraries: setup
 docs: setup
 	Documentation/build.sh
 
+RESPONSES := 1000000
+## Downloads RESPONSES=1000000 responses of structured garbage with a libcurl that is built with the address sanitizer;
+## takes about ten minutes. With CURL_SUITE=trixie, the libcurl is that of Debian 13.
+fuzz-http: PACKAGES += libnghttp2-dev build-essential dpkg-dev
+fuzz-http: setup
+	Tests/Fuzzing/http.sh $(RESPONSES)
+
 # Real photos and icons, and the programs that scale them to common web sizes.
 PHOTOS := Benchmarks/peers/.build/corpus/photos
 CORPUS := mate-backgrounds oxygen-icon-theme libjpeg-turbo-progs python3-pil
@@ -275,6 +291,7 @@ bench-spark: release
 	Benchmarks/spark/run.sh $(CURDIR)/$(DIST)/thumbs $(CURDIR)/$(PYTHON)
 
 build: setup
+	$(RELEASE) --product thumbs-decode
 	$(RELEASE) --product thumbs
 
 ## Builds the command, its manual page and its completions in $(DIST).
