@@ -128,11 +128,13 @@ class System:
         return [pathlib.Path(name) for name in names if pathlib.Path(name).is_dir()]
 
     def run(self, command, capture=False):
-        """Runs a shell command in the checkout, with an empty environment, and prints the time it took."""
+        """Runs a shell command in the checkout, with an environment of its own, and prints the time it took."""
         print(f"\nDebian {SUITES[self.codename]}: {command}", flush=True)
         start = time.monotonic()
         paths = f"{self.toolchain}/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         environment = {"PATH": paths, "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+        # In CI, warnings are errors.
+        environment |= {name: os.environ[name] for name in ["CI"] if name in os.environ}
         # All processes of the command end with this one.
         inside = ["unshare", "--pid", "--fork", "--kill-child", f"--mount-proc={self.root}/proc", "chroot", self.root]
         done = subprocess.run([*inside, "sh", "-c", f"cd {ROOT} && {command}"], env=environment, preexec_fn=end_with_parent,
