@@ -9,25 +9,20 @@ shift
 mkdir -p "$directory"/{parts,lists/partial,cache/archives/partial}
 # shellcheck source=/dev/null
 . /etc/os-release
-keyring=/usr/share/keyrings/$ID-archive-keyring.gpg
-case $ID in
-  debian) host=http://deb.debian.org security=debian-security ;;
-  ubuntu) host=http://archive.ubuntu.com security=ubuntu ;;
-  *) echo "Only Debian and Ubuntu have these source packages." >&2 && exit 1 ;;
-esac
 
 apt() {
   "apt-$1" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$directory/parts" \
     -o Dir::State::Lists="$directory/lists" -o Dir::Cache="$directory/cache" -o APT::Sandbox::User=root -qq "${@:2}"
 }
 
-# Lists the sources of a suite and of its security updates.
+# Lists the sources of a suite and of its updates, on the servers from which this system has its packages.
 list_suite() {
-  local archive suite
-  for archive in "$ID $1" "$security $1-security"; do
-    printf 'Types: deb-src\nURIs: %s/%s\nSuites: %s\nComponents: main\nSigned-By: %s\n\n' \
-      "$host" "${archive% *}" "${archive#* }" "$keyring"
-  done > "$directory/parts/suite.sources"
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' | sort -u |
+    while read -r uri release; do
+      case $release in "$VERSION_CODENAME"*) ;; *) continue ;; esac
+      printf 'Types: deb-src\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n\n' "$uri" \
+        "$1${release#"$VERSION_CODENAME"}" "/usr/share/keyrings/$ID-archive-keyring.gpg"
+    done > "$directory/parts/suite.sources"
   apt get update
 }
 

@@ -18,8 +18,8 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SYSTEMS = ROOT / ".build-roots"
+from base import ROOT, SYSTEMS, make_base
+
 LIBC = ctypes.CDLL(None, use_errno=True)
 # CLONE_NEWNS of unshare(2), and PR_SET_PDEATHSIG of prctl(2).
 NEW_MOUNTS, PARENT_DEATH_SIGNAL = 0x20000, 1
@@ -46,22 +46,6 @@ def leave_mounts():
     if LIBC.unshare(NEW_MOUNTS) != 0:
         sys.exit(f"The system allows no separate mounts: {os.strerror(ctypes.get_errno())}")
     run("mount", "--make-rprivate", "/")
-
-
-def make_base(codename):
-    """Makes the empty system, with Debian's security updates, unless it is there."""
-    base = SYSTEMS / codename
-    if base.exists():
-        return base
-    SYSTEMS.mkdir(exist_ok=True)
-    unfinished = base.with_suffix(".unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    run("debootstrap", "--variant=minbase", "--include=ca-certificates", codename, unfinished)
-    with open(unfinished / "etc/apt/sources.list", "a") as sources:
-        sources.write(f"deb http://deb.debian.org/debian {codename}-updates main\n"
-                      f"deb http://deb.debian.org/debian-security {codename}-security main\n")
-    unfinished.rename(base)
-    return base
 
 
 class System:

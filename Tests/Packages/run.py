@@ -16,8 +16,9 @@ import sys
 import tempfile
 import threading
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SYSTEM = ROOT / ".build-roots/debian"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "CleanSystems"))
+from base import ROOT, make_base
+
 URL = os.environ["THUMBS_TEST_HTTPS"] + "/fjord.jpg"
 AUTHORITY = pathlib.Path(os.environ["THUMBS_TEST_CA"])
 # Nothing of this user's environment reaches the systems.
@@ -58,14 +59,9 @@ def mounted_proc(root):
 @contextlib.contextmanager
 def clean_system():
     """A copy of the clean Debian system. It trusts the authority that signed the certificate of the test server."""
-    if not SYSTEM.exists():
-        SYSTEM.parent.mkdir(exist_ok=True)
-        unfinished = SYSTEM.with_suffix(".unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        run("debootstrap", "--variant=minbase", "--include=ca-certificates", "bookworm", unfinished)
-        unfinished.rename(SYSTEM)
-    with tempfile.TemporaryDirectory(prefix="thumbs-system-", dir=SYSTEM.parent) as root:
-        run("cp", "-a", f"{SYSTEM}/.", root)
+    base = make_base("bookworm")
+    with tempfile.TemporaryDirectory(prefix="thumbs-system-", dir=base.parent) as root:
+        run("cp", "-a", f"{base}/.", root)
         shutil.copy(AUTHORITY, f"{root}/usr/local/share/ca-certificates/test.crt")
         run("chroot", root, "update-ca-certificates")
         with mounted_proc(root):
