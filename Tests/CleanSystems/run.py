@@ -27,8 +27,8 @@ SUITES = {"bookworm": "12", "trixie": "13"}
 # The Swift toolchain needs a C and C++ compiler's headers and libraries, and these libraries at run time. None of them
 # is a package of the project (PACKAGES in the Makefile).
 TOOLCHAIN = ["git", "make", "g++", "libcurl4", "libedit2", "libncurses6", "libsqlite3-0", "libxml2", "tzdata"]
-# The suites of the decoders and their sandbox, of the transport, of TLS with real servers, and the doctor.
-FILTER = "Decoder|Isolated|AVIF|Hostile|Doctor|DownloadsTests.*(Transport|Curl|TLS|Server|Proxy)|Certificate"
+# The suites of the decoders and their sandbox, of downloads and TLS with real servers, and of the doctor.
+FILTER = "DownloadsTests|BatchFetchTests|Decoder|Isolated|Rendering in another|AVIF|Doctor|doctor"
 FORMATS = "avif bmp gif heic ico jpeg jxl png svg tiff webp"
 PROTECTIONS = ["no new privileges", "Landlock", "seccomp", "resource limits"]
 
