@@ -205,9 +205,10 @@ test-gallery: setup
 gallery-screenshot: test-gallery
 	cp $(GALLERY_SHOTS)/readme.jpg Documentation/gallery.jpg
 
-## Tests the result of `make install`: the command, its manual page, and the completions in each shell.
+## Tests the result of `make install`: the command, its manual page, and the completions in each shell; and install.sh.
 test-install: PACKAGES += man-db zsh fish
 test-install: release
+	python3 -B Tests/Install/script.py
 	python3 Examples/serve.py Tests/Install/run.sh
 
 ## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each, and the messages of
@@ -330,7 +331,8 @@ uninstall:
 	  $(SHARE)/zsh/site-functions/_thumbs $(SHARE)/fish/vendor_completions.d/thumbs.fish $(SHARE)/doc/thumbs/copyright
 	rm -rf $(SHARE)/doc/thumbs/licenses
 
-## Makes the files of a release in $(PACKED): tarball, wheel, Debian packages, install.sh and their SHA-256 sums.
+## Makes the files of a release in $(PACKED): tarball, wheel, Debian packages, install.sh and their SHA-256 sums. With
+## SIGNING_KEY=FILE, a private key in PEM form, also signs the sums.
 PACKED := .build-static/packages
 dist: PACKAGES += debhelper
 dist: release

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Makes the files of a release from the result of `make release`: dist.sh DIST DIRECTORY
 #
-# DIRECTORY gets the tarball, the wheel, the Debian packages, install.sh and SHA256SUMS. The same DIST gives the same
-# bytes. Times in the files are SOURCE_DATE_EPOCH; the default is the time of the last commit.
+# DIRECTORY gets the tarball, the wheel, the Debian packages, install.sh and SHA256SUMS, and with SIGNING_KEY a signature
+# of the sums (sign.sh). The same DIST gives the same bytes, except those of the signature. Times in the files are SOURCE_DATE_EPOCH; the default is the time of the last commit.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -21,8 +21,4 @@ make -s -C "$root" install-files DESTDIR="$stage/$name" PREFIX=
 "$here/pack.sh" "$stage/$name" "$packages/$name.tar.gz"
 python3 -B "$here/wheel.py" "$dist/thumbs" "$dist/licenses" "$packages"
 "$here/deb.sh" "$version" "$packages"
-sed "s/@VERSION@/$version/" "$here/install.sh" > "$packages/install.sh"
-chmod +x "$packages/install.sh"
-cd "$packages"
-sha256sum -- * > "$stage/SHA256SUMS"
-mv "$stage/SHA256SUMS" .
+"$here/sign.sh" "$version" "$packages"
