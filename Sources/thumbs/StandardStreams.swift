@@ -1,14 +1,17 @@
 import ArgumentParser
 @preconcurrency import Glibc
 
-/// Prepares standard input, output and error at the start of the process, and flushes them at its end.
+/// Prepares standard input, output and error, and the signals of writes, at the start of the process, and flushes the
+/// streams at its end.
 enum StandardStreams {
   /// Opens `/dev/null` for each standard stream that is closed. Otherwise the next file that the run opens would get
   /// that descriptor, and with it the text written to the stream. Input that is closed still cannot be read, and output
   /// cannot be written. Also restores the default action of `SIGPIPE`, so that the process ends when the reader of a
-  /// pipe goes away.
+  /// pipe goes away, and ignores `SIGXFSZ`, so that a write above the limit of file sizes (`ulimit -f`) fails with
+  /// `EFBIG`.
   static func open() {
     signal(SIGPIPE, SIG_DFL)
+    signal(SIGXFSZ, SIG_IGN)
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       _ = Glibc.open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatchFetch
+import CDecoder
 import CMalloc
 import Foundation
 import Glibc
@@ -26,14 +27,15 @@ struct Thumbs: ParsableCommand {
 
   /// Runs the subcommand that the arguments select, then ends the process with its exit code.
   static func main() {
-    if CommandLine.arguments.first == RenderProcess.name { Glibc.exit(RenderProcess.run()) }
+    let all = processArguments.map { $0.map { String(cString: $0) } ?? "" }
+    if all.first == RenderProcess.name { Glibc.exit(RenderProcess.run()) }
     StandardStreams.open()
     // By default, glibc soon keeps freed blocks of up to 32 MiB, each thread its own: 100 MB in a run of large images.
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     // The fixed threshold also fixes this one, at 128 KiB: heaps would shrink and grow with each image, and the page
     // faults would take a quarter of the time of icons.
     mallopt(M_TRIM_THRESHOLD, 8 << 20)
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = Array(all.dropFirst())
     if let help = ShortHelp.page(for: arguments) {
       print(help)
       StandardStreams.end(.success)
@@ -62,10 +64,13 @@ struct Thumbs: ParsableCommand {
     }
   }
 
+  private static var processArguments: UnsafeBufferPointer<UnsafeMutablePointer<CChar>?> {
+    UnsafeBufferPointer(start: process_arguments(), count: Int(process_argument_count()))
+  }
+
   /// Throws if an argument is not UTF-8. Its bytes would be replaced, and name another file.
   private static func requireUTF8() throws {
-    let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-    for (place, argument) in arguments.enumerated() {
+    for (place, argument) in processArguments.enumerated() {
       guard let argument, String(validatingCString: argument) == nil else { continue }
       let text = String(cString: argument).printable
       throw ValidationError(

@@ -47,7 +47,7 @@ def check(condition, message):
 
 @contextlib.contextmanager
 def mounted_proc(root):
-    """Mounts /proc, where Swift reads the arguments of the command."""
+    """Mounts /proc, where the command finds its own folder."""
     pathlib.Path(root, "proc").mkdir(exist_ok=True)
     run("mount", "-t", "proc", "proc", f"{root}/proc")
     try:

@@ -78,6 +78,11 @@ typedef struct DecoderSettings {
   bool isUnsafe;
 } DecoderSettings;
 
+/// The arguments of this process, the name of the program first. Swift's `CommandLine` searches for them below the
+/// environment, where they are not if a preloaded library has called `setenv` before `main`.
+int process_argument_count(void);
+char *const *process_arguments(void);
+
 /// Reads the settings, and ignores other arguments.
 DecoderSettings decoder_settings(int count, char *const *arguments);
 

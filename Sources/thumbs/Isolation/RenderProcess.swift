@@ -13,7 +13,7 @@ enum RenderProcess {
     prepare()
     var hello = DecodeHello()
     hello.version = UInt32(DecodeVersion)
-    var settings = decoder_settings(CommandLine.argc, CommandLine.unsafeArgv)
+    var settings = decoder_settings(process_argument_count(), process_arguments())
     decoder_close_sandbox(&settings, &hello)
     guard decode_send(Int32(DecodeSocket), &hello, MemoryLayout<DecodeHello>.size, -1) == 0 else { return EX_IOERR }
     guard hello.isProtected == 1 || settings.isUnsafe else { return EX_UNAVAILABLE }

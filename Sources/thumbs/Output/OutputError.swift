@@ -19,6 +19,8 @@ struct OutputError: Error, Hashable, Sendable {
     case notOwn
     /// The file exists and has another purpose in this run.
     case reserved(FileRole)
+    /// The path belongs to a link that another user made.
+    case foreignLink
     /// The path of a subdirectory belongs to a link or to a file.
     case notDirectory
     /// The run has written the file for another source.
@@ -51,7 +53,7 @@ struct OutputError: Error, Hashable, Sendable {
   var isFatal: Bool { code.map([ENOSPC, EDQUOT, EROFS, EIO].contains) ?? false }
 
   /// True if the same write may succeed later, because the fault is in the system and not in the file.
-  private var isPassing: Bool { isFatal || code.map([EMFILE, ENFILE, ENOMEM, EAGAIN].contains) ?? false }
+  private var isPassing: Bool { isFatal || code.map([EFBIG, EMFILE, ENFILE, ENOMEM, EAGAIN].contains) ?? false }
 
   /// True if the reader of the pipe has closed it.
   var isBrokenPipe: Bool { code == EPIPE }
@@ -60,7 +62,7 @@ struct OutputError: Error, Hashable, Sendable {
   var failureCode: FailureCode {
     switch cause {
     case .system: isPassing ? .outputUnavailable : .outputFailed
-    case .notDirectory: .outputFailed
+    case .foreignLink, .notDirectory: .outputFailed
     case .notOwn: .outputExists
     case .reserved, .taken, .changed, .compressed: .outputConflict
     }
@@ -73,6 +75,7 @@ extension OutputError: CustomStringConvertible {
     switch cause {
     case .system(let code): "Cannot \(action.rawValue) \(path): \(String(cString: strerror(code)))."
     case .notOwn: "\(path) exists and was not made by thumbs; --overwrite replaces it."
+    case .foreignLink: "\(path) is a link of another user, which is not followed."
     case .notDirectory: "\(path) is a link or a file, not a directory; remove it, or change --name-template."
     case .reserved(let role): "\(path) is \(role), which this run never replaces."
     case .taken: "\(path) holds the thumbnail of another source; use {index} or {hash} in --name-template."

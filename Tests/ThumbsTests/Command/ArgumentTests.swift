@@ -20,6 +20,29 @@ import Testing
     #expect(try fixture.outputs() == ["a.png", "b.png", "c.png", "one.png", "two.png"])
   }
 
+  @Test func `Arguments are found although a preloaded library has changed the environment`() async throws {
+    let fixture = try CommandFixture()
+    // Initializers of the Swift runtime call this function, before `main` and before they look for the arguments.
+    let code = """
+      #include <fcntl.h>
+      #include <stdlib.h>
+      #include <sys/stat.h>
+      int stat(const char *path, struct stat *status) {
+        setenv("EARLY", "1", 1);
+        return fstatat(AT_FDCWD, path, status, 0);
+      }
+
+      """
+    _ = try fixture.directory.write(code, as: "early.c")
+    let arguments = fixture.fetchArguments([fixture.server.url("/a.png"), "--isolate", "all"])
+    let setup = "clang -shared -fPIC -o early.so early.c && export LD_PRELOAD=$PWD/early.so"
+
+    let result = try await fixture.start(arguments, setup: setup).result()
+
+    #expect(result.ending == .exit(0), "\(result.errors)")
+    #expect(try fixture.outputs() == ["a.png"])
+  }
+
   @Test func `A file of --input-file may be standard input, but only once`() async throws {
     let fixture = try CommandFixture()
     let command = try fixture.start(fixture.fetchArguments(["-i", "-"]), input: .pipe)

@@ -147,6 +147,35 @@ import Testing
     #expect(notes.count == 1 && notes.allSatisfy { $0.hasSuffix(end) }, "\(result.errors)")
   }
 
+  @Test func `With a limit of file sizes below that of the cache, images are fetched without it`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png", "/b.png"])
+    // 8 blocks of 512 bytes are less than a page of the database.
+    let result = try await fixture.start(fixture.fetchArguments([list]), setup: "ulimit -f 8").result()
+
+    #expect(result.ending == .exit(0), "\(result.errors)")
+    #expect(try fixture.outputs() == ["a.png", "b.png"])
+    #expect(result.errorLines.count { $0.contains("(ulimit -f)") } == 1, "\(result.errors)")
+  }
+
+  @Test(arguments: [
+    (["--report", "r.jsonl"], 74), (["--summary", "sum.json"], 74), (["--gallery", "page.html"], 74),
+    (["--metrics", "run.prom"], 74), ([], 75),
+  ] as [([String], Int32)])
+  func `A file above the limit of file sizes fails like one on a full disk`(
+    options: [String], code: Int32
+  ) async throws {
+    let fixture = try Self.fixture()
+    let list = try fixture.list((0..<30).map { "/\($0).png" })
+    // The rows fail too, without the options: their thumbnails have more than 512 bytes.
+    let arguments = ["fetch", list, "-o", "out", "-s", options.isEmpty ? "40" : "1", "--no-cache", "--enlarge"]
+    let result = try await fixture.start(arguments + options, setup: "ulimit -f 1").result()
+
+    #expect(result.ending == .exit(code), "\(result.errors)")
+    let reason = options.last.map { "Cannot write \($0): File too large." } ?? "30 output_unavailable"
+    #expect(result.errors.contains(reason), "\(result.errors)")
+  }
+
   @Test func `Directories that are named through a missing one are created`() async throws {
     let fixture = try CommandFixture()
     let arguments = [

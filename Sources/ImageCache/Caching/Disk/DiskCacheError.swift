@@ -53,17 +53,30 @@ extension DiskCacheError {
   /// Creates the error with `message` that the `errno` value `number` caused.
   init(_ number: Int32, _ message: String) {
     let isLasting = [EACCES, EPERM, EROFS, ENOTDIR, ENOENT, ELOOP].contains(number)
-    self.init(number == ENOSPC || number == EDQUOT ? .diskFull : .io, message, isLasting: isLasting)
+    self.init([ENOSPC, EDQUOT, EFBIG].contains(number) ? .diskFull : .io, message, isLasting: isLasting)
   }
 
   /// Translates an error from SQLite.
   init(_ error: any Error) {
     switch error {
     case let error as DiskCacheError: self = error
+    case let error as DatabaseError where Self.mayBeTooLarge(error):
+      self.init(.diskFull, "A file of the cache would exceed the largest size allowed (ulimit -f).")
     case let error as DatabaseError: self.init(Self.code(of: error.resultCode), error.message ?? "\(error)")
     default: self.init(.io, "\(error)")
     }
   }
+
+  /// True if the limit of file sizes is the probable cause of a failed write. SQLite reports it like any other.
+  private static func mayBeTooLarge(_ error: DatabaseError) -> Bool {
+    var limit = rlimit()
+    return writes.contains(error.extendedResultCode)
+      && getrlimit(__rlimit_resource_t(UInt32(RLIMIT_FSIZE.rawValue)), &limit) == 0 && limit.rlim_cur < .max
+  }
+
+  private static let writes: [ResultCode] = [
+    .SQLITE_IOERR_WRITE, .SQLITE_IOERR_TRUNCATE, .SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMOPEN,
+  ]
 
   private static func code(of result: ResultCode) -> Code {
     switch result {
