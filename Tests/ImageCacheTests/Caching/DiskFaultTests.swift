@@ -47,6 +47,65 @@ struct DiskFaultTests {
     #expect(cache.checkedHits(Self.all) == Self.all.count, comment)
   }
 
+  /// Rows without end.
+  private static let endless = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)"
+
+  @Test(
+    .timeLimit(.minutes(5)),
+    arguments: [
+      "DROP TABLE item; CREATE VIEW item AS \(endless) SELECT n AS id, 0 AS slot, x'' AS record, x'' AS body FROM r",
+      "DROP TABLE slot; CREATE VIEW slot AS \(endless) SELECT n AS number, n AS id, 0 AS bytes, 0 fresh_until FROM r",
+      "DROP TABLE used; CREATE VIEW used AS \(endless) SELECT n AS chunk, x'' AS times FROM r",
+      "CREATE TRIGGER more AFTER INSERT ON slot BEGIN DELETE FROM item; END",
+      "CREATE TABLE more (x)", "DROP INDEX slot_free",
+      "DROP TABLE used; CREATE TABLE used (chunk INTEGER PRIMARY KEY, times BLOB AS (zeroblob(100000000)))",
+    ])
+  func `A database with other tables, views or triggers is not read, but replaced`(change: String) throws {
+    fill()
+    try StoredRowEditor(directory).execute(change)
+
+    let error = #expect(throws: DiskCacheError.self) { try CacheInspector(directory: directory.path) }
+    #expect(error?.code == .corrupt)
+    expectRecovery("\(change)")
+    #expect(try CacheInspector(directory: directory.path).statistics(at: Fixtures.start).generation == 2)
+  }
+
+  @Test(arguments: [
+    "item.id", "item.slot", "slot.number", "slot.id", "slot.bytes", "slot.fresh_until", "used.chunk",
+  ])
+  func `No number in a database traps`(column: String) async throws {
+    let (table, name) = (column.prefix { $0 != "." }, column.drop { $0 != "." }.dropFirst())
+    for value in [Int.min, Int.min + 1, -1, 1 << 40, Int.max - 32767, Int.max - 1, Int.max] {
+      fill()
+      try StoredRowEditor(directory).execute(
+        "UPDATE OR REPLACE \(table) SET \(name) = ? WHERE rowid = (SELECT max(rowid) FROM \(table))", [value])
+      await #expect(processExitsWith: .success, "\(column) = \(value)") { [path = directory.path as String] in
+        try Self.useEverything(of: path)
+      }
+      try FileManager.default.removeItem(atPath: directory.path)
+    }
+  }
+
+  /// Runs every operation on the cache in `path`, which may be damaged.
+  private static func useEverything(of path: String) throws {
+    let inspector = try CacheInspector(directory: path)
+    let statistics = try inspector.statistics(at: Fixtures.start)
+    for limit in [0, statistics.usedBytes / 2] { _ = try inspector.leastRecentlyUsed(above: limit) }
+    try inspector.forEachSource { _ in }
+    for depth in [CacheInspector.VerificationDepth.quick, .full] {
+      var problems: [CacheProblem] = []
+      _ = try inspector.verify(depth) { problems.append($0) }
+      if depth == .full { try CacheMaintenance.repair(problems, directory: path) }
+    }
+    do {
+      let cache = ThumbnailCache(diskAt: path, limit: 1 << 20)
+      cache.store(40..<140)
+      cache.flush()
+    }
+    _ = ThumbnailCache(diskAt: path).checkedHits(0..<140)
+    try CacheMaintenance.prune(directory: path, downTo: 0)
+  }
+
   @Test(arguments: ["cache.db", "cache.db-wal", "cache.db-shm"], [0, 1, 100, 4095, 6000])
   func `A truncated file costs at most its entries, and the cache recovers`(file: String, length: Int) throws {
     try file.hasSuffix("-wal") ? fillLog() : fill()

@@ -47,7 +47,9 @@ struct ForeignFileTests {
     #expect(use().hits == Self.count)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "Only root may give a file away."), arguments: ["CURRENT", "LIMIT", "g000001"])
+  @Test(
+    .enabled(if: geteuid() == 0, "Only root may give a file away."),
+    arguments: ["CURRENT", "LIMIT", "g000001", "g000001/cache.db", "g000001/cache.db-wal", "g000001/cache.db-shm"])
   func `A file of another user is not read`(name: String) throws {
     try CacheMaintenance.setLimit(1 << 30, directory: directory.path)
     #expect(chown(directory.path + "/" + name, 12345, 12345) == 0)
@@ -67,7 +69,7 @@ struct ForeignFileTests {
     #expect(use().hits == Self.count)
   }
 
-  @Test(arguments: ["CURRENT", "g000001"])
+  @Test(arguments: ["CURRENT", "g000001", "g000001/cache.db", "g000001/cache.db-wal", "g000001/cache.db-shm"])
   func `A link in place of a file is not followed`(name: String) throws {
     let (path, aside) = (directory.path + "/" + name, directory.path + ".aside")
     try FileManager.default.moveItem(atPath: path, toPath: aside)

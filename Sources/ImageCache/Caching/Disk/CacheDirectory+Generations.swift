@@ -11,6 +11,19 @@ extension CacheDirectory {
 
   func databasePath(_ number: Int) -> String { generationPath(number) + "/" + Self.databaseName }
 
+  /// Throws an error if a file of generation `number` is a link, or belongs to another user. Files may be missing. Its
+  /// directory must be one that only this user can change.
+  func checkFiles(of number: Int) throws(DiskCacheError) {
+    for name in Self.generationFiles {
+      let path = generationPath(number) + "/" + name
+      var status = stat()
+      guard lstat(path, &status) == 0 else { continue }
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+        throw DiskCacheError(.io, "\(path) is not a file of this user; the disk cache is off.", isLasting: true)
+      }
+    }
+  }
+
   private static func generationName(_ number: Int) -> String {
     let digits = String(number)
     return "g" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits

@@ -57,7 +57,7 @@ enum DiskDatabase {
       try database.execute(sql: "PRAGMA journal_mode = WAL")
       try database.execute(sql: "PRAGMA application_id = \(applicationID)")
       try database.inTransaction(.immediate) {
-        try database.execute(sql: schema)
+        for statement in schema { try database.execute(sql: statement) }
         try database.execute(sql: "PRAGMA user_version = \(schemaVersion)")
         return .commit
       }
@@ -121,6 +121,11 @@ enum DiskDatabase {
     guard version == schemaVersion else {
       throw DiskCacheError(.corrupt, "The cache has the outdated schema \(version).")
     }
+    // A view or a trigger in place of a table could run forever.
+    let objects = try String.fetchAll(database, sql: "SELECT coalesce(sql, name) FROM sqlite_schema LIMIT 64")
+    guard objects.sorted() == schema.sorted() else {
+      throw DiskCacheError(.corrupt, "The database has other tables than those of the cache.")
+    }
   }
 
   /// The tables:
@@ -131,21 +136,25 @@ enum DiskDatabase {
   ///   times of last use fit an array; a free slot has no `id`. `fresh_until` is null except for sources that are
   ///   images. `bytes` is the size of the body.
   /// - `used` holds the times of last use by slot, ``UseChunk/length`` of them in a row.
-  private static let schema = """
+  private static let schema = [
+    """
     CREATE TABLE item (
       id INTEGER PRIMARY KEY,
       slot INTEGER NOT NULL,
       record BLOB NOT NULL,
       body BLOB
-    );
+    )
+    """,
+    """
     CREATE TABLE slot (
       number INTEGER PRIMARY KEY,
       id INTEGER,
       bytes INTEGER NOT NULL,
       fresh_until INTEGER
-    );
-    CREATE INDEX slot_free ON slot (number) WHERE id IS NULL;
-    CREATE INDEX slot_original ON slot (number, bytes) WHERE \(RowNumber.isOriginal);
-    CREATE TABLE used (chunk INTEGER PRIMARY KEY, times BLOB NOT NULL);
-    """
+    )
+    """,
+    "CREATE INDEX slot_free ON slot (number) WHERE id IS NULL",
+    "CREATE INDEX slot_original ON slot (number, bytes) WHERE \(RowNumber.isOriginal)",
+    "CREATE TABLE used (chunk INTEGER PRIMARY KEY, times BLOB NOT NULL)",
+  ]
 }

@@ -311,6 +311,7 @@ extension DiskStore.Generation {
   ) throws(DiskCacheError) {
     self.number = number
     hold = try FileLock(sharingDirectory: directory.generationPath(number))
+    try directory.checkFiles(of: number)
     do {
       connection = try open(directory.databasePath(number))
     } catch {

@@ -78,15 +78,15 @@ extension DiskTransactions {
     id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM item WHERE item.id = slot.id AND item.slot = slot.number)
     """
 
-  /// Counts the rows of `slot`, among the next ones from `first` on, that lead to no row of `item`.
+  /// Counts the rows of `slot`, among the next ones after `previous`, that lead to no row of `item`.
   ///
   /// - Returns: The last slot looked at, and the count; nil if there are no more slots.
-  static func lostSlots(from first: Int, in database: Database) throws -> (last: Int, count: Int)? {
+  static func lostSlots(after previous: Int, in database: Database) throws -> (last: Int, count: Int)? {
     var run = try StatementRun(
       """
-      SELECT max(number), sum(\(isLost)) FROM (SELECT * FROM slot WHERE number >= ? ORDER BY number LIMIT 2000) slot
+      SELECT max(number), sum(\(isLost)) FROM (SELECT * FROM slot WHERE number > ? ORDER BY number LIMIT 2000) slot
       """, in: database)
-    run.bind(first)
+    run.bind(previous)
     guard var columns = try run.next(), let last = columns.integer() else { return nil }
     return (last, columns.integer() ?? 0)
   }

@@ -15,6 +15,7 @@ final class OpenGeneration: Sendable {
     self.number = number
     loads = Mutex(Array(repeating: 0, count: count))
     hold = try FileLock(sharingDirectory: directory.generationPath(number))
+    try directory.checkFiles(of: number)
     do {
       connections = try (0..<count).map { _ in try DiskDatabase.reader(at: directory.databasePath(number)) }
     } catch {

@@ -55,9 +55,9 @@ extension CacheInspector {
   private func checkSlots(
     _ result: inout CacheVerification, _ afterEachRead: () throws -> Void, _ report: (CacheProblem) throws -> Void
   ) throws {
-    var (first, lost) = (0, 0)
-    while let (last, count) = try generation.read({ try DiskTransactions.lostSlots(from: first, in: $0) }) {
-      (first, lost) = (last + 1, lost + count)
+    var (previous, lost) = (Int.min, 0)
+    while let (last, count) = try generation.read({ try DiskTransactions.lostSlots(after: previous, in: $0) }) {
+      (previous, lost) = (last, lost + count)
       try afterEachRead()
     }
     guard lost > 0 else { return }
