@@ -54,7 +54,7 @@ struct NamedFiles {
         throw ValidationError("\(file.name) cannot be both \(other) and \(role); give each its own file.")
       }
       guard replacement == .own, let path = file.path, let kind = OwnFile(role) else { continue }
-      if !kind.mayReplace(path) { throw OutputError(.create, path, .notOwn) }
+      if !kind.mayReplace(file) { throw OutputError(.create, path, .notOwn) }
     }
     for (file, role) in roles { inputs.reserved.insert(file, as: role) }
   }

@@ -16,13 +16,13 @@ enum OwnFile: Hashable, Sendable {
     }
   }
 
-  /// Returns true if the file at `path` may be replaced: it does not exist, is empty, is not a regular file, or was
-  /// written by `thumbs` for the same purpose.
-  func mayReplace(_ path: String) -> Bool {
+  /// Returns true if `output` may be replaced: it is empty, is not a regular file, or was written by `thumbs` for the
+  /// same purpose. False if its path names another file by now.
+  func mayReplace(_ output: NamedFile) -> Bool {
+    guard let path = output.path, let identity = output.identity else { return true }
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return errno == ENOENT }
-    defer { close(file) }
-    guard FileIdentity(descriptor: file) != nil else { return true }
+    defer { if file >= 0 { close(file) } }
+    guard file >= 0, FileIdentity(descriptor: file) == identity else { return false }
     var start = [UInt8](repeating: 0, count: 2048)
     let count = read(file, &start, start.count)
     return count == 0 || count > 0 && recognizes(start[..<count])

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import thumbs
+
 /// Tests the effect of the output options on existing files.
 @Suite("thumbs fetch: files named for output", .timeLimit(.minutes(20))) struct NamedOutputTests {
   private static let oldReport = "{\"index\":0,\"status\":\"ok\"}\n"
@@ -124,6 +126,36 @@ import Testing
     ).result()
     #expect(piped.ending == .exit(0))
     #expect(try fixture.text("copy").hasSuffix("</html>\n"))
+  }
+
+  @Test func `The file that is judged is the one that was opened`() throws {
+    let directory = try TemporaryDirectory()
+    for (first, second) in [(Self.oldReport, "milk\n"), ("milk\n", Self.oldReport)] {
+      _ = try directory.write(first, as: "r.jsonl")
+      _ = try directory.write(second, as: "other")
+      let file = try NamedFile(path: directory.path("r.jsonl"))
+      #expect(OwnFile.report.mayReplace(file) == (first == Self.oldReport))
+
+      #expect(rename(directory.path("other"), directory.path("r.jsonl")) == 0)
+      #expect(!OwnFile.report.mayReplace(file))
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "Only root may give a link away."), arguments: [true, false])
+  func `A link of another user is not followed`(hasTarget: Bool) async throws {
+    let fixture = try fixture()
+    let target = hasTarget ? "old.jsonl" : "none"
+    let link = fixture.directory.path("trap")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+    #expect(lchown(link, 12345, 12345) == 0)
+    let before = try contents(of: fixture)
+
+    for options in [["--report", "trap"], ["--metrics", "trap", "--overwrite"]] {
+      let result = try await fixture.start(["list.txt", "-o", "out", "--no-cache"] + options).result()
+      #expect(result.ending == .exit(73))
+      #expect(result.errors.contains("trap is a link of another user"), "\(result.errors)")
+    }
+    #expect(try contents(of: fixture) == before)
   }
 
   @Test(arguments: ["--gallery", "--metrics"])

@@ -33,7 +33,7 @@ struct MergeFiles: Sendable {
         throw ValidationError("\(file.name) has another use in this command; give the result a file of its own.")
       }
       guard !mayReplaceAny, let path = file.path else { continue }
-      if !kind.mayReplace(path) { throw OutputError(.create, path, .notOwn) }
+      if !kind.mayReplace(file) { throw OutputError(.create, path, .notOwn) }
     }
   }
 
