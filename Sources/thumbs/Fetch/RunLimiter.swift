@@ -2,8 +2,8 @@
 /// returns what to do.
 ///
 /// After a limit is reached, nothing is requested anymore, but rows are still read, so that the report has all of them.
-/// Only a pipe may delay the end: reading from it stops when it has been silent for ``patience``, and at the latest
-/// after ``readingTime``, since its writer may never end.
+/// Reading from a pipe stops when it has been silent for ``patience``, and at the latest after ``readingTime``, since
+/// its writer may never end. Reading from a file stops when it has given no row for ``readingTime``.
 struct RunLimiter: Hashable, Sendable {
   /// The effect on the run.
   enum Step: Hashable, Sendable {
@@ -17,7 +17,7 @@ struct RunLimiter: Hashable, Sendable {
 
   /// The time that a pipe may be silent after a limit is reached.
   static let patience = Duration.seconds(1)
-  /// The time for which a pipe is read after a limit is reached.
+  /// The time for which a pipe is read after a limit is reached, and for which a file may give no row.
   static let readingTime = Duration.seconds(5)
 
   /// The limit that was reached first; nil if none was.
@@ -59,8 +59,8 @@ struct RunLimiter: Hashable, Sendable {
     _ = check(after: elapsed, downloaded: 0)
     guard reached != nil else { return .proceed }
     if rows != self.rows { (self.rows, readAt) = (rows, elapsed) }
-    guard mayBlock else { return .cancelRequests }
-    let isOver = elapsed - readAt >= Self.patience || elapsed - reachedAt >= Self.readingTime
+    let (silence, reading) = (elapsed - readAt, elapsed - reachedAt)
+    let isOver = mayBlock ? silence >= Self.patience || reading >= Self.readingTime : silence >= Self.readingTime
     return isOver ? .stopReading : .cancelRequests
   }
 }

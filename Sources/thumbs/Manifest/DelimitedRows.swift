@@ -62,7 +62,7 @@ struct DelimitedRows: RowSource {
   /// Reads the next line that is not empty ahead.
   private mutating func readAhead() throws(ManifestError) {
     pending = nil
-    while pending == nil, let line = try lines.next() {
+    while pending == nil, let line = try lines.next(skipping: .spaces) {
       if line.bytes?.allSatisfy({ $0 == 0x20 }) != true { pending = line }
     }
   }
@@ -143,7 +143,7 @@ struct DelimitedRows: RowSource {
 
   private mutating func nextLine() throws(ManifestError) -> LineReader.Line? {
     if let line = pending.take() { return line }
-    return try lines.next()
+    return try lines.next(skipping: parser.isInsideQuotes ? .nothing : .spaces)
   }
 
   /// Returns the next record that is not an empty line; nil at the end.

@@ -22,7 +22,7 @@ struct JSONLineRows: RowSource {
 
   /// Returns the next row; nil after the last. A line that is not JSON is a bad row.
   mutating func next() throws(ManifestError) -> ManifestItem? {
-    while let line = try lines.next() {
+    while let line = try lines.next(skipping: .spacesAndTabs) {
       guard let bytes = line.bytes else {
         return ManifestItem(line: line.number, content: .bad("the line is too long"))
       }

@@ -12,6 +12,15 @@ struct LineReader: Sendable {
     var isEnded = true
   }
 
+  /// The bytes of lines that mean nothing.
+  enum Blanks: Hashable, Sendable {
+    case nothing, spaces, spacesAndTabs
+
+    fileprivate func contains(_ byte: UInt8) -> Bool {
+      byte == 0x20 && self != .nothing || byte == 0x09 && self == .spacesAndTabs
+    }
+  }
+
   /// The default number of bytes in one read.
   static let chunkLength = 64 << 10
   /// The default length limit of a line, in bytes.
@@ -52,8 +61,12 @@ struct LineReader: Sendable {
   }
 
   /// Returns the next line; nil after the last.
-  mutating func next() throws(ManifestError) -> Line? {
+  ///
+  /// - Parameter blanks: The bytes of the lines to skip, besides their ends: none, spaces, or spaces and tabs. A few
+  ///   kilobytes of gzip data may have a billion such lines. Default: no line is skipped.
+  mutating func next(skipping blanks: Blanks = .nothing) throws(ManifestError) -> Line? {
     while true {
+      skip(blanks)
       if let end = buffer[searched...].firstIndex(of: 0x0A) {
         return take(upTo: end, resumingAt: end + 1)
       }
@@ -92,6 +105,25 @@ struct LineReader: Sendable {
     defer { (buffer, start, searched) = ([], 0, 0) }
     // Returning the whole buffer avoids a copy.
     return start == 0 ? buffer : Array(buffer[start...])
+  }
+
+  /// Moves behind the lines in the buffer that consist of `blanks`.
+  private mutating func skip(_ blanks: Blanks) {
+    guard blanks != .nothing, !isSkipping else { return }
+    buffer.withUnsafeBufferPointer { bytes in
+      var next = start
+      while next < bytes.count {
+        if bytes[next] == 0x0A {
+          (start, lineNumber) = (next + 1, lineNumber + 1)
+        } else if bytes[next] == 0x0D {
+          guard next + 1 < bytes.count, bytes[next + 1] == 0x0A else { break }
+        } else if !blanks.contains(bytes[next]) {
+          break
+        }
+        next += 1
+      }
+    }
+    searched = max(searched, start)
   }
 
   private mutating func take(upTo end: Int, resumingAt next: Int) -> Line {

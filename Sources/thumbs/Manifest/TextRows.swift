@@ -10,7 +10,7 @@ struct TextRows: RowSource {
 
   /// Returns the next row; nil after the last. A line that is not text is a bad row.
   mutating func next() throws(ManifestError) -> ManifestItem? {
-    while let line = try lines.next() {
+    while let line = try lines.next(skipping: .spacesAndTabs) {
       switch line.text {
       case .success(let text):
         let url = text.trimmingWhitespace()

@@ -16,7 +16,7 @@ struct DigestFile: Hashable, Sendable {
     do {
       var lines = LineReader(try .open(path, expecting: "a list of SHA-256 digests").unpacked())
       var digests: Set<BodyDigest> = []
-      while let line = try lines.next() {
+      while let line = try lines.next(skipping: .spacesAndTabs) {
         guard let text = Self.digestText(line.bytes ?? []) else { continue }
         guard let digest = BodyDigest(text) else {
           throw ManifestError(path, at: .line(line.number), "does not begin with a SHA-256 digest of 64 digits")

@@ -33,12 +33,13 @@ import Testing
     #expect(limiter.reached == .bytes(ByteSize(count: 1000)))
   }
 
-  @Test func `Files are read to their end, however long that takes`() {
+  @Test func `Files are read to their end, however long that takes, unless they give no row for five seconds`() {
     var limiter = RunLimiter(Self.both, mayBlock: false)
+    let steps = (0...100).map { limiter.step(after: .seconds(60 + 4 * $0), rows: $0) }
+    #expect(steps == Array(repeating: .cancelRequests, count: 101))
 
-    let steps = [60, 61, 3600].map { limiter.step(after: .seconds($0), rows: 0) }
-
-    #expect(steps == Array(repeating: .cancelRequests, count: 3))
+    let last = [464_999, 465_000].map { limiter.step(after: .milliseconds($0), rows: 100) }
+    #expect(last == [.cancelRequests, .stopReading])
   }
 
   @Test func `A pipe that is silent for a second is not read to its end`() {

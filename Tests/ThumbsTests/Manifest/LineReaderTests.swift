@@ -25,6 +25,23 @@ import Testing
     #expect(try lines(sample.text, step: step) == sample.lines)
   }
 
+  @Test(arguments: [1, 2, 3, 1000])
+  func `Lines without content are skipped, and counted`(step: Int) throws {
+    let text = "\n\r\n  \na\n \t\n b\n\n\r\n\rc\n\t \r\n  "
+    func lines(_ blanks: LineReader.Blanks) throws -> [String] {
+      var reader = LineReader(.bytes(Array(text.utf8), step: step), chunkLength: 8)
+      var lines: [String] = []
+      while let line = try reader.next(skipping: blanks) {
+        lines.append("\(line.number) \(String(decoding: line.bytes ?? [], as: UTF8.self))")
+      }
+      return lines
+    }
+
+    #expect(try lines(.nothing).count == 11)
+    #expect(try lines(.spaces) == ["4 a", "5  \t", "6  b", "9 \rc", "10 \t ", "11   "])
+    #expect(try lines(.spacesAndTabs) == ["4 a", "6  b", "9 \rc", "11   "])
+  }
+
   @Test(arguments: [1, 7, 1000])
   func `A line above the length limit is skipped, and the next line is read`(step: Int) throws {
     let long = String(repeating: "x", count: 300)
