@@ -61,7 +61,7 @@ enum FileNameText {
   private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "/", "\\", ":", "*", "?", "\"", "<", ">", "|": true
-    case "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}": true
+    case "\u{61C}", "\u{200E}", "\u{200F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}": true
     // Category Cc, which Unicode guarantees never to change.
     case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": true
     default: false

@@ -66,7 +66,8 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
       ("../../etc/passwd", "___.._etc_passwd"),
       ("..", "__"), (".", "_"), ("/", "_"), ("a/b\\c:d", "a_b_c_d"), ("-rf", "_rf"), ("--x", "__x"),
       (".bashrc", "_bashrc"), (".\u{301}a", "_\u{301}a"),
-      ("a\u{0}b\nc\u{7F}", "a_b_c_"), ("a\u{202E}gpj", "a_gpj"), ("con", "_con"), ("COM1.x", "_COM1.x"),
+      ("a\u{0}b\nc\u{7F}", "a_b_c_"), ("a\u{202E}gpj", "a_gpj"),
+      ("a\u{200E}b\u{200F}c\u{61C}", "a_b_c_"), ("con", "_con"), ("COM1.x", "_COM1.x"),
       ("Über \u{1F469}\u{200D}\u{1F680}", "Über \u{1F469}\u{200D}\u{1F680}"),
     ])
   func `No file name leaves the directory, is hidden, or looks like an option`(name: String, expected: String) throws {
