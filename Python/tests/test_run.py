@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 import time
 from collections import Counter
@@ -12,6 +13,8 @@ from typing import Any, Callable, Iterator, List, Tuple
 import pytest
 
 import thumbs
+from thumbs._frames import Frame
+from thumbs._worker import WorkerProcess
 
 pytestmark = pytest.mark.usefixtures("stand_in")
 URLS = [f"http://host{number % 7}.example/{number}.jpg" for number in range(500)]
@@ -388,3 +391,23 @@ def test_many_runs_leave_no_descriptors_open() -> None:
         list(thumbs.run(URLS[:3]))
         next(thumbs.run(URLS[:3]))
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def test_header_fields_are_no_arguments_of_the_worker() -> None:
+    script = """
+import json, struct, sys
+files = [argument.split("=", 1)[1] for argument in sys.argv if argument.startswith(("--header=@", "--hosts="))]
+header = json.dumps({"arguments": sys.argv, "texts": [open(name.lstrip("@")).read() for name in files]}).encode()
+sys.stdout.buffer.write(struct.pack("<I", len(header)) + header)
+"""
+    fields = ["--header=Authorization: Bearer secret", "--header=@/dev/null", "--header=B: é"]
+    worker = WorkerProcess([sys.executable, "-c", script, "--header=A: x\ny", *fields], {"*": {"rate": "1/s"}})
+    frames: List[Frame] = []
+    while not worker.has_ended:
+        frames += worker.exchange(None, 10)
+    assert worker.reap()[0] == 0
+
+    [found] = [frame.header for frame in frames]
+    assert [text for text in found["arguments"] if "secret" in text] == []
+    assert "--header=A: x\ny" in found["arguments"] and "--header=@/dev/null" in found["arguments"]
+    assert found["texts"] == ["", "Authorization: Bearer secret\nB: é", '{"*": {"rate": "1/s"}}']

@@ -1,6 +1,7 @@
 """One process of `thumbs worker`, with pipes that never block."""
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -15,16 +16,18 @@ from ._frames import Frame, FrameReader
 PIPE_BYTES = 1 << 20
 SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux; Python has a name for it since 3.10.
 LONGEST_GOODBYE = 10.0
+HEADER = "--header="
 
 
 class WorkerProcess:
     """A process, the bytes that it has not read yet, and its output as frames."""
 
     def __init__(self, command: Sequence[str], hosts: Optional[Mapping[str, Any]] = None) -> None:
-        """Starts `command` with its input and output as pipes. `hosts` becomes the file of its option `--hosts`."""
+        """Starts `command` with its input and output as pipes. `hosts` becomes the file of its option `--hosts`, and
+        header fields become one of `--header`, because other users can see the arguments of a process."""
         self._errors = tempfile.TemporaryFile(prefix="thumbs-errors-")
-        with tempfile.TemporaryFile(prefix="thumbs-hosts-") as file:
-            self._process = _start(command, hosts, file, self._errors)
+        with contextlib.ExitStack() as files:
+            self._process = _start(command, hosts, files, self._errors)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
         for pipe in (self._input, self._output):
@@ -146,16 +149,25 @@ os.register_at_fork(after_in_child=_forget_workers)
 
 
 def _start(
-    command: Sequence[str], hosts: Optional[Mapping[str, Any]], file: IO[bytes], errors: IO[bytes]
+    command: Sequence[str], hosts: Optional[Mapping[str, Any]], files: contextlib.ExitStack, errors: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
-    arguments = list(command)
-    if hosts:
-        file.write(json.dumps(hosts).encode())
-        file.flush()
-        arguments.append(f"--hosts=/dev/fd/{file.fileno()}")
+    fields = [argument[len(HEADER):] for argument in command if _is_field(argument)]
+    arguments = [argument for argument in command if not _is_field(argument)]
+    opened = []
+    for option, text in ((HEADER, "\n".join(fields)), ("--hosts=", json.dumps(hosts) if hosts else "")):
+        if text:
+            file = files.enter_context(tempfile.TemporaryFile(prefix="thumbs-option-"))
+            file.write(text.encode())
+            file.flush()
+            opened.append(file.fileno())
+            arguments.append(f"{option}{'@' if option == HEADER else ''}/dev/fd/{file.fileno()}")
     return subprocess.Popen(
-        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0,
-        pass_fds=(file.fileno(),) if hosts else ())
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0, pass_fds=opened)
+
+
+def _is_field(argument: str) -> bool:
+    """True for a header field that can be a line of a file. The command refuses one with a line break."""
+    return argument.startswith(HEADER) and not argument.startswith(HEADER + "@") and not set("\r\n") & set(argument)
 
 
 def _enlarge(pipe: IO[bytes]) -> None:
