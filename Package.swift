@@ -8,6 +8,8 @@ let package = Package(
     .library(name: "ImageCache", targets: ["ImageCache"]),
     .library(name: "BatchFetch", targets: ["BatchFetch"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
+    // The program that the libraries start for AVIF, HEIC, JPEG XL, SVG and TIFF.
+    .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
   ],
   // Without a trait, the libraries do not need its system library, and files of its format are unsupported.
   traits: [
@@ -90,7 +92,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CDecoder", "CMalloc", "CSQLiteSetup", "CTOML", "CXXHash", "CZlib",
+        "BatchFetch", "ImageCache", "CDecoder", "CMalloc", "CSQLiteSetup", "CStatfs", "CTOML", "CXXHash", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
@@ -136,7 +138,7 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "thumbs", "BatchFetch", "Downloads", "ImageCache", "TestSupport", "CZlib",
+        "thumbs", "BatchFetch", "Downloads", "ImageCache", "TestSupport", "CStatfs", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),

@@ -13,7 +13,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
   ],
   targets: [
-    .executableTarget(name: "LibraryCall", dependencies: libraries),
+    // The program for AVIF, HEIC, JPEG XL, SVG and TIFF, which is built next to this one.
+    .executableTarget(
+      name: "LibraryCall", dependencies: libraries + [.product(name: "thumbs-decode", package: "thumbs")]),
     .executableTarget(name: "TableOfIcons", dependencies: libraries),
     .executableTarget(name: "ScrollingTable", dependencies: libraries),
     .executableTarget(name: "PackageDownloader", dependencies: [.product(name: "Downloads", package: "thumbs")]),

@@ -1,1 +1,2 @@
 #include <sys/statfs.h>
+#include <sys/xattr.h>

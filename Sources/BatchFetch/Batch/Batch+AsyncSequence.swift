@@ -16,11 +16,12 @@ extension Batch: AsyncSequence {
   /// ```
   ///
   /// - Parameters:
-  ///   - body: called with one outcome at a time. Its place in the window is free as soon as it is taken.
+  ///   - body: called with one outcome at a time, on the actor of the caller. Its place in the window is free as soon
+  ///     as it is taken.
   ///   - progress: called with the elements and bytes so far on a queue of the batch, which does not wait for `body`;
   ///     see ``BatchProgress/Handler``. Default: nothing.
-  public func forEach(
-    _ body: (Element) async throws -> Void, progress: BatchProgress.Handler? = nil
+  public nonisolated(nonsending) func forEach(
+    _ body: nonisolated(nonsending) (Element) async throws -> Void, progress: BatchProgress.Handler? = nil
   ) async rethrows -> BatchSummary {
     let channel = BatchChannel(self, progress: progress)
     while let item = await channel.next() { try await body(item) }

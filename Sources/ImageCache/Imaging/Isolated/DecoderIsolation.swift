@@ -18,8 +18,10 @@ public struct DecoderIsolation: Hashable, Sendable {
 
   /// The formats that other processes decode. Default ``Scope/untrusted``.
   public var scope = Scope.untrusted
-  /// The path of the program. Default nil: `thumbs-decode` in the folder of the running program, or in `libexec/thumbs`
-  /// next to that folder. Without a program, or with an empty path, the formats are not supported.
+  /// The path of the program. Default nil: the first `thumbs-decode` in the folder of the running program, in
+  /// `../libexec/thumbs` from there, in `/usr/libexec/thumbs`, or in `/usr/local/libexec/thumbs`. Without a program, or
+  /// with an empty path, the formats are not supported. The product `thumbs-decode` of this package puts it into the
+  /// folder of a program that depends on it.
   public var program: String?
   /// The path of `thumbs`, for ``Scope/all``. Default nil: the running program, if it is `thumbs`, or else `thumbs` in
   /// the folder of the running program, in `/usr/bin` or in `/usr/local/bin`.
