@@ -32,13 +32,13 @@ enum CacheDecision {
       Self.isFresh(laterFailure, mode: mode, demand, now: now),
       let failure = Self.failure(of: laterFailure, failLevel, content)
     {
-      self = .fail(failure)
+      self = .fail(Self.remembered(failure, of: laterFailure, demand))
     } else if let image = CachedImage(entry), demand.specs.allSatisfy({ image.thumbnails[$0] != nil }) {
       self = isFresh ? .serve(image, Self.origin(of: image, now: now)) : .fetch(confirming: image)
     } else if isFresh, CachedImage(entry) != nil {
       self = .complete(entry.source)
     } else if isFresh, let failure = Self.failure(of: entry.source, failLevel, content) {
-      self = .fail(failure)
+      self = .fail(Self.remembered(failure, of: entry.source, demand))
     } else {
       self = miss
     }
@@ -57,6 +57,18 @@ enum CacheDecision {
     }
   }
 
+  /// Returns the stored failure with the time of its response, unless that came after the batch had begun.
+  static func remembered(
+    _ failure: FetchFailure, of source: StoredSource, _ demand: RenderDemand? = nil
+  ) -> FetchFailure {
+    if let since = demand?.since, let obtained = source.obtained, obtained >= since { return failure }
+    var failure = failure
+    let time = source.policy.responseDate
+    failure.rememberedSince = time
+    failure.message += " Remembered from \(time.ISO8601Format()); no request was sent."
+    return failure
+  }
+
   static let offlineMiss = FetchFailure(.offlineMiss, "The image is not in the cache, and the cache mode is offline.")
 
   /// Returns the origin to report. Entries fetched by this process count as fresh.
@@ -72,6 +84,7 @@ enum CacheDecision {
     return switch mode {
     // The URL may lead to the expected bytes by now.
     case .normal: source.policy.state(at: now) == .fresh && demand.accepts(source)
+    case .retry: source.isImage && source.policy.state(at: now) == .fresh && demand.accepts(source)
     case .refresh: false
     case .offline: true
     }

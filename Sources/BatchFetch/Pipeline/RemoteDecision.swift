@@ -22,9 +22,10 @@ enum RemoteDecision {
       self = .proceed
       return
     }
-    let isFresh = mode == .normal && query.local.isFresh(source, now: now)
+    let isFresh = [.normal, .retry].contains(mode) && query.local.isFresh(source, now: now)
     if let failure = CacheDecision.failure(of: source, failLevel) {
-      self = isFresh ? .fail(failure, source) : .proceed
+      let isServed = isFresh && mode != .retry
+      self = isServed ? .fail(CacheDecision.remembered(failure, of: source), source) : .proceed
     } else if let image = CachedImage(source, finding.thumbnails, specs: query.specs) {
       self = isFresh ? .serve(image) : query.local.isOlder(than: source) ? .confirm(image.stale) : .proceed
     } else {

@@ -94,7 +94,7 @@ final class ThumbnailJob: Sendable {
     request.inspectionID = options.maxPixels
     (request.limits, request.addresses) = (options.limits, options.addresses)
     (request.retry, request.modifier) = (options.retry, options.modifier)
-    if let source = image?.source, mode == .normal, source.policy.isTargetFresh(at: context.now()) {
+    if let source = image?.source, mode != .refresh, source.policy.isTargetFresh(at: context.now()) {
       request.freshTarget = source.finalURL
     }
     waitForDownload(request)

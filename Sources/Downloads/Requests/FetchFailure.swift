@@ -20,6 +20,8 @@ public struct FetchFailure: Error, Hashable, Sendable {
   public var attempts: Int
   /// The time before which the host wants no further request; nil if it has named none.
   public var retryAt: Date?
+  /// The time of the response of which a cache remembered the failure, without a request; nil for a new failure.
+  public var rememberedSince: Date?
   /// The start of the body of an error response, of up to ``ResponseRules/maxErrorBytes``. Empty by default, and for
   /// any failure other than that of a status.
   public var body: [UInt8] = []

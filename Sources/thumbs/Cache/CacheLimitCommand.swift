@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ImageCache
 
 /// `thumbs cache limit`: shows or sets the size limit for all processes that use the cache.
@@ -31,7 +32,7 @@ struct CacheLimitCommand: ParsableCommand {
         self = .unset
         return
       }
-      let size = try ByteSize(text).count
+      let size = try ByteSize(ofCache: text).count
       guard size > 0 else { throw ValidationError("give at least one byte, or none") }
       self = .bytes(size)
     }
@@ -54,10 +55,23 @@ struct CacheLimitCommand: ParsableCommand {
       case .unset: try CacheMaintenance.setLimit(nil, directory: directory)
       case nil: break
       }
-      guard limit == nil || output.json else { return }
+      guard limit == nil || output.json else { return try announceEviction(directory) }
       let stored = try CacheMaintenance.limit(directory: directory)
       try output.print(Record(limit: stored), or: stored.map(CacheText.size) ?? "none")
     }
+  }
+
+  /// Prints what the next run will remove, if the cache holds more than the new limit.
+  private func announceEviction(_ directory: String) throws {
+    let inspector = try CacheInspector(directory: directory)
+    let statistics = try inspector.statistics(at: Date())
+    guard let size = limit?.size, size < statistics.usedBytes else { return }
+    let count = try inspector.leastRecentlyUsed(above: size).sources
+    guard count > 0 else { return }
+    let victims = "about \(CacheText.sources(count)) of \(statistics.sources)"
+    print(
+      "The cache has \(CacheText.size(statistics.usedBytes)). "
+        + "The next run removes \(victims), as thumbs cache prune does now.")
   }
 
   /// The JSON object: the stored limit in bytes, or null; in a dry run, the limit to store, and `dryRun`.

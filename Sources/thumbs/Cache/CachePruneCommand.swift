@@ -21,10 +21,10 @@ struct CachePruneCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Shrink the cache to this size, such as 500MiB. (default: the cache's limit)", valueName: "size"),
-    transform: { try ByteSize($0) })
+    transform: { try ByteSize(ofCache: $0) })
   var cacheSize: ByteSize?
   /// The old name of `--cache-size`.
-  @Option(help: .hidden, transform: { try ByteSize($0) }) var maxSize: ByteSize?
+  @Option(help: .hidden, transform: { try ByteSize(ofCache: $0) }) var maxSize: ByteSize?
   @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
   @OptionGroup var output: JSONOption
 
@@ -42,13 +42,19 @@ struct CachePruneCommand: ParsableCommand {
       let victims = try victims(in: CacheInspector(directory: directory))
       var record = RemovalRecord(dryRun: dryRun, sources: victims.count, bytes: victims.bytes)
       if !dryRun, filter.filters.isEmpty {
-        let count = try CacheMaintenance.prune(directory: directory, downTo: target)
-        record = RemovalRecord(dryRun: false, sources: count, bytes: nil)
+        record = try prune(directory)
       } else if !dryRun {
         try CacheMaintenance.remove(victims.keys, directory: directory)
       }
       try output.print(record, or: record.text)
     }
+  }
+
+  private func prune(_ directory: String) throws -> RemovalRecord {
+    func usedBytes() throws -> Int { try CacheInspector(directory: directory).statistics(at: Date()).usedBytes }
+    let before = try usedBytes()
+    let count = try CacheMaintenance.prune(directory: directory, downTo: target)
+    return RemovalRecord(dryRun: false, sources: count, bytes: max(0, before - (try usedBytes())))
   }
 
   /// Returns the sources to remove. The keys are known only with filters, the numbers only with filters or a dry run.

@@ -16,10 +16,13 @@ protocol DownloadingCommand: ParsableCommand {
   var configuration: ConfigurationOptions { get }
   /// The size of the memory cache in bytes. Default 4 MiB.
   static var memoryByteLimit: Int { get }
+  /// Decides when cached entries are served, unless an option does. Default ``CacheMode/normal``.
+  static var cacheMode: CacheMode { get }
 }
 
 extension DownloadingCommand {
   static var memoryByteLimit: Int { CachingOptions.memoryByteLimit }
+  static var cacheMode: CacheMode { .normal }
 
   /// Prepares the process for downloads, and returns its limit of descriptors. Unless it `isQuiet`, mentions it on
   /// standard error if there is no cache directory.
@@ -70,7 +73,7 @@ extension DownloadingCommand {
     politeness.apply(to: &configuration.downloads)
     configuration.cache = caching.configuration
     configuration.cache.memoryByteLimit = Self.memoryByteLimit
-    configuration.cacheMode = caching.mode
+    configuration.cacheMode = caching.mode(otherwise: Self.cacheMode)
     configuration.cacheKeyQuery = caching.cacheKeyQuery ?? .all
     configuration.renderThreads = caching.renderThreads ?? configuration.renderThreads
     configuration.maxPixels = caching.maxPixels.count

@@ -22,6 +22,13 @@ extension ByteSize {
     else { throw ValidationError("give a number of bytes such as 500k, 32MiB or 2GiB") }
     self.count = count
   }
+
+  /// Parses the size of a cache. A number below 1 MiB needs a unit: `500` would empty a cache that was to have 500 MiB.
+  init(ofCache text: String) throws {
+    try self.init(text)
+    guard let number = Int(text), number != 0, number < 1 << 20 else { return }
+    throw ValidationError("\(text) without a unit would be bytes; give \(text)MiB, for example, or \(text)B")
+  }
 }
 
 extension ByteSize: CustomStringConvertible {

@@ -15,7 +15,7 @@ struct CachingOptions: ParsableArguments {
     help: ArgumentHelp(
       "Maximum size of the disk cache, such as 500MiB. (default: the limit stored in the cache, else 2GiB)",
       discussion: "If a lower limit is stored in the cache, that one applies.", valueName: "size"),
-    transform: { try ByteSize($0) })
+    transform: { try ByteSize(ofCache: $0) })
   var cacheSize: ByteSize?
 
   @Flag(help: "Also cache the downloaded images, in up to a fifth of the cache, so that a new size needs no download.")
@@ -26,7 +26,10 @@ struct CachingOptions: ParsableArguments {
 
   @OptionGroup var remote: RemoteCacheOptions
 
-  @Flag(help: "Revalidate every cached image, even if it is fresh.")
+  @Flag(
+    help: ArgumentHelp(
+      "Revalidate every cached image, even if it is fresh.",
+      discussion: "Also requests URLs whose failure is remembered: a 404 for up to ten minutes."))
   var refresh = false
 
   @Flag(help: "Use cached images only, fresh or stale; send no requests.")
@@ -69,10 +72,10 @@ struct CachingOptions: ParsableArguments {
     if noCache, offline { throw ValidationError("--offline needs the cache; it cannot be used with --no-cache.") }
   }
 
-  /// The cache mode: offline, refresh, or normal by default.
-  var mode: CacheMode {
+  /// The cache mode: offline, refresh, or else that of the command.
+  func mode(otherwise mode: CacheMode) -> CacheMode {
     if offline { return .offline }
-    return refresh ? .refresh : .normal
+    return refresh ? .refresh : mode
   }
 
   /// The size of the memory cache in bytes. It serves rows that repeat an earlier row. These are rarely far apart, and

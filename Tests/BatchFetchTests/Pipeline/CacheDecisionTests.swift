@@ -73,6 +73,30 @@ import Testing
     #expect(decision(entry(), mode: .refresh, since: now) == "confirm")
   }
 
+  @Test func `Retry mode serves fresh images, and failures only since the batch began`() {
+    let (now, failure) = (ContinuousClock.now, StoredSource.Content.failure(code: "http_404", message: "It is gone."))
+    #expect(decision(entry(), mode: .retry) == "serve disk")
+    #expect(decision(entry(), mode: .retry, after: 61) == "confirm")
+    #expect(decision(entry(failure, thumbnails: [:]), mode: .retry) == "fetch")
+    let recent = entry(failure, obtained: now, thumbnails: [:])
+    #expect(decision(recent, mode: .retry, since: now - .seconds(1)) == "fail http_404")
+    #expect(decision(recent, mode: .retry, since: now + .seconds(1)) == "fetch")
+  }
+
+  @Test(arguments: [true, false])
+  func `A failure that was remembered has the time of its response`(isOfBatch: Bool) {
+    let now = ContinuousClock.now
+    var request = ThumbnailRequest(url: "https://images.example/a.png", specs: [Self.spec])
+    request.since = isOfBatch ? now : nil
+    let failure = entry(.failure(code: "http_404", message: "It is gone."), obtained: now, thumbnails: [:])
+    let decision = CacheDecision(failure, RenderDemand(request), mode: .normal, now: Self.start)
+
+    let served: FetchFailure? = if case .fail(let failure) = decision { failure } else { nil }
+    let suffix = isOfBatch ? "" : " Remembered from 2023-11-14T22:13:20Z; no request was sent."
+    #expect(served?.rememberedSince == (isOfBatch ? nil : Self.start))
+    #expect(served?.message == "It is gone." + suffix)
+  }
+
   @Test func `A cached failure is served while it is fresh`() {
     let failure = entry(.failure(code: "not_an_image", message: "A web page."), thumbnails: [:])
     #expect(decision(failure) == "fail not_an_image")

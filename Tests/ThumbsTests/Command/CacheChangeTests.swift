@@ -150,7 +150,9 @@ import Testing
     let fixture = try await Self.filled()
 
     #expect(try await fixture.cacheCommand("limit").output == "none\n")
-    #expect(try await fixture.cacheCommand("limit", "64MiB").ending == .exit(0))
+    let small = try await fixture.cacheCommand("limit", "8KiB").output
+    #expect(small.contains("The next run removes about 4 sources of 4, as "), "\(small)")
+    #expect(try await fixture.cacheCommand("limit", "64MiB").output == "")
     #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
 
     let statistics = try Self.object(try await fixture.cacheCommand("stats", "--format", "json").output)
@@ -160,6 +162,8 @@ import Testing
     #expect(try await fixture.cacheCommand("limit", "none").ending == .exit(0))
     #expect(try await fixture.cacheCommand("limit").output == "none\n")
     #expect(try await fixture.cacheCommand("limit", "0").ending == .exit(64))
+    let number = try await fixture.cacheCommand("limit", "500")
+    #expect(number.ending == .exit(64) && number.errors.contains("500 without a unit would be bytes; give 500MiB"))
   }
 
   @Test func `The verify command finds no problem in a new cache`() async throws {

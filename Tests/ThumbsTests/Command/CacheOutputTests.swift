@@ -86,9 +86,10 @@ import Testing
   @Test func `The prune command takes --cache-size, and its old name`() async throws {
     let fixture = try await Self.filled()
 
-    #expect(try await fixture.cacheCommand("prune", "-n", "--max-size", "1").output.hasPrefix("Would remove 4"))
-    #expect(try await fixture.cacheCommand("prune", "--cache-size", "1").output == "Removed 4 sources.\n")
-    let conflict = try await fixture.cacheCommand("prune", "--cache-size", "1", "--filter", "state=failed")
+    #expect(try await fixture.cacheCommand("prune", "-n", "--max-size", "1B").output.hasPrefix("Would remove 4"))
+    let result = try await fixture.cacheCommand("prune", "--cache-size", "1B").output
+    #expect(result.hasPrefix("Removed 4 sources, ") && result.hasSuffix(" KiB.\n"), "\(result)")
+    let conflict = try await fixture.cacheCommand("prune", "--cache-size", "1B", "--filter", "state=failed")
     #expect(conflict.ending == .exit(64))
     #expect(try await !fixture.cacheCommand("prune", "--help").output.contains("--max-size"))
   }
@@ -126,7 +127,7 @@ import Testing
 
     // The prediction is that of a prune to the same size.
     let trial = try Self.object(
-      try await fixture.cacheCommand("prune", "-n", "--json", "--cache-size", "\(limits[0])").output)
+      try await fixture.cacheCommand("prune", "-n", "--json", "--cache-size", "\(limits[0])B").output)
     #expect(trial["sources"] as? Int == 80 - sources[0])
     #expect(try await fixture.cacheCommand("stats").output.contains(" would keep \(sources[0]) of 80 sources, "))
   }

@@ -14,7 +14,7 @@ import Testing
     #expect(options.configuration.directory == "/c" && options.configuration.diskByteLimit == 5 << 20)
     #expect(options.configuration.originals == .standard)
     #expect(options.renderThreads == 3 && options.maxPixels.count == 7_000_000)
-    #expect(options.mode == .normal)
+    #expect(options.mode(otherwise: .normal) == .normal)
   }
 
   @Test func `By default, originals are not kept and the stored limit applies`() throws {
@@ -25,7 +25,8 @@ import Testing
 
   @Test(arguments: [("--refresh", CacheMode.refresh), ("--offline", .offline)])
   func `A flag sets the cache mode`(flag: String, mode: CacheMode) throws {
-    #expect(try CachingOptions.parse([flag]).mode == mode)
+    #expect(try CachingOptions.parse([flag]).mode(otherwise: .retry) == mode)
+    #expect(try CachingOptions.parse([]).mode(otherwise: .retry) == .retry)
   }
 
   @Test func `With --no-cache, there is no cache directory`() throws {

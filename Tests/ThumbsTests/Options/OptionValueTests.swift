@@ -41,6 +41,13 @@ import Testing
     #expect(throws: ValidationError.self) { try ByteSize(text) }
   }
 
+  @Test(arguments: [
+    ("0", 0), ("1048576", 1 << 20), ("500B", 500), ("500MiB", 500 << 20), ("500", nil), ("1048575", nil),
+  ])
+  func `A small size of a cache needs a unit`(text: String, count: Int?) {
+    #expect((try? ByteSize(ofCache: text).count) == count)
+  }
+
   @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (2 << 30, "2 GiB")])
   func `Bytes are shown in powers of 1024`(count: Int, text: String) {
     #expect(ByteSize(count: count).description == text)

@@ -39,6 +39,9 @@ extension CachePolicy {
     public var isFromTheFuture: Bool
   }
 
+  /// The time at which the response arrived or was last revalidated.
+  public var responseDate: Date { Self.date(respondedAt) }
+
   /// Explains why the response is fresh or stale at `now`.
   public func explanation(at now: Date) -> Explanation {
     let fields = fields
