@@ -1,8 +1,9 @@
 #!/bin/bash
 # Makes the files of a release from the result of `make release`: dist.sh DIST DIRECTORY
 #
-# DIRECTORY gets the tarball, the wheel, the Debian packages, install.sh and SHA256SUMS, and with SIGNING_KEY a signature
-# of the sums (sign.sh). The same DIST gives the same bytes, except those of the signature. Times in the files are SOURCE_DATE_EPOCH; the default is the time of the last commit.
+# DIRECTORY gets the tarball, the wheel, the Debian packages, install.sh and SHA256SUMS, and with SIGNING_KEY a
+# signature of the sums (sign.sh). The same DIST gives the same bytes, except those of the signature. Times in the files
+# are SOURCE_DATE_EPOCH; the default is the time of the last commit.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")

@@ -104,7 +104,7 @@ def test_transport(folder, release):
     run(f"https://localhost:{secure}")
     for url in ("http://192.0.2.1", "http://127.0.0.1.example/x", "http://localhost.example:80"):
         run(url, expecting="is not encrypted")
-    # Nothing answers there, but it is tried.
+    # There is no such host, but it is tried.
     run("--allow-http", "http://127.0.0.1.invalid", expecting="cannot be read")
     downgrade = serve(release, f"http://127.0.0.1:{plain}", certificate)
     run(f"https://localhost:{downgrade}", expecting="cannot be read")
