@@ -71,7 +71,8 @@ def thumbs(urls, side, out, options=()):
 
 
 def thumbs_report(out):
-    return [json.loads(line) for line in (out / "report.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (out / "report.jsonl").read_text().splitlines()]
+    return [line for line in lines if "index" in line]
 
 
 def curl_vips(urls, side, out, extension, limit=60):

@@ -51,7 +51,8 @@ def render(command, folder, paths, size, prepare=None):
     done = subprocess.run([command, "list.txt", *options, *files], cwd=folder, preexec_fn=prepare)
     if done.returncode not in (0, 1, 75):
         raise RuntimeError(f"thumbs has exited with {done.returncode}")
-    return sorted(map(json.loads, (folder / "report.jsonl").open()), key=lambda line: line["index"])
+    lines = map(json.loads, (folder / "report.jsonl").open())
+    return sorted((line for line in lines if "index" in line), key=lambda line: line["index"])
 
 
 def render_cases(command, folder, groups):

@@ -30,7 +30,8 @@ def render(command, folder, names, format, quality):
     uris = [(folder / f"{name}.png").as_uri() for name in names]
     options = ["--size", SIZES, "--format", format, "--quality", quality, "--allow-file", "--no-cache", "-q"]
     subprocess.run([command, *uris, *options, "-o", place, "--report", folder / "report.jsonl"], check=True)
-    lines = sorted(map(json.loads, (folder / "report.jsonl").open()), key=lambda line: line["index"])
+    lines = map(json.loads, (folder / "report.jsonl").open())
+    lines = sorted((line for line in lines if "index" in line), key=lambda line: line["index"])
     return {(name, output["spec"]): place / output["path"] for name, line in zip(names, lines)
             for output in line["outputs"]}
 

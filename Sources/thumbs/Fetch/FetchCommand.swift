@@ -18,7 +18,8 @@ struct FetchCommand: FetchingCommand {
         grep -h '^https' links.txt | thumbs fetch --report report.jsonl -
         thumbs fetch --shard 3/8 --report 3.jsonl urls.txt
 
-      To finish a run that was stopped, repeat the command: only what is missing is downloaded.
+      To finish a run that was stopped, repeat the command with --skip-existing: its finished files are left alone. \
+      Without it, the same images come from the cache, as far as their servers allow that and it still has them.
 
       Exit status:
         0    all done
@@ -48,6 +49,8 @@ struct FetchCommand: FetchingCommand {
     name: [.customShort("n"), .customLong("dry-run")],
     help: "Print the files that would be written, with their URLs; download and write nothing.")
   var dryRun = false
+
+  var skipsExisting: Bool { naming.skipExisting }
 
   @OptionGroup var configuration: ConfigurationOptions
 

@@ -11,7 +11,7 @@ extension FetchRun {
       summary.cancelled > 0 || coverage != .complete ? limit : nil
     }
     attempt { () throws(OutputError) in try files.gallery?.finish() }
-    attempt { () throws(OutputError) in try files.report?.finish(coverage, of: plan.shardEnd) }
+    attempt { () throws(OutputError) in try files.report?.finish(coverage, of: plan.listEnd) }
     let (elapsed, downloaded) = (settings.started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
     attempt { () throws(OutputError) in
       try files.summary?.write(
@@ -44,8 +44,9 @@ extension FetchRun {
   }
 
   private func runEnding(_ summary: Summary, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {
-    RunEnding(
+    let ending = RunEnding(
       signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, limit: limit, summary)
+    return isRetry && plan.isPartial && ending.exitCode == .success ? .missingRows : ending
   }
 
   /// Runs `write`, and stops the run if it throws.

@@ -38,12 +38,15 @@ extension FetchRun {
     switch (planned.entry, outcome) {
     case (.bad(let row), _): return ReportLine(row, kept: planned.kept)
     case (.row(let row), .failure(let failure)):
+      if let kept = state.withLock({ $0.kept.removeValue(forKey: row.index) }) { return ReportLine(row, kept) }
       var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
       if line.status == .failed { line.fallback = fallback(for: planned, url: row.url) }
       return line
     case (.row(let row), .success(let set)):
       do throws(OutputError) {
-        return ReportLine(row, .done(set, try outputs(set.files, for: planned, url: row.url)))
+        // A stale image must not be left alone as if it were the present one.
+        let labeled = set.origin == .stale ? nil : row
+        return ReportLine(row, .done(set, try outputs(set.files, for: planned, url: row.url, labeledFor: labeled)))
       } catch {
         if error.isFatal { stop(for: error) }
         return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
@@ -52,18 +55,39 @@ extension FetchRun {
   }
 
   private func outputs(
-    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String
+    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String, labeledFor labeled: ManifestRow? = nil
   ) throws(OutputError) -> [ReportLine.Output] {
     guard let name = row.name else { return [] }
     let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
     var outputs: [ReportLine.Output] = []
     for thumbnail in thumbnails {
       let path = name.fileName(of: thumbnail)
-      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner)
+      let label = labeled.map { (OutputLabel($0, thumbnail.spec), thumbnail.size) }
+      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner, label: label)
       outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
     }
     removeFallback(of: row, unless: outputs)
     return outputs
+  }
+
+  /// Returns the files of `planned` if an earlier run made all of them from the same source in the same way; nil if one
+  /// is missing or cannot prove that.
+  func existing(_ planned: PlannedRow) -> ReportLine.RowOutcome? {
+    guard skipsExisting, case .row(let row) = planned.entry, let name = planned.name, !planned.specs.isEmpty,
+      planned.files.count == planned.specs.count
+    else { return nil }
+    var (thumbnails, outputs): ([Thumbnail], [ReportLine.Output]) = ([], [])
+    for spec in planned.specs {
+      let label = OutputLabel(row, spec)
+      let found = name.possibleNames(of: spec).compactMap { name, format in
+        files.writer.existing(name, label, spec, format).map { ($0, name) }
+      }
+      // With two formats, nothing says which one the image has now.
+      guard let (thumbnail, path) = found.first, found.count == 1 else { return nil }
+      thumbnails.append(thumbnail)
+      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: .unchanged))
+    }
+    return .kept(thumbnails, outputs)
   }
 
   /// Writes the fallback image, if there is one, as the files of a failed row. If that fails, the row has no files; the

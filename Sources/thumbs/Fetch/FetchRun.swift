@@ -17,6 +17,8 @@ final class FetchRun: Sendable {
     var shownBytes = 0
     /// The limits of the run.
     var limiter: RunLimiter
+    /// The outcomes of rows that are left alone, by index, until they are reported.
+    var kept: [Int: ReportLine.RowOutcome] = [:]
   }
 
   let plan: any RowPlan
@@ -25,6 +27,8 @@ final class FetchRun: Sendable {
   let meter: ProgressMeter
   let isQuiet: Bool
   let isVerbose: Bool
+  /// True to leave files of the same source and sizes alone, without a request.
+  let skipsExisting: Bool
   /// True if the rows come from a report.
   let isRetry: Bool
   /// The path of the report that the run writes or retries; nil if there is none.
@@ -60,6 +64,7 @@ final class FetchRun: Sendable {
     demand = command.content.demand
     isQuiet = command.output.quiet
     isVerbose = command.output.verbose
+    skipsExisting = command.skipsExisting
     isRetry = inputs.retried != nil
     reportPath = command.output.report ?? inputs.retried?.path
     // The transfers of a very wide run have rows waiting behind them, too.
@@ -112,11 +117,16 @@ final class FetchRun: Sendable {
     try end(signal: interrupt.signal)
   }
 
-  private func request(for row: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
-    if case .row(let row) = row.entry {
+  private func request(for planned: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
+    if case .row(let row) = planned.entry {
       try checkLimit()
       reserved.insert(sourcesOf: row)
+      if let outcome = existing(planned) {
+        state.withLock { $0.kept[row.index] = outcome }
+        // Any failure ends the row here. It is reported with its outcome.
+        throw FetchFailure(.cancelled, "The files exist.")
+      }
     }
-    return try row.request(headerFields: settings.credentials.headerFields, demand: demand)
+    return try planned.request(headerFields: settings.credentials.headerFields, demand: demand)
   }
 }

@@ -6,9 +6,13 @@ import Foundation
 protocol FetchingCommand: DownloadingCommand {
   var output: OutputOptions { get }
   var runLimits: RunLimitOptions { get }
+  /// True to leave files of an earlier run alone. Default false.
+  var skipsExisting: Bool { get }
 }
 
 extension FetchingCommand {
+  var skipsExisting: Bool { false }
+
   /// Fetches the rows that `plan` reads from `inputs` into `directory`, with `credentials`. The run began at `started`.
   /// Throws the exit code for every error.
   func fetch(

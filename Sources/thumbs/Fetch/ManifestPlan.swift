@@ -29,7 +29,7 @@ final class ManifestPlan: RowPlan {
 
   func next() -> PlannedRow? {
     while let entry = list.next() {
-      if shard != nil { tally.withLock { $0.add(entry) } }
+      tally.withLock { $0.add(entry) }
       var row = plan(entry)
       guard shard?.contains(entry) ?? true else { continue }
       dependencies.withLock { $0.begin(&row) }
@@ -54,7 +54,10 @@ final class ManifestPlan: RowPlan {
 
   var expectedRows: RowTotal { shard.map { list.expectedRows.part(of: $0.count) } ?? list.expectedRows }
 
-  var shardEnd: ShardEnd? { shard.map { ShardEnd(shard: $0, list: tally.withLock { $0 }) } }
+  var listEnd: ListEnd? {
+    let tally = tally.withLock { $0 }
+    return ListEnd(rows: tally.rows, digest: tally.digest.description, shard: shard)
+  }
 
   var isPartial: Bool { list.failure != nil }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchFetch
 import HTTPTypes
 
 /// `thumbs retry`: fetches the rows of a report that failed.
@@ -11,17 +12,21 @@ struct RetryCommand: FetchingCommand {
       same sizes. A report does not contain the options for downloads and the cache; pass them again.
 
       The report is updated when the retry ends; until then, the old one remains. With --report, the results go to \
-      another file. A report contains no header values and no passwords. A row that needs a header field is skipped \
-      unless --header gives it; for a row that needs a password, run thumbs fetch again. Skipped rows keep their lines.
+      another file. Failures that the cache remembers, such as a 404, are requested again. A report contains no header \
+      values and no passwords. A row that needs a header field is skipped unless --header gives it; for a row that \
+      needs a password, run thumbs fetch again. Skipped rows keep their lines.
 
       Examples:
         thumbs retry report.jsonl
         thumbs retry -n report.jsonl
         thumbs retry --all-failed --retries 6 --report second.jsonl report.jsonl
 
-      The exit status is that of fetch. It is 0 if there is nothing to retry, 75 if a row was skipped, and 65 if the \
-      report cannot be read.
+      The exit status is that of fetch. It is 0 if there is nothing to retry, 75 if a row was skipped or the report \
+      may lack rows, as after a kill, and 65 if the report cannot be read. For rows that it lacks, run thumbs fetch \
+      with the list; --skip-existing leaves the others alone.
       """)
+
+  static let cacheMode = CacheMode.retry
 
   @Argument(
     help: ArgumentHelp("Report of a run; - is standard input. It is read whole before anything is written."),

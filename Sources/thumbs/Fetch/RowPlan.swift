@@ -8,12 +8,12 @@ protocol RowPlan: Sendable {
   var expectedRows: RowTotal { get }
   /// True if rows are known to be missing from this plan.
   var isPartial: Bool { get }
-  /// The shard and the number of rows in all shards; nil if the rows are not those of a shard. Default nil.
-  var shardEnd: ShardEnd? { get }
+  /// The list of the rows, when all of them have been read; nil if the rows are not those of a list. Default nil.
+  var listEnd: ListEnd? { get }
   /// The error that ended the rows early; nil while there are more rows, and after a normal end.
   var failure: ManifestError? { get }
 }
 
 extension RowPlan {
-  var shardEnd: ShardEnd? { nil }
+  var listEnd: ListEnd? { nil }
 }

@@ -12,6 +12,9 @@ enum RunEnding: Hashable, Sendable {
   case manifest(ManifestError)
   /// A limit of the run was reached before every row had ended.
   case limit(RunLimit)
+  /// Every row was handled and succeeded, but the retried report lacks rows of its run, or does not prove that it has
+  /// all of them.
+  case missingRows
 
   /// Chooses the most important cause: a signal, then an output error, then a manifest error, then a limit.
   init(signal: Int32?, output: OutputError?, manifest: ManifestError?, limit: RunLimit? = nil, _ summary: Summary) {
@@ -38,7 +41,7 @@ enum RunEnding: Hashable, Sendable {
     case .signal(let number): .signal(number)
     case .output: .ioError
     case .manifest: .dataError
-    case .limit: .temporaryFailure
+    case .limit, .missingRows: .temporaryFailure
     }
   }
 
@@ -48,7 +51,7 @@ enum RunEnding: Hashable, Sendable {
     switch self {
     case .output(let error) where !error.isBrokenPipe: "\(error)"
     case .manifest(let error): "\(error)"
-    case .finished, .signal, .output, .limit: nil
+    case .finished, .signal, .output, .limit, .missingRows: nil
     }
   }
 }

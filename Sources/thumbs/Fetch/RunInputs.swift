@@ -12,7 +12,9 @@ struct RunInputs: Sendable {
     let lineNumbers: [Int]
     /// The line numbers of lines that are not rows.
     let otherLines: Set<Int>
-    /// True if the report lacks rows of its run.
+    /// The ends of the complete reports in it, without their line feeds.
+    let ends: [[UInt8]]
+    /// True if the report says that it lacks rows of its run, or was cut.
     let isPartial: Bool
 
     /// True if the report is a file with rows to update.
@@ -42,7 +44,7 @@ struct RunInputs: Sendable {
     files = [(path, .retriedReport(path))] + settings
     retried = Retried(
       path: path, version: report.version, lineNumbers: report.lineNumbers, otherLines: report.otherLines,
-      isPartial: report.isPartial)
+      ends: report.ends, isPartial: report.isKnownPartial)
     for case .row(let row) in report.rows.map(\.entry) { reserved.insert(sourcesOf: row) }
   }
 

@@ -48,6 +48,7 @@ extension GalleryCard {
       case .failed(let failure): .placeholder(code: "\(failure.code)", reason: failure.message)
       case .skipped(_, let reason): .placeholder(code: "skipped", reason: reason)
       case .done(let set, let outputs): Self.content(set, outputs, images)
+      case .kept(let thumbnails, let outputs): Self.content(thumbnails, outputs, images)
       }
     self.init(
       index: line.index, status: line.status, name: line.name, subtitle: subtitle, url: line.url, content: content)
@@ -69,21 +70,29 @@ extension GalleryCard {
       subtitle: subtitle ?? source?.host ?? "", url: url, content: content)
   }
 
-  /// Returns the smallest thumbnail that looks sharp, or else the largest.
   private static func content(
     _ set: ThumbnailSet, _ outputs: [ReportLine.Output], _ images: GalleryImages
   ) -> Content {
-    let bySize = zip(set.thumbnails, outputs).sorted { $0.0.size.longerSide < $1.0.size.longerSide }
+    let size = set.source.size
+    let facts = "\(size.width) × \(size.height) \(set.source.format.rawValue.uppercased()), \(set.origin.rawValue)"
+    return content(
+      set.thumbnails, outputs, images, placeholder: set.placeholder,
+      facts: ([facts] + set.warnings).joined(separator: "; "))
+  }
+
+  /// Shows the smallest thumbnail that looks sharp, or else the largest.
+  private static func content(
+    _ thumbnails: [Thumbnail], _ outputs: [ReportLine.Output], _ images: GalleryImages,
+    placeholder: Placeholder? = nil, facts: String = ReportLine.existing
+  ) -> Content {
+    let bySize = zip(thumbnails, outputs).sorted { $0.0.size.longerSide < $1.0.size.longerSide }
     let shown = bySize.first { $0.0.size.longerSide >= sharpSide } ?? bySize.last
     guard let (thumbnail, output) = shown, let path = output.path else {
       return .placeholder(code: "", reason: "There is no file.")
     }
     let image = Image(
-      url: images.url(of: thumbnail, at: path), size: thumbnail.size, blur: images.blur(set.placeholder, for: thumbnail)
-    )
-    let size = set.source.size
-    let facts = "\(size.width) × \(size.height) \(set.source.format.rawValue.uppercased()), \(set.origin.rawValue)"
-    return .image(image, facts: ([facts] + set.warnings).joined(separator: "; "))
+      url: images.url(of: thumbnail, at: path), size: thumbnail.size, blur: images.blur(placeholder, for: thumbnail))
+    return .image(image, facts: facts)
   }
 }
 

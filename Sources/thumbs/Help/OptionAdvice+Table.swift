@@ -60,9 +60,11 @@ extension OptionAdvice {
       use: "--name-template '{stem}-{spec}.{ext}'", "By default, names are made from URLs."),
     OptionAdvice("--force --allow-overwrite --clobber -f -y", use: "--overwrite"),
     OptionAdvice(
-      "--no-clobber --skip-existing --ignore-existing -c -C -N --continue --continue-at --resume "
-        + "--timestamping --incremental --incremental_mode --update -u",
-      say: "It is not needed: only what is missing or has changed is downloaded and written."),
+      "--no-clobber --ignore-existing -c -C --continue --continue-at --resume --incremental --incremental_mode",
+      use: "--skip-existing"),
+    OptionAdvice(
+      "-N --timestamping --update -u",
+      say: "It is not needed: only what has changed is downloaded and written."),
     OptionAdvice("--create-dirs --mkdir", say: "Directories are created without an option."),
     OptionAdvice(
       "--log --log-file --logfile --write-out --dump-header --json --output-json --results --errors --report-file",

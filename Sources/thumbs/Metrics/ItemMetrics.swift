@@ -6,7 +6,7 @@ import Synchronization
 final class ItemMetrics: Sendable {
   private struct Key: Hashable {
     var outcome: ReportLine.Status
-    var origin: ThumbnailSet.Origin?
+    var origin: String?
     var code: FailureCode?
   }
 
@@ -20,7 +20,8 @@ final class ItemMetrics: Sendable {
   func count(_ line: ReportLine) {
     var key = Key(outcome: line.status)
     switch line.outcome {
-    case .done(let set, _): key.origin = set.origin
+    case .done(let set, _): key.origin = set.origin.rawValue
+    case .kept: key.origin = ReportLine.existing
     case .failed(let failure): key.code = failure.code
     case .skipped: return
     }
@@ -31,7 +32,7 @@ final class ItemMetrics: Sendable {
     counters.withLock { counters in
       if let known = counters[key] { return known }
       let labels = [
-        ("outcome", key.outcome.rawValue), ("origin", key.origin?.rawValue ?? ""),
+        ("outcome", key.outcome.rawValue), ("origin", key.origin ?? ""),
         ("code", key.code.map { "\($0)" } ?? ""),
       ]
       let counter = Counter(label: "thumbs_items_total", dimensions: labels, factory: factory)

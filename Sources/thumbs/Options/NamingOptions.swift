@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The option for the names of output files. A retry does not have it, because the report contains the names.
+/// The options for the names of output files. A retry does not have them, because the report contains the names.
 struct NamingOptions: ParsableArguments {
   @Option(
     name: [.customLong("name-template"), .customLong("name")],
@@ -13,6 +13,15 @@ struct NamingOptions: ParsableArguments {
       valueName: "pattern"),
     transform: { try NameTemplate(argument: $0) })
   var pattern: NameTemplate?
+
+  @Flag(
+    help: ArgumentHelp(
+      "Leave files of an earlier run alone, without a request, if they were made from the same URL in the same way.",
+      discussion: """
+        Files prove that by an extended attribute; others are fetched as usual. So are names with {width} or {height}, \
+        and all rows with --placeholders. The report calls their origin 'existing'.
+        """))
+  var skipExisting = false
 
   /// Returns the file name pattern for `sizeCount` sizes.
   ///

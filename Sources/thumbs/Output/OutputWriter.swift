@@ -1,4 +1,5 @@
 import Glibc
+import ImageCache
 import Synchronization
 
 /// Writes files into one directory and its subdirectories. A reader sees each file whole or not at all.
@@ -60,14 +61,19 @@ final class OutputWriter: Sendable {
   /// subdirectories.
   ///
   /// An existing file is replaced only if ``replacement`` allows it, and never if it is reserved or was written for
-  /// another `owner`. Without an owner, the caller guarantees that nobody else uses the name.
-  func write(_ bytes: [UInt8], as name: String, for owner: String? = nil) throws(OutputError) -> WriteResult {
+  /// another `owner`. Without an owner, the caller guarantees that nobody else uses the name. The file gets the `label`
+  /// of a thumbnail of this size.
+  func write(
+    _ bytes: [UInt8], as name: String, for owner: String? = nil, label: (OutputLabel, PixelSize)? = nil
+  ) throws(OutputError) -> WriteResult {
     if let owner { try take(name, for: owner) }
     let place = try place(of: name)
     while true {
       let target = try occupant(of: place, expecting: bytes)
       switch target {
-      case .same: return .unchanged
+      case .same:
+        if let label { relabel(place, label.0, label.1) }
+        return .unchanged
       case .reserved(let role): throw OutputError(.write, path(name), .reserved(role))
       case .other where replacement == .own: throw OutputError(.write, path(name), .notOwn)
       case .nothing, .thumbnail, .other: break
@@ -75,6 +81,7 @@ final class OutputWriter: Sendable {
       let isDone = try fill(place, onlyIfFree: target == .nothing) { file throws(OutputError) in
         let code = FileDescriptor.writeAll(bytes[...], to: file).code
         if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
+        if let label { label.0.add(to: file, label.1) }
       }
       // False if another process created the file after this thread found none. The next pass judges that file.
       if isDone { return .written }

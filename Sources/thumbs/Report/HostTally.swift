@@ -64,7 +64,7 @@ extension HostTally.Host {
     case .done(let set, _) where set.origin == .network || set.origin == .revalidated:
       downloads += 1
       time += set.timings.download
-    case .done, .skipped: break
+    case .done, .kept, .skipped: break
     }
   }
 }

@@ -33,7 +33,7 @@ struct ReportArgument: ParsableArguments {
       if reader.isCut {
         ProgressOutput.standardError.write("thumbs: The last line of the report is not finished and is ignored.\n")
       }
-      return reader.isPartial || reader.isCut
+      return reader.isPartial || reader.isUnproven
     } catch {
       throw ExitCode.dataError.printing(error)
     }

@@ -21,6 +21,10 @@ extension ReportLine {
     text.member("status", status.rawValue)
     switch outcome {
     case .done(let set, let outputs): Self.write(set, outputs, to: &text)
+    case .kept(_, let outputs):
+      text.member("origin", Self.existing)
+      Self.write(outputs, to: &text)
+      text.member("attempts", 0)
     case .failed(let failure): Self.write(failure, to: &text)
     case .skipped: break
     }
@@ -97,6 +101,7 @@ extension ReportLine {
     if let status = failure.httpStatus { text.member("http", status) }
     write(failure.redirects, to: &text)
     if let time = failure.retryAt { text.member("retryAt", time.ISO8601Format()) }
+    if let time = failure.rememberedSince { text.member("rememberedSince", time.ISO8601Format()) }
     text.member("attempts", failure.attempts)
     text.member("message", failure.message)
   }

@@ -7,6 +7,7 @@ extension ReportLine {
     let source = url ?? "row \(index)"
     switch outcome {
     case .done(let set, let outputs): return "ok \(set.origin.rawValue) \(source) -> \(outputs.paths)".printable
+    case .kept(_, let outputs): return "ok \(Self.existing) \(source) -> \(outputs.paths)".printable
     case .failed(let failure): return "\(status.rawValue) \(failure.code) \(source) \(failure.message)".printable
     case .skipped(_, let reason): return "skipped \(source) \(reason)".printable
     }

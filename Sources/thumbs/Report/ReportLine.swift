@@ -45,11 +45,16 @@ struct ReportLine: Sendable {
   enum RowOutcome: Sendable {
     /// The row succeeded, and these files hold its thumbnails.
     case done(ThumbnailSet, [Output])
+    /// These files hold the thumbnails that an earlier run made from the same URL.
+    case kept([Thumbnail], [Output])
     /// The row failed or was canceled.
     case failed(FetchFailure)
     /// A retry skipped the row for `reason`. `line` is its old line, without its line feed, which the report keeps.
     case skipped(line: [UInt8], reason: String)
   }
+
+  /// The `origin` of rows whose files were left alone.
+  static let existing = "existing"
 
   /// The value of `status` in the report.
   enum Status: String, CaseIterable, Hashable, Sendable {
@@ -106,7 +111,7 @@ struct ReportLine: Sendable {
   /// The value of `status` in the report.
   var status: Status {
     switch outcome {
-    case .done: .ok
+    case .done, .kept: .ok
     case .failed(let failure): failure.code == .cancelled ? .cancelled : .failed
     case .skipped: .cancelled
     }

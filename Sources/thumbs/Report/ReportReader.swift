@@ -11,12 +11,15 @@ struct ReportReader {
   }
 
   /// True if the report says that rows of its run are missing.
-  private(set) var isPartial = false
+  var isPartial: Bool { proof.isPartial }
+  /// True if the report does not prove that every row is there. Known at its end.
+  var isUnproven: Bool { proof.isCut }
   /// The lists of which the report says that it is complete, or one of their shards: one for each last line, as several
   /// reports may be in one file.
   private(set) var lists: [ReportedList] = []
   /// True if the last line is not finished. It is ignored: the process was killed, or is still writing it.
   private(set) var isCut = false
+  private var proof = ReportProof()
   private var lines: LineReader
 
   /// Opens the report at `path`, which may be compressed with gzip; `-` is standard input.
@@ -31,23 +34,25 @@ struct ReportReader {
   ///
   /// - Throws: An error for a line that is not one of a report, and after which the file goes on.
   mutating func next() throws(ManifestError) -> Line? {
-    while let line = try lines.next() {
+    while let line = try lines.next(skipping: .spaces) {
       guard let bytes = line.bytes else { throw ManifestError(lines.name, at: .line(line.number), "is too long") }
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
       do throws(DocumentFlaw) {
         let value = try JSONDocument.parse(bytes)
         if let row = ReportRow(value) {
+          proof.addRow()
           return Line(row: row, text: String(decoding: bytes, as: UTF8.self), number: line.number)
         }
-        guard let end = value as? [String: Any], let isComplete = end["complete"] as? Bool else {
+        guard let end = value as? [String: Any], proof.addEnd(end) else {
           throw DocumentFlaw(reason: "it has no index and status")
         }
-        if isComplete { lists += [ReportedList(end)].compactMap(\.self) } else { isPartial = true }
+        if let list = ReportedList(end) { lists.append(list) }
       } catch {
         guard !line.isEnded, line.number > 1 || Self.isStart(bytes) else {
           throw ManifestError(lines.name, at: .line(line.number), "not a report line: \(error.reason)")
         }
         isCut = true
+        proof.addPart()
       }
     }
     return nil

@@ -8,7 +8,7 @@ extension ReportTotals {
       "\(total) \(total == 1 ? "item" : "items"): \(counts); \(files) \(files == 1 ? "file" : "files"), "
         + "\(ByteSize(count: fileBytes))"
     ]
-    if isPartial { lines.append("  the report does not contain every row of its run") }
+    if isPartial { lines.append("  the report does not prove that it contains every row of its run") }
     if !origins.isEmpty { lines.append("  ok: " + Summary.list(origins.map { ($0, $1) })) }
     if !failures.isEmpty {
       lines.append("  failed: " + Summary.list(failures.map { ($1.isRetryable ? "\($0)*" : $0, $1.rows) }))

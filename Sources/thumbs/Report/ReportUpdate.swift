@@ -47,31 +47,30 @@ final class ReportUpdate: ReportOutput {
     replaced.withLock { [number = retried.lineNumbers[position]] in _ = $0.insert(number) }
   }
 
-  /// Replaces the old report. The new one is partial exactly if the old one was, since a retry reads no manifest.
-  func finish(_ coverage: Coverage, of shard: ShardEnd?) throws(OutputError) {
+  /// Replaces the old report. The new one has the ends of the old one, since a retry reads no manifest.
+  func finish(_ coverage: Coverage, of list: ListEnd?) throws(OutputError) {
     guard FileVersion(path: retried.path) == retried.version else {
       throw OutputError(.write, retried.path, .changed)
     }
     try directory.replace(name) { file throws(OutputError) in
       let count = try carryOver(to: file)
       try copySpool(to: file)
-      if retried.isPartial {
-        try write(Coverage.partial(rows: count + replaced.withLock { $0.count }).json[...], to: file)
-      }
+      let items = count + replaced.withLock { $0.count }
+      for end in retried.ends { try write((end + [UInt8(ascii: "\n")])[...], to: file) }
+      if retried.isPartial { try write(Coverage.partial(rows: items).json(items: items)[...], to: file) }
       var status = stat()
       if fstat(old.descriptor, &status) == 0 { _ = fchmod(file, status.st_mode & 0o777) }
     }
   }
 
-  /// Copies the old lines that were not replaced, and returns their number. Skips an incomplete last line, and the end
-  /// of a partial report, but not that of a shard.
+  /// Copies the old lines that were not replaced, and returns their number. Skips those that are not rows.
   private func carryOver(to file: Int32) throws(OutputError) -> Int {
     let replaced = replaced.withLock { $0 }
     var reader = try reading { () throws(ManifestError) in
       LineReader(try .open(retried.path), longestLine: RetryReport.longestLine)
     }
     var count = 0
-    while let line = try reading({ () throws(ManifestError) in try reader.next() }) {
+    while let line = try reading({ () throws(ManifestError) in try reader.next(skipping: .spaces) }) {
       guard let bytes = line.bytes, !bytes.isEmpty, !replaced.contains(line.number),
         !retried.otherLines.contains(line.number)
       else { continue }

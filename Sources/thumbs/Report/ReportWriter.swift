@@ -4,13 +4,15 @@ import Synchronization
 /// Writes the report as JSON Lines, in the order in which rows end.
 ///
 /// Each line is written immediately, so the report is valid after each row and complete up to that point even if the
-/// process is killed. If the disk is full, a short last line replaces the line that did not fit. A closed pipe is an
-/// error here only if the process ignores `SIGPIPE`.
+/// process is killed. The last line proves that it was not. If the disk is full, a short last line replaces the line
+/// that did not fit. A closed pipe is an error here only if the process ignores `SIGPIPE`.
 final class ReportWriter: ReportOutput {
   private struct State {
     var failure: OutputError?
     /// The length of the last line in bytes.
     var lastLength = 0
+    /// The number of rows.
+    var count = 0
   }
 
   private let file: NamedFile
@@ -26,6 +28,7 @@ final class ReportWriter: ReportOutput {
     try state.withLock { state throws(OutputError) in
       if let failure = state.failure { throw failure }
       try write(json, &state)
+      state.count += 1
     }
   }
 
@@ -34,15 +37,14 @@ final class ReportWriter: ReportOutput {
     try state.withLock { state throws(OutputError) in
       if let failure = state.failure { throw failure }
       try write(line + [UInt8(ascii: "\n")], &state)
+      state.count += 1
     }
   }
 
-  /// Writes the last line of a partial report, or of a complete one of a shard. Does nothing after an error, which has
-  /// ended the report already.
-  func finish(_ coverage: Coverage, of shard: ShardEnd?) throws(OutputError) {
-    let json = coverage == .complete ? shard?.json ?? [] : coverage.json
+  /// Writes the last line. Does nothing after an error, which has ended the report already.
+  func finish(_ coverage: Coverage, of list: ListEnd?) throws(OutputError) {
     try state.withLock { state throws(OutputError) in
-      if state.failure == nil { try write(json, &state) }
+      if state.failure == nil { try write(coverage.json(items: state.count, of: list), &state) }
     }
   }
 

@@ -4,8 +4,15 @@ extension RetryReport {
     let tried = requestedCount == 0 ? "Nothing to retry" : "Retrying \(Self.rows(requestedCount))"
     let failed = failedCount == 0 ? "" : ", \(failedCount) failed permanently (retry with --all-failed)"
     let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)."
-    let end = "The report does not contain every row of its run: run thumbs fetch again for the rest."
-    return ([text] + skips + (isPartial ? [end] : [])).joined(separator: " ")
+    return ([text] + skips + (isPartial ? [lack] : [])).joined(separator: " ")
+  }
+
+  /// The sentence about rows that are, or may be, missing.
+  private var lack: String {
+    let remedy = "run thumbs fetch with the list again, and with --skip-existing"
+    if isKnownPartial { return "The report does not contain every row of its run: \(remedy), for the rest." }
+    let cause = "its run was killed, or an older version wrote it"
+    return "The report does not end with the line that proves it whole (\(cause)), so rows may be missing: \(remedy)."
   }
 
   /// The sentences about the skipped rows, one for each reason.

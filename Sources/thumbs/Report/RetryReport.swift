@@ -19,12 +19,18 @@ struct RetryReport: Sendable {
   private(set) var rows: [PlannedRow] = []
   /// The line numbers of ``rows``, from 1, in the same order.
   private(set) var lineNumbers: [Int] = []
-  /// The numbers of the lines that are not rows: the end of a partial report, and an incomplete last line.
+  /// The numbers of the lines that are not rows: the ends of reports, and an incomplete last line.
   private(set) var otherLines: Set<Int> = []
+  /// The ends of complete reports. They remain true after a retry.
+  private(set) var ends: [[UInt8]] = []
   /// The version of the file that was read; nil for a pipe.
   private(set) var version: FileVersion?
-  /// True if rows of the run are missing: the report says so, or ends in the middle of a line.
-  private(set) var isPartial = false
+  /// True if rows of the run are missing, or may be: the report says so, or does not say that every row is there.
+  var isPartial: Bool { proof.isPartial || proof.isCut }
+  /// True if the report says that rows are missing, or ends in the middle of a line.
+  var isKnownPartial: Bool { proof.isPartial || hasPart }
+  private var proof = ReportProof()
+  private var hasPart = false
   /// The number of rows that are requested again.
   private(set) var requestedCount = 0
   /// The distinct output directories of the rows that are requested again.
@@ -61,14 +67,15 @@ struct RetryReport: Sendable {
     var reader = reader
     self.choice = choice
     self.fields = fields
-    while let line = try reader.next() {
+    while let line = try reader.next(skipping: .spaces) {
       guard let bytes = line.bytes else { throw ManifestError(reader.name, at: .line(line.number), "is too long") }
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
       do throws(DocumentFlaw) {
         try take(bytes, number: line.number, of: reader.name)
       } catch {
         guard line.isEnded || line.number == 1 else {
-          isPartial = true
+          hasPart = true
+          proof.addPart()
           otherLines.insert(line.number)
           break
         }
@@ -79,14 +86,13 @@ struct RetryReport: Sendable {
 
   private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(DocumentFlaw) {
     let object = try JSONDocument.parse(bytes)
-    if let isComplete = (object as? [String: Any])?["complete"] as? Bool {
-      // The end of a shard remains true after a retry.
-      if isComplete { return }
-      isPartial = true
+    if let end = object as? [String: Any], proof.addEnd(end) {
       otherLines.insert(number)
+      if end["complete"] as? Bool == true { ends.append(bytes) }
       return
     }
     let line = try RetryLine(object)
+    proof.addRow()
     switch line.fate {
     case .done: doneCount += 1
     case .failed where choice == .retryable: failedCount += 1

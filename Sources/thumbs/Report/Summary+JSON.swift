@@ -49,10 +49,9 @@ extension Summary {
   }
 
   private func writeCauses(to text: inout JSONText) {
-    let origins = done.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
-    text.objects("origins", origins) { origin, text in
-      text.member("origin", origin.key.rawValue)
-      text.member("items", origin.value)
+    text.objects("origins", origins.sorted { ($1.count, $0.name) < ($0.count, $1.name) }) { origin, text in
+      text.member("origin", origin.name)
+      text.member("items", origin.count)
     }
     let failures = failed.sorted { ($1.value, "\($0.key)") < ($0.value, "\($1.key)") }
     text.objects("failures", failures) { failure, text in

@@ -12,7 +12,7 @@ extension Summary {
     ]
     if let limit { lines.append("  stopped at the limit of \(limit)") }
     if coverage != .complete { lines.append("  stopped before every row was read") }
-    if !done.isEmpty { lines.append("  ok: " + Self.list(done.map { ($0.rawValue, $1) })) }
+    if !origins.isEmpty { lines.append("  ok: " + Self.list(origins)) }
     if !failed.isEmpty {
       lines.append("  failed: " + Self.list(failed.map { ($0.isRetryable ? "\($0)*" : "\($0)", $1) }))
     }

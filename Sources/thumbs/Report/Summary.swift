@@ -4,6 +4,8 @@ import BatchFetch
 struct Summary: Hashable, Sendable {
   /// The number of rows that have their files, by origin.
   private(set) var done: [ThumbnailSet.Origin: Int] = [:]
+  /// The number of rows whose files were left alone.
+  private(set) var kept = 0
   /// The number of rows that failed, by failure code.
   private(set) var failed: [FailureCode: Int] = [:]
   /// The number of rows that were canceled.
@@ -29,6 +31,9 @@ struct Summary: Hashable, Sendable {
     case (.skipped, _): skipped += 1
     case (_, .cancelled): cancelled += 1
     case (.failed(let failure), _): failed[failure.code, default: 0] += 1
+    case (.kept(_, let outputs), _):
+      kept += 1
+      unchangedFiles += outputs.count
     case (.done(let set, let outputs), _):
       done[set.origin, default: 0] += 1
       unchangedFiles += outputs.count { $0.outcome == .unchanged }
@@ -40,7 +45,11 @@ struct Summary: Hashable, Sendable {
 
 extension Summary {
   /// The number of rows that have their files.
-  var doneCount: Int { done.values.reduce(0, +) }
+  var doneCount: Int { done.values.reduce(kept, +) }
+  /// The number of rows that have their files, by `origin` of the report.
+  var origins: [(name: String, count: Int)] {
+    done.map { ($0.rawValue, $1) } + (kept > 0 ? [(ReportLine.existing, kept)] : [])
+  }
   /// The number of rows that failed.
   var failedCount: Int { failed.values.reduce(0, +) }
   /// The number of all rows.

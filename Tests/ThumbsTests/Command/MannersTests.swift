@@ -12,7 +12,8 @@ import Testing
 
     #expect(result.ending == .exit(0))
     #expect(result.errors.hasPrefix("thumbs: The list has no rows.\n0 items: "))
-    #expect(try fixture.text("report.jsonl") == "")
+    let end = #"{"complete":true,"rows":0,"list":"0000000000000000","items":0}"#
+    #expect(try fixture.text("report.jsonl") == end + "\n")
   }
 
   @Test(arguments: [([], true), (["-q"], false), (["--no-cache"], false), (["--cache-dir", "c"], false)])

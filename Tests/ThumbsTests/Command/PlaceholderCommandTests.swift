@@ -23,7 +23,7 @@ import Testing
   /// Returns the member `placeholder` of each line of the report.
   private func placeholders(_ fixture: CommandFixture, _ report: String = "report.jsonl") throws -> [[String: String]?]
   {
-    try fixture.text(report).split(separator: "\n").map { line in
+    try fixture.text(report).split(separator: "\n").dropLast().map { line in
       let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       return object?["placeholder"] as? [String: String]
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite("thumbs report merge", .timeLimit(.minutes(20))) struct ReportMergeCommandTests {
   private static let end = #"{"complete":true,"rows":4,"list":"1122334455667788","shard":"1/2","by":"row"}"# + "\n"
 
-  private static let mergedEnd = #"{"complete":true,"rows":4,"list":"1122334455667788"}"# + "\n"
+  private static let mergedEnd = #"{"complete":true,"rows":4,"list":"1122334455667788","items":4}"# + "\n"
 
   private func line(_ index: Int, _ status: String = "ok", url: String = "http://a.example/") -> String {
     #"{"index":\#(index),"url":"\#(url)\#(index)","status":"\#(status)"}"# + "\n"
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `Rows after the last one are missed if the number of rows is given`() async throws {
-    let fixture = try fixture(line(0) + line(1))
+    let fixture = try fixture(line(0) + line(1) + #"{"complete":true,"items":2}"# + "\n")
 
     #expect(try await fixture.run("report", "merge", "0.jsonl").ending == .exit(0))
     #expect(try await fixture.run("report", "merge", "0.jsonl", "--rows", "3").ending == .exit(65))
@@ -91,7 +91,7 @@ import Testing
     #expect(text.hasPrefix(line(0) + line(1) + line(2)) && ReportedRow.isPartial(text))
   }
 
-  @Test(arguments: [#"{"complete":false}"# + "\n", #"{"index":2,"sta"#])
+  @Test(arguments: [#"{"complete":false}"# + "\n", #"{"index":2,"sta"#, "", #"{"complete":true,"items":3}"# + "\n"])
   func `Without the number of rows, a partial report proves nothing`(end: String) async throws {
     let fixture = try fixture(line(0) + line(1) + end)
 
@@ -121,7 +121,7 @@ import Testing
 
     let result = try await fixture.start([], setup: script).result()
 
-    let merged = line(0) + line(1) + line(2) + #"{"complete":true,"rows":3}"# + "\n"
+    let merged = line(0) + line(1) + line(2) + #"{"complete":true,"rows":3,"items":3}"# + "\n"
     #expect(result.output == merged + merged)
     #expect(result.errors.contains("thumbs: standard input: The last line is not finished and is ignored.\n"))
   }

@@ -52,6 +52,26 @@ import Testing
     #expect(try fixture.text("report.jsonl") == report)
   }
 
+  @Test func `A failure that the cache remembers says so, and a retry requests its URL again`() async throws {
+    let isBack = Gate()
+    let fixture = try CommandFixture { _ in isBack.isOpen ? .icon() : .http(404) }
+    let list = try fixture.list(["/late.png"])
+    for count in [1, 1] {
+      #expect(try await fixture.fetch(list, "-v").ending == .exit(1))
+      #expect(fixture.server.requests.count == count)
+    }
+    let line = try fixture.object("report.jsonl")
+    let (time, message) = (line["rememberedSince"] as? String ?? "", line["message"] as? String ?? "")
+    #expect(message == "The server responded with status 404. Remembered from \(time); no request was sent.")
+    #expect(line["attempts"] as? Int == 0 && time.hasSuffix("Z"))
+
+    isBack.open()
+    let retry = try await fixture.run("retry", "--all-failed", "report.jsonl", "--cache-dir", fixture.cache)
+    #expect(retry.ending == .exit(0), "\(retry.errors)")
+    #expect(fixture.server.requests.count == 2)
+    #expect(try fixture.outputs() == ["late.png"])
+  }
+
   @Test func `The --all-failed option retries permanent failures and can update the report in place`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/gone.png", "/a.png"])

@@ -22,7 +22,8 @@ private func failed(
 private func report(
   _ lines: [ReportLine], _ choice: RetryReport.Choice = .retryable, fields: Set<String> = []
 ) throws -> RetryReport {
-  try RetryReport(LineReader(.bytes(lines.flatMap(\.json), name: "r")), choice: choice, fields: fields)
+  let bytes = lines.flatMap(\.json) + Coverage.complete.json(items: lines.count)
+  return try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: choice, fields: fields)
 }
 
 extension RetryReport {
@@ -72,14 +73,37 @@ extension RetryReport {
 
     let cut = try RetryReport(LineReader(.bytes(Array(lines.dropLast(9)), name: "r")), choice: .retryable)
     #expect(cut.rows.map(\.entry.url) == ["http://a/1"])
-    #expect(cut.isPartial)
+    #expect(cut.isPartial && cut.isKnownPartial)
 
     let damaged = Array(lines.dropLast(9)) + [UInt8(ascii: "\n")]
     #expect(throws: ManifestError.self) { try RetryReport(LineReader(.bytes(damaged, name: "r")), choice: .retryable) }
   }
 
+  @Test func `A report without the line that proves it whole may lack rows`() throws {
+    let (row, end) = (try failed(.http(503)).json, Coverage.complete.json(items: 1))
+    let list = ListEnd(rows: 9, digest: nil, shard: nil)
+    let old = Array("{\"complete\":true,\"rows\":9,\"shard\":\"1/2\",\"by\":\"row\"}\n".utf8)
+    func isPartial(_ bytes: [UInt8]) throws -> Bool {
+      var reader = ReportReader(LineReader(.bytes(bytes, name: "r")))
+      while try reader.next() != nil {}
+      let report = try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: .retryable)
+      #expect(report.isPartial == (reader.isPartial || reader.isUnproven))
+      return report.isPartial
+    }
+
+    for whole in [row + end, row + row + end + end, Coverage.complete.json(items: 0), row + old] {
+      #expect(try !isPartial(whole))
+    }
+    #expect(try !isPartial(row + Coverage.complete.json(items: 1, of: list)))
+    for cut in [row, [], end, row + row + end, row + end + row, row + end + row + end.dropLast(9)] {
+      #expect(try isPartial(cut))
+    }
+    let report = try RetryReport(LineReader(.bytes(row, name: "r")), choice: .retryable)
+    #expect(!report.isKnownPartial && report.introduction.contains("does not end with the line that proves it whole"))
+  }
+
   @Test func `The last line of a partial report is not a row, and the introduction mentions it`() throws {
-    let bytes = try failed(.http(503)).json + Coverage.partial(rows: 1).json
+    let bytes = try failed(.http(503)).json + Coverage.partial(rows: 1).json(items: 1)
 
     let partial = try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: .retryable)
 

@@ -61,8 +61,7 @@ struct MergeFiles: Sendable {
       try? writer.finish(.partial(rows: written))
       throw error
     }
-    if !merged.lastLine.isEmpty { try writer.append(copyOf: merged.lastLine) }
-    try writer.finish(merged.isComplete ? .complete : .partial(rows: merged.count))
+    try writer.finish(merged.isComplete ? .complete : .partial(rows: merged.count), of: merged.listEnd)
     let json = merged.json(reports: sources.count, exit: exit.rawValue)
     try summary.map { file throws(OutputError) in try SummaryFile(file: file).write(json) }
   }

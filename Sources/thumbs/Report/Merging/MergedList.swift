@@ -4,7 +4,7 @@ struct MergedList: Hashable, Sendable {
   private(set) var rows: Int?
   /// The digest of the rows; nil if no report has it.
   private(set) var digest: String?
-  /// True if a report says that rows are missing, or was cut.
+  /// True if a report says that rows are missing, or was cut, or may have been.
   private(set) var hasPartialReport = false
 
   /// The reports, or the option, that the number and the digest are from.
@@ -20,7 +20,7 @@ struct MergedList: Hashable, Sendable {
   ///
   /// - Throws: A `ManifestError` if it is one of another list.
   mutating func add(_ report: ReportReader, name: String) throws(ManifestError) {
-    if report.isCut || report.isPartial { hasPartialReport = true }
+    if report.isUnproven || report.isPartial { hasPartialReport = true }
     for list in report.lists { try add(list, name: name) }
   }
 

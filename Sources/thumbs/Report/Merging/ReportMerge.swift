@@ -87,17 +87,8 @@ struct MergedReports: Hashable, Sendable {
   /// True if every row is there.
   var isComplete: Bool { missing.count == 0 && !list.lacksEnd }
 
-  /// The last line, which says how many rows a complete list has; empty if that is unknown.
-  var lastLine: [UInt8] {
-    guard isComplete, let rows = list.rows else { return [] }
-    var text = JSONText(capacity: 64)
-    text.object { text in
-      text.member("complete", true)
-      text.member("rows", rows)
-      if let digest = list.digest { text.member("list", digest) }
-    }
-    return text.bytes
-  }
+  /// The list for the last line; nil if nothing says how many rows it has.
+  var listEnd: ListEnd? { list.rows.map { ListEnd(rows: $0, digest: list.digest) } }
 
   /// The number of rows to keep.
   var count: Int { counts.values.reduce(0, +) }
