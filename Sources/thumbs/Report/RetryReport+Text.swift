@@ -7,12 +7,13 @@ extension RetryReport {
     return ([text] + skips + (isPartial ? [lack] : [])).joined(separator: " ")
   }
 
-  /// The sentence about rows that are, or may be, missing.
+  /// The sentences about rows that are, or may be, missing.
   private var lack: String {
-    let remedy = "run thumbs fetch with the list again, and with --skip-existing"
-    if isKnownPartial { return "The report does not contain every row of its run: \(remedy), for the rest." }
+    let known = "It has \(count) of the first \(lastIndex &+ 1) rows"
+    let remedy = "\(known): run thumbs fetch with the list again, and with --skip-existing, for the rest."
+    if isKnownPartial { return "The report does not contain every row of its run. \(remedy)" }
     let cause = "its run was killed, or an older version wrote it"
-    return "The report does not end with the line that proves it whole (\(cause)), so rows may be missing: \(remedy)."
+    return "The report does not end with the line that proves it whole (\(cause)). \(remedy)"
   }
 
   /// The sentences about the skipped rows, one for each reason.

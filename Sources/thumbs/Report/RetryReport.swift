@@ -29,6 +29,8 @@ struct RetryReport: Sendable {
   var isPartial: Bool { proof.isPartial || proof.isCut }
   /// True if the report says that rows are missing, or ends in the middle of a line.
   var isKnownPartial: Bool { proof.isPartial || hasPart }
+  /// The number of rows, and the greatest index of one; -1 without rows.
+  private(set) var (count, lastIndex) = (0, -1)
   private var proof = ReportProof()
   private var hasPart = false
   /// The number of rows that are requested again.
@@ -93,6 +95,7 @@ struct RetryReport: Sendable {
     }
     let line = try RetryLine(object)
     proof.addRow()
+    (count, lastIndex) = (count + 1, max(lastIndex, line.index))
     switch line.fate {
     case .done: doneCount += 1
     case .failed where choice == .retryable: failedCount += 1

@@ -158,10 +158,11 @@ import Testing
     #expect(result.errorLines.count { $0.contains("(ulimit -f)") } == 1, "\(result.errors)")
   }
 
-  @Test(arguments: [
-    (["--report", "r.jsonl"], 74), (["--summary", "sum.json"], 74), (["--gallery", "page.html"], 74),
-    (["--metrics", "run.prom"], 74), ([], 75),
-  ] as [([String], Int32)])
+  @Test(
+    arguments: [
+      (["--report", "r.jsonl"], 74), (["--summary", "sum.json"], 74), (["--gallery", "page.html"], 74),
+      (["--metrics", "run.prom"], 74), ([], 75),
+    ] as [([String], Int32)])
   func `A file above the limit of file sizes fails like one on a full disk`(
     options: [String], code: Int32
   ) async throws {
