@@ -32,14 +32,16 @@ package struct IPAddress: Hashable, Sendable {
   /// The addresses of `localhost`, in connection order.
   static let loopback = [IPAddress("::1"), IPAddress("127.0.0.1")].compactMap { $0 }
 
-  /// The possible destinations of the address: itself, or the IPv4 addresses that may be embedded in it, most likely
-  /// first.
+  /// The possible destinations of the address: itself, and the IPv4 addresses that are embedded in it. Without itself
+  /// if packets always go to the embedded address, or to nowhere.
   var readings: [IPAddress] {
     guard bytes.count == 16, !isUnspecifiedOrLoopback else { return [self] }
-    guard let embedding = Self.embeddings.first(where: { hasPrefix($0.prefix, length: $0.length) }) else {
-      return [self]
-    }
-    return embedding.offsets.compactMap { offsets in IPAddress(bytes: offsets.map { bytes[$0] }) }
+    let embedding = Self.embeddings.first { hasPrefix($0.prefix, length: $0.length) }
+    let embedded = embedding?.offsets.compactMap { address(at: $0) } ?? []
+    let obfuscated = embedding?.hidesClient == true ? [address(at: 12...15, mask: 0xFF)] : []
+    let tunneled = isISATAP ? [address(at: 12...15)] : []
+    let own = embedding?.isTranslated == true ? [] : [self]
+    return own + embedded + (obfuscated + tunneled).compactMap { $0 }
   }
 
   /// True for an address in 0.0.0.0/8, which is never a destination on a network (RFC 1122, section 3.2.1.3).
@@ -47,16 +49,46 @@ package struct IPAddress: Hashable, Sendable {
 
   private var isUnspecifiedOrLoopback: Bool { bytes.dropLast().allSatisfy { $0 == 0 } && (bytes.last ?? 0) <= 1 }
 
-  private typealias Embedding = (prefix: IPAddress, length: Int, offsets: [[Int]])
+  /// True for an interface identifier of ISATAP, at whose end is the IPv4 address of the interface (RFC 5214, section
+  /// 6.1). It may follow any prefix.
+  private var isISATAP: Bool { bytes[8] & 0xFD == 0 && bytes[9] == 0 && bytes[10] == 0x5E && bytes[11] == 0xFE }
 
-  /// Prefixes with an embedded IPv4 address: IPv4-mapped and IPv4-compatible (RFC 4291, section 2.5.5), NAT64 (RFC
-  /// 6052, section 2.2), 6to4 (RFC 3056). The local NAT64 prefix (RFC 8215) has a length that each network chooses, so
-  /// the IPv4 address may be at several offsets.
+  private func address(at offsets: some Sequence<Int>, mask: UInt8 = 0) -> IPAddress? {
+    IPAddress(bytes: offsets.map { bytes[$0] ^ mask })
+  }
+
+  /// A prefix of addresses that contain an IPv4 address.
+  private struct Embedding {
+    let prefix: IPAddress
+    let length: Int
+    /// The places where the address may be.
+    let offsets: [[Int]]
+    /// True if a packet goes to the IPv4 address alone.
+    var isTranslated = true
+    /// True if the last four bytes are an address with all bits inverted.
+    var hidesClient = false
+
+    init?(_ prefix: String, _ length: Int, at offsets: [[Int]], isTranslated: Bool = true, hidesClient: Bool = false) {
+      guard let prefix = IPAddress(prefix) else { return nil }
+      (self.prefix, self.length, self.offsets) = (prefix, length, offsets)
+      (self.isTranslated, self.hidesClient) = (isTranslated, hidesClient)
+    }
+  }
+
+  private static let atEnd = [[12, 13, 14, 15]]
+
+  /// The prefixes with an embedded IPv4 address. The local NAT64 prefix has a length that each network chooses, so the
+  /// address may be at several places (RFC 6052, section 2.2).
   private static let embeddings: [Embedding] = [
-    ("::ffff:0:0", 96, [[12, 13, 14, 15]]), ("::", 96, [[12, 13, 14, 15]]), ("64:ff9b::", 96, [[12, 13, 14, 15]]),
-    ("64:ff9b:1::", 48, [[12, 13, 14, 15], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]]),
-    ("2002::", 16, [[2, 3, 4, 5]]),
-  ].compactMap { text, length, offsets in IPAddress(text).map { ($0, length, offsets) } }
+    // IPv4-mapped (RFC 4291, section 2.5.5.2), NAT64 (RFC 6052), local NAT64 (RFC 8215), 6to4 (RFC 3056).
+    Embedding("::ffff:0:0", 96, at: atEnd), Embedding("64:ff9b::", 96, at: atEnd),
+    Embedding("64:ff9b:1::", 48, at: atEnd + [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]]),
+    Embedding("2002::", 16, at: [[2, 3, 4, 5]]),
+    // Teredo: the server, and the client behind its NAT (RFC 4380, section 4).
+    Embedding("2001::", 32, at: [[4, 5, 6, 7]], hidesClient: true),
+    // IPv4-translated (RFC 2765, section 2.1) and IPv4-compatible (RFC 4291, section 2.5.5.1) are obsolete.
+    Embedding("::ffff:0:0:0", 96, at: atEnd, isTranslated: false), Embedding("::", 96, at: atEnd, isTranslated: false),
+  ].compactMap { $0 }
 
   /// Returns true if the first `length` bits equal those of `prefix`.
   func hasPrefix(_ prefix: IPAddress, length: Int) -> Bool {
