@@ -53,7 +53,7 @@ extension RemoteLocation {
   private static func endpoint(_ text: String) throws(FetchFailure) -> String {
     let source = try? SourceURL(text)
     guard let source, source.scheme != .file, source.credentials == nil,
-      source.description == "\(source.scheme.rawValue)://\(source.host)/"
+      source.pathAndQuery == "/"
     else {
       throw FetchFailure(.badURL, "The endpoint of s3:// must be a URL such as https://host:9000, without a path.")
     }

@@ -3,10 +3,12 @@ internal import Glibc
 
 /// The parts of a URL as libcurl parses them.
 struct CurlURL {
-  /// The host in lower case, with the port unless that is the default of the scheme.
-  let authority: String
-  /// True if the host contains non-ASCII letters.
-  let isInternational: Bool
+  /// The host in canonical form; see ``HostParts/canonical(_:)``.
+  let host: String
+  /// The port; nil for the default of the scheme.
+  let port: String?
+  /// True if the name was written with a final dot, which keeps a resolver from appending search domains.
+  let hasFinalDot: Bool
   /// `user` or `user:password`, still percent-encoded.
   let credentials: String?
   /// The path with its leading slash; `/` if the URL has none.
@@ -16,8 +18,9 @@ struct CurlURL {
 
   /// Parses `text`, resolved against `base` if it is relative. Messages quote `shown`.
   ///
-  /// - Throws: `bad_url` if libcurl rejects the text, or if the host cannot be a host name.
+  /// - Throws: `bad_url` if the text is too long, if libcurl rejects it, or if the host cannot be a host name.
   init(_ text: String, relativeTo base: String? = nil, shown: String) throws(FetchFailure) {
+    try SourceURL.checkLength(of: text, shown: shown)
     // A C string would end at the zero byte.
     guard text.withCString({ strlen($0) }) == text.utf8.count else {
       throw FetchFailure(.badURL, "The URL contains a zero byte: \(shown.quotedForMessage)")
@@ -31,13 +34,14 @@ struct CurlURL {
       throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
     }
     let written = Self.part(CURLUPART_HOST, of: handle)
-    isInternational = written?.utf8.allSatisfy { $0 < 0x80 } == false
-    let host = try isInternational ? Self.asciiHost(of: handle, shown: shown) : written?.lowercased() ?? ""
-    guard written == nil || host.utf8.first == UInt8(ascii: "[") || Self.isName(host) else {
+    let isInternational = written?.utf8.allSatisfy { $0 < 0x80 } == false
+    let ascii = try isInternational ? Self.asciiHost(of: handle, shown: shown) : written?.lowercased() ?? ""
+    guard let host = written == nil ? "" : HostParts.canonical(ascii) else {
       throw FetchFailure(.badURL, "The host name is invalid: \(shown.quotedForMessage)")
     }
-    let port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_NO_DEFAULT_PORT))
-    self.authority = port.map { "\(host):\($0)" } ?? host
+    self.host = host
+    hasFinalDot = ascii.utf8.last == UInt8(ascii: ".") && HostParts(of: host).kind != .address
+    port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_NO_DEFAULT_PORT))
     self.path = Self.part(CURLUPART_PATH, of: handle) ?? "/"
     self.query = Self.part(CURLUPART_QUERY, of: handle)
     // The base has no credentials.
@@ -59,19 +63,6 @@ struct CurlURL {
       throw FetchFailure(.badURL, "\(String(cString: curl_url_strerror(result))): \(shown.quotedForMessage)")
     }
     return String(cString: value).lowercased()
-  }
-
-  /// Returns true if `host` has the syntax of a host name (RFC 1123, section 2.1). Underscores are accepted too,
-  /// because some hosts use them.
-  private static func isName(_ host: String) -> Bool {
-    // A dot must follow a label: dots separate labels, and one may end the name.
-    var isAfterName = false
-    for byte in host.utf8 {
-      let isDot = byte == UInt8(ascii: ".")
-      guard isDot ? isAfterName : (byte.isASCIIAlphanumeric || "-_".utf8.contains(byte)) else { return false }
-      isAfterName = !isDot
-    }
-    return !host.isEmpty
   }
 
   /// Runs `body` with a UTF-8 locale on this thread, because libcurl decodes host names in the thread's locale.

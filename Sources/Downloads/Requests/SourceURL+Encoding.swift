@@ -77,14 +77,24 @@ extension UInt8 {
   fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
   var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
   package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
-  fileprivate var isHexDigit: Bool {
-    isASCIIDigit || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
+  fileprivate var isHexDigit: Bool { hexDigitValue != nil }
+
+  /// The value of a hexadecimal digit; nil for any other byte.
+  var hexDigitValue: UInt8? {
+    switch self {
+    case 0x30...0x39: self - 0x30
+    case 0x41...0x46: self - 0x41 + 10
+    case 0x61...0x66: self - 0x61 + 10
+    default: nil
+    }
   }
 }
 
 extension String {
-  /// The text in quotation marks, cut to 200 characters. A text that may contain a password is left out.
+  /// The text in quotation marks, cut to 200 bytes. A text that may contain a password is left out.
   var quotedForMessage: String {
-    contains("@") ? "(not shown: it may contain a password)" : "\"\(prefix(200))\""
+    // Bytes, because a character has no greatest length.
+    utf8.contains(UInt8(ascii: "@"))
+      ? "(not shown: it may contain a password)" : "\"\(String(decoding: utf8.prefix(200), as: UTF8.self))\""
   }
 }

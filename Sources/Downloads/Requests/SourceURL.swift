@@ -16,8 +16,8 @@ public struct SourceURL: Hashable, Sendable {
 
   /// The protocol of the URL.
   public let scheme: Scheme
-  /// The host, with its port unless that is the default of the scheme. The limits and delays per host apply to this
-  /// value. Empty for files.
+  /// The host, with its port unless that is the default of the scheme, and without a final dot. The rule for IP
+  /// addresses, robots.txt, limits and delays apply to this value. Empty for files.
   public let host: String
   /// The canonical URL without credentials, for caches, reports and people.
   public let description: String
@@ -25,13 +25,20 @@ public struct SourceURL: Hashable, Sendable {
   public package(set) var credentials: String?
   /// The parts of ``host``, which every transfer needs several times.
   private let parts: HostParts
+  /// True if the host name was written with a final dot, which the request keeps: it keeps a resolver from appending
+  /// search domains.
+  let hasFinalDot: Bool
+
+  /// The maximum length of a URL in canonical form, in bytes. Servers accept no longer ones by default, and every URL
+  /// of a redirect is kept and reported.
+  public static let maxLength = 8 << 10
 
   /// Creates the canonical form of `text`, which may contain spaces and non-ASCII letters.
   ///
-  /// - Throws: `bad_url` if `text` is not an absolute URL, `blocked_scheme` for schemes other than http, https and
-  ///   file.
+  /// - Throws: `bad_url` if `text` is not an absolute URL or longer than ``maxLength``, `blocked_scheme` for schemes
+  ///   other than http, https and file.
   public init(_ text: String) throws(FetchFailure) {
-    if let canonical = CanonicalURL(text) {
+    if text.utf8.count <= Self.maxLength, let canonical = CanonicalURL(text) {
       self.init(canonical, text)
     } else {
       try self.init(parsing: text)
@@ -48,12 +55,14 @@ public struct SourceURL: Hashable, Sendable {
     scheme = canonical.scheme
     host = canonical.authority
     parts = HostParts(of: canonical.authority)
+    hasFinalDot = false
     description = text
     credentials = nil
   }
 
   /// Resolves the reference `text`, an absolute or a relative one, against `base` (RFC 3986, section 5.2).
   package init(_ text: String, relativeTo base: SourceURL) throws(FetchFailure) {
+    try Self.checkLength(of: text, shown: text)
     if text.prefix(while: { !"/?#".contains($0) }).contains(":") {
       try self.init(text)
     } else {
@@ -65,26 +74,31 @@ public struct SourceURL: Hashable, Sendable {
   /// - Parameter written: The text that was read. If it is canonical already, it shares its memory with the
   ///   description: a run may hold thousands of URLs.
   private init(_ scheme: Scheme, _ read: CurlURL, written: String) throws(FetchFailure) {
-    var canonical = read
-    if canonical.isInternational {
-      // The ASCII form of a name may be a numeric IP address, which only a second pass normalizes.
-      let ascii = Self.text(scheme, canonical)
-      canonical = try CurlURL(ascii, shown: ascii)
-    }
     self.scheme = scheme
     credentials = read.credentials
-    host = canonical.authority
-    parts = HostParts(of: canonical.authority)
-    let text = Self.text(scheme, canonical)
+    host = read.port.map { "\(read.host):\($0)" } ?? read.host
+    parts = HostParts(of: host)
+    hasFinalDot = read.hasFinalDot
+    let text = Self.text(scheme, read)
+    // A reference may be shorter than the URL that it leads to.
+    try Self.checkLength(of: text, shown: written)
     description = text == written ? written : text
+  }
+
+  /// Throws if `text` is too long for a URL. Messages quote `shown`.
+  static func checkLength(of text: String, shown: String) throws(FetchFailure) {
+    guard text.utf8.count > maxLength else { return }
+    throw FetchFailure(.badURL, "The URL is longer than \(maxLength) bytes: \(shown.quotedForMessage)")
   }
 
   private static func text(_ scheme: Scheme, _ parts: CurlURL) -> String {
     var text = scheme.rawValue
-    text.reserveCapacity(9 + parts.authority.utf8.count + parts.path.utf8.count + (parts.query?.utf8.count ?? 0))
+    text.reserveCapacity(17 + parts.host.utf8.count + parts.path.utf8.count + (parts.query?.utf8.count ?? 0))
     text += "://"
     if scheme == .file { return text + parts.path }
-    text += parts.authority
+    text += parts.host
+    if parts.hasFinalDot { text += "." }
+    if let port = parts.port { text += ":\(port)" }
     text += parts.path
     guard let query = parts.query else { return text }
     text += "?"
@@ -94,9 +108,6 @@ public struct SourceURL: Hashable, Sendable {
   /// The host without port, final dot, or the brackets of an IPv6 address.
   package var hostName: String { parts.name }
 
-  /// True if the host name ends with a dot.
-  var hasFinalDot: Bool { parts.hasFinalDot }
-
   /// The port to connect to.
   var port: Int { parts.port.map { Int($0) } ?? scheme.defaultPort }
 
@@ -104,12 +115,18 @@ public struct SourceURL: Hashable, Sendable {
   /// lookup is needed, as for an IP address or `localhost`.
   var nameToLookUp: String? {
     guard scheme != .file, parts.kind == .name else { return nil }
-    return parts.hasFinalDot ? parts.name + "." : parts.name
+    return hasFinalDot ? parts.name + "." : parts.name
   }
 
   /// True if the host is `localhost` or a subdomain of it, which name servers are never asked for (RFC 6761, section
   /// 6.3).
   package var isLoopbackName: Bool { parts.kind == .loopbackName }
+
+  /// The path with its slash, and the query with its question mark, if there is one.
+  package var pathAndQuery: Substring {
+    let begin = description.utf8.dropFirst(scheme.rawValue.utf8.count + 3)
+    return description[(begin.firstIndex(of: UInt8(ascii: "/")) ?? begin.endIndex)...]
+  }
 
   /// The URL with its credentials, as libcurl needs it for the request.
   var requestString: String {

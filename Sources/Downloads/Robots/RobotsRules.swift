@@ -43,7 +43,7 @@ enum RobotsRules: Sendable {
     switch self {
     case .unavailable: return nil
     case .file(let file):
-      guard !file.allows(path: source.pathAndQuery) else { return nil }
+      guard !file.allows(path: String(source.pathAndQuery)) else { return nil }
       return FetchFailure(.blockedRobots, "robots.txt of \(source.host) does not allow this URL.")
     case .unreachable(let status):
       return FetchFailure(
@@ -82,9 +82,4 @@ extension FetchFailure {
     failure.attempts = 0
     return failure
   }
-}
-
-extension SourceURL {
-  /// The path with its slash, and the query with its question mark, if there is one.
-  var pathAndQuery: String { String(description.dropFirst("\(scheme.rawValue)://\(host)".count)) }
 }

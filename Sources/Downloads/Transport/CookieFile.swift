@@ -63,6 +63,6 @@ public struct CookieFile: Sendable {
 extension SourceURL {
   /// The path without the query.
   fileprivate var requestPath: String {
-    String(description.dropFirst(scheme.rawValue.count + 3 + host.count).prefix { $0 != "?" })
+    String(pathAndQuery.prefix { $0 != "?" })
   }
 }

@@ -39,7 +39,7 @@ extension CurlTransfer {
     ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(Int32(clamping: lifetime)))
     guard !addresses.isEmpty else { return }
     let source = request.source
-    let key = KnownAddresses.Key(host: source.host, port: source.port)
+    let key = KnownAddresses.Key(host: source.nameToLookUp ?? source.hostName, port: source.port)
     addressTicket = memory.addresses.ticket(for: key, addresses, now: now)
     guard addressTicket != nil else { return }
     let list = addresses.map(\.description).joined(separator: ",")

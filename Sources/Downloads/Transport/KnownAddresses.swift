@@ -6,7 +6,7 @@
 struct KnownAddresses {
   /// A host and the port to connect to.
   struct Key: Hashable {
-    /// The host as in ``SourceURL/host``.
+    /// The host name that libcurl looks up, perhaps with a final dot.
     let host: String
     /// The port.
     let port: Int

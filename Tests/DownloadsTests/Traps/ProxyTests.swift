@@ -86,10 +86,16 @@ import Testing
     #expect(proxy.connectionCount == 0)
   }
 
-  @Test(arguments: ["http://169.254.169.254/", "http://[::ffff:169.254.169.254]/", "http://[fe80::1]/"])
-  func `Link-local addresses are refused before the proxy gets the request`(url: String) async throws {
+  private static let metadataHosts = [
+    "169.254.169.254", "[::ffff:169.254.169.254]", "[::ffff:0:169.254.169.254]", "[fe80::1]", "[2001:db8::5efe:a9fe:1]",
+    // Programs read these numbers as 169.254.169.254, and libcurl leaves them unchanged before a final dot.
+    "2852039166.", "0xa9fea9fe.", "0251.0376.0251.0376.", "169.254.43518.", "169.254.169.254.", "0xA9.16689662.",
+  ]
+
+  @Test(arguments: metadataHosts)
+  func `Link-local addresses are refused before the proxy gets the request`(host: String) async throws {
     let proxy = try LoopbackServer { _ in .http(200, [:], [7]) }
-    let source = try SourceURL(url)
+    let source = try SourceURL("http://\(host)/latest")
 
     let failure = await #expect(throws: FetchFailure.self) {
       try await downloader(proxy).download(.init(source: source))
@@ -97,6 +103,19 @@ import Testing
 
     #expect(failure?.code == .blockedAddress)
     #expect(proxy.connectionCount == 0)
+  }
+
+  @Test(arguments: metadataHosts)
+  func `A redirect to a link-local address is refused before the proxy gets the request`(host: String) async throws {
+    let proxy = try LoopbackServer { _ in .http(302, ["Location": "http://\(host)/latest"]) }
+    let source = try SourceURL("http://icons.example/a")
+
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await downloader(proxy).download(.init(source: source))
+    }
+
+    #expect(failure?.code == .blockedAddress)
+    #expect(proxy.requests.count == 1)
   }
 
   @Test func `The public-only policy checks the addresses of a name before a proxy gets the request`() async throws {
