@@ -146,16 +146,24 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{\"error\": \"not\nfound\"}", "JSON that begins with \"{\"error\": \"not found\"}\""),
-    ("Not Found", "text that begins with \"Not Found\""),
-    ("<?xml version=\"1.0\"?><Error/>", "XML that begins with"),
-    ("<html><title></title>", "a web page"), ("", "the file is empty"),
+    ("{\"error\": \"not\nfound\"}", "JSON."), ("[\"secret\"]", "JSON."), ("Not secret", "text."),
+    ("AKIA secret key", "text."), ("<?xml version=\"1.0\"?><Error>secret</Error>", "XML."),
+    ("<html><title></title>secret", "a web page."), ("", "the file is empty."),
   ])
-  func `The error for a complete text describes and quotes it`(text: String, words: String) {
+  func `The error for a complete text names its kind, and quotes nothing that may be secret`(
+    text: String, words: String
+  ) {
     let error = #expect(throws: ImageError.self) { try Renderer().render(Array(text.utf8), specs: []) }
 
-    #expect(error?.code == .notAnImage)
-    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    #expect(error == ImageError(.notAnImage, "Not an image: \(words)"))
+  }
+
+  @Test(arguments: ["a", "e\u{301}", "e" + String(repeating: "\u{301}", count: 500)])
+  func `A quoted title is short`(text: String) {
+    let error = failure("<html><title>\(String(repeating: text, count: 100))</title>".utf8)
+
+    #expect(error?.message.hasPrefix("Not an image: a web page titled \"") == true)
+    #expect(error?.message.utf8.count ?? .max < 200)
   }
 
   @Test func `Bytes without a known signature are not an image`() {

@@ -1,4 +1,7 @@
 /// Describes bytes without an image signature: usually a web page or an error message sent instead of an image.
+///
+/// Only the title of a page is quoted. Any other text may be a secret, such as the response of a metadata service, and
+/// whoever reads a report need not be allowed to read it.
 enum TextContent {
   /// The maximum number of bytes examined. An embedded file may begin anywhere in them.
   static let window = 2048
@@ -27,10 +30,9 @@ enum TextContent {
       return ImageError(.notAnImage, "Not an image: a web page\(title).")
     }
     if lowercased.hasPrefix("{") || lowercased.hasPrefix("[") {
-      return ImageError(.notAnImage, "Not an image: JSON that begins with \"\(excerpt(text))\".")
+      return ImageError(.notAnImage, "Not an image: JSON.")
     }
-    let kind = isMarkup(lowercased) ? "XML" : "text"
-    return ImageError(.notAnImage, "Not an image: \(kind) that begins with \"\(excerpt(text))\".")
+    return ImageError(.notAnImage, "Not an image: \(isMarkup(lowercased) ? "XML" : "text").")
   }
 
   private static var unknown: ImageError {
@@ -73,10 +75,11 @@ enum TextContent {
     return title.isEmpty ? nil : title
   }
 
-  /// Returns the beginning of the text on one line, at most 100 characters.
+  /// Returns the beginning of the text on one line, at most 60 Unicode scalars: a character has no greatest length.
   private static func excerpt(_ text: Substring) -> String {
-    let line = text.prefix(400).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    return line.count > 100 ? line.prefix(99) + "…" : line
+    let line = text.unicodeScalars.prefix(240).split(whereSeparator: \.properties.isWhitespace)
+      .map { String($0) }.joined(separator: " ").unicodeScalars
+    return line.count > 60 ? String(line.prefix(59)) + "…" : String(line)
   }
 }
 
