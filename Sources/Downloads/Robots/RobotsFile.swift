@@ -29,6 +29,9 @@ struct RobotsFile: Sendable {
   /// The number of bytes in memory.
   var byteCount: Int { rules.byteCount }
 
+  /// Returns the most steps that ``allows(path:)`` takes for a path of `length` bytes.
+  func steps(forPathOf length: Int) -> Int { rules.steps(forPathOf: length) }
+
   /// Returns true if the rules allow `path`, the path of a URL with its query, such as `/a/b?x=1`.
   func allows(path: String) -> Bool { rules.allows(Array(path.utf8)[...]) }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import Synchronization
 
@@ -25,6 +26,14 @@ final class RobotsGate: Sendable {
   private let fetch: Fetch
   private let now: @Sendable () -> Duration
   private let table = Mutex(Table())
+  /// Reads long files and applies their rules, one at a time, on a thread that nobody else needs: a host with many
+  /// rules holds up only others like it.
+  private let slow: WorkQueue
+
+  /// The steps that are taken on the thread of a caller: well below a millisecond.
+  private static let quickSteps = 256 << 10
+  /// The length of a file that is read on the thread of a caller, in bytes.
+  private static let quickBytes = 16 << 10
 
   /// - Parameters:
   ///   - now: The time for the age of rules, on any clock that never goes back.
@@ -32,12 +41,19 @@ final class RobotsGate: Sendable {
   init(now: @escaping @Sendable () -> Duration, fetch: @escaping Fetch) {
     self.now = now
     self.fetch = fetch
+    slow = WorkQueue(
+      WorkThreads(count: 1) { work in
+        let thread = Thread(block: work)
+        thread.name = "thumbs-robots"
+        thread.start()
+      })
   }
 
   /// The number of URLs that wait for a robots.txt.
   var waiterCount: Int { table.withLock { $0.waiterCount } }
 
-  /// Calls `verdict` exactly once: before this method returns if the rules are known, otherwise when the fetch ends.
+  /// Calls `verdict` exactly once: before this method returns if the rules are known and few, otherwise when the file
+  /// is fetched and its rules are applied.
   /// Local files are always allowed, and so is each robots.txt (RFC 9309, section 2.2.2).
   ///
   /// The verdict is `blocked_robots` if the rules do not allow the URL, or the failure of fetching them.
@@ -56,7 +72,7 @@ final class RobotsGate: Sendable {
     let key = Table.Key(scheme: source.scheme, host: source.host, productToken: token, addresses: addresses)
     let (waiter, now) = (Waiter(source: source, verdict: verdict), now())
     switch table.withLock({ $0.query(key, waiter, now: now) }) {
-    case .known(let rules): verdict(rules.failure(for: source))
+    case .known(let rules): judge(waiter, by: rules)
     case .waits: break
     case .mustFetch: fetchRules(for: key, userAgent: userAgent)
     }
@@ -84,9 +100,22 @@ final class RobotsGate: Sendable {
   }
 
   private func finish(_ key: Table.Key, _ outcome: Result<Download, FetchFailure>) {
-    let (rules, now) = (RobotsRules(outcome, productToken: key.productToken), now())
-    for waiter in table.withLock({ $0.finish(key, rules, now: now) }) {
-      waiter.verdict(rules.failure(for: waiter.source))
+    guard case .success(let download) = outcome, download.body.count > Self.quickBytes else {
+      return read(outcome, for: key)
     }
+    slow.async { [self] in read(outcome, for: key) }
+  }
+
+  private func read(_ outcome: Result<Download, FetchFailure>, for key: Table.Key) {
+    let (rules, now) = (RobotsRules(outcome, productToken: key.productToken), now())
+    for waiter in table.withLock({ $0.finish(key, rules, now: now) }) { judge(waiter, by: rules) }
+  }
+
+  private func judge(_ waiter: Waiter, by rules: RobotsRules) {
+    let steps = rules.steps(for: waiter.source)
+    guard steps > Self.quickSteps, steps <= RobotsRules.maxSteps else {
+      return waiter.verdict(rules.failure(for: waiter.source))
+    }
+    slow.async { waiter.verdict(rules.failure(for: waiter.source)) }
   }
 }

@@ -23,8 +23,17 @@ enum RobotsTag: String, CaseIterable, Sendable {
   ///   - productToken: The name of the crawler. Letters are compared without regard to their case.
   static func first(in fields: HTTPFields, productToken: String) -> RobotsTag? {
     guard let name = HTTPField.Name("X-Robots-Tag") else { return nil }
-    return fields[values: name].lazy.compactMap { first(in: $0, productToken: productToken) }.first
+    var bytesLeft = maxBytes
+    for value in fields[values: name] {
+      let start = value.utf8.prefix(bytesLeft)
+      if let tag = first(in: String(decoding: start, as: UTF8.self), productToken: productToken) { return tag }
+      bytesLeft -= start.count
+    }
+    return nil
   }
+
+  /// The bytes of all fields that are read, since this happens on the thread of all transfers.
+  private static let maxBytes = 8 << 10
 
   private static func first(in value: String, productToken: String) -> RobotsTag? {
     var applies = true

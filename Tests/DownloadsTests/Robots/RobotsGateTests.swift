@@ -161,6 +161,41 @@ import Testing
     #expect(verdicts.values == ["allowed", "allowed", "allowed"])
   }
 
+  /// A file with `count` rules, each of which has to be searched for in a whole path.
+  private static func many(_ count: Int) -> Outcome {
+    .success(.robots("User-agent: *\n" + String(repeating: "Disallow: /*b*c\n", count: count)))
+  }
+
+  @Test(arguments: [
+    ("https://b.example/", 10, true), ("https://b.example/" + long, 10, true),
+    ("https://b.example/" + long, 40, false), ("https://b.example/" + long.prefix(1000), 300, false),
+  ])
+  func `Rules that take long are applied on a thread that no other host needs`(
+    url: String, rules: Int, isQuick: Bool
+  ) async throws {
+    let gate = gate { _, _, _, completion in completion(Self.many(rules)) }
+    let threads = Recorder<pthread_t>()
+    let caller = pthread_self()
+    gate.check(try SourceURL(url), userAgent: nil) { _ in threads.record(pthread_self()) }
+    gate.check(try SourceURL(url), userAgent: nil) { _ in threads.record(pthread_self()) }
+
+    // No suspension in between: the two verdicts of quick rules are given before the calls return.
+    #expect(!isQuick || threads.values == [caller, caller])
+    #expect(await threads.values(count: 2).allSatisfy { ($0 == caller) == isQuick })
+  }
+
+  private static let long = String(repeating: "a", count: 8000)
+
+  @Test func `A URL to which too many rules would have to be applied is not allowed`() async throws {
+    let gate = gate { _, _, _, completion in completion(Self.many(1100)) }
+    try check("https://a.example/" + Self.long, gate)
+    try check("https://a.example/" + Self.long, gate)
+    try check("https://a.example/a", gate)
+
+    let text = "blocked_robots: robots.txt of a.example has too many rules to apply them to a URL of this length."
+    #expect(await verdicts.values(count: 3).sorted() == ["allowed", text, text])
+  }
+
   @Test func `A verdict may check another URL`() throws {
     let (gate, source) = (gate(), try SourceURL("https://a.example/private"))
     gate.check(source, userAgent: nil) { [verdicts] _ in
