@@ -35,6 +35,8 @@ final class ThumbnailContext: Sendable {
   let mode: CacheMode
   /// The rule for the IP addresses of requests whose options have none.
   let addresses: AddressPolicy
+  /// The line of ``addresses`` in the variant; nil for the default rule.
+  private let addressLine: String?
   let cacheKeyQuery: CacheKeyQuery
   let files: FileAccess
   let content: ContentRules
@@ -74,6 +76,7 @@ final class ThumbnailContext: Sendable {
     // With the option for public addresses only, no image of a private network is wanted, from wherever it comes.
     let allowsPrivate = configuration.remoteCache?.allowsPrivateSources == true
     addresses = downloads.limits.addresses
+    addressLine = Self.line(for: addresses)
     sharing = RemoteSharing(allowsPrivateSources: allowsPrivate && !addresses.needsAddresses)
     remote = configuration.remoteCache.map { [sharing] in
       RemoteTier(
@@ -150,8 +153,14 @@ extension ThumbnailContext {
     let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
     let colored = inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
     let modified = request.options.modifier.map { "modifier \(Self.line(for: $0.id))\n\(colored)" } ?? colored
-    return unusualAddresses(request.options).map { "addresses \(Self.line(for: $0.cacheText))\n\(modified)" }
-      ?? modified
+    let addresses = unusualAddresses(request.options).map { Self.line(for: $0) } ?? addressLine
+    return addresses.map { "addresses \($0)\n\(modified)" } ?? modified
+  }
+
+  /// Returns a line that stands for a rule for IP addresses; nil for the default rule. An image that one rule has let
+  /// in is not served under another one, which may refuse its server.
+  private static func line(for addresses: AddressPolicy) -> String? {
+    addresses == .noLinkLocal ? nil : line(for: addresses.cacheText)
   }
 
   /// Returns a line that stands for a text of the program, which may have several lines itself.

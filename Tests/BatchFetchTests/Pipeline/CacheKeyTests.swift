@@ -120,6 +120,44 @@ import Testing
     #expect(try await run(fixture, netrc: "default login net password rc", path: "/public").origin == .network)
   }
 
+  @Test func `An image from a private address is not served under a rule that refuses the address`() async throws {
+    let fixture = try fixture()
+    func run(
+      _ rule: AddressPolicy = .noLinkLocal, _ mode: CacheMode = .normal, own: AddressPolicy? = nil, size: Int = 16
+    ) async throws -> ThumbnailSet.Origin {
+      let pipeline = fixture.pipeline(
+        mode: mode,
+        change: {
+          $0.downloads.limits.addresses = rule
+          $0.cache.originals = .share(percent: 50)
+        })
+      defer { pipeline.flush() }
+      var request = fixture.request("/public", size: size)
+      request.options.addresses = own
+      return try await pipeline.thumbnails(for: request).origin
+    }
+    func code(_ mode: CacheMode, size: Int = 16, pipeline: AddressPolicy = .publicOnly, own: AddressPolicy? = nil)
+      async -> FailureCode?
+    {
+      await #expect(throws: FetchFailure.self) { try await run(pipeline, mode, own: own, size: size) }?.code
+    }
+    let excepted = AddressPolicy.publicOnly(except: [.addresses(try AddressRange("127.0.0.0/8"))])
+
+    #expect(try await run() == .network)
+    #expect(await code(.normal) == .blockedAddress)
+    #expect(await code(.offline) == .offlineMiss)
+    // Neither is a new size made from the kept original.
+    #expect(await code(.normal, size: 8) == .blockedAddress)
+    #expect(await code(.offline, pipeline: .noLinkLocal, own: .publicOnly) == .offlineMiss)
+
+    #expect(try await run(excepted) == .network)
+    #expect(try await run(excepted, .offline) == .disk)
+    #expect(try await run(.publicOnly, .offline, own: excepted) == .disk)
+    #expect(try await run(.publicOnly, .offline, own: .noLinkLocal) == .disk)
+    #expect(try await run(.noLinkLocal, .offline, size: 8) == .disk)
+    #expect(await code(.offline) == .offlineMiss)
+  }
+
   @Test func `The text of a cache key contains no secret`() throws {
     let directory = try TemporaryDirectory()
     var configuration = CurlTransport.Configuration.direct
