@@ -1,6 +1,7 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 // Swift cannot call variadic C functions. Each function below only calls one variadic function of libcurl with
@@ -96,6 +97,30 @@ static inline int ccurl_peer_address(const struct curl_sockaddr *peer, unsigned 
 /// Opens a socket that child processes do not inherit.
 static inline curl_socket_t ccurl_open_socket(const struct curl_sockaddr *peer) {
   return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+}
+
+/// Returns the port of this end of a TCP connection times 65,536, plus the port of the other end; -1 for no connection.
+static inline long ccurl_ports(curl_socket_t socket) {
+  struct sockaddr_in6 own, peer;
+  socklen_t own_length = sizeof own, peer_length = sizeof peer;
+  if (getsockname(socket, (struct sockaddr *)&own, &own_length) != 0) return -1;
+  if (getpeername(socket, (struct sockaddr *)&peer, &peer_length) != 0) return -1;
+  // The port has the same place in both families.
+  return (long)ntohs(own.sin6_port) << 16 | ntohs(peer.sin6_port);
+}
+
+/// Returns the number of bytes that this process has read from a TCP socket, or -1 if the system does not know it. The
+/// field tcpi_bytes_received (Linux 4.1) is read by its offset, because the tcp_info of glibc ends before it.
+static inline long long ccurl_bytes_read(curl_socket_t socket) {
+  enum { tcp_info_option = 11, offset = 128 };
+  unsigned char info[offset + sizeof(long long)];
+  socklen_t length = sizeof info;
+  long long received;
+  int unread;
+  if (getsockopt(socket, IPPROTO_TCP, tcp_info_option, info, &length) != 0 || length < sizeof info) return -1;
+  if (ioctl(socket, FIONREAD, &unread) != 0) return -1;
+  memcpy(&received, info + offset, sizeof received);
+  return received - unread;
 }
 
 /// Returns the features of the libcurl in use.

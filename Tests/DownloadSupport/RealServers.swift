@@ -20,6 +20,10 @@ package enum RealServers {
     case storeLog = "STORE_LOG"
     case s3 = "S3"
     case s3Log = "S3_LOG"
+    /// Servers that flood their clients with HTTP/2 frames; see Tests/Servers/flood.py.
+    case windowFlood = "FLOOD_WINDOW"
+    case pingFlood = "FLOOD_PING"
+    case dataFlood = "FLOOD_DATA"
     /// The file with the certificate of the authority that signed the certificates of the good servers.
     case authority = "CA"
     /// The directory that nginx serves.

@@ -4,7 +4,7 @@
 nginx (HTTP/1.1, HTTP/2, valid and invalid certificates) and tinyproxy serve the example images on free loopback ports
 from a temporary directory. Environment variables give their URLs to the command: THUMBS_TEST_<NAME> for every name
 below. If a program is missing, its variables are not set, and its tests are skipped. nginx and s3.py also store objects
-for a remote cache.
+for a remote cache, and the servers of flood.py attack their clients.
 """
 import contextlib
 import gzip
@@ -194,13 +194,27 @@ def start_s3(stack, root):
     return {"S3": f"http://127.0.0.1:{port}", "S3_LOG": f"{root}/s3.log"}
 
 
+def start_floods(stack, root):
+    """Starts servers with the certificate that was made for nginx."""
+    if not (root / "good.pem").exists():
+        return {}
+    kinds = ["window", "ping", "data"]
+    ports = free_ports(len(kinds))
+    program = pathlib.Path(__file__).parent / "flood.py"
+    servers = [text for port, kind in zip(ports, kinds) for text in (str(port), kind)]
+    command = [sys.executable, "-B", str(program), f"{root}/good.pem", f"{root}/good.key", *servers]
+    start(stack, root, "floods", command, ports)
+    return {f"FLOOD_{kind.upper()}": f"https://localhost:{port}" for port, kind in zip(ports, kinds)}
+
+
 def main():
     # Without this, SIGTERM would end the script but not the servers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     environment = dict(os.environ)
     with contextlib.ExitStack() as stack:
         root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="thumbs-servers-")))
-        for program, begin in [("nginx", start_nginx), ("tinyproxy", start_proxy), ("python3", start_s3)]:
+        for program, begin in [
+                ("nginx", start_nginx), ("tinyproxy", start_proxy), ("python3", start_s3), ("python3", start_floods)]:
             if shutil.which(program):
                 values = begin(stack, root)
                 environment.update({f"THUMBS_TEST_{name}": value for name, value in values.items()})

@@ -1,3 +1,4 @@
+internal import CCurl
 internal import HTTPTypes
 
 /// Values that the transfers of one event loop share, so that each need not make them again. Used on the loop's thread.
@@ -9,6 +10,11 @@ final class CurlMemory {
 
   /// The IP addresses that libcurl knows.
   var addresses = KnownAddresses()
+  /// The sockets of connections by their ports (`ccurl_ports`), because libcurl 7.88 does not reveal the socket of a
+  /// running transfer. Some are closed by now.
+  var sockets: [Int: curl_socket_t] = [:]
+  /// The bytes of responses that ended transfers got, by the ports of their connection.
+  var delivered: [Int: Int] = [:]
   private var allowedPeers: Set<Peer> = []
   private var header: (fields: HTTPFields, lines: CurlList)?
 

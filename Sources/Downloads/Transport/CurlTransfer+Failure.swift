@@ -16,6 +16,11 @@ extension CurlTransfer {
     FetchFailure(.connectionLost, "The response from \(request.source.host) ended before its header was complete.")
   }
 
+  /// The failure of a transfer whose connection is flooded; see ``FloodWatch``.
+  var flooded: FetchFailure {
+    FetchFailure(.connectionLost, "\(request.source.host) floods the connection with data that is not a response.")
+  }
+
   private func remedy(for result: CURLcode) -> String {
     guard result == CURLE_SSL_CACERT_BADFILE else { return "" }
     return " Install the package ca-certificates, or name a file of certificate authorities in SSL_CERT_FILE."

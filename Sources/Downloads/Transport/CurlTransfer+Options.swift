@@ -126,19 +126,18 @@ extension CurlTransfer {
   /// Ends the wait for a connection when there is one.
   private func watchConnection() {
     let context = Unmanaged.passUnretained(self).toOpaque()
-    if isGuarded {
-      ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
-      ccurl_set_open_socket_function(handle) { context, _, address in
-        guard let context, let address else { return CURL_SOCKET_BAD }
-        return CurlTransfer.of(context: context).openSocket(to: address)
-      }
+    ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
+    ccurl_set_open_socket_function(handle) { context, _, address in
+      guard let context, let address else { return CURL_SOCKET_BAD }
+      return CurlTransfer.of(context: context).openSocket(to: address)
     }
     // A reused connection may have been opened for a request with a more permissive policy.
     ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context)
-    ccurl_set_prerequest_function(handle) { context, peer, _, _, _ in
+    ccurl_set_prerequest_function(handle) { context, peer, _, peerPort, ownPort in
       guard let context, let peer else { return CURL_PREREQFUNC_ABORT }
-      return CurlTransfer.of(context: context).mayUseConnection(to: String(cString: peer))
-        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+      let transfer = CurlTransfer.of(context: context)
+      transfer.noteConnection(Int(ownPort) << 16 | Int(peerPort))
+      return transfer.mayUseConnection(to: String(cString: peer)) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }
   }
 
@@ -146,11 +145,19 @@ extension CurlTransfer {
   private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     var bytes: [UInt8] = Array(repeating: 0, count: 16)
     let length = ccurl_peer_address(address, &bytes)
-    if let peer = IPAddress(bytes: bytes[..<Int(length)]), let refusal = refusal(of: peer) {
+    if isGuarded, let peer = IPAddress(bytes: bytes[..<Int(length)]), let refusal = refusal(of: peer) {
       refusedAddress = refusal
       return CURL_SOCKET_BAD
     }
-    return ccurl_open_socket(address)
+    let socket = ccurl_open_socket(address)
+    if socket != CURL_SOCKET_BAD { opened.append(socket) }
+    return socket
+  }
+
+  /// Remembers the connection of the transfer, and its socket if it is new.
+  private func noteConnection(_ ports: Int) {
+    self.ports = ports
+    if let socket = opened.first(where: { ccurl_ports($0) == ports }) { memory.sockets[ports] = socket }
   }
 
   private func mayUseConnection(to peer: String) -> Bool {

@@ -47,6 +47,12 @@ final class CurlTransfer {
   var isConnected = false
   /// True if the connection leads to an address that is known and not on the public Internet.
   var isPrivate = false
+  /// The sockets that libcurl has opened for this transfer.
+  var opened: [curl_socket_t] = []
+  /// The ports of the connection, by which ``CurlMemory/sockets`` has its socket; nil before there is one.
+  var ports: Int?
+  /// The number of bytes that libcurl has passed on: lines of heads, and the body after decoding.
+  private(set) var delivered = 0
 
   /// The instant at which the total timeout has passed.
   let end: ContinuousClock.Instant
@@ -144,7 +150,10 @@ final class CurlTransfer {
   }
 
   /// Reports the end to the receiver, as the last event.
-  func finish(with failure: FetchFailure?) { receiver.receiveEnd(failure) }
+  func finish(with failure: FetchFailure?) {
+    if let ports { memory.delivered[ports, default: 0] += delivered }
+    receiver.receiveEnd(failure)
+  }
 
   /// - Parameter addresses: the addresses of the host if its name was resolved.
   private func exchange(over proxy: String? = nil, at addresses: [IPAddress] = []) -> Step {
@@ -193,12 +202,14 @@ final class CurlTransfer {
 
   /// Receives one line of a head. Returns false to abort the exchange.
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
+    delivered += headLine.count
     if head.isEmpty { watchSpeed() }
     return accept { () throws(FetchFailure) in try head.add(line: headLine) }
   }
 
   /// Receives bytes of a body. Returns false to abort the exchange.
   func receive(bytes: UnsafeRawBufferPointer) -> Bool {
+    delivered += bytes.count
     guard isUnwanted else { return deliver(bytes) }
     // The receiver keeps the start of an error page only if the request says so.
     let limit = request.responses.maxErrorBytes

@@ -13,6 +13,7 @@ struct CurlTransferTable {
   /// Handles to reuse, which have no options.
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private static let idleLimit = CurlTransport.canReuseHandles ? 64 : 0
+  private var floods = FloodWatch()
 
   init(
     multi: UnsafeMutableRawPointer?, configuration: CurlTransport.Configuration, resolve: @escaping Resolve
@@ -87,7 +88,26 @@ struct CurlTransferTable {
         wait = min(wait, now.duration(to: deadline) + .milliseconds(1))
       }
     }
+    if floods.isDue(at: now) { endFlooded() }
     return wait
+  }
+
+  /// Ends the transfers whose connections are flooded, and closes those connections.
+  private mutating func endFlooded() {
+    let connected = Dictionary(grouping: transfers.values.filter { $0.ports != nil }) { $0.ports ?? 0 }
+    memory.delivered = memory.delivered.filter { connected[$0.key] != nil }
+    // A descriptor may belong to another connection by now.
+    memory.sockets = memory.sockets.filter { ccurl_ports($0.value) == $0.key }
+    var readings: [Int: FloodWatch.Reading] = [:]
+    for (ports, transfers) in connected {
+      let read = memory.sockets[ports].map { Int(ccurl_bytes_read($0)) } ?? -1
+      let delivered = transfers.reduce(memory.delivered[ports] ?? 0) { $0 + $1.delivered }
+      if read >= 0 { readings[ports] = FloodWatch.Reading(read: read, delivered: delivered) }
+    }
+    for transfer in floods.floods(in: readings).flatMap({ connected[$0] ?? [] }) {
+      ccurl_set_long(transfer.handle, CURLOPT_FORBID_REUSE, 1)
+      end(transfer.id, transfer.flooded)
+    }
   }
 
   private mutating func recycle(_ handle: UnsafeMutableRawPointer) {
