@@ -17,5 +17,9 @@ extension HTTPFields {
     }
   }
 
-  private static func isFraming(_ name: String) -> Bool { framing.contains(name) || name.hasPrefix("proxy-") }
+  /// An underscore counts as a hyphen: servers that pass fields on as variables, as in CGI, cannot tell the two apart.
+  private static func isFraming(_ name: String) -> Bool {
+    let name = name.replacing("_", with: "-")
+    return framing.contains(name) || name.hasPrefix("proxy-")
+  }
 }

@@ -18,7 +18,8 @@ extension HeaderOption {
     guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenCharacter) else {
       throw ValidationError("the name before the colon may contain only letters, digits and -")
     }
-    guard !Self.isReserved(name.lowercased()) else {
+    // An underscore counts as a hyphen: servers that pass fields on as variables, as in CGI, cannot tell the two apart.
+    guard !Self.isReserved(name.lowercased().replacing("_", with: "-")) else {
       throw ValidationError("\(name) is set by thumbs itself and cannot be overridden")
     }
   }

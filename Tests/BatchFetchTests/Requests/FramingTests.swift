@@ -7,7 +7,7 @@ import Testing
 @Suite("Header fields for framing and connections", .timeLimit(.minutes(20))) struct FramingTests {
   static let names = [
     "Content-Length", "transfer-encoding", "Connection", "Keep-Alive", "Proxy-Authorization", "proxy-connection", "TE",
-    "Trailer", "Upgrade", "Expect", "HTTP2-Settings",
+    "Trailer", "Upgrade", "Expect", "HTTP2-Settings", "Content_Length", "transfer_encoding", "Proxy_Authorization",
   ]
 
   @Test(arguments: names)
