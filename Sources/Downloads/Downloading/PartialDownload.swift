@@ -89,12 +89,15 @@ struct PartialDownload: Sendable {
 extension HTTPFields {
   /// The validator for requesting a part: a strong entity tag, or, without any tag, a strong modification date (RFC
   /// 9110, section 8.8.2.2), which must be a minute older than the response (RFC 7232), to allow for clocks that
-  /// differ.
+  /// differ. Validators of more than 1 KiB are not used: the next request would be as long.
   var strongValidator: String? {
-    if let tag = self[.eTag]?.trimmed {
+    if let field = self[.eTag] {
+      guard field.utf8.count <= 1024, case let tag = field.trimmed else { return nil }
       return tag.utf8.count > 1 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? tag : nil
     }
-    guard let modified = self[.lastModified]?.trimmed, let date = self[.date] else { return nil }
+    guard let modified = self[.lastModified]?.trimmed, modified.utf8.count <= 1024, let date = self[.date] else {
+      return nil
+    }
     let (changed, answered) = (curl_getdate(modified, nil), curl_getdate(date, nil))
     return changed >= 0 && answered >= changed + 60 ? modified : nil
   }

@@ -5,6 +5,9 @@ internal import Foundation
 /// Each line has seven fields separated by tabs: the domain, `TRUE` if its subdomains are included, the path, `TRUE` if
 /// the cookie is only for https, the expiry in seconds since 1970 (0 for none), the name and the value. Empty lines and
 /// lines that begin with `#` are skipped, except those that begin with `#HttpOnly_`.
+///
+/// The file is trusted: as in curl, a cookie for the subdomains of a public suffix such as `co.uk`, which a browser
+/// would never store, is sent to all of them. For a domain without a dot, subdomains are not included.
 public struct CookieFile: Sendable {
   /// An error in a line of a file.
   public struct Flaw: Error, Hashable, Sendable {

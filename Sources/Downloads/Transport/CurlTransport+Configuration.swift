@@ -13,7 +13,8 @@ extension CurlTransport {
     /// Default nil: the authorities that libcurl was built for. On other systems, ``CertificateBundle`` finds the file.
     public var systemAuthorities: String?
     /// The path of a `.netrc` file with credentials per host, for URLs without credentials. Redirects to other hosts
-    /// get none of them. Default nil: no file is read.
+    /// get none of them. As in curl, an entry is for all ports of its host, and is sent over http, too. Default nil: no
+    /// file is read.
     public var netrc: String?
     /// The cookies to send. Each is sent only to the hosts and paths that it is for, redirects included. A request
     /// that has a `Cookie` field gets no others. Default nil: none.

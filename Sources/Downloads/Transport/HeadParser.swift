@@ -13,6 +13,8 @@ struct HeadParser {
 
   /// The maximum length of all heads of one exchange, in bytes. No honest server sends that much.
   private static let maxLength = 256 << 10
+  /// The maximum number of fields in a head. Each costs more than its bytes: a name is checked, copied and hashed.
+  private static let maxFields = 1000
 
   /// The head as received so far, put together at each access.
   var response: HTTPResponse {
@@ -21,7 +23,8 @@ struct HeadParser {
 
   /// Adds one line, with or without its line terminator.
   ///
-  /// - Throws: `too_large_bytes` if the head is too long, `connection_lost` if it declares conflicting lengths.
+  /// - Throws: `too_large_bytes` if the head is too long or has too many fields, `connection_lost` if it declares
+  ///   conflicting lengths.
   mutating func add(line: UnsafeRawBufferPointer) throws(FetchFailure) {
     isEmpty = false
     length += line.count
@@ -39,6 +42,9 @@ struct HeadParser {
       try checkLength()
     } else if let field = Self.field(in: line) {
       if fields.isEmpty { fields.reserveCapacity(16) }
+      guard fields.count < Self.maxFields else {
+        throw FetchFailure(.tooLargeBytes, "The response header has more than \(Self.maxFields) fields.")
+      }
       fields.append(field)
     }
   }

@@ -1,6 +1,6 @@
 /// The IP addresses and names that need a permission.
 enum SpecialAddresses {
-  /// A range of addresses with a special purpose.
+  /// A range of IP addresses with a special purpose.
   struct Block: Sendable {
     let range: AddressRange
     /// The purpose, as messages name it.

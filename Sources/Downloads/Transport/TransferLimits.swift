@@ -13,7 +13,7 @@ public struct TransferLimits: Hashable, Sendable {
   public var stallInterval: Duration = .seconds(10)
   /// The maximum length of the body in bytes, after content codings are decoded. Default 32 MiB.
   public var maxBytes: Int = 32 << 20
-  /// The maximum number of redirects to follow. Default 5.
+  /// The maximum number of redirects to follow, at most 100, because all of them are kept and reported. Default 5.
   public var maxRedirects: Int = 5
   /// The rule for IP addresses, checked on every hop. Default: all except link-local and metadata addresses.
   public var addresses: AddressPolicy = .noLinkLocal
@@ -41,7 +41,7 @@ public struct TransferLimits: Hashable, Sendable {
     limits.stallInterval = stallInterval.clamped(to: .waiting)
     limits.lowestSpeed = max(0, lowestSpeed)
     limits.maxBytes = max(0, maxBytes)
-    limits.maxRedirects = max(0, maxRedirects)
+    limits.maxRedirects = maxRedirects.clamped(to: 0...100)
     return limits
   }
 }

@@ -48,7 +48,7 @@ struct NetworkOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("max-redirects"), .customLong("max-redirs")],
-    help: ArgumentHelp("Maximum number of redirects to follow. (default: 5)", valueName: "n"),
+    help: ArgumentHelp("Maximum number of redirects to follow, up to 100. (default: 5)", valueName: "n"),
     transform: { try Count.natural($0) })
   var maxRedirects = 5
 
@@ -122,7 +122,7 @@ struct NetworkOptions: ParsableArguments {
     transform: { try HostOption($0) })
   var insecureHosts: [HostOption] = []
 
-  @Flag(help: "Read credentials from ~/.netrc for URLs without any.")
+  @Flag(help: "Read credentials from ~/.netrc for URLs without any; as in curl, for all ports, and over http, too.")
   var netrc = false
 
   /// The configuration of the downloader.

@@ -45,13 +45,18 @@ import Testing
     #expect(set.finalURL == other.url("/b%20c"))
   }
 
+  private static let odd = String(repeating: "\u{301}\u{85}:@/", count: 14_000)
+
   @Test(arguments: [
     ("file:///etc/hostname", "blocked_scheme"), ("ftp://127.0.0.1/a", "blocked_scheme"),
     ("data:image/png;base64,AA", "blocked_scheme"), ("gopher://127.0.0.1/", "blocked_scheme"),
     ("javascript:alert(1)", "blocked_scheme"), ("http://", "bad_url"), ("http://h:99999/", "bad_url"),
     ("localhost:80", "bad_url"), ("http://169.254.169.254/latest/meta-data", "blocked_address"),
     ("http://[::ffff:a9fe:a9fe]/", "blocked_address"), ("http://2852039166/", "blocked_address"),
-    ("http://[fe80::1%25lo]/", "blocked_address"),
+    ("http://[fe80::1%25lo]/", "blocked_address"), ("http://2852039166./", "blocked_address"),
+    ("http://[::ffff:0:169.254.169.254]/", "blocked_address"), ("http://1.2.3.4.5/", "bad_url"),
+    ("/" + String(repeating: "a", count: 9000), "bad_url"), ("http://h/?" + odd, "bad_url"), (odd, "bad_url"),
+    ("//" + odd, "bad_url"),
   ])
   func `A redirect to a forbidden target fails for good, without a request to the target`(
     location: String, code: String
@@ -64,6 +69,7 @@ import Testing
     }
 
     #expect(failure?.code.description == code && failure?.code.isRetryable == false)
+    #expect(failure?.message.utf8.count ?? .max < 1000)
     #expect(try await pipeline.thumbnails(for: fixture.request("/good")).thumbnails.count == 1)
   }
 

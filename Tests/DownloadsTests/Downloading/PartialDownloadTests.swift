@@ -23,6 +23,7 @@ import Testing
   @Test(
     arguments: [
       [:], [.eTag: "W/\"1\""], [.eTag: "1"], [.eTag: "\""],
+      [.eTag: "\"" + String(repeating: "a", count: 1023) + "\""],
       [.eTag: "W/\"1\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:49:37 GMT"],
       [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
       [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:49:37 GMT"],

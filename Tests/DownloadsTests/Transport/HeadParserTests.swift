@@ -63,6 +63,15 @@ import Testing
     #expect((failure == nil) == isGood)
   }
 
+  @Test(arguments: [1000, 1001]) func `A head has at most a thousand fields`(count: Int) {
+    var parser = HeadParser()
+    let lines = ["HTTP/1.1 200 OK"] + Array(repeating: "A: b", count: count) + [""]
+
+    let failure = Result { for line in lines { try parser.add(line: "\(line)\r\n".utf8) } }.failure
+
+    #expect((failure as? FetchFailure)?.code == (count > 1000 ? .tooLargeBytes : nil))
+  }
+
   @Test func `Repeated lengths declare no length`() throws {
     let head = TransferHead(response: try head("HTTP/1.1 200 OK", "Content-Length: 9", "Content-Length: 9", ""))
 

@@ -57,6 +57,28 @@ import Testing
     #expect(listing.split(separator: "\n").count { $0.contains("\tfresh\t") } == 4)
   }
 
+  @Test func `A server that sends long texts does not make long reports`() async throws {
+    let odd = String(repeating: "\u{301}@\u{85}<", count: 14_000)
+    let near = "/?" + String(repeating: "%", count: 2700)
+    let fixture = try CommandFixture { request in
+      switch request.target {
+      case "/odd.png": .http(302, ["Location": odd])
+      case "/good.png": .icon(fields: ["ETag": "\"\(odd)\"", "X-Odd": odd])
+      case "/page.png": .http(200, [:], Array("<html><title>\(odd)".utf8))
+      default: .http(302, ["Location": near + "&\(request.target.utf8.count % 10)"])
+      }
+    }
+    let list = try fixture.list(["/odd.png", "/near.png", "/page.png", "/good.png"])
+
+    let result = try await fixture.fetch(list, "--max-redirects", "65535", "--verbose")
+
+    #expect(try fixture.report().map(\.code) == ["bad_url", "too_many_redirects", "not_an_image", nil])
+    let lines = try fixture.text("report.jsonl").split(separator: "\n")
+    #expect(lines.count == 4 && lines.allSatisfy { $0.utf8.count < 1 << 20 })
+    #expect(lines.count { $0.utf8.count < 2000 } == 3)
+    #expect(result.errors.utf8.count < 20_000)
+  }
+
   @Test func `A file that cannot be written fails only its own row`() async throws {
     let fixture = try Self.fixture()
     let place = fixture.directory.path("out/bad.png/x")
