@@ -29,22 +29,40 @@ extension SourceURL {
   /// True for the bytes that end the authority, by value.
   private static let endsAuthority = (0...UInt8.max).map { "/?#".utf8.contains($0) }
 
-  /// Returns `text` with every illegal byte percent-encoded. A `%` before two hexadecimal digits stays. The authority
-  /// is left unchanged, because libcurl converts international names to ASCII (UTS 46).
+  /// Returns `text` with every illegal byte percent-encoded, and with dots in place of `%2e` in the dot segments of the
+  /// path. Any other `%` before two hexadecimal digits stays. The authority is left unchanged, because libcurl converts
+  /// international names to ASCII (UTS 46).
   static func encodingIllegalBytes(of text: String) -> String {
     let (bytes, isLegal) = (Array(text.utf8), isLegal)
     let end = endOfAuthority(in: bytes)
     guard !bytes[end...].allSatisfy({ isLegal[Int($0)] }) else { return text }
     var encoded = Array(bytes[..<end])
     encoded.reserveCapacity(bytes.count + 32)
-    for (index, byte) in zip(end..., bytes[end...]) {
-      if isLegal[Int(byte)] || isEscape(bytes[index...].prefix(3)) {
+    let rest = writingDots(in: bytes[end...])
+    for (index, byte) in zip(rest.indices, rest) {
+      if isLegal[Int(byte)] || isEscape(rest[index...].prefix(3)) {
         encoded.append(byte)
       } else {
         encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
       }
     }
     return String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// The segments with a percent-encoded dot that lead to the same or the parent directory, in lower case (WHATWG URL,
+  /// "single-dot URL path segment"). Some versions of libcurl remove them, others only those of plain dots.
+  private static let dotSegments = ["%2e": ".", "%2e.": "..", ".%2e": "..", "%2e%2e": ".."]
+
+  /// Returns a path, perhaps with a query and a fragment, whose dot segments are written as dots.
+  private static func writingDots(in bytes: ArraySlice<UInt8>) -> [UInt8] {
+    let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+    let segments = bytes[..<end].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+      guard segment.count <= 6, let dots = dotSegments[String(decoding: segment, as: UTF8.self).lowercased()] else {
+        return Array(segment)
+      }
+      return Array(dots.utf8)
+    }
+    return Array(segments.joined(separator: "/".utf8)) + Array(bytes[end...])
   }
 
   /// Returns true if `bytes` are a `%` and two hexadecimal digits.

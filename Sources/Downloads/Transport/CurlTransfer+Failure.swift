@@ -5,10 +5,17 @@ extension CurlTransfer {
   func failure(for result: CURLcode) -> FetchFailure {
     if let refusedAddress { return refusedAddress }
     let detail = String(cString: errorText)
-    let text = detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail
+    let text = detail.isEmpty ? Self.text(for: result) : detail
     var failure = FetchFailure(code(for: result, text: text), "\(text).\(remedy(for: result))")
     failure.isHandshake = result == CURLE_SSL_CONNECT_ERROR && failure.code == .connectionLost
     return failure
+  }
+
+  /// libcurl's own text is about the arguments of its functions, which a line of a header is for it.
+  private static func text(for result: CURLcode) -> String {
+    result == CURLE_BAD_FUNCTION_ARGUMENT
+      ? "The response header has a line that this version of libcurl cannot read"
+      : String(cString: curl_easy_strerror(result))
   }
 
   /// The failure of a response that ended before or within its head.
