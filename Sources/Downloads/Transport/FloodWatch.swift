@@ -1,6 +1,9 @@
 /// Finds connections on which a server sends much that is no part of any response, such as endless `WINDOW_UPDATE` or
 /// empty `DATA` frames of HTTP/2. libcurl has no limit for them, and while it reads them, all other transfers wait.
 ///
+/// It cannot help while `curl_multi_perform` does not return: libcurl 7.88 reads on as long as the socket has data. A
+/// server that sends faster than libcurl reads, as over loopback, still holds up the event loop.
+///
 /// A plain value: its owner reads the counters, and ends the transfers of the connections found.
 struct FloodWatch {
   /// The counters of a connection since it was opened, in bytes.
