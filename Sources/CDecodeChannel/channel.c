@@ -57,27 +57,40 @@ static int wait_for_message(int socket, int timeout) {
   }
 }
 
-// Returns the descriptor in the control data, or -1. The kernel drops those for which there was no room.
-static int received_descriptor(struct msghdr *header) {
-  struct cmsghdr *control = CMSG_FIRSTHDR(header);
-  if (!control || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) return -1;
-  int descriptor;
-  memcpy(&descriptor, CMSG_DATA(control), sizeof descriptor);
-  return descriptor;
+// Returns the descriptor in the control data, or -1. Closes all but the first one: whatever the buffer has room for
+// belongs to this process now.
+static int take_descriptor(struct msghdr *header) {
+  int first = -1;
+  for (struct cmsghdr *part = CMSG_FIRSTHDR(header); part; part = CMSG_NXTHDR(header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t index = 0; index < count; index++) {
+      int descriptor;
+      memcpy(&descriptor, CMSG_DATA(part) + index * sizeof descriptor, sizeof descriptor);
+      if (first < 0) {
+        first = descriptor;
+      } else {
+        close(descriptor);
+      }
+    }
+  }
+  return first;
 }
 
 int decode_receive(int socket, void *message, size_t size, int timeout, int *descriptor) {
   if (wait_for_message(socket, timeout) < 0) return -1;
   struct iovec part = {.iov_base = message, .iov_len = size};
   Control control = {0};
+  // The length is that of one descriptor, without the padding, into which the kernel would put a second one. It drops
+  // those for which there is no room, and sets `MSG_CTRUNC`.
   struct msghdr header = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int))};
   ssize_t count;
   do {
     count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   } while (count < 0 && errno == EINTR);
   if (count < 0) return -1;
-  int received = received_descriptor(&header);
+  int received = take_descriptor(&header);
   bool isWhole = count == (ssize_t)size && !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
   if (!isWhole || (received >= 0 && !descriptor)) {
     if (received >= 0) close(received);

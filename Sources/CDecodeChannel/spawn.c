@@ -1,6 +1,8 @@
 #include "CDecodeChannel.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -29,6 +31,17 @@ static int set_signals(posix_spawnattr_t *attributes) {
       attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 }
 
+// A process to start. Valid until `isDone`.
+typedef struct Order {
+  const char *path;
+  char *const *arguments;
+  int socket;
+  pid_t *process;
+  int failure;
+  bool isDone;
+  struct Order *next;
+} Order;
+
 static int spawn(const char *path, char *const *arguments, int socket, pid_t *process) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -43,6 +56,59 @@ static int spawn(const char *path, char *const *arguments, int socket, pid_t *pr
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&actions);
+  return failure;
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static Order *orders;
+// The process that has the thread which starts processes; another one after fork(2).
+static pid_t owner;
+
+static void *carry_out_orders(void *nothing) {
+  pthread_mutex_lock(&mutex);
+  for (;;) {
+    while (!orders) pthread_cond_wait(&changed, &mutex);
+    Order *order = orders;
+    orders = order->next;
+    pthread_mutex_unlock(&mutex);
+    int failure = spawn(order->path, order->arguments, order->socket, order->process);
+    pthread_mutex_lock(&mutex);
+    order->failure = failure;
+    order->isDone = true;
+    pthread_cond_broadcast(&changed);
+  }
+  return nothing;
+}
+
+// Starts the thread, which takes no signals. Returns an error number.
+static int start_thread(void) {
+  if (owner == getpid()) return 0;
+  pthread_t thread;
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int failure = pthread_create(&thread, NULL, carry_out_orders, NULL);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  if (failure) return failure;
+  pthread_detach(thread);
+  owner = getpid();
+  return 0;
+}
+
+// Starts a process from a thread that lasts as long as this process. A process ends with the thread that has started
+// it (`PR_SET_PDEATHSIG`, prctl(2)), and threads that render may end at any time. Returns an error number.
+static int order(Order *order) {
+  pthread_mutex_lock(&mutex);
+  int failure = start_thread();
+  if (!failure) {
+    order->next = orders;
+    orders = order;
+    pthread_cond_broadcast(&changed);
+    while (!order->isDone) pthread_cond_wait(&changed, &mutex);
+    failure = order->failure;
+  }
+  pthread_mutex_unlock(&mutex);
   return failure;
 }
 
@@ -68,7 +134,7 @@ static int make_sockets(int sockets[2]) {
 int decode_spawn(const char *path, char *const *arguments, pid_t *process) {
   int sockets[2];
   if (make_sockets(sockets) < 0) return -1;
-  int failure = spawn(path, arguments, sockets[1], process);
+  int failure = order(&(Order){.path = path, .arguments = arguments, .socket = sockets[1], .process = process});
   close(sockets[1]);
   if (!failure) return sockets[0];
   close(sockets[0]);

@@ -98,15 +98,18 @@ static bool allow_signals(scmp_filter_ctx filter) {
 
 // Lets files be opened for reading; Landlock decides which.
 static bool allow_opening(scmp_filter_ctx filter) {
-  static const unsigned writing[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC};
-  for (size_t index = 0; index < sizeof writing / sizeof *writing; index++) {
-    if (!refuse_if(filter, SCMP_SYS(openat), 2, writing[index])) return false;
+  // Landlock does not apply to O_PATH.
+  static const unsigned refused_flags[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_PATH};
+  unsigned all = 0;
+  for (size_t index = 0; index < sizeof refused_flags / sizeof *refused_flags; index++) {
+    if (!refuse_if(filter, SCMP_SYS(openat), 2, refused_flags[index])) return false;
+    all |= refused_flags[index];
   }
   // The first of them is openat, whose flags decide.
   for (size_t index = 1; index < sizeof for_fonts / sizeof *for_fonts; index++) {
     if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, for_fonts[index], 0) < 0) return false;
   }
-  return allow_if(filter, SCMP_SYS(openat), 2, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, 0);
+  return allow_if(filter, SCMP_SYS(openat), 2, all, 0);
 }
 
 bool filter_system_calls(bool opens_fonts) {

@@ -31,17 +31,22 @@ static bool allow_reading(int ruleset, const char *path) {
   return isAdded;
 }
 
+const char *const font_directories[] = {
+    "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/etc/fonts", "/var/cache/fontconfig", NULL};
+
 static bool allow_fonts(int ruleset) {
-  static const char *const directories[] = {
-      "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/etc/fonts", "/var/cache/fontconfig"};
-  for (size_t index = 0; index < sizeof directories / sizeof *directories; index++) {
-    if (!allow_reading(ruleset, directories[index])) return false;
+  for (size_t index = 0; font_directories[index]; index++) {
+    if (!allow_reading(ruleset, font_directories[index])) return false;
   }
   return true;
 }
 
+static int find_version(void) { return create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION); }
+
+bool has_landlock(void) { return find_version() >= 1; }
+
 bool restrict_files(bool opens_fonts) {
-  int version = create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  int version = find_version();
   if (version < 1) return false;
   struct landlock_ruleset_attr attributes = {.handled_access_fs = known_accesses(version)};
   int ruleset = create_ruleset(&attributes, sizeof attributes.handled_access_fs, 0);

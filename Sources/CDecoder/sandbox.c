@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Gives up the capabilities that root has, also inside a container (capset(2)).
+// Gives up the capabilities that root has, also inside a container (capset(2)). Of this thread only: those that exist
+// already keep theirs, and those that start later have none.
 static void drop_capabilities(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -59,18 +61,26 @@ static void volunteer_to_end(void) {
 
 uint32_t close_files(bool opens_fonts) {
   volunteer_to_end();
-  if (!drop_privileges()) return 0;
   // Threads that exist already would keep their access to files.
-  bool isRestricted = has_one_thread() && restrict_files(opens_fonts);
-  if (isRestricted) return DecodeProtectionNoNewPrivileges | DecodeProtectionLandlock;
-  // For kernels without Landlock.
-  return DecodeProtectionNoNewPrivileges | (enter_namespaces() ? DecodeProtectionNamespaces : 0);
+  bool is_alone = has_one_thread();
+  // Landlock keeps files from being opened, but not their names from being found.
+  bool is_hidden = is_alone && enter_namespaces(opens_fonts, !has_landlock());
+  if (!drop_privileges()) return 0;
+  uint32_t protections = DecodeProtectionNoNewPrivileges | (is_hidden ? DecodeProtectionNamespaces : 0);
+  if (is_alone && restrict_files(opens_fonts)) protections |= DecodeProtectionLandlock;
+  // Entering namespaces may have needed them; no library does, and its threads must not inherit them.
+  drop_capabilities();
+  return protections;
 }
+
+// Makes the system end this process when the renderer ends. A process that an image has taken over would not notice the
+// end of the socket, and cannot undo this. The kernel forgets it when the credentials change, so this comes after that.
+// A renderer that has ended before has sent no image.
+static void end_with_renderer(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 uint32_t close_sandbox(bool opens_fonts, const DecoderSettings *settings, uint32_t protections) {
   report_exhaustion();
-  // Entering namespaces may have needed them.
-  drop_capabilities();
+  end_with_renderer();
   if (set_limits(settings)) protections |= DecodeProtectionLimits;
   // Without Landlock, the filter has to forbid to open any file.
   bool may_open = opens_fonts && (protections & DecodeProtectionLandlock);

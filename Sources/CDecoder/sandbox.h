@@ -5,9 +5,10 @@
 
 #include "CDecoder.h"
 
-/// Puts files out of reach, except that `opens_fonts` leaves the fonts of the system readable. Returns the protections
-/// that hold, as bits of `DecodeProtection`. If there is another thread, Landlock is not used: that thread would not
-/// have it. Threads that start later inherit it.
+/// Puts files out of reach, except that `opens_fonts` leaves the fonts of the system readable, and gives up all
+/// capabilities. Returns the protections
+/// that hold, as bits of `DecodeProtection`. If there is another thread, neither Landlock nor namespaces are used: that
+/// thread would not have them. Threads that start later inherit them.
 uint32_t close_files(bool opens_fonts);
 
 /// Closes the rest of the sandbox, for all threads. Returns the protections that hold, `protections` included.
@@ -19,9 +20,15 @@ bool is_enough(uint32_t protections);
 /// Makes a library that ends the process for lack of memory end it with the status `ENOMEM`.
 void report_exhaustion(void);
 
+/// The directories with the fonts of the system, and what is needed to find one. NULL ends the list.
+extern const char *const font_directories[];
+
+/// Returns true if the kernel has Landlock.
+bool has_landlock(void);
+
 // The single protections; each returns true if it holds from now on.
 bool restrict_files(bool opens_fonts);
-bool enter_namespaces(void);
+bool enter_namespaces(bool opens_fonts, bool leaves_network);
 bool filter_system_calls(bool opens_fonts);
 
 /// Returns true if this program was built with libseccomp, which `filter_system_calls` needs.

@@ -4,19 +4,24 @@
 // An attempt that is possible makes the image the red color; one that is refused makes it green, and `errno` is in the
 // warnings.
 //
-// `hostile-decode --render N` is a renderer that has closed its first N descriptors.
+// `hostile-decode --render N` is a renderer that has closed its first N descriptors. `hostile-decode --wait ATTEMPT` is
+// one that passes an image with an attempt to a decoder, prints the number of that process, and waits to be killed.
 
 #include <CDecoder.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +38,32 @@ static bool read_memory(void) { return open("/proc/self/mem", O_RDWR) >= 0; }
 static bool write_file(void) { return open("/tmp/thumbs-hostile", O_WRONLY | O_CREAT, 0600) >= 0; }
 static bool write_font(void) { return open("/usr/share/fonts/hostile", O_WRONLY | O_CREAT, 0600) >= 0; }
 static bool list_directory(void) { return open("/", O_RDONLY | O_DIRECTORY) >= 0; }
+
+static bool open_path(void) { return open("/etc/passwd", O_PATH) >= 0; }
+
+// Returns true if a call fails with another error for a file that exists than for one that does not.
+static bool tells_files_apart(int (*call)(const char *path)) {
+  errno = 0;
+  call("/etc/passwd");
+  int present = errno;
+  errno = 0;
+  call("/etc/passwd-that-does-not-exist");
+  return present != errno;
+}
+
+static int call_stat(const char *path) {
+  struct stat status;
+  return stat(path, &status);
+}
+
+static int call_access(const char *path) { return access(path, F_OK); }
+static int call_open(const char *path) { return open(path, O_RDONLY); }
+static int call_open_path(const char *path) { return open(path, O_PATH); }
+
+static bool find_file(void) {
+  return tells_files_apart(call_stat) || tells_files_apart(call_access) || tells_files_apart(call_open) ||
+         tells_files_apart(call_open_path);
+}
 
 static bool connect_internet(void) {
   int descriptor = socket(AF_INET, SOCK_STREAM, 0);
@@ -89,6 +120,10 @@ static bool end(void) { abort(); }
 static bool stop(void) { raise(SIGSTOP); return true; }
 static bool leave(void) { _exit(0); }
 
+static bool wait_forever(void) {
+  for (;;) sleep(1000);
+}
+
 static bool send_garbage(void) { return decode_send(DecodeSocket, "garbage", 7, -1) == 0; }
 
 static bool send_much(void) {
@@ -101,6 +136,67 @@ static bool send_descriptor(void) {
   return decode_send(DecodeSocket, &reply, sizeof reply, DecodeSocket) == 0;
 }
 
+// Sends a reply with copies of the socket, in one message. The reply is the one that is due, but for them.
+static bool send_descriptors(size_t count) {
+  enum { MOST = 253 };
+  DecodeReply reply = {.number = 1};
+  struct iovec part = {.iov_base = &reply, .iov_len = sizeof reply};
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST * sizeof(int))] = {0};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control};
+  message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(count * sizeof(int));
+  for (size_t index = 0; index < count; index++) {
+    int descriptor = DecodeSocket;
+    memcpy(CMSG_DATA(header) + index * sizeof descriptor, &descriptor, sizeof descriptor);
+  }
+  return sendmsg(DecodeSocket, &message, MSG_NOSIGNAL) >= 0;
+}
+
+static bool send_two_descriptors(void) { return send_descriptors(2); }
+static bool send_many_descriptors(void) { return send_descriptors(253); }
+
+// The pixels that a thread of this decoder keeps changing, also after the reply.
+static uint8_t *_Atomic changing_pixels;
+static _Atomic size_t changing_count;
+
+static atomic_bool is_thread_running;
+
+static void *change_pixels(void *nothing) {
+  is_thread_running = true;
+  for (;;) {
+    uint8_t *pixels = changing_pixels;
+    if (!pixels) {
+      usleep(1000);
+      continue;
+    }
+    for (size_t index = 0; index < changing_count; index += 3) memcpy(pixels + index, "\xFF\0\0", 3);
+    for (size_t index = 0; index < changing_count; index += 3) memcpy(pixels + index, "\0\xFF\0", 3);
+  }
+  return nothing;
+}
+
+static void start_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, change_pixels, NULL);
+  // The sandbox refuses a call that the C library makes at the start of a thread.
+  while (!is_thread_running) sched_yield();
+}
+
+// Maps the pixels a second time, which lasts when the decoder has replied.
+static void keep_changing(uint8_t *pixels, size_t count) {
+  uintptr_t page = (uintptr_t)pixels & ~(uintptr_t)4095;
+  size_t start = (uintptr_t)pixels - page;
+  uint8_t *copy = mremap((void *)page, 0, start + count, MREMAP_MAYMOVE);
+  if (copy == MAP_FAILED) return;
+  changing_count = count;
+  changing_pixels = copy + start;
+}
+
+static bool keep_changing_pixels(void) { return true; }
+
 static bool send_twice(void) {
   DecodeReply reply = {.number = 1};
   bool isSent = decode_send(DecodeSocket, &reply, sizeof reply, -1) == 0;
@@ -110,12 +206,15 @@ static bool send_twice(void) {
 static const Attempt attempts[] = {
     {"read-file", read_file}, {"read-relative", read_relative}, {"read-memory", read_memory},
     {"write-file", write_file}, {"write-font", write_font}, {"list-directory", list_directory},
-    {"connect-internet", connect_internet}, {"connect-local", connect_local}, {"fork", fork_process},
+    {"open-path", open_path}, {"find-file", find_file}, {"connect-internet", connect_internet}, {"connect-local", connect_local}, {"fork", fork_process},
     {"exec", run_program}, {"trace-parent", trace_parent}, {"signal-parent", signal_parent},
     {"run-new-code", run_new_code}, {"allocate", allocate}, {"exhaust", exhaust}, {"spin", spin}, {"crash", crash},
-    {"abort", end}, {"stop", stop}, {"leave", leave}, {"send-garbage", send_garbage}, {"send-much", send_much},
-    {"send-descriptor", send_descriptor}, {"send-twice", send_twice}, {"lock-file", lock_file},
-    {"signal-by-descriptor", signal_by_descriptor}, {"signal-thread", signal_thread},
+    {"abort", end}, {"stop", stop}, {"leave", leave}, {"wait", wait_forever}, {"send-garbage", send_garbage},
+    {"send-much", send_much},
+    {"send-descriptor", send_descriptor}, {"send-two-descriptors", send_two_descriptors},
+    {"send-many-descriptors", send_many_descriptors}, {"send-twice", send_twice}, {"lock-file", lock_file},
+    {"keep-changing-pixels", keep_changing_pixels}, {"signal-by-descriptor", signal_by_descriptor},
+    {"signal-thread", signal_thread},
 };
 
 static bool is_possible;
@@ -131,6 +230,10 @@ static void attempt(const Source *source, const char *step, DecodeText *text) {
     is_possible = attempts[index].run();
     add_warning(text, is_possible ? "possible" : strerror(errno));
   }
+}
+
+static bool has_name(const Source *source, const char *name) {
+  return memmem(source->bytes, source->count, name, strlen(name)) != NULL;
 }
 
 static const char *library(void) { return "hostile 1"; }
@@ -149,7 +252,35 @@ static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) 
   for (size_t index = 0; index < (size_t)target->width * target->height; index++) {
     memcpy(target->pixels + 3 * index, is_possible ? "\xFF\0\0" : "\0\xFF\0", 3);
   }
+  size_t size = (size_t)target->width * target->height * 3;
+  if (has_name(image, "keep-changing-pixels")) keep_changing(target->pixels, size);
   return DecodeStatusOK;
+}
+
+static void add_number(Encoding *encoding, uint32_t number) {
+  for (int shift = 24; shift >= 0; shift -= 8) encoding->memory[encoding->count++] = (uint8_t)(number >> shift);
+}
+
+static void add_box(Encoding *encoding, uint32_t size, const char *type) {
+  add_number(encoding, size);
+  memcpy(encoding->memory + encoding->count, type, 4);
+  encoding->count += 4;
+}
+
+// Writes the smallest file that declares the size of the thumbnail.
+static void write_empty_file(Encoding *encoding) {
+  encoding->count = 0;
+  add_box(encoding, 16, "ftyp");
+  memcpy(encoding->memory + encoding->count, "avif\0\0\0", 8);
+  encoding->count += 8;
+  add_box(encoding, 48, "meta");
+  add_number(encoding, 0);
+  add_box(encoding, 36, "iprp");
+  add_box(encoding, 28, "ipco");
+  add_box(encoding, 20, "ispe");
+  add_number(encoding, 0);
+  add_number(encoding, encoding->width);
+  add_number(encoding, encoding->height);
 }
 
 // The attempts of an encoder, by the first byte of the pixels.
@@ -163,7 +294,8 @@ static DecodeStatus encode(Encoding *encoding, DecodeText *text) {
     case 6: spin(); break;
     case 7: return fail(DecodeStatusCorrupt, text, "on purpose");
     case 8: return fail(99, text, "of another kind");
-    default: encoding->count = 1;
+    case 9: encoding->count = 1; break;
+    default: write_empty_file(encoding);
   }
   return DecodeStatusOK;
 }
@@ -180,12 +312,33 @@ static int render(const char *program, int closed) {
   return socket < 0 || decode_receive(socket, &hello, sizeof hello, 30000, NULL) < 0;
 }
 
+// Passes an image to a decoder, and waits forever. Returns if that fails.
+static int render_and_wait(const char *program, const char *name) {
+  char image[64] = {0};
+  int length = snprintf(image, sizeof image, "\x1f\x8b\x08 open %s ", name);
+  char *arguments[] = {"hostile-decode", NULL};
+  DecodeHello hello;
+  pid_t process;
+  int socket = decode_spawn(program, arguments, &process);
+  int memory = decode_memory(sizeof image);
+  if (socket < 0 || memory < 0 || decode_receive(socket, &hello, sizeof hello, 30000, NULL) < 0) return 1;
+  if (pwrite(memory, image, sizeof image, 0) < 0) return 1;
+  DecodeRequest request = {.number = 1, .step = DecodeStepOpen, .format = DecodeFormatSVG};
+  request.byteCount = (uint64_t)length;
+  if (decode_send(socket, &request, sizeof request, memory) < 0) return 1;
+  printf("%15d\n", process);
+  fflush(stdout);
+  for (;;) pause();
+}
+
 static void copy_profile(Image image, uint8_t *bytes) { (void)image, (void)bytes; }
 static void close_image(Image image) { (void)image; }
 
 int main(int count, char **arguments) {
   if (count == 3 && strcmp(arguments[1], "--render") == 0) return render(arguments[0], atoi(arguments[2]));
-  static const Format hostile = {DecodeFormatSVG, library, NULL, open_image, copy_profile, decode_image, close_image};
+  if (count == 3 && strcmp(arguments[1], "--wait") == 0) return render_and_wait(arguments[0], arguments[2]);
+  static const Format hostile = {
+      DecodeFormatSVG, library, NULL, open_image, copy_profile, decode_image, close_image, start_thread, NULL, NULL};
   static const Format encoder = {
       DecodeFormatAVIF, library, NULL, open_image, copy_profile, decode_image, close_image, NULL, encode, can_encode};
   const Format *const formats[DecodeFormatCount] = {[DecodeFormatSVG] = &hostile, [DecodeFormatAVIF] = &encoder};

@@ -56,7 +56,7 @@ final class ThumbnailContext: Sendable {
   /// Reads kept originals from the disk cache.
   let reads: WorkQueue
   /// Runs the decodes, one image per thread.
-  let renders: WorkQueue
+  let renders: RenderQueue
   /// Entered for each caller until its completion has returned.
   let group = DispatchGroup()
   /// True once later requests fail.
@@ -111,7 +111,9 @@ final class ThumbnailContext: Sendable {
       configuration.makeThreads("thumbs.lookups", 2), groupLimit: Self.lookUpGroupLimit, handle: ThumbnailJob.lookUp)
     reads = WorkQueue(configuration.makeThreads("thumbs.reads", 2))
     let renderThreads = configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads)
-    renders = WorkQueue(configuration.makeThreads("thumbs.renders", renderThreads))
+    renders = RenderQueue(
+      width: renderThreads, .owned("thumbs.renders"), now: downloader.context.elapsed
+    ) { [downloads = downloader.context] pause, work in _ = downloads.after(pause, work) }
     requestsPerHost = { configuration.requests(of: $0) }
   }
 

@@ -38,7 +38,7 @@ extension ThumbnailJob {
 
   /// Runs `work` on the threads that render, then releases the bytes held for it.
   func queue(holding bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
-    wait(in: context.renders, holding: bytes) { job in
+    waitToRender(holding: bytes) { job in
       defer { job.context.budget.release(bytes) }
       work(job)
     }

@@ -8,6 +8,22 @@ extension ThumbnailJob {
     slot.run { demand in context.lookUps.append(self, demand.priority) }
   }
 
+  /// Runs `work` on a thread that renders, when its turn comes.
+  ///
+  /// - Parameters:
+  ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
+  ///     release them.
+  ///   - work: called once, unless the job gives up its place.
+  func waitToRender(holding bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    slot.run { [context] demand in
+      let giveUp = { @Sendable in context.budget.release(bytes) }
+      return context.renders.async(demand.priority, of: source.host, onCancel: giveUp) { [self] in
+        slot.end()
+        work(self)
+      }
+    }
+  }
+
   /// Runs `work` when its turn comes.
   ///
   /// - Parameters:

@@ -18,6 +18,7 @@ extension ThumbnailPipeline {
     /// ``CacheKeyQuery/all``.
     public var cacheKeyQuery = CacheKeyQuery.all
     /// The maximum number of simultaneous decodes: 1...1024; a value outside is clamped. Default: one per processor.
+    /// While some of them take longer than 20 ms, up to as many images of other hosts are decoded at the same time.
     public var renderThreads = ProcessInfo.processInfo.activeProcessorCount
     /// The maximum number of pixels of an image; below 1, every image has too many. Default: 100 million.
     public var maxPixels = 100_000_000
@@ -38,7 +39,7 @@ extension ThumbnailPipeline {
     /// Permission to read `file` URLs; overrides that of ``downloads``. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
 
-    /// Makes the threads of lookups and renders. Default: threads of the system's dispatch queues.
+    /// Makes the threads of lookups and reads. Default: threads of the system's dispatch queues.
     var makeThreads: @Sendable (_ label: String, _ count: Int) -> WorkThreads = { .dispatched($0, count: $1) }
 
     static let threads = 1...1024

@@ -56,7 +56,7 @@ typedef enum DecodeProtection {
   DecodeProtectionLandlock = 1 << 1,
   /// A seccomp filter: few system calls are allowed, and none that opens a socket or starts a program.
   DecodeProtectionSystemCalls = 1 << 2,
-  /// Separate namespaces: an empty file system and no network.
+  /// Separate namespaces: a file system with nothing but fonts, and without Landlock no network either.
   DecodeProtectionNamespaces = 1 << 3,
   /// Limits of memory, processor time, descriptors and file sizes.
   DecodeProtectionLimits = 1 << 4,
@@ -182,8 +182,8 @@ int decode_memory(size_t size);
 int decode_freeze(int descriptor);
 
 /// Starts the program at `path` with an empty environment, `/dev/null` as its standard streams, and no descriptor but
-/// its end of a new pair of sockets. Returns the other end, or -1 with `errno`. `process` gets the number of the
-/// process.
+/// its end of a new pair of sockets. It is a child of a thread that lasts as long as this process. Returns the other
+/// end, or -1 with `errno`. `process` gets the number of the process.
 int decode_spawn(const char *path, char *const _Nullable *_Nonnull arguments, pid_t *process);
 
 #if defined(__clang__)

@@ -60,7 +60,7 @@ typedef struct Format {
   DecodeStatus (*decode)(Image image, Target *target, DecodeText *text);
   void (*close)(Image image);
   /// Starts the threads that the library would start later. Called after `prepare`, when files are out of reach for
-  /// them, and before the other protections hold. NULL if there is nothing.
+  /// them and the process has no capabilities, and before the other protections hold. NULL if there is nothing.
   void (*start_threads)(void);
   /// Encodes a thumbnail in this format. NULL if the program only decodes it.
   DecodeStatus (*encode)(Encoding *encoding, DecodeText *text);

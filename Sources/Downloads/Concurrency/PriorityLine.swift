@@ -39,16 +39,16 @@
   /// The number of elements.
   @inlinable package var count: Int { links.count }
   /// True if there are no elements.
-  @inlinable var isEmpty: Bool { count == 0 }
+  @inlinable package var isEmpty: Bool { count == 0 }
   /// The priority of the next element to leave; nil if the line is empty.
-  @inlinable var topPriority: Priority? {
+  @inlinable package var topPriority: Priority? {
     var rank = ends.count - 1
     while rank >= 0, ends[rank].first == nil { rank -= 1 }
     return Priority(rawValue: rank)
   }
 
   /// The next element to leave; nil if the line is empty.
-  @inlinable var first: Element? { firstPlace.flatMap { links[$0.key]?.element } }
+  @inlinable package var first: Element? { firstPlace.flatMap { links[$0.key]?.element } }
 
   @inlinable var firstPlace: Place? { topPriority.flatMap { ends[$0.rawValue].first } }
 

@@ -1,3 +1,5 @@
+import ImageCache
+
 /// Checks how many files and connections may be open. A run raises the limit to its maximum.
 struct DescriptorCheck: DoctorCheck {
   /// The number of descriptors with which a run with the default options is never held back: its connections, and

@@ -1,3 +1,5 @@
+import ImageCache
+
 /// Checks whether there is enough memory to decode images.
 struct MemoryCheck: DoctorCheck {
   /// The memory with which a run on some processors decodes large images side by side.

@@ -2,8 +2,10 @@ import Glibc
 
 /// A memory file of another process, mapped into this one.
 struct MappedFile: ~Copyable {
-  /// The bytes of the file.
-  let bytes: UnsafeMutableRawBufferPointer
+  private let bytes: UnsafeMutableRawBufferPointer
+
+  /// The size of the file.
+  var count: Int { bytes.count }
 
   /// Maps a whole file. Returns nil for an empty file, or if there is no memory.
   init?(_ descriptor: Int32, _ protection: Int32) {
@@ -13,6 +15,9 @@ struct MappedFile: ~Copyable {
     guard let start = mmap(nil, count, protection, MAP_SHARED, descriptor, 0), start != MAP_FAILED else { return nil }
     bytes = UnsafeMutableRawBufferPointer(start: start, count: count)
   }
+
+  /// Returns a copy of bytes, which must be within the file: the other process could change them while they are read.
+  func copied(_ range: Range<Int>) -> [UInt8] { Array(UnsafeRawBufferPointer(rebasing: bytes[range])) }
 
   deinit { munmap(bytes.baseAddress, bytes.count) }
 

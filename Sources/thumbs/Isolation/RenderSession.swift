@@ -23,19 +23,19 @@ struct RenderSession {
   }
 
   private mutating func open(_ descriptor: Int32, _ count: Int) -> Bool {
-    guard let memory = MappedFile(descriptor, PROT_READ), count <= memory.bytes.count else { return false }
-    image = Array(memory.bytes.prefix(count))
+    guard let memory = MappedFile(descriptor, PROT_READ), count <= memory.count else { return false }
+    image = memory.copied(0..<count)
     return true
   }
 
   /// Replaces the text in a memory file by that of the outcome, followed by the thumbnails. Returns the size of the
   /// text; nil if the file is too small.
   private mutating func render(_ descriptor: Int32, textCount: Int) -> Int? {
-    guard let memory = MappedFile(descriptor, PROT_READ | PROT_WRITE), textCount <= memory.bytes.count else {
+    guard let memory = MappedFile(descriptor, PROT_READ | PROT_WRITE), textCount <= memory.count else {
       return nil
     }
-    let text = String(decoding: memory.bytes.prefix(textCount), as: UTF8.self)
-    let result = rendering(text) { Array(memory.bytes.dropFirst(textCount).prefix($0)) }
+    let text = String(decoding: memory.copied(0..<textCount), as: UTF8.self)
+    let result = rendering(text) { memory.copied(textCount..<textCount + min(max(0, $0), memory.count - textCount)) }
     image = []
     let outcome = Array(RenderOutcome(result).text.utf8)
     let files = (try? result.get())?.thumbnails.map(\.bytes) ?? []

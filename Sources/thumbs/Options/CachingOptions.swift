@@ -44,7 +44,10 @@ struct CachingOptions: ParsableArguments {
   var cacheKeyQuery: CacheKeyQuery?
 
   @Option(
-    help: ArgumentHelp("Maximum number of images to render at once. (default: number of processors)", valueName: "n"),
+    help: ArgumentHelp(
+      "Maximum number of images to render at once. (default: number of processors)",
+      discussion: "While some take longer than 20 ms, up to as many of other hosts are rendered at the same time.",
+      valueName: "n"),
     transform: { try Count.positive($0) })
   var renderThreads: Int?
 

@@ -1,5 +1,6 @@
 import CDecodeChannel
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -39,6 +40,72 @@ import Testing
     renderer.waitUntilExit()
 
     #expect(renderer.terminationStatus == 0)
+  }
+
+  /// Returns the states of the threads of a process: a letter (proc_pid_stat(5)), and the lines of its status.
+  private static func threads(of process: Int32) -> [String] {
+    let folder = "/proc/\(process)/task"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.compactMap { try? String(contentsOfFile: "\(folder)/\($0)/status", encoding: .utf8) }
+  }
+
+  @Test(arguments: ["wait", "spin", "stop"])
+  func `A decoder that was taken over ends with its renderer`(attempt: String) async throws {
+    let (renderer, output) = (Process(), Pipe())
+    renderer.executableURL = URL(filePath: HostileDecoder.program)
+    (renderer.arguments, renderer.standardOutput) = (["--wait", attempt], output)
+    try renderer.run()
+    let line = try #require(try output.fileHandleForReading.read(upToCount: 16))
+    let decoder = try #require(
+      Int32(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(Self.threads(of: decoder).count == 2)
+
+    kill(renderer.processIdentifier, SIGKILL)
+    renderer.waitUntilExit()
+
+    // Nobody may collect its exit status in a container.
+    await eventually { Self.threads(of: decoder).allSatisfy { $0.contains("State:\tZ") || $0.contains("State:\tX") } }
+  }
+
+  @Test func `A decoder outlives the thread for which it was started`() throws {
+    let program = DecoderProgram(path: HostileDecoder.program, name: "thumbs-decode")
+    let started = Mutex<DecoderProcess?>(nil)
+    let thread = DispatchSemaphore(value: 0)
+    Thread {
+      started.withLock { $0 = try? DecoderProcess(program, DecoderIsolation()) }
+      thread.signal()
+    }.start()
+    thread.wait()
+
+    var process = try #require(started.withLock { $0 })
+    defer { process.end() }
+    let image = HostileDecoder.image("no", "attempt")
+    for _ in 0..<200 {
+      var request = DecodeRequest(step: DecodeStepOpen)
+      (request.format, request.byteCount) = (DecodeFormatSVG.rawValue, UInt64(image.count))
+      let memory = try SharedMemory(holding: image.span)
+      let reply = try process.exchange(request, memory.descriptor, until: .now + .seconds(30))
+      #expect(reply.status == DecodeStatusOK.rawValue)
+    }
+  }
+
+  @Test(
+    .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."),
+    arguments: ["hostile-decode", "thumbs-decode", "thumbs"])
+  func `No thread of another process has capabilities, or system calls outside of the filter`(name: String) throws {
+    let path = HostileDecoder.folder.appending(path: name).path
+    let program = DecoderProgram(path: path, name: name == "thumbs" ? "thumbs-render" : name)
+    let threads = try DecoderPool(program, DecoderIsolation()).withProcess { process throws(DecoderFailure) in
+      Self.threads(of: process.id)
+    }
+
+    #expect(threads.count >= (name == "hostile-decode" ? 2 : 1))
+    for thread in threads {
+      for line in ["CapInh", "CapPrm", "CapEff", "CapAmb"].map({ "\($0):\t0000000000000000" }) {
+        #expect(thread.contains(line))
+      }
+      #expect(thread.contains("NoNewPrivs:\t1") && thread.contains("Seccomp:\t2"))
+    }
   }
 
   @Test(arguments: [(1, 54), (1000, 4050), (.max, 4 * 20 * 86400 + 50)])

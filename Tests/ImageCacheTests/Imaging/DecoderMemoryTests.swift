@@ -16,7 +16,7 @@ import Testing
     let second = try memory.holding([2, 2].span)
 
     #expect(second.descriptor == first.descriptor)
-    #expect(second.bytes.prefix(Self.page).elementsEqual([2, 2] + [UInt8](repeating: 0, count: Self.page - 2)))
+    #expect(second.copied(0..<Self.page) == [2, 2] + [UInt8](repeating: 0, count: Self.page - 2))
   }
 
   @Test func `A process can read its image, but not change it`() throws {
@@ -38,7 +38,7 @@ import Testing
     let second = try memory.zeros(Self.page + 1)
 
     #expect(second.descriptor == first.descriptor)
-    #expect(second.bytes.prefix(2 * Self.page).allSatisfy { $0 == 0 })
+    #expect(second.copied(0..<2 * Self.page).allSatisfy { $0 == 0 })
   }
 
   @Test func `A large image has separate memory`() throws {
@@ -46,7 +46,7 @@ import Testing
     let bytes = [UInt8](repeating: 1, count: Self.large)
     let (input, output) = (try memory.holding(bytes.span), try memory.zeros(Self.large))
 
-    #expect(input.bytes.elementsEqual(bytes) && output.count == Self.large)
+    #expect(input.copied(0..<bytes.count) == bytes && output.count == Self.large)
     #expect(try memory.holding(bytes.span).descriptor != input.descriptor)
     #expect(try memory.zeros(Self.large).descriptor != output.descriptor)
   }

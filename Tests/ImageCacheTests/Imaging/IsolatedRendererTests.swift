@@ -1,5 +1,6 @@
 import CDecodeChannel
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -70,25 +71,116 @@ struct IsolatedRendererTests {
     #expect(error?.origin == .machine && error?.code == code)
   }
 
+  /// Judges the outcome of rendering an image of 80 by 60 pixels: a text, and the files behind it.
+  @discardableResult
+  private static func judge(_ text: String, _ files: [[UInt8]], _ specs: [ThumbnailSpec]) throws -> [Thumbnail] {
+    let file = SampleImage.png(width: 80, height: 60)
+    let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: .missing).decoder
+    let content = Array(text.utf8) + files.flatMap(\.self)
+    let memory = try SharedMemory(holding: content.span)
+    var reply = DecodeReply()
+    reply.textCount = UInt64(text.utf8.count)
+    let plan = RenderPlan(decoder, specs: specs)
+    return try RenderOutcome.judged(memory, reply, specs, decoder.header.source, plan).get().thumbnails
+  }
+
+  private static func line(_ thumbnail: Thumbnail) -> String {
+    "\nthumbnail \(thumbnail.format) \(thumbnail.size.width) \(thumbnail.size.height) \(thumbnail.bytes.count)"
+  }
+
   @Test(arguments: [
     "", "whole", "whole\nthumbnail jpeg 40 30 10", "whole\nthumbnail png 40 29 10", "whole\nthumbnail png 40 30 11",
     "whole\nthumbnail png 40 30 -1", "whole\nthumbnail png 40 30 99999999999999999999", "whole\nthumbnail tiff 40 30 1",
     "whole\nthumbnail png 40 30 5\nthumbnail png 40 30 5", "failed", "failed no_code Reason", "other",
+    "whole\nthumbnail png 40 30 10", "whole\n" + String(repeating: "a", count: 1 << 20),
   ])
-  func `An outcome that is not due is a failure of the process`(text: String) throws {
-    let file = SampleImage.png(width: 80, height: 60)
-    let spec = ThumbnailSpec(width: 40, format: .png)
-    let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: .missing).decoder
-    let plan = RenderPlan(decoder, specs: [spec])
-    let memory = Array(text.utf8) + Array(repeating: 0, count: 10)
-    var reply = DecodeReply()
-    reply.textCount = UInt64(text.utf8.count)
-
+  func `An outcome that is not due is a failure of the process`(text: String) {
     #expect(throws: DecoderFailure.self) {
-      try memory.withUnsafeBytes { memory in
-        try RenderOutcome.judged(memory, reply, [spec], decoder.header.source, plan)
+      try Self.judge(text, [Array(repeating: 0, count: 10)], [ThumbnailSpec(width: 40, format: .png)])
+    }
+  }
+
+  @Test(arguments: [ThumbnailSpec.Format.auto, .jpeg, .png, .webp, .rgba, .placeholder])
+  func `Only a whole thumbnail of the format and size that are due is accepted`(format: ThumbnailSpec.Format) throws {
+    let spec = ThumbnailSpec(width: 40, format: format)
+    let right = try Renderer().render(SampleImage.png(width: 80, height: 60), specs: [spec]).thumbnails[0]
+    #expect(try Self.judge("whole" + Self.line(right), [right.bytes], [spec]) == [right])
+
+    let page = Array("<html><script>alert(1)</script></html>".utf8)
+    let other = try Renderer().render(SampleImage.png(width: 60, height: 80), specs: [spec]).thumbnails[0].bytes
+    var forged: [[UInt8]] = [
+      page, page + right.bytes, right.bytes + page, right.bytes + right.bytes, Array(right.bytes.dropLast()), [],
+    ]
+    // Pixels do not tell their size.
+    if right.format != .rgba && right.format != .placeholder { forged.append(other) }
+    for other in [ThumbnailSpec.Format.jpeg, .png, .webp, .rgba] where other.output != right.format {
+      let spec = ThumbnailSpec(width: 40, format: other)
+      forged.append(try Renderer().render(SampleImage.png(width: 80, height: 60), specs: [spec]).thumbnails[0].bytes)
+    }
+    for (index, bytes) in forged.enumerated() {
+      var thumbnail = right
+      thumbnail.bytes = Array(bytes)
+      #expect(throws: DecoderFailure.self, "\(index)") {
+        try Self.judge("whole" + Self.line(thumbnail), [thumbnail.bytes], [spec])
       }
     }
+  }
+
+  @Test(arguments: [ThumbnailSpec.Format.jpeg, .webp, .rgba])
+  func `A format that the file of the source does not have is not accepted for it`(format: ThumbnailSpec.Format) throws
+  {
+    let spec = ThumbnailSpec(width: 40, format: format)
+    let other = try Renderer().render(SampleImage.png(width: 80, height: 60), specs: [spec]).thumbnails[0]
+    #expect(throws: DecoderFailure.self) {
+      try Self.judge("whole" + Self.line(other), [other.bytes], [ThumbnailSpec(width: 40)])
+    }
+  }
+
+  /// A trap would end the process of the tests.
+  @Test func `A process that changes its outcome while it is read fails its image at most`() async {
+    await #expect(processExitsWith: .success) {
+      let text = Array("failed decode_error \(String(repeating: "é", count: 200))".utf8)
+      let memory = try SharedMemory(holding: text.span, capacity: 1 << 12)
+      let file = SampleImage.png(width: 8, height: 8)
+      let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: .missing).decoder
+      let plan = RenderPlan(decoder, specs: [ThumbnailSpec(width: 4)])
+      var reply = DecodeReply()
+      reply.textCount = UInt64(text.count)
+      let end = Atomic(false)
+      let changes = DispatchGroup()
+      DispatchQueue.global().async(group: changes) {
+        // The second byte of characters: valid, and not.
+        while !end.load(ordering: .relaxed) {
+          for byte: UInt8 in [0xFF, 0xA9] {
+            for offset in stride(from: 21, to: text.count, by: 2) {
+              memory.start.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+            }
+          }
+        }
+      }
+      for _ in 0..<10_000 {
+        _ = try? RenderOutcome.judged(memory, reply, [ThumbnailSpec(width: 4)], decoder.header.source, plan)
+      }
+      end.store(true, ordering: .relaxed)
+      changes.wait()
+    }
+  }
+
+  @Test func `The texts of an outcome are bounded on both sides`() throws {
+    let long = String(repeating: "é", count: 100_000)
+    let rendering = Renderer.Rendering(
+      source: SourceImage(size: PixelSize(width: 1, height: 1), format: .png), thumbnails: [],
+      warnings: Array(repeating: long, count: 10_000))
+
+    for result in [Result<_, ImageError>.success(rendering), .failure(ImageError(.decodeError, long))] {
+      let text = RenderOutcome(result).text
+      #expect(text.utf8.count <= RenderOutcome.maxTextBytes(of: 0))
+      let outcome = try #require(RenderOutcome(text))
+      let lines = outcome.warnings + (outcome.error.map { [$0.message] } ?? [])
+      #expect(lines.count == (outcome.error == nil ? 64 : 1) && lines.allSatisfy { $0.utf8.count <= 514 })
+    }
+    let outcome = try #require(RenderOutcome("failed decode_error \(long)"))
+    #expect(outcome.error?.message.utf8.count ?? .max <= 514)
   }
 
   @Test func `A lack of memory in the process is a limit, which another attempt would reach, too`() {
@@ -99,17 +191,9 @@ struct IsolatedRendererTests {
 
   @Test(arguments: [0, 4799, 4801, 4800 + (1 << 20)])
   func `Pixels of another count are a failure of the process`(count: Int) throws {
-    let file = SampleImage.png(width: 80, height: 60)
     let spec = ThumbnailSpec(width: 40, format: .rgba)
-    let decoder = try ImageFile(file.span, limits: Renderer().limits, decoders: .missing).decoder
     func judge(_ count: Int) throws {
-      let text = Array("whole\nthumbnail rgba 40 30 \(count)".utf8)
-      let memory = text + Array(repeating: 0, count: count)
-      var reply = DecodeReply()
-      reply.textCount = UInt64(text.count)
-      try memory.withUnsafeBytes { memory in
-        _ = try RenderOutcome.judged(memory, reply, [spec], decoder.header.source, RenderPlan(decoder, specs: [spec]))
-      }
+      try Self.judge("whole\nthumbnail rgba 40 30 \(count)", [Array(repeating: 0, count: count)], [spec])
     }
 
     try judge(40 * 30 * 4)

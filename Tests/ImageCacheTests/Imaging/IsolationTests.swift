@@ -18,10 +18,17 @@ import Testing
   private static let steps = ["open", "decode"]
   private static let attempts = [
     "read-file", "read-relative", "read-memory", "write-file", "write-font", "list-directory", "connect-internet",
-    "connect-local", "fork", "run-new-code", "allocate", "lock-file",
+    "connect-local", "fork", "run-new-code", "allocate", "lock-file", "open-path",
   ]
+  /// Attempts that only namespaces refuse, which some systems do not allow.
+  private static let hiddenAttempts = isHidden ? ["find-file"] : []
+  private static let isHidden = {
+    var isolation = DecoderIsolation()
+    isolation.program = HostileDecoder.program
+    return DecoderCondition(measuring: isolation).protections.contains("namespaces")
+  }()
 
-  @Test(arguments: steps, attempts)
+  @Test(arguments: steps, attempts + hiddenAttempts)
   func `An attempt to leave the sandbox is refused`(step: String, attempt: String) throws {
     let rendering = try Self.renderer().render(HostileDecoder.image(step, attempt), specs: [Self.spec])
 
@@ -30,9 +37,21 @@ import Testing
     #expect(rendering.warnings.count == 1 && rendering.warnings != ["possible"])
   }
 
+  @Test func `A decoder that changes its pixels while they are read changes all thumbnails alike`() throws {
+    let renderer = Self.renderer()
+    let fits: [ThumbnailSpec.Fit] = [.inside, .cover, .stretch]
+    let specs = fits.map { ThumbnailSpec(width: 8, height: 8, fit: $0, format: .rgba) }
+    for _ in 0..<200 {
+      let image = HostileDecoder.image("decode", "keep-changing-pixels")
+      let thumbnails = try renderer.render(image, specs: specs).thumbnails
+      #expect(thumbnails.allSatisfy { $0.bytes == thumbnails[0].bytes })
+    }
+  }
+
   private static let ends = [
     "exec", "trace-parent", "signal-parent", "signal-thread", "signal-by-descriptor", "exhaust", "abort", "crash",
     "leave", "stop", "spin", "send-garbage", "send-much", "send-twice", "send-descriptor",
+    "send-two-descriptors", "send-many-descriptors",
   ]
 
   @Test(arguments: steps, ends)

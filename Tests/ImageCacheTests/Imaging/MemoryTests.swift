@@ -46,6 +46,18 @@ import Testing
     gate.leave(3)
   }
 
+  @Test func `A small request does not wait for a large one`() {
+    let gate = MemoryGate(limit: 64 << 20)
+    gate.enter(1 << 30)
+
+    for _ in 0..<4 { gate.enter(8 << 20) }
+    for _ in 0..<4 { gate.leave(8 << 20) }
+
+    gate.leave(1 << 30)
+    gate.enter(64 << 20)
+    gate.leave(64 << 20)
+  }
+
   @Test func `An image that fails gives back its memory`() throws {
     let renderer = Renderer(maxMemory: 1)
     let broken = Array(SampleImage.png(width: 20, height: 20).prefix(80))

@@ -83,25 +83,9 @@ public struct RemoteObjectCodec: Sendable {
         let record = ThumbnailRecord(parts.record, body: parts.body), record.digest == digest,
         record.specText == spec.cacheText, record.format.suits(spec)
       else { return nil }
-      let file = [UInt8](parts.body)
-      guard record.describes(file) else { return nil }
-      return Thumbnail(spec: spec, size: record.size, format: record.format, bytes: file)
+      let thumbnail = Thumbnail(spec: spec, size: record.size, format: record.format, bytes: [UInt8](parts.body))
+      return thumbnail.isWhole ? thumbnail : nil
     }
-  }
-}
-
-extension ThumbnailRecord {
-  /// Returns true if `file` has the mark of a thumbnail, and its header declares the size and the format of this
-  /// record. Pixels and placeholders have neither; the number of pixels must be that of the size.
-  fileprivate func describes(_ file: [UInt8]) -> Bool {
-    // A division, because the product of the numbers in a record can overflow Int.
-    if format == .rgba { return file.count % 4 == 0 && file.count / 4 == size.area }
-    if format == .placeholder { return Placeholder(record: file) != nil }
-    guard ThumbnailMark.isPresent(in: file) else { return false }
-    if format == .avif { return AVIFSize.size(of: file.span) == size }
-    let image = try? ImageFile(prefix: file.span, limits: DecodingLimits(maxPixels: .max))
-    guard let header = image?.decoder.header else { return false }
-    return header.source.size == size && header.format.rawValue == format.rawValue
   }
 }
 

@@ -9,8 +9,9 @@ extension AVIFEncoder {
   /// AV1 ever needs.
   static func memoryCount(_ pixels: Int) -> Int { pixels * 8 + (64 << 10) }
 
-  /// Encodes the pixels at the start of `memory` in a process, which replaces them by the file. Returns its size.
-  func encode(_ memory: SharedMemory, _ size: PixelSize) throws(DecoderFailure) -> Int {
+  /// Encodes the pixels at the start of `memory` in a process, which replaces them by the file. Returns a copy
+  /// of it, which is one of this size.
+  func encode(_ memory: SharedMemory, _ size: PixelSize) throws(DecoderFailure) -> [UInt8] {
     let pixels = CImageBitmap(
       pixels: memory.start.assumingMemoryBound(to: UInt8.self), width: Int32(size.width), height: Int32(size.height),
       channels: 4, stride: size.width * 4)
@@ -23,7 +24,9 @@ extension AVIFEncoder {
       guard 1...memory.count ~= Int(clamping: reply.byteCount) else {
         throw .misbehavior("it sent a file without a size")
       }
-      return Int(reply.byteCount)
+      let file = memory.copied(0..<Int(reply.byteCount))
+      guard Self.size(ofWhole: file.span) == size else { throw .misbehavior("it sent another file than an AVIF image") }
+      return file
     }
   }
 

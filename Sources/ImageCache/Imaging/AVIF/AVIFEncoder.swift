@@ -36,14 +36,12 @@ struct AVIFEncoder: ThumbnailEncoder {
     guard size.area <= Self.maxPixels else { throw ImageError(.badSpec, ThumbnailSpec.tooLargeForAVIF(size)) }
     let memory = try SharedMemory(count: Self.memoryCount(size.area))
     memory.write(samples)
-    let count: Int
     do throws(DecoderFailure) {
-      count = try encode(memory, size)
+      let file = try encode(memory, size)
+      return EncodedFile(format: .avif, bytes: ThumbnailMark.adding(to: file, by: Self.self))
     } catch {
       throw ImageError(error.code, "The AVIF thumbnail cannot be encoded: \(error.sentenceEnd).", origin: .machine)
     }
-    let bytes = Array(memory.bytes.prefix(count))
-    return EncodedFile(format: .avif, bytes: ThumbnailMark.adding(to: bytes, by: Self.self))
   }
 }
 

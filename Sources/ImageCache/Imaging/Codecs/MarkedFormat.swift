@@ -12,6 +12,13 @@ protocol MarkedFormat: SendableMetatype {
   /// Changes the bytes before the comment of a file that becomes `count` bytes longer by it. Does nothing by default.
   static func lengthen(_ head: inout [UInt8], by count: Int)
 
+  /// Returns the size that the header of a file declares, as it is displayed; nil for a file of another format.
+  static func size(of file: Span<UInt8>) -> PixelSize?
+
+  /// Returns the offset at which a file ends, according to its own structure; nil if a part of it is missing or
+  /// malformed. Reads no pixels.
+  static func end(of file: Span<UInt8>) -> Int?
+
   /// Returns true if a file with these ends may have a comment that begins with `comment`.
   static func mayHold(_ comment: ArraySlice<UInt8>, _ ends: FileEnds) -> Bool
 }

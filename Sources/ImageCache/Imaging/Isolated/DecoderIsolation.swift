@@ -1,11 +1,13 @@
+internal import Foundation
+
 /// The settings for `thumbs-decode`, the program that decodes formats which are not trusted: AVIF, HEIC, JPEG XL, SVG
 /// and TIFF.
 ///
 /// Each thread that renders has its own process of the program, which it starts on demand and keeps for the next image,
-/// with up to 64 MiB of memory. A process can open no file except fonts, no socket and no program, and has limits on
-/// memory and time. Whatever it does wrong is a failure of one image. A process decodes up to 200 images, so one that
-/// an image has taken over without failing could still change the pixels of later ones. Other processes of the program,
-/// which decode nothing, encode thumbnails in AVIF.
+/// with up to 64 MiB of memory. The memory of the machine limits their number. A process can open no file except fonts,
+/// no socket and no program, and has limits on memory and time. Whatever it does wrong is a failure of one image. A
+/// process decodes up to 200 images, so one that an image has taken over without failing could still change the pixels
+/// of later ones. Other processes of the program, which decode nothing, encode thumbnails in AVIF.
 public struct DecoderIsolation: Hashable, Sendable {
   /// The formats that other processes decode.
   public enum Scope: String, CaseIterable, Hashable, Sendable {
@@ -29,14 +31,35 @@ public struct DecoderIsolation: Hashable, Sendable {
   /// The maximum time for one image, at most 20 days. After it, the image fails with `decode_limit`. Default 10
   /// seconds. Encoding an AVIF thumbnail has the same limit, and as much again for each eight megapixels.
   public var timeout: Duration = .seconds(10)
-  /// The maximum address space of a process in bytes, libraries included. Default 2 GiB.
+  /// The maximum address space of a process in bytes, libraries included. Default 2 GiB. A process gets less if
+  /// ``maxTotalMemory`` is little: its share for each processor, but 1 GiB if there is as much in all.
   public var maxMemory = 2 << 30
+  /// The maximum number of bytes for all processes that decode or render. A thread that needs one more process waits
+  /// until another one is idle. Default nil: half of the memory of the machine, or of its control group.
+  public var maxTotalMemory: Int?
   /// True to decode even where the system cannot protect itself against the program. Default false: there, the formats
   /// are not supported.
   public var allowsUnprotected = false
 
   /// Creates the default settings.
   public init() {}
+
+  /// The address space that a program needs for its libraries and a small image.
+  private static let leastMemory = 512 << 20
+
+  /// The address space of each process in bytes.
+  var processMemory: Int {
+    let share = max(totalMemory / ProcessInfo.processInfo.activeProcessorCount, min(totalMemory, 1 << 30))
+    return min(maxMemory, max(share, Self.leastMemory))
+  }
+
+  /// The maximum number of processes that decode or render, at least 1.
+  var maxProcesses: Int { max(1, totalMemory / max(1, processMemory)) }
+
+  private var totalMemory: Int {
+    let limits = MemoryLimits.current
+    return max(0, maxTotalMemory ?? [limits.machine, limits.group].compactMap { $0.map { $0 / 2 } }.min() ?? .max)
+  }
 
   /// The timeout, between 0 and 20 days: `poll(2)` takes the milliseconds as a 32-bit number.
   var boundedTimeout: Duration { min(max(timeout, .zero), .seconds(20 * 86_400)) }

@@ -1,18 +1,19 @@
 import CDecodeChannel
+import Dispatch
 import Synchronization
 
-/// The processes of one program for all threads that render. Each thread takes one for an image and gives it back.
+/// The processes of one program for all threads that render. Each thread takes one for an image and gives it back, or
+/// ends it.
 final class DecoderPool: Sendable {
   private let settings: DecoderIsolation
   /// Nil if it is not installed.
   private let program: DecoderProgram?
-  private let idle = Mutex<[DecoderProcess]>([])
+  private let places: DecoderPlaces
 
-  init(_ program: DecoderProgram?, _ settings: DecoderIsolation) {
-    (self.program, self.settings) = (program, settings)
+  /// - Parameter places: The places that the processes share with those of other pools. Default: any number.
+  init(_ program: DecoderProgram?, _ settings: DecoderIsolation, places: DecoderPlaces = DecoderPlaces()) {
+    (self.program, self.settings, self.places) = (program, settings, places)
   }
-
-  deinit { idle.withLock { $0 }.forEach { $0.end() } }
 
   /// The maximum time for one image.
   var timeout: Duration { settings.boundedTimeout }
@@ -35,29 +36,123 @@ final class DecoderPool: Sendable {
       giveBack(process)
       return value
     } catch {
-      process.end()
+      end(process)
       throw error
     }
   }
 
-  /// Takes a process, which is new if none is idle.
+  /// Takes a process, which is new if none is idle. Blocks until there is a place for it.
   func take() throws(DecoderFailure) -> DecoderProcess {
-    while let process = idle.withLock({ $0.popLast() }) {
+    guard let program else { throw .missing }
+    if let process = places.take(for: program) {
       if process.isIdle { return process }
       process.end()
     }
-    guard let program else { throw .missing }
-    let process = try DecoderProcess(program, settings)
-    guard process.hello.isProtected == 1 || settings.allowsUnprotected else {
+    do throws(DecoderFailure) {
+      let process = try DecoderProcess(program, settings)
+      if process.hello.isProtected == 1 || settings.allowsUnprotected { return process }
       process.end()
       throw .unprotected(isBuiltWithFilter: process.hello.hasFilter == 1)
+    } catch {
+      places.free()
+      throw error
     }
-    return process
   }
 
   /// Takes back a process that waits for a request.
   func giveBack(_ process: DecoderProcess) {
-    if process.isWornOut { return process.end() }
-    idle.withLock { $0.append(process) }
+    guard let program, !process.isWornOut else { return end(process) }
+    places.giveBack(process, of: program)
+  }
+
+  /// Ends a process that was taken.
+  func end(_ process: DecoderProcess) {
+    process.end()
+    places.free()
+  }
+}
+
+/// The places of all processes that may be alive at once, whatever their program, and the processes that are idle.
+///
+/// The memory that a process may take is reserved as long as it is alive: an image that has taken it over can keep that
+/// memory while the process is idle.
+///
+/// A thread takes its place before it waits for the memory of a ``MemoryGate``, never the other way round.
+final class DecoderPlaces: Sendable {
+  fileprivate struct State {
+    /// The places that are taken, by idle processes, too.
+    var taken = 0
+    var idle: [(program: DecoderProgram, process: DecoderProcess)] = []
+    /// The threads that wait for a place.
+    var sleepers: [DispatchSemaphore] = []
+  }
+
+  /// A way to get a place.
+  fileprivate enum Step {
+    /// With the process that was idle in it.
+    case with(DecoderProcess)
+    /// After the end of a process of another program.
+    case after(DecoderProcess)
+    case free
+    case wait(DispatchSemaphore)
+  }
+
+  private let limit: Int
+  private let state = Mutex(State())
+
+  /// Creates places for `limit` processes, at least 1. Default: any number.
+  init(limit: Int = .max) { self.limit = max(1, limit) }
+
+  deinit { for (_, process) in state.withLock({ $0.idle }) { process.end() } }
+
+  /// The number of processes that are alive, or about to be.
+  var takenCount: Int { state.withLock { $0.taken } }
+
+  /// The number of threads that wait for a place.
+  var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+  /// Takes a place. Returns the process that is idle in it; nil if it is free. Blocks until there is a place.
+  func take(for program: DecoderProgram) -> DecoderProcess? {
+    while true {
+      switch state.withLock({ $0.step(for: program, limit: limit) }) {
+      case .with(let process): return process
+      case .free: return nil
+      case .after(let process):
+        process.end()
+        return nil
+      case .wait(let sleeper): sleeper.wait()
+      }
+    }
+  }
+
+  /// Leaves an idle process in its place, for this program or in favor of another one.
+  func giveBack(_ process: DecoderProcess, of program: DecoderProgram) {
+    wake { $0.idle.append((program, process)) }
+  }
+
+  /// Frees the place of a process that has ended.
+  func free() { wake { $0.taken -= 1 } }
+
+  /// Wakes the thread that has waited longest. It looks again: another thread may be faster.
+  private func wake(_ change: (inout State) -> Void) {
+    let sleeper = state.withLock { state in
+      change(&state)
+      return state.sleepers.isEmpty ? nil : state.sleepers.removeFirst()
+    }
+    sleeper?.signal()
+  }
+}
+
+extension DecoderPlaces.State {
+  fileprivate mutating func step(for program: DecoderProgram, limit: Int) -> DecoderPlaces.Step {
+    if let index = idle.lastIndex(where: { $0.program == program }) { return .with(idle.remove(at: index).process) }
+    if taken < limit {
+      taken += 1
+      return .free
+    }
+    if !idle.isEmpty { return .after(idle.removeFirst().process) }
+    let sleeper = DispatchSemaphore(value: 0)
+    sleepers.append(sleeper)
+    return .wait(sleeper)
   }
 }

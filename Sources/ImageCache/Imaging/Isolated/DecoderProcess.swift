@@ -18,7 +18,7 @@ struct DecoderProcess: Sendable {
 
   /// Starts a process and waits for its first message.
   init(_ program: DecoderProgram, _ settings: DecoderIsolation) throws(DecoderFailure) {
-    var arguments = [program.name, "--memory=\(settings.maxMemory)", "--seconds=\(Self.maxSeconds(settings))"]
+    var arguments = [program.name, "--memory=\(settings.processMemory)", "--seconds=\(Self.maxSeconds(settings))"]
     if settings.allowsUnprotected { arguments.append("--unsafe") }
     var (id, hello): (pid_t, DecodeHello) = (0, DecodeHello())
     var texts = arguments.map { strdup($0) } + [nil]

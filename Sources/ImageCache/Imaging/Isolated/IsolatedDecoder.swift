@@ -42,7 +42,7 @@ struct IsolatedDecoder: ImageDecoder {
     try image.decode(at: header.storedSize, warnings: &lines) { profile, rows throws(ImageError) in
       let transform = try transform(profile, colors, warnings: &oddities)
       try sink.begin(DecodedShape(layout: header.layout, planes: [plane], colors: transform))
-      try sink.take([rows])
+      try rows.copy(into: sink)
     }
     oddities += lines
   }

@@ -22,7 +22,7 @@ final class IsolatedImage: Sendable {
   ) throws(ImageError) {
     (self.pool, self.format) = (pool, format)
     var process = try Self.take(from: pool, for: format)
-    let memory = try Self.memory(of: &process) { memory throws(ImageError) in try memory.holding(file) }
+    let memory = try Self.memory(of: &process, pool) { memory throws(ImageError) in try memory.holding(file) }
     var request = DecodeRequest(step: DecodeStepOpen)
     request.format = format.id.rawValue
     request.byteCount = UInt64(file.count)
@@ -31,7 +31,7 @@ final class IsolatedImage: Sendable {
     // The clock stops between the two steps, while this thread waits until there is memory for the pixels.
     let begin = ContinuousClock.now
     let deadline = begin + pool.timeout
-    header = try Self.using(&process, format) { process throws(DecoderFailure) in
+    header = try Self.using(&process, pool, format) { process throws(DecoderFailure) in
       let reply = try process.exchange(request, memory.descriptor, until: deadline)
       if let error = try reply.error() { return .failure(error) }
       return .success(try IsolatedHeader(reply))
@@ -42,13 +42,13 @@ final class IsolatedImage: Sendable {
     try limits.check(header.size)
   }
 
-  deinit { process.withLock { $0.take() }?.end() }
+  deinit { process.withLock { $0.take() }.map(pool.end) }
 
-  /// Decodes the image at `size`, and passes the pixels to `body`, which must not keep them: the profile, and as many
-  /// rows as the decoder could decode. Throws the failure of the decoder after that.
+  /// Decodes the image at `size`, and passes the pixels to `body`: the profile, and as many rows as the decoder could
+  /// decode. Throws the failure of the decoder after that.
   func decode(
     at size: PixelSize, warnings: inout [String],
-    _ body: (_ profile: [UInt8], _ rows: CImageBitmap) throws(ImageError) -> Void
+    _ body: (_ profile: [UInt8], _ rows: IsolatedRows) throws(ImageError) -> Void
   ) throws(ImageError) {
     // Aligned for the processor.
     let offset = (header.profileCount + 63) & ~63
@@ -57,12 +57,12 @@ final class IsolatedImage: Sendable {
       throw ImageError(.decodeError, "The image was decoded before.")
     }
     let count = offset + rowBytes * size.height
-    let memory = try Self.memory(of: &process) { memory throws(ImageError) in try memory.zeros(count) }
+    let memory = try Self.memory(of: &process, pool) { memory throws(ImageError) in try memory.zeros(count) }
     let deadline = ContinuousClock.now + rest
     var request = DecodeRequest(step: DecodeStepDecode)
     (request.width, request.height) = (UInt32(size.width), UInt32(size.height))
     request.pixelOffset = UInt64(offset)
-    let (reply, error) = try Self.using(&process, format) { process throws(DecoderFailure) in
+    let (reply, error) = try Self.using(&process, pool, format) { process throws(DecoderFailure) in
       let reply = try process.exchange(request, memory.descriptor, until: deadline)
       let error = try reply.error()
       guard reply.rowCount <= size.height, error != nil || reply.rowCount == size.height else {
@@ -70,16 +70,13 @@ final class IsolatedImage: Sendable {
       }
       return .success((reply, error))
     }
-    defer { if error == nil { pool.giveBack(process) } else { process.end() } }
+    defer { if error == nil { pool.giveBack(process) } else { pool.end(process) } }
     warnings += reply.text.warningLines
     if reply.rowCount > 0 {
-      let start = memory.start.advanced(by: offset).assumingMemoryBound(to: UInt8.self)
-      let rows = CImageBitmap(
-        pixels: start, width: Int32(size.width), height: Int32(reply.rowCount),
-        channels: Int32(header.layout.channels), stride: rowBytes)
-      try body(Array(memory.bytes.prefix(header.profileCount)), rows)
+      let rows = IsolatedRows(
+        memory: memory, offset: offset, width: size.width, channels: header.layout.channels, count: Int(reply.rowCount))
+      try body(memory.copied(0..<header.profileCount), rows)
     }
-    withExtendedLifetime(memory) {}
     if let error { throw error }
   }
 
@@ -97,29 +94,60 @@ final class IsolatedImage: Sendable {
 
   /// Returns memory of a process, which ends if there is not enough.
   private static func memory(
-    of process: inout DecoderProcess, _ body: (inout DecoderMemory) throws(ImageError) -> SharedMemory
+    of process: inout DecoderProcess, _ pool: DecoderPool,
+    _ body: (inout DecoderMemory) throws(ImageError) -> SharedMemory
   ) throws(ImageError) -> SharedMemory {
     do throws(ImageError) {
       return try body(&process.memory)
     } catch {
-      process.end()
+      pool.end(process)
       throw error
     }
   }
 
   /// Exchanges messages with a process. It ends if it fails or refuses the image, which may have damaged it.
   private static func using<Value>(
-    _ process: inout DecoderProcess, _ format: IsolatedFormat,
+    _ process: inout DecoderProcess, _ pool: DecoderPool, _ format: IsolatedFormat,
     _ body: (inout DecoderProcess) throws(DecoderFailure) -> Result<Value, ImageError>
   ) throws(ImageError) -> Value {
     let result: Result<Value, ImageError>
     do throws(DecoderFailure) {
       result = try body(&process)
     } catch {
-      process.end()
+      pool.end(process)
       throw ImageError(error, for: format)
     }
-    if case .failure = result { process.end() }
+    if case .failure = result { pool.end(process) }
     return try result.get()
+  }
+}
+
+/// The decoded rows in the memory of a process, which may change them at any time.
+struct IsolatedRows {
+  fileprivate let memory: SharedMemory
+  fileprivate let offset: Int
+  fileprivate let width: Int
+  fileprivate let channels: Int
+  fileprivate let count: Int
+
+  /// The size of the copies in bytes: they stay in the caches of the processor.
+  private static let bandBytes = 256 << 10
+
+  /// Passes copies of the rows to `sink`, a band at a time. Each sample is read once, so all thumbnails are made from
+  /// the same pixels.
+  func copy(into sink: some RowSink) throws(ImageError) {
+    let stride = width * channels
+    let height = min(max(1, Self.bandBytes / stride), count)
+    let band = try CImageCall.allocate(height * stride)
+    defer { CImageCall.free(band) }
+    for first in Swift.stride(from: 0, to: count, by: height) {
+      let rows = min(height, count - first)
+      let start = offset + first * stride
+      memory.copy(start..<start + rows * stride, to: band)
+      try sink.take([
+        CImageBitmap(
+          pixels: band, width: Int32(width), height: Int32(rows), channels: Int32(channels), stride: stride)
+      ])
+    }
   }
 }

@@ -10,28 +10,47 @@ struct IsolatedRenderer {
 
   /// Renders the thumbnails of a whole file. `source` and `plan` say what its header promises, by which the outcome is
   /// judged.
+  ///
+  /// - Parameters:
+  ///   - memory: Grants the memory of the image, after there is a process for it.
+  ///   - cost: The number of bytes.
   func render(
-    _ bytes: [UInt8], _ order: RenderOrder, source: SourceImage, _ plan: RenderPlan
+    _ bytes: [UInt8], _ order: RenderOrder, source: SourceImage, _ plan: RenderPlan, memory gate: MemoryGate, cost: Int
   ) throws(ImageError) -> Renderer.Rendering {
-    let text = Array(order.text.utf8)
-    let file = try SharedMemory(holding: bytes.span)
-    let output = try SharedMemory(count: max(text.count + order.inks.count, plan.outputBytes))
-    output.write(text + order.inks)
-    var (opening, rendering) = (DecodeRequest(step: DecodeStepOpen), DecodeRequest(step: DecodeStepDecode))
-    opening.byteCount = UInt64(bytes.count)
-    rendering.textCount = UInt64(text.count)
     let result: Result<Renderer.Rendering, ImageError>
+    var isGranted = false
+    defer { if isGranted { gate.leave(cost) } }
     do throws(DecoderFailure) {
       result = try pool.withProcess { process throws(DecoderFailure) in
-        let deadline = ContinuousClock.now + pool.timeout
-        _ = try checked(try process.exchange(opening, file.descriptor, until: deadline))
-        let reply = try checked(try process.exchange(rendering, output.descriptor, until: deadline))
-        return try RenderOutcome.judged(output.bytes, reply, order.processSpecs, source, plan)
+        gate.enter(cost)
+        isGranted = true
+        return try exchange(bytes, order, source: source, plan, with: &process)
       }
     } catch {
       throw ImageError(error, of: "thumbs")
     }
     return try withFiles(try result.get(), order.specs)
+  }
+
+  private func exchange(
+    _ bytes: [UInt8], _ order: RenderOrder, source: SourceImage, _ plan: RenderPlan, with process: inout DecoderProcess
+  ) throws(DecoderFailure) -> Result<Renderer.Rendering, ImageError> {
+    let text = Array(order.text.utf8)
+    let (file, output): (SharedMemory, SharedMemory)
+    do throws(ImageError) {
+      file = try SharedMemory(holding: bytes.span)
+      output = try SharedMemory(count: max(text.count + order.inks.count, plan.outputBytes))
+    } catch {
+      return .failure(error)
+    }
+    output.write(text + order.inks)
+    var (opening, rendering) = (DecodeRequest(step: DecodeStepOpen), DecodeRequest(step: DecodeStepDecode))
+    opening.byteCount = UInt64(bytes.count)
+    rendering.textCount = UInt64(text.count)
+    let deadline = ContinuousClock.now + pool.timeout
+    _ = try checked(try process.exchange(opening, file.descriptor, until: deadline))
+    let reply = try checked(try process.exchange(rendering, output.descriptor, until: deadline))
+    return try RenderOutcome.judged(output, reply, order.processSpecs, source, plan)
   }
 
   /// Returns the reply if the process did the step. The outcome of an image, also its failure, is in the memory.

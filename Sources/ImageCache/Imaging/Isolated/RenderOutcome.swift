@@ -28,11 +28,23 @@ package struct RenderOutcome: Sendable {
     }
   }
 
+  /// The most warnings, and the most bytes of a warning or of the message of an error; the rest is left out.
+  private static let (maxWarnings, maxLineBytes) = (64, 512)
+
+  /// Returns the most bytes of a ``text`` about `count` thumbnails: with a generous line for each.
+  static func maxTextBytes(of count: Int) -> Int { 128 * (count + 1) + maxWarnings * (maxLineBytes + 4) }
+
+  /// Returns a line of bounded length. The end of a character that is cut becomes U+FFFD.
+  private static func bounded(_ line: String) -> String {
+    line.utf8.count <= maxLineBytes ? line : String(decoding: line.utf8.prefix(maxLineBytes), as: UTF8.self)
+  }
+
   /// The text.
   package var text: String {
-    if let error { return "failed \(error.code.rawValue) \(error.message)" }
+    if let error { return "failed \(error.code.rawValue) \(Self.bounded(error.message))" }
     let lines = outputs.map { "thumbnail \($0.format.rawValue) \($0.size.width) \($0.size.height) \($0.byteCount)" }
-    return ([isDamaged ? "damaged" : "whole"] + lines + warnings).joined(separator: "\n")
+    let oddities = warnings.prefix(Self.maxWarnings).map(Self.bounded)
+    return ([isDamaged ? "damaged" : "whole"] + lines + oddities).joined(separator: "\n")
   }
 
   /// Parses a ``text``; nil for any other.
@@ -42,7 +54,7 @@ package struct RenderOutcome: Sendable {
     if first.hasPrefix("failed ") {
       let words = first.split(separator: " ", maxSplits: 2)
       guard words.count == 3, let code = ImageError.Code(rawValue: String(words[1])) else { return nil }
-      error = ImageError(code, DecodeText.clean(String(words[2])))
+      error = ImageError(code, DecodeText.clean(Self.bounded(String(words[2]))))
       // The limit of the process, so that another attempt would reach it, too.
       if code == .outOfMemory { error = ImageError(DecoderFailure.memory, of: "thumbs") }
       return
@@ -54,7 +66,7 @@ package struct RenderOutcome: Sendable {
       outputs.append(output)
       lines.removeFirst()
     }
-    warnings = lines.map(DecodeText.clean)
+    warnings = lines.prefix(Self.maxWarnings).map { DecodeText.clean(Self.bounded($0)) }
   }
 }
 

@@ -4,9 +4,9 @@ import Glibc
 /// A memory file that is shared with a process of `thumbs-decode`. Its size never changes.
 final class SharedMemory: Sendable {
   let descriptor: Int32
-  /// The first byte. `nonisolated(unsafe)` is correct: a process has one image at a time, and only the thread with that
-  /// image uses the memory of the process. The other process may change the bytes at any time, so a reader copies them
-  /// before it checks them.
+  /// The first byte, for writing. `nonisolated(unsafe)` is correct: a process has one image at a time, and only the
+  /// thread with that image uses the memory of the process. The other process may change the bytes at any time, also
+  /// between two reads of the same byte, so they are only read by ``copy(_:to:)`` and ``copied(_:)``.
   nonisolated(unsafe) let start: UnsafeMutableRawPointer
   let count: Int
 
@@ -62,8 +62,19 @@ final class SharedMemory: Sendable {
     return min((count + page - 1) / page * page, limit)
   }
 
-  /// The bytes.
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+  /// Copies bytes, each of which is read once. They must be within the memory.
+  func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    target.copyMemory(from: start + range.lowerBound, byteCount: range.count)
+  }
+
+  /// Returns a copy of bytes, which must be within the memory.
+  func copied(_ range: Range<Int>) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: range.count) { bytes, count in
+      if let first = bytes.baseAddress { copy(range, to: first) }
+      count = range.count
+    }
+  }
 
   deinit {
     munmap(start, count)

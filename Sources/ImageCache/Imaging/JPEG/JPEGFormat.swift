@@ -29,3 +29,29 @@ extension JPEGDecoder {
     [0xDB, 0xC4, 0xFE, 0xC0, 0xC2].contains(marker) || (0xE0...0xEF).contains(marker)
   }
 }
+
+extension JPEGEncoder {
+  /// The end of EOI, which follows the last scan (ITU-T T.81, annex B).
+  static func end(of file: Span<UInt8>) -> Int? {
+    var offset = 2
+    while offset + 1 < file.count, file[offset] == 0xFF {
+      let code = file[offset + 1]
+      if code == 0xD9 { return offset + 2 }
+      guard let length = file.uint16(at: offset + 2), length >= 2 else { return nil }
+      offset += 2 + length
+      if code == 0xDA { offset = endOfScan(file, from: offset) }
+    }
+    return nil
+  }
+
+  /// Returns the offset of the first marker that does not belong to the data of a scan, or the end of the file.
+  private static func endOfScan(_ file: Span<UInt8>, from start: Int) -> Int {
+    var offset = start
+    while offset + 1 < file.count {
+      let isMarker = file[offset] == 0xFF && file[offset + 1] != 0 && !(0xD0...0xD7).contains(file[offset + 1])
+      if isMarker { return offset }
+      offset += 1
+    }
+    return file.count
+  }
+}

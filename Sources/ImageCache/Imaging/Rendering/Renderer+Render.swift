@@ -19,12 +19,12 @@ extension Renderer {
     let plan = RenderPlan(file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
-    memory.enter(cost)
-    defer { memory.leave(cost) }
     if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
       return try IsolatedRenderer(renderers, encoders: caches.encoders).render(
-        bytes, RenderOrder(specs, self), source: source, plan)
+        bytes, RenderOrder(specs, self), source: source, plan, memory: memory, cost: cost)
     }
+    memory.enter(cost)
+    defer { memory.leave(cost) }
     var warnings = file.warnings
     let header = file.decoder.header
     let scaler = ImageScaler(plan, header: header, kernels: caches.kernels)

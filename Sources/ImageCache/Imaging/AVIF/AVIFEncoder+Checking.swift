@@ -1,5 +1,4 @@
-/// The size that an AVIF file declares.
-enum AVIFSize {
+extension AVIFEncoder {
   /// Returns the size in the first image spatial extents property (ISO/IEC 23008-12:2022, section 6.5.3), which is that
   /// of the image in every file of ``AVIFEncoder``. Nil for other files.
   static func size(of file: Span<UInt8>) -> PixelSize? {
@@ -11,6 +10,13 @@ enum AVIFSize {
       let width = file.uint32(at: extents.lowerBound + 4), let height = file.uint32(at: extents.lowerBound + 8)
     else { return nil }
     return PixelSize(width: width, height: height)
+  }
+
+  /// The end of the last box.
+  static func end(of file: Span<UInt8>) -> Int? {
+    var offset = 0
+    while let size = file.uint32(at: offset), size >= 8, size <= file.count - offset { offset += size }
+    return offset
   }
 
   /// Returns the place of the contents of the first box of a type (ISO/IEC 14496-12:2022, section 4.2).

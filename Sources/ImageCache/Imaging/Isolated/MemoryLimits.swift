@@ -1,21 +1,29 @@
 import Glibc
 
 /// The limits on the memory of this process, in bytes.
-struct MemoryLimits: Hashable, Sendable {
+package struct MemoryLimits: Hashable, Sendable {
   /// The memory of the machine; nil if unknown.
-  var machine: Int?
+  package var machine: Int?
   /// The limit of the control group, such as that of a container; nil if there is none.
-  var group: Int?
+  package var group: Int?
   /// The limit on the address space (`ulimit -v`); nil if there is none.
-  var addressSpace: Int?
+  package var addressSpace: Int?
+
+  /// Those of this process, read once.
+  static let current = MemoryLimits(root: "")
+
+  /// Creates limits.
+  package init(machine: Int?, group: Int?, addressSpace: Int?) {
+    (self.machine, self.group, self.addressSpace) = (machine, group, addressSpace)
+  }
 
   /// The smallest of them; nil if all are unknown.
-  var smallest: Int? { [machine, group, addressSpace].compactMap { $0 }.min() }
+  package var smallest: Int? { [machine, group, addressSpace].compactMap { $0 }.min() }
 }
 
 extension MemoryLimits {
   /// Reads the limits of this process. `root` is put in front of the paths of the kernel's files.
-  init(root: String, addressSpace: ResourceLimit = .addressSpace) {
+  package init(root: String, addressSpace: ResourceLimit = .addressSpace) {
     self.addressSpace = addressSpace.current
     machine = Self.lines("\(root)/proc/meminfo").first { $0.hasPrefix("MemTotal:") }
       .flatMap { $0.split(separator: " ").dropFirst().first }.flatMap { Int($0) }.map { $0 << 10 }

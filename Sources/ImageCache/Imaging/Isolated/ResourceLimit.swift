@@ -1,16 +1,21 @@
 import Glibc
 
 /// A limit of the kernel for this process.
-struct ResourceLimit: Hashable, Sendable {
+package struct ResourceLimit: Hashable, Sendable {
   /// The limit in force; nil if there is none.
-  var current: Int?
+  package var current: Int?
   /// The value to which a process may raise it; nil if there is no bound.
-  var maximum: Int?
+  package var maximum: Int?
+
+  /// Creates a limit.
+  package init(current: Int?, maximum: Int?) { (self.current, self.maximum) = (current, maximum) }
 
   /// The limit on open files and connections.
-  static var descriptors: ResourceLimit { ResourceLimit(of: __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))) }
+  package static var descriptors: ResourceLimit {
+    ResourceLimit(of: __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)))
+  }
   /// The limit on the address space in bytes.
-  static var addressSpace: ResourceLimit { ResourceLimit(of: __rlimit_resource_t(UInt32(RLIMIT_AS.rawValue))) }
+  package static var addressSpace: ResourceLimit { ResourceLimit(of: __rlimit_resource_t(UInt32(RLIMIT_AS.rawValue))) }
 }
 
 extension ResourceLimit {
