@@ -206,7 +206,8 @@ static bool send_twice(void) {
 static const Attempt attempts[] = {
     {"read-file", read_file}, {"read-relative", read_relative}, {"read-memory", read_memory},
     {"write-file", write_file}, {"write-font", write_font}, {"list-directory", list_directory},
-    {"open-path", open_path}, {"find-file", find_file}, {"connect-internet", connect_internet}, {"connect-local", connect_local}, {"fork", fork_process},
+    {"open-path", open_path}, {"find-file", find_file}, {"connect-internet", connect_internet},
+    {"connect-local", connect_local}, {"fork", fork_process},
     {"exec", run_program}, {"trace-parent", trace_parent}, {"signal-parent", signal_parent},
     {"run-new-code", run_new_code}, {"allocate", allocate}, {"exhaust", exhaust}, {"spin", spin}, {"crash", crash},
     {"abort", end}, {"stop", stop}, {"leave", leave}, {"wait", wait_forever}, {"send-garbage", send_garbage},

@@ -94,7 +94,11 @@ final class ThumbnailContext: Sendable {
     self.renderer = renderer
     inks = configuration.inks.map { BodyDigest(of: $0.bytes).description } ?? ""
     let (queue, suspender) = (downloader.context.queue, TransferQueue.Suspender.budget(ObjectIdentifier(group)))
-    budget = ByteBudget(limit: configuration.maxBytesInHand) { queue.setSuspended($0, by: suspender) }
+    budget = ByteBudget(limit: configuration.maxBytesInHand) { host, isHeld in
+      queue.setHeld(host, isHeld, by: suspender)
+    } setSuspended: {
+      queue.setSuspended($0, by: suspender)
+    }
     mode = configuration.cacheMode
     cacheKeyQuery = configuration.cacheKeyQuery
     files = configuration.files

@@ -19,8 +19,8 @@ extension ThumbnailJob {
 
   /// Renders a downloaded body, unless nobody wants these bytes, or the cache knows that they cannot be decoded.
   func render(_ download: Download) {
-    context.budget.hold(download.body.count)
-    queue(holding: download.body.count) { job in
+    context.budget.hold(download.body.count, of: source.host)
+    queue(holding: download.body.count, of: source.host) { job in
       let digest = BodyDigest(of: download.body)
       if job.context.settle(job, expectingOtherThan: digest, download) { return }
       if var failure = job.context.content.failure(of: digest) {
@@ -36,10 +36,10 @@ extension ThumbnailJob {
     }
   }
 
-  /// Runs `work` on the threads that render, then releases the bytes held for it.
-  func queue(holding bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
-    waitToRender(holding: bytes) { job in
-      defer { job.context.budget.release(bytes) }
+  /// Runs `work` on the threads that render, then releases the bytes held for it, and for this host.
+  func queue(holding bytes: Int, of host: String? = nil, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    waitToRender(holding: bytes, of: host) { job in
+      defer { job.context.budget.release(bytes, of: host) }
       work(job)
     }
   }

@@ -13,10 +13,11 @@ extension ThumbnailJob {
   /// - Parameters:
   ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
   ///     release them.
+  ///   - host: the host for which they are held; nil for none.
   ///   - work: called once, unless the job gives up its place.
-  func waitToRender(holding bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+  func waitToRender(holding bytes: Int, of host: String?, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
     slot.run { [context] demand in
-      let giveUp = { @Sendable in context.budget.release(bytes) }
+      let giveUp = { @Sendable in context.budget.release(bytes, of: host) }
       return context.renders.async(demand.priority, of: source.host, onCancel: giveUp) { [self] in
         slot.end()
         work(self)

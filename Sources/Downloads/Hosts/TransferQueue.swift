@@ -37,6 +37,8 @@ package final class TransferQueue: Sendable {
   fileprivate struct State {
     /// Those who keep transfers from starting now.
     var suspenders: Set<Suspender> = []
+    /// Those who keep transfers of single hosts from starting now.
+    var holders: [String: Set<Suspender>] = [:]
     var schedule: TransferSchedule
     var handlers: [Ticket: Handler] = [:]
     /// The turns that are decided, but not carried out yet.
@@ -74,6 +76,17 @@ package final class TransferQueue: Sendable {
       change { state, now in
         if isSuspended { state.suspenders.insert(suspender) } else { state.suspenders.remove(suspender) }
         return state.schedule.suspend(!state.suspenders.isEmpty, now: now)
+      })
+  }
+
+  /// Keeps new transfers of a host from starting, until nobody holds it.
+  package func setHeld(_ host: String, _ isHeld: Bool, by suspender: Suspender) {
+    perform(
+      change { state, now in
+        var holders = state.holders[host] ?? []
+        if isHeld { holders.insert(suspender) } else { holders.remove(suspender) }
+        state.holders[host] = holders.isEmpty ? nil : holders
+        return state.schedule.setHeld(host, !holders.isEmpty, now: now)
       })
   }
 

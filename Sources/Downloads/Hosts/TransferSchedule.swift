@@ -52,6 +52,8 @@ struct TransferSchedule: Sendable {
 
   /// True to start no transfers.
   private(set) var isSuspended = false
+  /// The hosts of which no transfer starts.
+  private var heldHosts: Set<String> = []
   /// The number of threads that cancel many downloads now: none of these may start in between.
   private var holds = 0
   private let width: Int
@@ -153,6 +155,12 @@ struct TransferSchedule: Sendable {
     return startTransfers(now, after: [])
   }
 
+  /// Stops or resumes the start of transfers of a host.
+  mutating func setHeld(_ host: String, _ isHeld: Bool, now: Duration) -> [Action] {
+    if isHeld { heldHosts.insert(host) } else { heldHosts.remove(host) }
+    return keys[host].map { update($0, now) } ?? []
+  }
+
   /// Starts no transfers until ``release(now:)`` is called as often as this method.
   mutating func hold() { holds += 1 }
 
@@ -184,7 +192,8 @@ struct TransferSchedule: Sendable {
       actions.append(.prepare(ticket))
     }
     if let time = steps.wakeUp, let name = hosts[host]?.name { actions.append(.wakeUp(host: name, at: time)) }
-    offerTurn(host, steps.turn)
+    let isHeld = !heldHosts.isEmpty && hosts[host].map { heldHosts.contains($0.name) } ?? false
+    offerTurn(host, isHeld ? nil : steps.turn)
     if steps.isIdle { drop(host) }
   }
 

@@ -27,6 +27,49 @@ import Testing
     #expect(await changes.values(count: 3) == [true, false, true])
   }
 
+  @Test func `Bodies of one host above its share hold back this host, and no other`() async {
+    let (changes, holds) = (Recorder<Bool>(), Recorder<String>())
+    let budget = ByteBudget(limit: 100) {
+      holds.record("\($0) \($1)")
+    } setSuspended: {
+      changes.record($0)
+    }
+
+    budget.hold(75, of: "a")
+    budget.hold(500, of: "a")
+    budget.hold(25, of: "b")
+    #expect(await holds.values(count: 1) == ["a true"])
+
+    budget.release(500, of: "a")
+    #expect(await holds.values(count: 2) == ["a true", "a false"])
+    #expect(changes.values.isEmpty)
+    budget.hold(1, of: "b")
+    #expect(await changes.values(count: 1) == [true])
+    for (host, bytes) in [("a", 75), ("b", 26)] { budget.release(bytes, of: host) }
+    #expect(await changes.values(count: 2) == [true, false])
+  }
+
+  @Test func `A host whose bodies wait to be rendered keeps no other host from its transfers`() async {
+    let body = SampleImage.png(width: 64, height: 64)
+    let transport = ScriptedTransport { _, _ in .response(body) }
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: nil)
+    configuration.downloads = .prompt
+    configuration.renderThreads = 1
+    configuration.maxBytesInHand = 8 * body.count
+    let (pipeline, gate) = (ThumbnailPipeline(configuration, transport: transport), Gate())
+    await pipeline.context.renders.occupy(1, until: gate)
+    let ends = Recorder<Bool>()
+    func load(_ url: String) { pipeline.load(ThumbnailRequest(url: url, size: 4)) { ends.record($0.failure == nil) } }
+
+    for number in 0..<40 { load("http://slow.test/\(number)") }
+    await eventually { pipeline.context.renders.waitingCount >= 7 }
+    for number in 0..<2 { load("http://b\(number).test/") }
+
+    await eventually { transport.requests.contains { $0.source.host == "b1.test" } }
+    gate.open()
+    #expect(await ends.values(count: 42).allSatisfy { $0 })
+  }
+
   @Test func `A suspended budget admits nothing, whatever room there is, until it is resumed`() async {
     let (changes, admitted) = (Recorder<Bool>(), Recorder<String>())
     let budget = ByteBudget(limit: 100) { changes.record($0) }

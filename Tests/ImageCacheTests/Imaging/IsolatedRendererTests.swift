@@ -111,7 +111,7 @@ struct IsolatedRendererTests {
     var forged: [[UInt8]] = [
       page, page + right.bytes, right.bytes + page, right.bytes + right.bytes, Array(right.bytes.dropLast()), [],
     ]
-    // Pixels do not tell their size.
+    // Pixels have no header with their size.
     if right.format != .rgba && right.format != .placeholder { forged.append(other) }
     for other in [ThumbnailSpec.Format.jpeg, .png, .webp, .rgba] where other.output != right.format {
       let spec = ThumbnailSpec(width: 40, format: other)
