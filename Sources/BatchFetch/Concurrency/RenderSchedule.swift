@@ -6,9 +6,9 @@ internal import Downloads
 /// a host the oldest piece. So a host with slow images gets no more time than the others, as with transfers.
 ///
 /// As many pieces run at a time as there are threads. Rendering cannot be interrupted, so one that runs for longer than
-/// ``patience`` gives up its place: a piece of another host runs at the same time, and the system shares the processors. A
-/// host with such slow pieces gets none of these places. Otherwise as many slow images as there are threads would hold
-/// up all other hosts until they are done.
+/// ``patience`` gives up its place: a piece of another host runs at the same time, and the system shares the
+/// processors. A host with such slow pieces gets none of these places. Otherwise as many slow images as there are
+/// threads would hold up all other hosts until they are done.
 struct RenderSchedule<Element: Sendable>: Sendable {
   /// Identifies a piece. Numbers rise in the order in which the pieces are added.
   struct Ticket: Hashable, Comparable, Sendable {
