@@ -67,7 +67,7 @@ final class ByteBudget: Sendable {
   // A pipeline that is released while it is suspended must not hold up the others that share its downloader.
   deinit {
     setSuspended(false)
-    for host in state.withLock({ $0.hosts.keys }) { setHeld(host, false) }
+    for host in state.withLock({ Array($0.hosts.keys) }) { setHeld(host, false) }
   }
 
   /// True between ``suspend()`` and ``resume()``.
