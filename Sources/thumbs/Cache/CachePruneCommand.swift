@@ -54,7 +54,8 @@ struct CachePruneCommand: ParsableCommand {
     func usedBytes() throws -> Int { try CacheInspector(directory: directory).statistics(at: Date()).usedBytes }
     let before = try usedBytes()
     let count = try CacheMaintenance.prune(directory: directory, downTo: target)
-    return RemovalRecord(dryRun: false, sources: count, bytes: max(0, before - (try usedBytes())))
+    let freed = before - (try usedBytes())
+    return RemovalRecord(dryRun: false, sources: count, bytes: freed > 0 ? freed : nil)
   }
 
   /// Returns the sources to remove. The keys are known only with filters, the numbers only with filters or a dry run.
