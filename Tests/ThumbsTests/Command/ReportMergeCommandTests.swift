@@ -165,11 +165,13 @@ import Testing
     let same = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "1.jsonl")
     let other = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "mine.txt")
     let missing = try await fixture.run("report", "merge", "0.jsonl", "none.jsonl", "-o", "x.jsonl")
-    let forced = try await fixture.run("report", "merge", "0.jsonl", "1.jsonl", "-o", "mine.txt", "--overwrite")
+    let forced = try await fixture.run(
+      "report", "merge", "0.jsonl", "1.jsonl", "-o", "mine.txt", "--rows", "2", "--overwrite")
 
     #expect(same.ending == .exit(64) && other.ending == .exit(73) && missing.ending == .exit(65))
     #expect(forced.ending == .exit(0))
-    #expect(try fixture.text("1.jsonl") == line(1) && fixture.text("mine.txt") == line(0) + line(1))
+    let end = #"{"complete":true,"rows":2,"items":2}"# + "\n"
+    #expect(try fixture.text("1.jsonl") == line(1) && fixture.text("mine.txt") == line(0) + line(1) + end)
     #expect(try !fixture.directory.files().contains("x.jsonl"))
   }
 
