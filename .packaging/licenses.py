@@ -2,7 +2,7 @@
 """Collects the licenses of everything in the release: licenses.py CHECKOUTS DIRECTORY
 
 DIRECTORY gets the license of each part and components.tsv, the list of parts with their versions and SPDX expressions.
-CHECKOUTS has the sources of the Swift packages, and libraries/sources beside it those of the libraries that are built.
+CHECKOUTS has the sources of the Swift packages, and ../libraries/sources those of the libraries that are built.
 """
 import json
 import pathlib

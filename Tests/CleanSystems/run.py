@@ -2,8 +2,9 @@
 """Runs the commands of the README in an empty Debian system: run.py CODENAME [--all]
 
 As root. The system (bookworm or trixie) has only the required packages of Debian, what the Swift toolchain needs by
-itself, git and make. The toolchain is that of this machine, bound to the same path; the files of git's configuration are
-copied, and local directories that they name in place of a server are bound, so that packages resolve as they do here.
+itself, git and make. The toolchain is that of this machine, bound to the same path; the files of git's configuration
+are copied, and local directories that they name in place of a server are bound, so that packages resolve as they do
+here.
 
 The files that git knows are copied to the same path; .build in the system is .build-CODENAME here.
 Steps: `make run` as the README says; `thumbs doctor`, which must show every format and every protection; the tests
@@ -42,7 +43,7 @@ def end_with_parent():
 
 
 def leave_mounts():
-    """Gives this process a mount namespace of its own, so that its mounts end with it."""
+    """Gives this process a separate mount namespace, so that its mounts end with it."""
     if LIBC.unshare(NEW_MOUNTS) != 0:
         sys.exit(f"The system allows no separate mounts: {os.strerror(ctypes.get_errno())}")
     run("mount", "--make-rprivate", "/")
@@ -112,7 +113,7 @@ class System:
         return [pathlib.Path(name) for name in names if pathlib.Path(name).is_dir()]
 
     def run(self, command, capture=False):
-        """Runs a shell command in the checkout, with an environment of its own, and prints the time it took."""
+        """Runs a shell command in the checkout, with a clean environment, and prints the time it took."""
         print(f"\nDebian {SUITES[self.codename]}: {command}", flush=True)
         start = time.monotonic()
         paths = f"{self.toolchain}/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -121,8 +122,9 @@ class System:
         environment |= {name: os.environ[name] for name in ["CI"] if name in os.environ}
         # All processes of the command end with this one.
         inside = ["unshare", "--pid", "--fork", "--kill-child", f"--mount-proc={self.root}/proc", "chroot", self.root]
-        done = subprocess.run([*inside, "sh", "-c", f"cd {ROOT} && {command}"], env=environment, preexec_fn=end_with_parent,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if capture else None, text=True)
+        done = subprocess.run(
+            [*inside, "sh", "-c", f"cd {ROOT} && {command}"], env=environment, preexec_fn=end_with_parent, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if capture else None)
         if done.returncode != 0:
             sys.exit(f"{done.stdout or ''}\nDebian {SUITES[self.codename]}: exit status {done.returncode}: {command}")
         print(f"Debian {SUITES[self.codename]}: done after {time.monotonic() - start:.0f} s", flush=True)

@@ -24,8 +24,8 @@ build_curl() {
   make -s -j2 -C lib install LIBTOOLFLAGS=--silent
   make -s -C include install
   mkdir -p "$libraries/pkgconfig"
-  printf 'Name: libcurl\nDescription: static\nVersion: 1\nLibs: -L%s/lib -lcurl -lnghttp2 -lssl -lcrypto -lz\nCflags: %s\n' \
-    "$libraries" "-I$libraries/include" >"$libraries/pkgconfig/libcurl.pc"
+  printf 'Name: libcurl\nDescription: static\nVersion: 1\nLibs: %s\nCflags: %s\n' \
+    "-L$libraries/lib -lcurl -lnghttp2 -lssl -lcrypto -lz" "-I$libraries/include" >"$libraries/pkgconfig/libcurl.pc"
 }
 
 [ -f "$libraries/pkgconfig/libcurl.pc" ] || (build_curl)

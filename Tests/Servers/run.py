@@ -101,11 +101,11 @@ def make_certificates(root):
     for name, host in [("good", "localhost"), ("expired", "localhost"), ("wrong", "other.example")]:
         openssl(root, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={host}")
         (root / f"{name}.ext").write_text(f"subjectAltName=DNS:{host}")
-        dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"] if name == "expired" else ["-days", "2"]
+        past = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"]
         # `openssl x509 -req` cannot make an expired certificate in every version: only 3.4 and newer take dates, and
         # they refuse a negative number of days.
         openssl(root, "ca", "-batch", "-config", "ca.conf", "-in", f"{name}.csr", "-out", f"{name}.pem", "-notext",
-                "-extfile", f"{name}.ext", *dates)
+                "-extfile", f"{name}.ext", *(past if name == "expired" else ["-days", "2"]))
 
 
 def make_site(root):

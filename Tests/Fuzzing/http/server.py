@@ -21,9 +21,11 @@ PATIENCE = 0.2
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 NAMES = ["Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Keep-Alive", "ETag",
          "Last-Modified", "Location", "Set-Cookie", "Content-Range", "Trailer", "Upgrade", "Retry-After", "Alt-Svc",
-         "Strict-Transport-Security", "WWW-Authenticate", "Proxy-Authenticate", "X-A", "x", ":status", "", "A B", "A\0B",
+         "Strict-Transport-Security", "WWW-Authenticate", "Proxy-Authenticate", "X-A", "x", ":status", "", "A B",
+         "A\0B",
          "Cache-Control", "Vary", "Age", "Date", "Expires", "X-Robots-Tag", "Link"]
-VALUES = ["", " ", "0", "1", "-1", "9", "10", "99999999999999999999", "0x10", "1, 1", "1, 2", "chunked", "gzip, chunked",
+VALUES = ["", " ", "0", "1", "-1", "9", "10", "99999999999999999999", "0x10", "1, 1", "1, 2", "chunked",
+          "gzip, chunked",
           "identity", "gzip", "deflate", "br", "gzip, gzip", "aws-chunked", "close", "keep-alive", "upgrade", "h2c",
           "image/jpeg", "text/html; charset=\"", "\"1\"", "W/\"", "/normal/5", "//", "http://", "http://[", "/a\tb",
           "/garbage/7", "a=b; Path=/", "bytes 0-8/9", "bytes */9", "bytes 9-0/1", "timeout=0", "Basic realm=\"", "NTLM",
@@ -64,8 +66,9 @@ def field(rng):
 def status_line(rng):
     status = rng.choice(STATUS)
     return rng.choice([f"HTTP/1.1 {status} X"] * 12 + [
-        f"HTTP/1.0 {status} X", f"HTTP/1.1 {status}", f"HTTP/1.1  {status} X", f"HTTP/2 {status}", f"HTTP/1.1 {status}X",
-        f"http/1.1 {status} x", f"HTTP/1.1\t{status}", f" HTTP/1.1 {status}", f"HTTP/0.9 {status}", f"HTTP/3 {status} X",
+        f"HTTP/1.0 {status} X", f"HTTP/1.1 {status}", f"HTTP/1.1  {status} X", f"HTTP/2 {status}",
+        f"HTTP/1.1 {status}X", f"http/1.1 {status} x", f"HTTP/1.1\t{status}", f" HTTP/1.1 {status}",
+        f"HTTP/0.9 {status}", f"HTTP/3 {status} X",
         f"ICY {status} OK", f"HTTP/1.1 {status} " + "r" * 5000, "HTTP/1.1 -200 X", "HTTP/1.1 2000 X", ""])
 
 
@@ -82,7 +85,8 @@ def chunks(rng):
     parts = []
     for _ in range(rng.randrange(5)):
         size = rng.choice([0, 1, 5, 100, 5000])
-        length = rng.choice([f"{size:x}"] * 6 + [f"{size:X};a=b", f"0{size:x}", f" {size:x}", "-1", "g", "ffffffffffffffff1"])
+        odd = [f"{size:X};a=b", f"0{size:x}", f" {size:x}", "-1", "g", "ffffffffffffffff1"]
+        length = rng.choice([f"{size:x}"] * 6 + odd)
         parts.append(length.encode() + rng.choice([b"\r\n"] * 5 + [b"\n", b""]) + noise(rng, size) + b"\r\n")
     if rng.random() < 0.7:
         parts.append(b"0\r\n")

@@ -18,8 +18,8 @@ public struct DecoderCondition: Hashable, Sendable {
   public var protections: [String] = []
   /// True if these are enough for images from anywhere.
   public var isProtected = false
-  /// The packages of Debian and Ubuntu that were missing when the program was built, such as `libavif-dev`: those of the
-  /// ``missing`` formats, and the one of the seccomp filter.
+  /// The packages of Debian and Ubuntu that were missing when the program was built, such as `libavif-dev`: those of
+  /// the ``missing`` formats, and the one of the seccomp filter.
   public var missingPackages: [String] = []
 
   /// Creates the condition of a machine without the program.

@@ -57,7 +57,7 @@ import Synchronization
     Self.print("\(count) responses: " + sorted.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
   }
 
-  /// Downloads one response. Each host has many ports of its own, so that none runs out of closed connections.
+  /// Downloads one response. There are many hosts, so that none runs out of ports while closed connections wait.
   private func download(_ number: Int) async throws {
     let host = "127.0.0.\(number % 32 + 1)"
     switch number % 10 {
