@@ -39,9 +39,8 @@ import Testing
     ]
     let status = try await run(
       unshare + [script, image, "\(good)", RunningCommand.executable.path] + arguments, in: directory.path)
-    // The lines are in the order of completion.
     let report = try String(contentsOfFile: directory.path("report.jsonl"), encoding: .utf8)
-    let rows = try report.split(separator: "\n").map { try ReportedRow($0) }
+    let rows = try ReportedRow.inOrderOfCompletion(report)
     return (rows.map { ($0.url ?? "", $0.code) }, status)
   }
 

@@ -55,7 +55,8 @@ import Testing
     #expect(result.ending == .exit(0) && result.errors == "")
     let lines = result.output.split(separator: "\n")
     #expect(lines.first?.hasPrefix(#"{"index":0,"url":"\#(fixture.server.url("/gone.png"))","#) == true)
-    #expect(lines.dropFirst().first?.hasPrefix("2 items: 1 ok, 1 failed; ") == true)
+    #expect(lines.dropFirst().first?.hasPrefix(#"{"complete":true,"rows":1,"#) == true)
+    #expect(lines.dropFirst(2).first?.hasPrefix("2 items: 1 ok, 1 failed; ") == true)
     #expect(fixture.requestCounts == ["/a.png": 1, "/gone.png": 2])
   }
 

@@ -35,10 +35,15 @@ struct ReportedRow {
 
   /// Returns the rows of a report in the order of the manifest, without a last line about the report.
   static func all(in text: String) throws -> [ReportedRow] {
+    try inOrderOfCompletion(text).sorted { $0.index < $1.index }
+  }
+
+  /// Returns the rows of a report in the order of its lines, without a last line about the report.
+  static func inOrderOfCompletion(_ text: String) throws -> [ReportedRow] {
     guard text.isEmpty || text.hasSuffix("\n") else { throw Malformed(line: "The last line has no end.") }
     let lines = text.split(separator: "\n")
     let rows = lines.last?.hasPrefix("{\"complete\":") == true ? lines.dropLast() : lines[...]
-    return try rows.map { try ReportedRow($0) }.sorted { $0.index < $1.index }
+    return try rows.map { try ReportedRow($0) }
   }
 
   /// True if the report ends with the line that marks it as partial.

@@ -60,7 +60,8 @@ import Testing
       #expect(try await fixture.fetch(list, "-v").ending == .exit(1))
       #expect(fixture.server.requests.count == count)
     }
-    let line = try fixture.object("report.jsonl")
+    let first = try #require(try fixture.text("report.jsonl").split(separator: "\n").first)
+    let line = try #require(JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any])
     let (time, message) = (line["rememberedSince"] as? String ?? "", line["message"] as? String ?? "")
     #expect(message == "The server responded with status 404. Remembered from \(time); no request was sent.")
     #expect(line["attempts"] as? Int == 0 && time.hasSuffix("Z"))
@@ -163,20 +164,21 @@ import Testing
 
   @Test func `An update keeps a complete last line without a line feed and drops a truncated one`() async throws {
     let fixture = try await failedOnce()
-    let failed = try fixture.text("report.jsonl")
+    // Without the line that proves that the report is whole, rows may be missing, so each retry exits with 75.
+    let failed = try #require(try fixture.text("report.jsonl").split(separator: "\n").first) + "\n"
     _ = try fixture.directory.write(failed + Self.doneLine, as: "report.jsonl")
 
-    #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
+    #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(75))
     #expect(try fixture.report().map(\.index) == [0, 7])
 
     _ = try fixture.directory.write(failed + Self.doneLine.dropLast(5), as: "report.jsonl")
-    #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(0))
+    #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(75))
     #expect(try fixture.report().map(\.index) == [0])
 
     // The report stays marked as partial, also after the next update.
     for _ in 0..<2 {
       #expect(try ReportedRow.isPartial(fixture.text("report.jsonl")))
-      #expect(try await retryInPlace(fixture).ending == .exit(0))
+      #expect(try await retryInPlace(fixture).ending == .exit(75))
     }
   }
 

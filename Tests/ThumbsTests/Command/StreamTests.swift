@@ -147,7 +147,8 @@ import Testing
       command.closeInput()
       let result = await command.result()
       #expect(result.ending == .exit(1))
-      #expect(result.output.utf8.count { $0 == UInt8(ascii: "\n") } == count + 1)
+      // The rows, and the line that proves that the report is whole.
+      #expect(result.output.utf8.count { $0 == UInt8(ascii: "\n") } == count + 2)
       #expect(fixture.server.requests.count == 1)
     }
 

@@ -37,7 +37,7 @@ import Testing
     ("doctor --verbose", "Every check is shown without an option."),
     ("cache stats --verbose", "Did you mean '--json'?"),
     ("report failed r.jsonl -o x", "thumbs report failed report.jsonl > FILE"),
-    ("cache limit --size 5", "The limit is an argument: thumbs cache limit 500MiB"),
+    ("cache limit --size 5GiB", "The limit is an argument: thumbs cache limit 500MiB"),
     ("cache clear --force", "There is no confirmation"), ("cache clear --yes", "There is no confirmation"),
     ("cache prune --size 5", "Did you mean '--cache-size 500MiB'?"),
     ("cache ls --host x", "'--filter host=cdn.example'"), ("cache rm x -f", "'--dry-run' shows what would change"),
