@@ -39,7 +39,9 @@ extension CurlTransfer {
     ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(Int32(clamping: lifetime)))
     guard !addresses.isEmpty else { return }
     let source = request.source
-    let key = KnownAddresses.Key(host: source.nameToLookUp ?? source.hostName, port: source.port)
+    // libcurl keeps the addresses of a name with a final dot apart from those without.
+    let name = source.hasFinalDot ? "\(source.hostName)." : source.hostName
+    let key = KnownAddresses.Key(host: name, port: source.port)
     addressTicket = memory.addresses.ticket(for: key, addresses, now: now)
     guard addressTicket != nil else { return }
     let list = addresses.map(\.description).joined(separator: ",")

@@ -165,7 +165,7 @@ import Testing
   @Test func `An update keeps a complete last line without a line feed and drops a truncated one`() async throws {
     let fixture = try await failedOnce()
     // Without the line that proves that the report is whole, rows may be missing, so each retry exits with 75.
-    let failed = try #require(try fixture.text("report.jsonl").split(separator: "\n").first) + "\n"
+    let failed = try String(#require(fixture.text("report.jsonl").split(separator: "\n").first)) + "\n"
     _ = try fixture.directory.write(failed + Self.doneLine, as: "report.jsonl")
 
     #expect(try await retryInPlace(fixture, "--header", "X-Well: yes").ending == .exit(75))
