@@ -28,8 +28,9 @@ SUITES = {"bookworm": "12", "trixie": "13"}
 # The Swift toolchain needs a C and C++ compiler's headers and libraries, and these libraries at run time. None of them
 # is a package of the project (PACKAGES in the Makefile).
 TOOLCHAIN = ["git", "make", "g++", "libcurl4", "libedit2", "libncurses6", "libsqlite3-0", "libxml2", "tzdata"]
-# The suites of the decoders and their sandbox, of downloads and TLS with real servers, and of the doctor.
-FILTER = "DownloadsTests|BatchFetchTests|Decoder|Isolated|Rendering in another|AVIF|Doctor|doctor"
+# The suites of the decoders and their sandbox, of the transport, of TLS and real servers, and of the doctor.
+FILTER = "Decoder|Isolated|AVIF|octor|Nginx|RemoteServer|BadResponse|DownloadsTests.(HandleReuse|OddHead|HeadParser|" \
+    "Proxy|Deadline|Resolution|Address|SourceURL|FloodWatch|NameTable|Certificate|Credential)"
 FORMATS = "avif bmp gif heic ico jpeg jxl png svg tiff webp"
 PROTECTIONS = ["no new privileges", "Landlock", "seccomp", "resource limits"]
 
