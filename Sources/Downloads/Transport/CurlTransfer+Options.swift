@@ -39,7 +39,7 @@ extension CurlTransfer {
     ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(Int32(clamping: lifetime)))
     guard !addresses.isEmpty else { return }
     let source = request.source
-    // libcurl keeps the addresses of a name with a final dot apart from those without.
+    // libcurl keeps the IP addresses of a name with a final dot apart from those without.
     let name = source.hasFinalDot ? "\(source.hostName)." : source.hostName
     let key = KnownAddresses.Key(host: name, port: source.port)
     addressTicket = memory.addresses.ticket(for: key, addresses, now: now)
