@@ -58,7 +58,7 @@ private final class ThreadCrew: Sendable {
     return member
   }
 
-  /// Does the work of a thread until there is none for some time.
+  /// The life of one thread: takes work until none has come for a while.
   private func serve(_ member: Member) {
     member.wake.wait()
     repeat {
