@@ -56,6 +56,12 @@ static inline CURLcode ccurl_set_open_socket_function(CURL *handle, ccurl_open_s
   return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
 }
 
+typedef int (*ccurl_close_socket_function)(void *context, curl_socket_t socket);
+
+static inline CURLcode ccurl_set_close_socket_function(CURL *handle, ccurl_close_socket_function function) {
+  return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, function);
+}
+
 static inline CURLcode ccurl_set_prerequest_function(CURL *handle, curl_prereq_callback function) {
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
 }

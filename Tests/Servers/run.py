@@ -98,9 +98,10 @@ def make_certificates(root):
     (root / "ca.index").touch()
     openssl(root, "req", "-x509", *key, "-keyout", "self.key", "-out", "self.pem", "-days", "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
-    for name, host in [("good", "localhost"), ("expired", "localhost"), ("wrong", "other.example")]:
-        openssl(root, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={host}")
-        (root / f"{name}.ext").write_text(f"subjectAltName=DNS:{host}")
+    hosts = {"good": "DNS:localhost,IP:127.0.0.1", "expired": "DNS:localhost", "wrong": "DNS:other.example"}
+    for name, host in hosts.items():
+        openssl(root, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", "/CN=Test")
+        (root / f"{name}.ext").write_text(f"subjectAltName={host}")
         past = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"]
         # `openssl x509 -req` cannot make an expired certificate in every version: only 3.4 and newer take dates, and
         # they refuse a negative number of days.

@@ -11,6 +11,7 @@ are not sentences, and type names used twice, are listed without an effect on th
 """
 import argparse
 import collections
+import os
 import pathlib
 import re
 import sys
@@ -158,12 +159,13 @@ def spread(values):
 
 
 def files(root):
-    for path in sorted(root.rglob("*")):
-        parts = path.relative_to(root).parts
-        if parts[0] == "thumbs" or any(part == ".git" or part.startswith(".build") for part in parts):
-            continue
-        if path.is_file() and (path.suffix in SUFFIXES or path.name in NAMES):
-            yield path
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != ".git" and not name.startswith(".build"))
+        if folder == str(root) and "thumbs" in folders:
+            folders.remove("thumbs")
+        for path in (pathlib.Path(folder, name) for name in sorted(names)):
+            if path.is_file() and (path.suffix in SUFFIXES or path.name in NAMES):
+                yield path
 
 
 def print_tables(folders):

@@ -25,6 +25,8 @@ final class CurlEventLoop: Sendable {
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
   private let names: NameService
+  /// libcurl calls it for as long as there is a `multi`.
+  private let floods = FloodGuard()
   private let inbox = Mutex(Inbox())
   private let lastID = Atomic<TransferID>(0)
 
@@ -57,13 +59,14 @@ final class CurlEventLoop: Sendable {
 
   /// Runs transfers until a `stop` command. All work with libcurl's handles happens here, on one thread.
   func run() {
-    var transfers = CurlTransferTable(multi: multi, configuration: configuration) { [names, weak self] transfer, host in
+    let resolve: CurlTransferTable.Resolve = { [names, weak self] transfer, host in
       let id = transfer.id
       names.resolve(host, within: transfer.limits.connect) { [weak self] in self?.post(.resolved(id, $0)) }
     }
+    var transfers = CurlTransferTable(multi: multi, configuration: configuration, floods: floods, resolve: resolve)
     while execute(takeCommands(), on: &transfers) {
       var running: Int32 = 0
-      curl_multi_perform(multi, &running)
+      floods.guarding { curl_multi_perform(multi, &running) }
       transfers.advanceFinished()
       let wait = transfers.expire(at: .now)
       if beginWait() { curl_multi_poll(multi, nil, 0, Int32(clamping: wait.milliseconds), nil) }

@@ -13,6 +13,7 @@ final class CurlMemory {
   /// The sockets of connections by their ports (`ccurl_ports`), because libcurl 7.88 does not reveal the socket of a
   /// running transfer. Some are closed by now.
   var sockets: [Int: curl_socket_t] = [:]
+  let floods: FloodGuard
   /// The bytes of responses that ended transfers got, by the ports of their connection.
   var delivered: [Int: Int] = [:]
   private var allowedPeers: Set<Peer> = []
@@ -20,6 +21,8 @@ final class CurlMemory {
 
   /// The maximum number of allowed peers. At the limit, all are removed.
   private static let peerCapacity = 1024
+
+  init(floods: FloodGuard = FloodGuard()) { self.floods = floods }
 
   /// Returns true if `policy` is known to allow connections to the peer with the text `address`.
   func isAllowed(_ address: String, by policy: AddressPolicy) -> Bool {

@@ -4,6 +4,7 @@ extension CurlTransfer {
   /// Returns the failure that corresponds to an error of libcurl.
   func failure(for result: CURLcode) -> FetchFailure {
     if let refusedAddress { return refusedAddress }
+    if let ports, memory.floods.hasEnded(ports) { return flooded }
     let detail = String(cString: errorText)
     let text = detail.isEmpty ? Self.text(for: result) : detail
     var failure = FetchFailure(code(for: result, text: text), "\(text).\(remedy(for: result))")

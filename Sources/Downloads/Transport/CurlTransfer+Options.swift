@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import HTTPTypes
 
 extension CurlTransfer {
@@ -133,6 +134,12 @@ extension CurlTransfer {
       guard let context, let address else { return CURL_SOCKET_BAD }
       return CurlTransfer.of(context: context).openSocket(to: address)
     }
+    // libcurl keeps this context with the connection, until the event loop ends.
+    ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(memory.floods).toOpaque())
+    ccurl_set_close_socket_function(handle) { context, socket in
+      guard let context else { return close(socket) }
+      return Unmanaged<FloodGuard>.fromOpaque(context).takeUnretainedValue().closeSocket(socket)
+    }
     // A reused connection may have been opened for a request with a more permissive policy.
     ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context)
     ccurl_set_prerequest_function(handle) { context, peer, _, peerPort, ownPort in
@@ -152,14 +159,18 @@ extension CurlTransfer {
       return CURL_SOCKET_BAD
     }
     let socket = ccurl_open_socket(address)
-    if socket != CURL_SOCKET_BAD { opened.append(socket) }
+    guard socket != CURL_SOCKET_BAD else { return socket }
+    memory.floods.add(socket)
+    opened.append(socket)
     return socket
   }
 
   /// Remembers the connection of the transfer, and its socket if it is new.
   private func noteConnection(_ ports: Int) {
     self.ports = ports
-    if let socket = opened.first(where: { ccurl_ports($0) == ports }) { memory.sockets[ports] = socket }
+    guard let socket = opened.first(where: { ccurl_ports($0) == ports }) else { return }
+    memory.sockets[ports] = socket
+    memory.floods.noteConnection(ports)
   }
 
   private func mayUseConnection(to peer: String) -> Bool {

@@ -202,20 +202,25 @@ final class CurlTransfer {
 
   /// Receives one line of a head. Returns false to abort the exchange.
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
-    delivered += headLine.count
+    count(delivered: headLine.count)
     if head.isEmpty { watchSpeed() }
     return accept { () throws(FetchFailure) in try head.add(line: headLine) }
   }
 
   /// Receives bytes of a body. Returns false to abort the exchange.
   func receive(bytes: UnsafeRawBufferPointer) -> Bool {
-    delivered += bytes.count
+    count(delivered: bytes.count)
     guard isUnwanted else { return deliver(bytes) }
     // The receiver keeps the start of an error page only if the request says so.
     let limit = request.responses.maxErrorBytes
     if unwantedBytes < limit, !deliver(bytes) { return false }
     unwantedBytes += bytes.count
     return unwantedBytes <= max(TransferLimits.maxUnwantedBytes, limit)
+  }
+
+  private func count(delivered count: Int) {
+    delivered += count
+    memory.floods.note(delivered: count)
   }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -6,7 +6,7 @@ struct CurlTransferTable {
 
   private let multi: UnsafeMutableRawPointer?
   private let configuration: CurlTransport.Configuration
-  private let memory = CurlMemory()
+  private let memory: CurlMemory
   /// Starts a name lookup, whose result arrives through ``advance(_:after:)``.
   private let resolve: Resolve
   private var transfers: [CurlEventLoop.TransferID: CurlTransfer] = [:]
@@ -16,11 +16,13 @@ struct CurlTransferTable {
   private var floods = FloodWatch()
 
   init(
-    multi: UnsafeMutableRawPointer?, configuration: CurlTransport.Configuration, resolve: @escaping Resolve
+    multi: UnsafeMutableRawPointer?, configuration: CurlTransport.Configuration, floods: FloodGuard,
+    resolve: @escaping Resolve
   ) {
     self.multi = multi
     self.configuration = configuration
     self.resolve = resolve
+    memory = CurlMemory(floods: floods)
   }
 
   mutating func start(_ id: CurlEventLoop.TransferID, _ request: TransferRequest, _ receiver: any TransferReceiver) {

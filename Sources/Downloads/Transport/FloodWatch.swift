@@ -1,8 +1,7 @@
 /// Finds connections on which a server sends much that is no part of any response, such as endless `WINDOW_UPDATE` or
 /// empty `DATA` frames of HTTP/2. libcurl has no limit for them, and while it reads them, all other transfers wait.
 ///
-/// It cannot help while `curl_multi_perform` does not return: libcurl 7.88 reads on as long as the socket has data. A
-/// server that sends faster than libcurl reads, as over loopback, still holds up the event loop.
+/// While libcurl does not return from a call, ``FloodGuard`` watches.
 ///
 /// A plain value: its owner reads the counters, and ends the transfers of the connections found.
 struct FloodWatch {
@@ -12,6 +11,11 @@ struct FloodWatch {
     let read: Int
     /// The bytes of responses that it has passed on, after decoding.
     let delivered: Int
+
+    /// Returns true if much more was read than delivered since `first`, a reading of the same connection.
+    func isFlood(since first: Self) -> Bool {
+      read - first.read > FloodWatch.allowance + (delivered - first.delivered) * FloodWatch.ratio
+    }
   }
 
   /// By the ports of the connection.
@@ -41,8 +45,7 @@ struct FloodWatch {
       guard let last = readings[connection], last.read <= reading.read, last.delivered <= reading.delivered else {
         return nil
       }
-      let (read, delivered) = (reading.read - last.read, reading.delivered - last.delivered)
-      return read > Self.allowance + delivered * Self.ratio ? connection : nil
+      return reading.isFlood(since: last) ? connection : nil
     }
   }
 }

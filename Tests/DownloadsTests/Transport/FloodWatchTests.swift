@@ -1,5 +1,7 @@
+import CCurl
 import DownloadSupport
 import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 
@@ -43,6 +45,76 @@ import Testing
     let start = ContinuousClock.now
     #expect(watch.isDue(at: start) && !watch.isDue(at: start + .milliseconds(99)))
     #expect(watch.isDue(at: start + .milliseconds(100)) && !watch.isDue(at: start + .milliseconds(150)))
+  }
+
+  @Test(arguments: [(3 << 20, 0, true), (3 << 20, 1 << 20, false), (1 << 20, 0, false)])
+  func `A connection that is flooded while libcurl does not return is ended`(
+    read: Int, delivered: Int, isFlooded: Bool
+  ) throws {
+    let (hostile, quiet, looks) = (try LoopbackConnection(), try LoopbackConnection(), Looks())
+    let floods = FloodGuard(later: looks.add)
+    let ports = ccurl_ports(hostile.client)
+    for connection in [hostile, quiet] { floods.add(connection.client) }
+
+    floods.guarding {
+      looks.next()
+      hostile.pass(read)
+      floods.note(delivered: delivered)
+      looks.next()
+    }
+
+    #expect(floods.hasEnded(ports) == isFlooded && hostile.isShutDown == isFlooded)
+    #expect(!floods.hasEnded(ccurl_ports(quiet.client)) && !quiet.isShutDown)
+    floods.noteConnection(ports)
+    #expect(!floods.hasEnded(ports))
+    for connection in [hostile, quiet] { #expect(floods.closeSocket(connection.client) == 0) }
+  }
+
+  @Test func `What libcurl reads in several calls is no flood of one`() throws {
+    let (connection, looks) = (try LoopbackConnection(), Looks())
+    let floods = FloodGuard(later: looks.add)
+    floods.add(connection.client)
+
+    for _ in 0..<4 {
+      floods.guarding {
+        connection.pass(1 << 20)
+        looks.next()
+      }
+    }
+
+    #expect(!connection.isShutDown)
+    #expect(floods.closeSocket(connection.client) == 0)
+  }
+
+  @Test func `Nothing looks at the calls while there are none`() {
+    let looks = Looks()
+    let floods = FloodGuard(later: looks.add)
+
+    for _ in 0..<2 {
+      floods.guarding {}
+      #expect(looks.isDue)
+      looks.next()
+      #expect(looks.isDue)
+      looks.next()
+      #expect(!looks.isDue)
+    }
+  }
+
+  /// The looks of a guard, each at the moment the test chooses.
+  private final class Looks: Sendable {
+    private let due = Mutex<(@Sendable () -> Void)?>(nil)
+
+    var isDue: Bool { due.withLock { $0 != nil } }
+
+    @Sendable func add(_ look: @escaping @Sendable () -> Void) { due.withLock { $0 = look } }
+
+    func next() {
+      let look = due.withLock { due in
+        defer { due = nil }
+        return due
+      }
+      look?()
+    }
   }
 
   @Test(.needs(.dataFlood), arguments: [RealServers.Name.windowFlood, .pingFlood, .dataFlood])

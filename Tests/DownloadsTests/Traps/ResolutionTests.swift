@@ -244,12 +244,11 @@ import Testing
     #expect(HostResolution(status: status) == resolution)
   }
 
-  @Test func `The system resolves localhost, but not an impossible name`() throws {
-    guard case .addresses(let addresses) = HostResolution.system("localhost") else {
-      Issue.record("The system does not resolve localhost.")
-      return
+  /// Not every system knows `localhost`.
+  @Test func `The system resolves addresses, but not an impossible name`() throws {
+    for text in ["127.0.0.1", "::1"] {
+      #expect(try HostResolution.system(text) == .addresses([#require(IPAddress(text))]))
     }
-    #expect(try addresses.contains(#require(IPAddress("127.0.0.1"))))
     #expect(HostResolution.system(Self.impossible) == .notFound)
   }
 }

@@ -55,7 +55,7 @@ import Testing
     .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."),
     .enabled(if: DecoderCondition(measuring: DecoderIsolation()).formats.contains(.svg)))
   func `A process gives back what a large image has left`() throws {
-    let renderer = Renderer()
+    let renderer = Renderer(isolation: .patient)
     let shapes = String(repeating: "<g id='a'></g>", count: 200_000)
     let drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>\(shapes)</svg>"
     func memory() throws -> Int {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)), .decoderLibraries) struct `Isolated decoders` {
   /// Renders with the decoder that does what its image says.
   private static func renderer(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> Renderer {
-    var isolation = DecoderIsolation()
+    var isolation = DecoderIsolation.patient
     isolation.program = HostileDecoder.program
     change(&isolation)
     return Renderer(isolation: isolation)
