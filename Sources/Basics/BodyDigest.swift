@@ -1,3 +1,5 @@
+import CCrypto
+
 /// The SHA-256 digest of a response body. Identifies the bytes that thumbnails were made from.
 public struct BodyDigest: ScatteredKey {
   // Not one vector, which would be aligned to 32 bytes, and with it every object that contains a digest: such memory
@@ -46,4 +48,68 @@ public struct BodyDigest: ScatteredKey {
 extension BodyDigest: CustomStringConvertible {
   /// The digest as 64 lowercase hexadecimal digits.
   public var description: String { (0..<4).map { words[$0].hexadecimal }.joined() }
+}
+
+/// Computes the SHA-256 digest (FIPS 180-4) of bytes that arrive in pieces. Used by one thread.
+package final class DigestStream {
+  private let context = EVP_MD_CTX_new()
+
+  /// Creates the digest of no bytes.
+  package init() { EVP_DigestInit_ex(context, EVP_sha256(), nil) }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  /// Adds bytes.
+  package func add(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
+
+  /// Returns the digest of all bytes. Nothing may be added any more.
+  package func finish() -> BodyDigest? {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    return EVP_DigestFinal_ex(context, &bytes, nil) == 1 ? BodyDigest(bytes: bytes) : nil
+  }
+}
+
+/// Returns the SHA-256 digest (FIPS 180-4) of `bytes` as four words, computed by the system's libcrypto.
+package func sha256(_ bytes: UnsafeRawBufferPointer) -> SIMD4<UInt64> {
+  var digest = SIMD4<UInt64>()
+  withUnsafeMutableBytes(of: &digest) { output in
+    let output = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    // The base address of an empty buffer may be nil. libcrypto then hashes nothing, which gives the right digest.
+    if EVP_Digest(bytes.baseAddress, bytes.count, output, nil, implementation, nil) == 1 { return }
+    _ = SHA256(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, output)
+  }
+  return SIMD4(digest.x.bigEndian, digest.y.bigEndian, digest.z.bigEndian, digest.w.bigEndian)
+}
+
+/// The implementation of SHA-256, searched for once: the search takes longer than the digest of a URL.
+/// `nonisolated(unsafe)` is correct: it never changes, and any thread may use it (OpenSSL, `EVP_MD_fetch(3)`).
+private nonisolated(unsafe) let implementation = EVP_MD_fetch(nil, "SHA256", nil)
+
+extension UInt64 {
+  /// The number as sixteen lowercase hexadecimal digits.
+  package var hexadecimal: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+/// A key that contains bits as good as random, such as those of a digest.
+///
+/// A collection that spreads keys evenly can use these bits without hashing the key.
+public protocol ScatteredKey: Hashable, Sendable {
+  /// Bits that are as good as random.
+  var scatteredBits: UInt64 { get }
+}
+
+/// A system library in use, and its version.
+public struct LibraryVersion: Hashable, Sendable {
+  /// The name, such as `libpng`.
+  public var name: String
+  /// The version, such as `1.6.39`.
+  public var version: String
+
+  /// Creates the version of a library.
+  public init(_ name: String, _ version: String) {
+    (self.name, self.version) = (name, version)
+  }
 }

@@ -1,4 +1,6 @@
+internal import Dispatch
 public import Foundation
+internal import Synchronization
 
 /// Many requests as one. Delivers each outcome with a running count, and then one completion.
 ///
@@ -125,5 +127,196 @@ extension Batch where Elements.Element == ThumbnailRequest {
   public init(_ requests: Elements, over pipeline: ThumbnailPipeline, window: Int = Self.standardWindow)
   where Elements: Collection {
     self.init(requests, over: pipeline, total: requests.count, window: window) { $0 }
+  }
+}
+
+// MARK: Async sequence
+
+extension Batch: AsyncSequence {
+  /// The sequence never throws: failures are outcomes.
+  public typealias Failure = Never
+
+  /// Starts the batch, which runs as fast as its items are taken. Releasing the iterator or canceling the task cancels
+  /// the batch.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+  /// Calls `body` with each outcome, in the order of completion, and returns the counts of the batch. It runs as fast
+  /// as `body` returns. If `body` throws, or the task is canceled, the batch is canceled; the outcomes of elements that
+  /// have begun still arrive after a cancellation.
+  ///
+  /// ```swift
+  /// let summary = await batch.forEach { item in print(item.finished, item.outcome) }
+  /// print(summary.succeeded, summary.failed)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - body: called with one outcome at a time, on the actor of the caller. Its place in the window is free as soon
+  ///     as it is taken.
+  ///   - progress: called with the elements and bytes so far on a queue of the batch, which does not wait for `body`;
+  ///     see ``BatchProgress/Handler``. Default: nothing.
+  public nonisolated(nonsending) func forEach(
+    _ body: nonisolated(nonsending) (Element) async throws -> Void, progress: BatchProgress.Handler? = nil
+  ) async rethrows -> BatchSummary {
+    let channel = BatchChannel(self, progress: progress)
+    while let item = await channel.next() { try await body(item) }
+    // The last item comes after the end of the batch, which has the counts.
+    return channel.summary ?? BatchSummary(finished: 0, failed: 0, cancelled: 0, isCancelled: true)
+  }
+
+  /// Iterates over the outcomes, in the order of completion.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private let channel: BatchChannel<Elements.Element>
+
+    init(_ batch: Batch) { channel = BatchChannel(batch) }
+
+    /// Returns the next outcome; nil after the last one.
+    public mutating func next() async -> BatchItem<Elements.Element>? { await channel.next() }
+
+    /// Returns the next outcome; nil after the last one.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> BatchItem<Elements.Element>? {
+      await channel.next()
+    }
+  }
+}
+
+// MARK: Main actor
+
+extension Batch {
+  /// Starts the batch for code of the main actor, such as a view.
+  ///
+  /// ```swift
+  /// batch.start(isolation: MainActor.shared) { item in
+  ///   self.finished = item.finished
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - actor: the main actor, on which `each`, `progress` and `completion` are called, one at a time.
+  ///   - each: called once for each element, in the order of completion. When it returns, the place of the element in
+  ///     the window is free.
+  ///   - progress: called with the elements and bytes so far; see ``BatchProgress/Handler``. Default: nothing.
+  ///   - completion: called exactly once, after the last call of `each`. Default: nothing.
+  ///   - begin: called when the request of an element begins, on a thread of the batch, as in
+  ///     ``start(on:each:progress:completion:begin:)``. Default: nothing.
+  /// - Returns: the running batch. It continues if you do not keep this value.
+  @discardableResult
+  public func start(
+    isolation actor: MainActor, each: @escaping @MainActor (Element) -> Void,
+    progress: (@MainActor (BatchProgress) -> Void)? = nil,
+    completion: @escaping @MainActor (BatchSummary) -> Void = { _ in },
+    begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
+  ) -> BatchRun {
+    start(
+      on: .main, each: MainHandler.calling(each), progress: MainHandler.calling(ifAny: progress),
+      completion: MainHandler.calling(completion), begin: begin)
+  }
+}
+
+/// A running batch.
+public struct BatchRun: Sendable {
+  /// A group that is empty once every outcome has been delivered; the completion follows.
+  public let group: CompletionGroup
+  private let onCancel: @Sendable () -> Void
+
+  init(group: DispatchGroup, cancel: @escaping @Sendable () -> Void) {
+    self.group = CompletionGroup(group)
+    onCancel = cancel
+  }
+
+  /// Stops pulling elements, and cancels those in flight, except for work that other callers need. Every element that
+  /// has begun still gets its outcome, and then the completion is called.
+  public func cancel() { onCancel() }
+}
+
+/// Passes the items of a running batch to one reader. It holds one window of items at most, because an item is
+/// acknowledged when the reader takes it. After a cancellation, it also holds the items that were parked.
+final class BatchChannel<Element: Sendable>: Sendable {
+  private typealias Item = BatchItem<Element>
+  private typealias Pending = (item: Item, acknowledge: @Sendable () -> Void)
+
+  /// Shared with the batch. The batch must not keep the channel itself alive, because releasing the channel cancels the
+  /// batch.
+  private final class Buffer: Sendable {
+    struct State {
+      var items = FIFO<Pending>()
+      var reader: CheckedContinuation<Pending?, Never>?
+      /// Nil before the end.
+      var summary: BatchSummary?
+      var isAbandoned = false
+    }
+
+    let state = Mutex(State())
+
+    func put(_ pending: Pending) {
+      let (reader, isAbandoned) = state.withLock { state in
+        if state.isAbandoned { return (nil as CheckedContinuation<Pending?, Never>?, true) }
+        if state.reader == nil { state.items.append(pending) }
+        return (state.reader.take(), false)
+      }
+      reader?.resume(returning: pending)
+      if isAbandoned { pending.acknowledge() }
+    }
+
+    func end(_ summary: BatchSummary) {
+      let reader = state.withLock { state in
+        state.summary = summary
+        return state.reader.take()
+      }
+      reader?.resume(returning: nil)
+    }
+
+    func take() async -> Pending? {
+      await withCheckedContinuation { continuation in
+        let (pending, isReady) = state.withLock { state -> (Pending?, Bool) in
+          if let item = state.items.popFirst() { return (item, true) }
+          if state.summary != nil { return (nil, true) }
+          state.reader = continuation
+          return (nil, false)
+        }
+        if isReady { continuation.resume(returning: pending) }
+      }
+    }
+
+    func abandon() {
+      var pending = state.withLock { state in
+        state.isAbandoned = true
+        defer { state.items = FIFO() }
+        return state.items
+      }
+      while let item = pending.popFirst() { item.acknowledge() }
+    }
+  }
+
+  private let buffer: Buffer
+  private let onCancel: @Sendable () -> Void
+
+  init<Elements>(_ batch: Batch<Elements>, progress: BatchProgress.Handler? = nil) where Elements.Element == Element {
+    let buffer = Buffer()
+    let engine = BatchEngine(batch, queue: nil, progress: progress, begin: { _ in }) { _, _ in
+      { buffer.put(($0, $1)) }
+    }
+    self.buffer = buffer
+    onCancel = { engine.cancel() }
+    engine.start { buffer.end($0) }
+  }
+
+  deinit {
+    onCancel()
+    buffer.abandon()
+  }
+
+  /// The counts of the batch; nil before its end.
+  var summary: BatchSummary? { buffer.state.withLock { $0.summary } }
+
+  /// Returns the next item; nil after the last one. Canceling the task cancels the batch; its remaining items still
+  /// arrive.
+  func next() async -> BatchItem<Element>? {
+    let pending = await withTaskCancellationHandler {
+      await buffer.take()
+    } onCancel: {
+      onCancel()
+    }
+    pending?.acknowledge()
+    return pending?.item
   }
 }

@@ -215,3 +215,140 @@ extension Result<ThumbnailSet, FetchFailure> {
     return set.sourceBytes
   }
 }
+
+/// The elements of a batch, pulled one by one on a separate queue. Pulling may block: on standard input, for example.
+final class ElementSource: Sendable {
+  /// A closure alone would be wrapped in another one at each access through the generic lock.
+  private struct Puller {
+    /// Returns the element at a position.
+    var next: (Int) -> (any BatchElement)?
+  }
+
+  /// Used on the queue only; the lock satisfies the compiler.
+  private let puller: Mutex<Puller>
+  private let queue = DispatchQueue(label: "thumbs.batch.pull")
+
+  init<Elements: Sequence & Sendable>(_ elements: Elements, _ closures: TypedElement<Elements.Element>.Closures) {
+    puller = Mutex(Self.puller(of: elements, closures))
+  }
+
+  private static func puller<Elements: Sequence>(
+    of elements: Elements, _ closures: TypedElement<Elements.Element>.Closures
+  ) -> Puller {
+    var iterator = elements.makeIterator()
+    return Puller { index in iterator.next().map { TypedElement($0, index: index, closures) } }
+  }
+
+  /// Runs `work`, which may call ``pull(_:)``.
+  func async(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+  /// Returns the next element, which is at the position `index`; nil after the last one.
+  func pull(_ index: Int) -> (any BatchElement)? { puller.withLock { $0.next(index) } }
+
+  /// Drops the elements, and the closures of the batch.
+  func release() { async { [self] in puller.withLock { $0.next = { _ in nil } } } }
+}
+
+/// An element that has not begun.
+///
+/// An object, so that a parked element takes only its own size: the arrays that hold parked elements grow by doubling.
+/// It is released when the element begins: a request in flight must not keep the milestones that it waits for, see
+/// ``Milestone``.
+final class PendingElement: Sendable {
+  let element: any BatchElement
+  let request: ThumbnailRequest
+  /// The host whose places the element takes; nil if it takes none.
+  let host: String?
+  /// The epoch of the pipeline when the element was pulled.
+  let epoch: Int
+
+  init(_ element: any BatchElement, _ request: ThumbnailRequest, epoch: Int) {
+    let parsed = request.parsed()
+    self.element = element
+    self.request = parsed
+    self.epoch = epoch
+    host = parsed.host
+  }
+}
+
+extension ThumbnailRequest {
+  /// The host whose places the request takes. Nil if it takes none: local files and invalid URLs never reach a host,
+  /// and a request that waits for another one must not hold a place that the other one may need.
+  fileprivate var host: String? {
+    guard after.isEmpty, let source, source.scheme != .file else { return nil }
+    return source.host
+  }
+}
+
+/// An element of a known type, with the closures that its batch was given.
+final class TypedElement<Element: Sendable>: BatchElement {
+  /// The closures of one batch, shared by its elements.
+  final class Closures: Sendable {
+    /// Receives one item, and acknowledges it when its place in the window is free.
+    typealias Handler = @Sendable (BatchItem<Element>, _ acknowledge: @escaping @Sendable () -> Void) -> Void
+    /// Does with an outcome what may be done for several elements at a time, and returns the rest.
+    typealias Preparation = @Sendable (Element, Result<ThumbnailSet, FetchFailure>) -> Handler
+
+    fileprivate let request: @Sendable (Element) throws(FetchFailure) -> ThumbnailRequest
+    fileprivate let begin: @Sendable (Element) -> Void
+    fileprivate let prepare: Preparation
+
+    init(
+      request: @escaping @Sendable (Element) throws(FetchFailure) -> ThumbnailRequest,
+      begin: @escaping @Sendable (Element) -> Void, prepare: @escaping Preparation
+    ) {
+      self.request = request
+      self.begin = begin
+      self.prepare = prepare
+    }
+  }
+
+  let index: Int
+  private let element: Element
+  private let closures: Closures
+
+  init(_ element: Element, index: Int, _ closures: Closures) {
+    self.element = element
+    self.index = index
+    self.closures = closures
+  }
+
+  func request() throws(FetchFailure) -> ThumbnailRequest { try closures.request(element) }
+
+  func begin() { closures.begin(element) }
+
+  func prepare(_ outcome: Result<ThumbnailSet, FetchFailure>) -> Delivery {
+    let handler = closures.prepare(element, outcome)
+    return { [index, element] finished, total, acknowledge in
+      let item = BatchItem(index: index, element: element, outcome: outcome, finished: finished, total: total)
+      handler(item, acknowledge)
+    }
+  }
+}
+
+/// One element of a batch, and the caller's code for it. The engine of a batch is independent of the type of the
+/// elements: code for any type is slow in another module than its own.
+protocol BatchElement: AnyObject, Sendable {
+  /// The position of the element in the sequence, from 0.
+  var index: Int { get }
+
+  /// Returns the request of the element.
+  func request() throws(FetchFailure) -> ThumbnailRequest
+
+  /// Tells the caller that the request begins.
+  func begin()
+
+  /// Hands the outcome to the caller's code that may run for several elements at a time. Returns what remains to be
+  /// done for one element at a time.
+  func prepare(_ outcome: Result<ThumbnailSet, FetchFailure>) -> Delivery
+}
+
+extension BatchElement {
+  /// Delivers the outcome of one element.
+  ///
+  /// - Parameters:
+  ///   - finished: the number of finished elements, including this one.
+  ///   - total: the number of elements in the sequence; nil if it is unknown.
+  ///   - acknowledge: called when the place of the element in the window is free.
+  typealias Delivery = @Sendable (_ finished: Int, _ total: Int?, _ acknowledge: @escaping @Sendable () -> Void) -> Void
+}

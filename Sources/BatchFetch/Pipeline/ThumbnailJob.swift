@@ -192,3 +192,301 @@ extension Result<Download, FetchFailure> {
     }
   }
 }
+
+// MARK: Waiting
+
+// The places where a job waits, one at a time. At each of them the slot passes on the highest priority among the
+// callers, now and after each change, and gives up the place when the last caller leaves.
+extension ThumbnailJob {
+  /// Joins a group of lookups.
+  func waitForLookUp() {
+    slot.run { demand in context.lookUps.append(self, demand.priority) }
+  }
+
+  /// Runs `work` on a thread that renders, when its turn comes.
+  ///
+  /// - Parameters:
+  ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
+  ///     release them.
+  ///   - host: the host for which they are held; nil for none.
+  ///   - work: called once, unless the job gives up its place.
+  func waitToRender(holding bytes: Int, of host: String?, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    slot.run { [context] demand in
+      let giveUp = { @Sendable in context.budget.release(bytes, of: host) }
+      return context.renders.async(demand.priority, of: source.host, onCancel: giveUp) { [self] in
+        slot.end()
+        work(self)
+      }
+    }
+  }
+
+  /// Runs `work` when its turn comes.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue to wait in.
+  ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
+  ///     release them. Default 0.
+  ///   - work: called once, on a thread of the queue, unless the job gives up its place.
+  func wait(in queue: WorkQueue, holding bytes: Int = 0, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    slot.run { [context] demand in
+      let giveUp = { @Sendable in context.budget.release(bytes) }
+      return queue.async(demand.priority, onCancel: giveUp) { [self] in
+        slot.end()
+        work(self)
+      }
+    }
+  }
+
+  /// Runs `work`, which must not block, when there is room for `bytes` in memory. They are held from then on.
+  func waitForRoom(_ bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    slot.run { demand in
+      context.budget.hold(bytes, whenThereIsRoom: demand.priority) { [self] in work(self) }
+    }
+  }
+
+  /// Joins the download of `request`. Its end is reported to ``ended(_:)``.
+  func waitForDownload(_ request: DownloadRequest) {
+    let (downloads, id) = (context.downloader.context, DownloadContext.CallerID(self))
+    slot.run { demand in
+      downloads.join(request, self, demand: demand)
+      return WorkHandle {
+        downloads.leave(id)
+      } setPriority: { priority in
+        downloads.change(id) { $0.priority = priority }
+      } setPaused: { isPaused in
+        downloads.change(id) { $0.isPaused = isPaused }
+      }
+    }
+  }
+}
+
+// MARK: Looking up
+
+// The first step: the lookup in the cache, and what follows from the entry.
+extension ThumbnailJob {
+  /// Looks up several jobs of one pipeline at once, which costs less than one after the other.
+  static func lookUp(_ jobs: [ThumbnailJob]) {
+    guard let context = jobs.first?.context else { return }
+    for job in jobs { job.slot.end() }
+    let wanted = jobs.compactMap { job in context.demand(of: job).map { (job: job, demand: $0) } }
+    let lookups = wanted.map { job, demand in
+      CacheLookup(key: job.key, url: job.identity.url, specs: demand.specs)
+    }
+    for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
+  }
+
+  private func found(_ entry: CacheEntry?, for demand: RenderDemand) {
+    let decision = CacheDecision(
+      entry, demand, mode: mode, failLevel: context.renderer.failLevel, content: context.content,
+      now: context.now())
+    switch decision {
+    case .serve(let image, let origin): serve(image, origin)
+    case .fail(let failure): conclude(.failure(failure))
+    case .complete(let source): complete(source)
+    case .fetch(let image): lookUpRemotely(demand.specs, confirming: image)
+    }
+  }
+
+  /// Renders the missing sizes from the original, if the cache has kept it. The original is taken from memory, or read
+  /// from disk, when there is room for it among the bytes in hand.
+  private func complete(_ source: StoredSource) {
+    if let failure = context.content.failure(of: source) { return conclude(.failure(failure)) }
+    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
+    waitForRoom(bytes) { job in
+      let body = job.context.cache.memoryOriginal(of: source, for: job.key)
+      if body.isEmpty {
+        job.wait(in: job.context.reads, holding: bytes) { $0.readOriginal(of: source, holding: bytes) }
+      } else {
+        job.queue(holding: bytes) { $0.renderRounds(.kept(source, body, .memory)) }
+      }
+    }
+  }
+
+  private func readOriginal(of source: StoredSource, holding bytes: Int) {
+    guard let demand = context.demand(of: self) else { return context.budget.release(bytes) }
+    let body = context.cache.original(of: source, for: key)
+    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body, .disk)) } }
+    context.budget.release(bytes)
+    if mode == .offline {
+      conclude(.failure(CacheDecision.offlineMiss))
+    } else {
+      lookUpRemotely(demand.specs, completing: source)
+    }
+  }
+}
+
+// MARK: Rendering
+
+extension ThumbnailJob {
+  /// Bytes to render, and their origin.
+  enum Material: Sendable {
+    case downloaded(Download, BodyDigest)
+    case kept(StoredSource, [UInt8], CacheEntry.Tier)
+
+    var body: [UInt8] {
+      switch self {
+      case .downloaded(let download, _): download.body
+      case .kept(_, let body, _): body
+      }
+    }
+  }
+
+  /// Renders a downloaded body, unless nobody wants these bytes, or the cache knows that they cannot be decoded.
+  func render(_ download: Download) {
+    context.budget.hold(download.body.count, of: source.host)
+    queue(holding: download.body.count, of: source.host) { job in
+      let digest = BodyDigest(of: download.body)
+      if job.context.settle(job, expectingOtherThan: digest, download) { return }
+      if var failure = job.context.content.failure(of: digest) {
+        (failure.head, failure.attempts) = (download.head, download.attempts)
+        job.fail(failure, digest)
+      } else if let error = job.context.cache.imageError(of: digest),
+        !job.context.renderer.failLevel.tolerates(error.code)
+      {
+        job.fail(error, download, digest)
+      } else {
+        job.renderRounds(.downloaded(download, digest))
+      }
+    }
+  }
+
+  /// Runs `work` on the threads that render, then releases the bytes held for it, and for this host.
+  func queue(holding bytes: Int, of host: String? = nil, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    waitToRender(holding: bytes, of: host) { job in
+      defer { job.context.budget.release(bytes, of: host) }
+      work(job)
+    }
+  }
+
+  /// Renders until no caller is left: callers that join during a round may want other sizes.
+  func renderRounds(_ material: Material) {
+    var isOver = false
+    while !isOver, let demand = context.demand(of: self) {
+      let begin = ContinuousClock.now
+      do throws(ImageError) {
+        context.decodeCount.add(1, ordering: .relaxed)
+        let rendering = try context.renderer(for: options).render(material.body, specs: demand.specs)
+        isOver = context.settle(self, .success(stored(rendering, material, begin: begin)))
+      } catch {
+        switch material {
+        case .downloaded(let download, let digest): return fail(error, download, digest)
+        case .kept: return failed(error)
+        }
+      }
+    }
+  }
+
+  /// Handles an error of a kept original: it breaks a limit, or is damaged.
+  private func failed(_ error: ImageError) {
+    if [.tooManyPixels, .tooFewPixels].contains(error.code) {
+      conclude(.failure(FetchFailure(error)))
+    } else if mode == .offline {
+      conclude(.failure(CacheDecision.offlineMiss))
+    } else {
+      download(confirming: nil)
+    }
+  }
+
+  /// Stores thumbnails in the cache, and returns what the callers are served from.
+  private func stored(
+    _ rendering: Renderer.Rendering, _ material: Material, begin: ContinuousClock.Instant
+  ) -> ServedSource {
+    switch material {
+    case .downloaded(let download, let digest):
+      let source = storedSource(rendering.source, download, digest)
+      if !rendering.isDamaged {
+        context.cache.store(source, thumbnails: rendering.thumbnails, original: download.body, for: key)
+        upload(source, rendering.thumbnails)
+      }
+      let timings = Timings(
+        queued: created.duration(to: begin) - download.elapsed, download: download.elapsed,
+        render: begin.duration(to: .now))
+      context.metrics.rendered(timings)
+      return ServedSource(
+        rendering, downloadedFrom: self.source, download, digest,
+        freshUntil: source.policy.freshUntil(at: context.now()), timings: timings)
+    case .kept(let source, let body, let tier):
+      // Larger thumbnails may need damaged data that smaller ones do not.
+      if !rendering.isDamaged {
+        context.cache.store(source, thumbnails: rendering.thumbnails, for: key)
+        upload(rendering.thumbnails, of: source)
+      }
+      let timings = Timings(queued: created.duration(to: begin), render: begin.duration(to: .now))
+      context.metrics.rendered(timings)
+      return ServedSource(rendering, keptFrom: source, body, in: tier, now: context.now(), timings: timings)
+    }
+  }
+
+  private func storedSource(_ image: SourceImage, _ download: Download, _ digest: BodyDigest) -> StoredSource {
+    StoredSource(
+      url: identity.url, finalURL: download.finalURL, status: download.response.status.code,
+      policy: .ofAny(
+        response: download.response, redirects: download.redirects.map(\.response),
+        mayBeStored: download.isCacheable, mayBeShared: context.sharing.allows(download.head, from: source),
+        requestedAt: download.requestedAt, respondedAt: download.respondedAt),
+      content: .image(image, digest: digest, bytes: download.body.count), obtained: .now)
+  }
+}
+
+// MARK: Outcomes
+
+// The outcomes: delivered to the callers, and remembered in the cache.
+extension ThumbnailJob {
+  func serve(_ image: CachedImage, _ origin: ThumbnailSet.Origin, _ download: Download? = nil) {
+    if let failure = context.content.failure(of: image.source) { return conclude(.failure(failure)) }
+    let elapsed = download?.elapsed ?? .zero
+    let timings = Timings(queued: created.duration(to: .now) - elapsed, download: elapsed)
+    context.metrics.served(timings)
+    let served = ServedSource(image, origin: origin, now: context.now(), timings: timings)
+    conclude(.success(download.map { served.confirmed(by: $0) } ?? served))
+  }
+
+  func fail(_ error: ImageError, _ download: Download, _ digest: BodyDigest) {
+    var failure = FetchFailure(error, attempts: download.attempts)
+    failure.head = download.head
+    fail(failure, error.code.isFinal ? digest : nil)
+  }
+
+  /// - Parameter digest: The digest of the file, if the failure depends on its bytes alone.
+  func fail(_ failure: FetchFailure, _ digest: BodyDigest? = nil) {
+    remember(failure, digest)
+    conclude(.failure(failure))
+  }
+
+  /// Delivers an outcome. If it does not serve callers that have joined with other sizes, the job starts over for them.
+  func conclude(_ outcome: Result<ServedSource, FetchFailure>) {
+    guard !context.settle(self, outcome) else { return }
+    updateDemand()
+    start()
+  }
+
+  /// Caches lasting failures (404, 410, bytes that cannot be decoded), so that they are not requested again soon.
+  private func remember(_ failure: FetchFailure, _ digest: BodyDigest?) {
+    guard let head = failure.head, failure.code.isLasting, failure.origin == .file else { return }
+    // The failure may be a warning, which other runs ignore.
+    if context.renderer.failLevel == .warning, failure.code == .image(.decodeError) { return }
+    let now = context.now()
+    let policy = CachePolicy(
+      response: head.response, redirects: head.redirects.map(\.response), mayBeStored: head.isCacheable,
+      mayBeShared: context.sharing.allows(head, from: source), requestedAt: now, respondedAt: now)
+    guard let policy else { return }
+    let stored = StoredSource(
+      url: identity.url, finalURL: head.finalURL, status: head.response.status.code, policy: policy,
+      content: .failure(code: failure.code.description, message: failure.message, digest: digest), obtained: .now)
+    context.cache.store(stored, thumbnails: [], for: key)
+    // Other machines may have other rules.
+    if failure.code != .rejectedHash { upload(stored, []) }
+  }
+}
+
+extension FailureCode {
+  /// True if another request soon would fail in the same way.
+  fileprivate var isLasting: Bool {
+    switch self {
+    case .http(404), .http(410), .rejectedHash, .image(.notAnImage), .image(.unsupportedFormat), .image(.decodeError),
+      .image(.decodeLimit):
+      true
+    default: false
+    }
+  }
+}

@@ -1,3 +1,5 @@
+internal import CoreMetrics
+internal import Dispatch
 public import Foundation
 public import ImageCache
 public import Logging
@@ -137,5 +139,204 @@ public final class ThumbnailPipeline: Sendable {
   ) -> ThumbnailCaller {
     context.group.enter()
     return ThumbnailCaller(request, in: context, on: place, progress: progress, completion: completion)
+  }
+}
+
+// MARK: Downloads
+
+// The downloads of a pipeline, which other pipelines may share.
+extension ThumbnailPipeline {
+  /// The downloader of this pipeline. Give it to another pipeline, and both keep its limits per host together; or
+  /// download other files with it.
+  public var downloader: Downloader { context.downloader }
+
+  /// The events of all downloads of ``downloader`` from now on; see ``Downloader/events``.
+  public var events: AsyncStream<DownloadEvent> { downloader.events }
+
+  /// Notifies `observer` of all downloads of ``downloader``; see ``Downloader/addObserver(_:)``.
+  public func addObserver(_ observer: any DownloadObserver) { downloader.addObserver(observer) }
+
+  /// Stops notifying `observer`.
+  public func removeObserver(_ observer: any DownloadObserver) { downloader.removeObserver(observer) }
+}
+
+// MARK: Main actor
+
+extension ThumbnailPipeline {
+  /// Requests thumbnails for code of the main actor, such as a view.
+  ///
+  /// ```swift
+  /// let token = pipeline.load(request, isolation: MainActor.shared) { outcome in
+  ///   self.icon = try? outcome.get().thumbnails[0]
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: the image and the sizes.
+  ///   - actor: the main actor, on which the closures are called, one at a time.
+  ///   - progress: receives the progress of the download, if there is one, and never after `completion` was called.
+  ///     Default: none.
+  ///   - completion: called exactly once, never before this returns; with `cancelled` after
+  ///     ``ThumbnailToken/cancel()``.
+  @discardableResult
+  public func load(
+    _ request: ThumbnailRequest, isolation actor: MainActor, progress: (@MainActor (DownloadProgress) -> Void)? = nil,
+    completion: @escaping @MainActor (Result<ThumbnailSet, FetchFailure>) -> Void
+  ) -> ThumbnailToken {
+    load(
+      request, on: .main, progress: MainHandler.calling(ifAny: progress), completion: MainHandler.calling(completion))
+  }
+}
+
+// MARK: Memory
+
+// Results that need no waiting.
+extension ThumbnailPipeline {
+  /// Returns the thumbnails of a request that are in memory, at once: for a table cell that has to show something now.
+  /// Makes no request, and reads nothing from disk.
+  ///
+  /// ```swift
+  /// cell.show(pipeline.cached(request) ?? placeholder)
+  /// ```
+  ///
+  /// - Parameter request: The image and the sizes. Its mirrors, its milestones and its priority are ignored.
+  /// - Returns: Nil if a size is not in memory, if the entry is stale or has other bytes than the request expects, if
+  ///   the source is known to fail, and for an invalid request. ``load(_:on:progress:completion:)`` finds out more.
+  public func cached(_ request: ThumbnailRequest) -> ThumbnailSet? { context.thumbnailsInMemory(request) }
+}
+
+extension ThumbnailContext {
+  /// Returns the thumbnails of a request that are in memory; nil if the disk or the server is needed, and for failures.
+  func thumbnailsInMemory(_ request: ThumbnailRequest) -> ThumbnailSet? {
+    guard let key = try? identity(of: request).key else { return nil }
+    let begin = ContinuousClock.now
+    return cache.memoryEntry(for: key.source, url: key.url, specs: request.specs) { entry in
+      let set = try? outcome(of: entry, request, begin: begin)?.get()
+      return set?.origin == .stale ? nil : set
+    }
+  }
+}
+
+// MARK: Ending
+
+// Waiting for the end of requests and of writes, and the end of the pipeline itself.
+extension ThumbnailPipeline {
+  /// A group that is empty while no caller waits for a completion.
+  public var group: CompletionGroup { CompletionGroup(context.group) }
+
+  /// Returns when every request has ended and every completion has returned. A paused request has not ended.
+  public func waitUntilFinished() async { await group.finished() }
+
+  /// Ends the pipeline, for a service that stops: later requests fail with `cancelled`, those in flight get some time,
+  /// and what was stored is written.
+  ///
+  /// ```swift
+  /// await pipeline.shutdown(within: .seconds(5))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - limit: The time for requests in flight. Those that are left then are canceled, paused ones too. Default 10 s.
+  ///   - uploads: The time for uploads to the remote cache after that. Default 2 s.
+  public func shutdown(within limit: Duration = .seconds(10), uploadingWithin uploads: Duration = .seconds(2)) async {
+    context.isShutDown.store(true, ordering: .releasing)
+    let timer = context.after(limit) { [context] in context.cancelAll() }
+    await waitUntilFinished()
+    timer.cancel()
+    await flush(uploadingWithin: uploads)
+  }
+
+  /// Returns when everything that was stored is on disk, and was uploaded to the remote cache if there is one. It does
+  /// the same as the blocking method, and blocks no thread of Swift concurrency. Canceling the task does not end it.
+  ///
+  /// - Parameter limit: The maximum time to wait for uploads, as in the blocking method. Default 10 s.
+  public func flush(uploadingWithin limit: Duration = .seconds(10)) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [self] in
+        // Without a context that can await, this is the blocking method.
+        flush(uploadingWithin: limit)
+        continuation.resume()
+      }
+    }
+  }
+}
+
+/// A request for thumbnails as an `Operation`, for any operation queue.
+///
+/// It shares its download and its decoding with all other callers of the same pipeline that request the same image. The
+/// operation can depend on any operation, and any operation on it.
+///
+/// ```swift
+/// let operation = ThumbnailOperation(ThumbnailRequest(url: url, size: 128), over: pipeline)
+/// operation.addDependency(login)
+/// operation.queuePriority = .veryHigh
+/// queue.addOperation(operation)
+/// ```
+///
+/// Foundation declares `Operation` as `@unchecked Sendable`, and subclasses must repeat that. It holds here: this class
+/// adds nothing that can change.
+public final class ThumbnailOperation: FetchOperation<ThumbnailSet>, @unchecked Sendable {
+  /// Creates an operation that requests thumbnails. It does nothing before its queue starts it.
+  ///
+  /// - Parameters:
+  ///   - request: the image and the sizes.
+  ///   - pipeline: fetches and renders the image.
+  ///   - progress: receives the progress of the download, if there is one, and never after the operation has finished.
+  ///     Default: none.
+  public init(
+    _ request: ThumbnailRequest, over pipeline: ThumbnailPipeline, progress: DownloadProgress.Handler? = nil
+  ) {
+    super.init(priority: request.priority, progress: progress) { demand, progress, completion in
+      var request = request
+      request.priority = demand.priority
+      return WorkHandle(pipeline.load(request, progress: progress, completion: completion))
+    }
+    name = request.url
+  }
+}
+
+/// The metrics of a pipeline. The handles are made once, because making one may take a lock.
+struct PipelineMetrics: Sendable {
+  private let queueTime: CoreMetrics.Timer
+  private let renderTime: CoreMetrics.Timer
+  private let renders: Counter
+  private let inFlight: Gauge
+  private let lookupDepth, transferDepth, renderDepth: Gauge
+
+  init(_ factory: any MetricsFactory) {
+    queueTime = CoreMetrics.Timer(label: "thumbs_queue_seconds", preferredDisplayUnit: .seconds, factory: factory)
+    renderTime = CoreMetrics.Timer(label: "thumbs_render_seconds", preferredDisplayUnit: .seconds, factory: factory)
+    renders = Counter(label: "thumbs_renders_total", factory: factory)
+    inFlight = Gauge(label: "thumbs_images_in_flight", factory: factory)
+    func depth(_ queue: String) -> Gauge {
+      Gauge(label: "thumbs_queue_depth", dimensions: [("queue", queue)], factory: factory)
+    }
+    (lookupDepth, transferDepth, renderDepth) = (depth("lookup"), depth("transfer"), depth("render"))
+  }
+
+  /// Counts an image that was served without a decode.
+  func served(_ timings: Timings) { queueTime.record(timings.queued) }
+
+  /// Counts an image that was decoded.
+  func rendered(_ timings: Timings) {
+    queueTime.record(timings.queued)
+    renderTime.record(timings.render)
+    renders.increment()
+  }
+
+  /// Sets the gauges to what `context` has in flight and in its queues.
+  func update(from context: ThumbnailContext) {
+    inFlight.record(context.state.withLock { $0.jobs.count })
+    lookupDepth.record(context.lookUps.waitingCount)
+    transferDepth.record(context.downloader.context.queue.ticketCount)
+    renderDepth.record(context.renders.waitingCount)
+  }
+}
+
+extension ThumbnailPipeline {
+  /// Sets the gauges (the queue depths and the sizes of the cache) to their current values, which cost too much to
+  /// follow at every change. Call it before each export of the metrics. It may block on the disk.
+  public func updateGauges() {
+    context.metrics.update(from: context)
+    cache.updateGauges()
   }
 }

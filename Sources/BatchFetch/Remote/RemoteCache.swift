@@ -1,5 +1,8 @@
+internal import Dispatch
 public import Foundation
+internal import HTTPTypes
 internal import ImageCache
+internal import Synchronization
 
 /// A cache on a server that several machines share, behind the memory and the disk of each.
 ///
@@ -97,4 +100,127 @@ public struct RemoteCache: Sendable {
     limits.maxBytes = maxBytes
     return limits
   }
+}
+
+/// Decides which sources all users of a remote cache may see, and which mean the same on all machines. A plain value.
+///
+/// Other rules follow from the header fields of the response; see `CachePolicy.isShareable`.
+struct RemoteSharing: Sendable {
+  /// True if sources of private networks are shared. See ``RemoteCache/allowsPrivateSources``.
+  let allowsPrivateSources: Bool
+
+  /// Returns true if a source with this URL may be shared, as far as the URL shows.
+  func allows(_ source: SourceURL) -> Bool {
+    source.scheme != .file && source.credentials == nil && (allowsPrivateSources || !source.isPrivate)
+  }
+
+  /// Returns true if a response to a request for `source` may be shared.
+  ///
+  /// A redirect must not lead to a URL with another query: it may have a signature that is meant for one user, and only
+  /// the server knows which parameters are secret.
+  func allows(_ head: TransferHead, from source: SourceURL) -> Bool {
+    guard allowsPrivateSources || !head.isPrivate else { return false }
+    return head.redirects.allSatisfy { redirect in
+      guard let location = RedirectTrail.location(in: redirect.response),
+        let base = try? SourceURL(redirect.url), let target = try? SourceURL(location, relativeTo: base)
+      else { return false }
+      return allows(target) && (target.query == nil || target.query == source.query)
+    }
+  }
+
+  /// Returns true if a source that redirects to this URL may be in the remote cache.
+  func allows(finalURL: String?) -> Bool {
+    guard let finalURL else { return true }
+    return (try? SourceURL(finalURL)).map { allows($0) } ?? false
+  }
+}
+
+extension SourceURL {
+  /// True if the URL shows that the host is in a private network: its IP address is not on the public Internet, or its
+  /// name has no dot or a suffix that each network defines for itself (RFC 6761, RFC 6762, RFC 8375, and `internal`,
+  /// which ICANN has reserved).
+  var isPrivate: Bool {
+    if isLoopbackName { return true }
+    if let address = IPAddress(hostName) { return !address.isPublic }
+    return !hostName.contains(".") || Self.privateSuffixes.contains { hostName.hasSuffix($0) }
+  }
+
+  private static let privateSuffixes = [".local", ".internal", ".home.arpa"]
+
+  /// The query without its question mark; nil if there is none.
+  fileprivate var query: Substring? {
+    description.firstIndex(of: "?").map { description[description.index(after: $0)...] }
+  }
+}
+
+// MARK: Check
+
+extension RemoteCache {
+  /// The URL of the server, without credentials.
+  public var url: String { location.prefix }
+
+  /// Requests an object that does not exist. Returns the reason why lookups would fail, as a sentence, or nil if they
+  /// would not. Blocks until the server has responded, at most for ``connectTimeout`` and ``readTimeout``.
+  public func check() -> String? { check(over: CurlTransport(connections)) }
+
+  func check(over transport: any Transport) -> String? {
+    let store = RemoteStore(self, transport: transport, now: ContinuousClock().stopwatch())
+    let waiting = WaitingCheck()
+    _ = store.get(Self.missingName, maxBytes: TransferLimits.maxUnwantedBytes, .high) { _ in
+      Bool?.none
+    } completion: {
+      waiting.end($0)
+    }
+    return waiting.flaw()
+  }
+
+  /// The name of a source with a key that no URL has.
+  private static let missingName = "s/" + String(repeating: "0", count: 32)
+}
+
+/// A request whose result a thread waits for.
+private final class WaitingCheck: Sendable {
+  private let done = DispatchSemaphore(value: 0)
+  private let result = Mutex(RemoteResult<Bool>.missing)
+
+  func end(_ result: RemoteResult<Bool>) {
+    self.result.withLock { $0 = result }
+    done.signal()
+  }
+
+  /// Waits for the result. Returns nil if the server is fine.
+  func flaw() -> String? {
+    done.wait()
+    return switch result.withLock({ $0 }) {
+    case .missing: nil
+    case .failed(.timeout(let text)), .failed(.error(let text)): text
+    case .found, .failed(.unusable): "The server has an object that was never written."
+    case .failed(.skipped), .failed(.cancelled): "The request was not sent."
+    }
+  }
+}
+
+/// Counts of what a pipeline has done with its remote cache. The unit is one image.
+public struct RemoteCacheCounters: Hashable, Sendable {
+  /// Lookups that found the image with all its thumbnails, fresh or stale.
+  public var hits = 0
+  /// Lookups that did not find the image, or lacked a thumbnail.
+  public var misses = 0
+  /// Lookups that failed because the server did not respond in time.
+  public var timeouts = 0
+  /// Lookups that failed for another reason, such as a status of 500.
+  public var errors = 0
+  /// Lookups that met an object that failed a check: damaged, signed with another key, or that of another image.
+  public var rejected = 0
+  /// Images that were not looked up because earlier requests had failed.
+  public var skipped = 0
+  /// Images that were uploaded.
+  public var stored = 0
+  /// Images whose upload failed.
+  public var failed = 0
+  /// Images that were not uploaded, because too many waited, earlier requests had failed, or the time was over.
+  public var dropped = 0
+
+  /// Creates counters that are all zero.
+  public init() {}
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import ImageCache
+internal import Synchronization
 
 /// Reads and writes objects on the server of a remote cache.
 final class RemoteStore: Sendable {
@@ -128,4 +129,258 @@ extension RemoteBreaker.Verdict {
     case .timeout, .error: self = .failure
     }
   }
+}
+
+/// One request to the server of a remote cache and its response.
+final class RemoteExchange: TransferReceiver {
+  /// A complete response. The body is that of a 200.
+  struct Response: Sendable {
+    var status = 0
+    var body: [UInt8] = []
+  }
+
+  /// The meaning of the end of an exchange: for the breaker, and for the caller, who is informed by `deliver`.
+  struct Ending: Sendable {
+    var verdict: RemoteBreaker.Verdict
+    var deliver: @Sendable () -> Void
+  }
+
+  private struct State {
+    var response = Response()
+    var room: RemoteRoom?
+    /// The number of bytes taken from the room.
+    var taken = 0
+    var ended: (@Sendable (Result<Response, FetchFailure>) -> Void)?
+  }
+
+  let request: TransferRequest
+  /// Holds the place where the exchange waits, then the transfer.
+  let slot: TokenSlot
+  private let interpret: @Sendable (Result<Response, FetchFailure>, Duration) -> Ending
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - request: The request to send.
+  ///   - priority: The order among the requests that wait.
+  ///   - interpret: Returns the meaning of the end, given the duration of the transfer. May take its time.
+  init(
+    _ request: TransferRequest, priority: Priority,
+    interpret: @escaping @Sendable (Result<Response, FetchFailure>, Duration) -> Ending
+  ) {
+    self.request = request
+    self.interpret = interpret
+    slot = TokenSlot(priority: priority)
+  }
+
+  /// Sends the request. `ended` is called once, on a thread of the transport, which must not be blocked. The body takes
+  /// a part of `room` until ``leaveRoom()``.
+  func start(
+    over transport: any Transport, in room: RemoteRoom,
+    ended: @escaping @Sendable (Result<Response, FetchFailure>) -> Void
+  ) {
+    state.withLock { ($0.room, $0.ended) = (room, ended) }
+    slot.end()
+    slot.run { _ in
+      let transfer = transport.start(request, receiver: self)
+      return WorkHandle(cancel: { transfer.cancel() })
+    }
+  }
+
+  /// Returns the meaning of the end.
+  func ending(_ result: Result<Response, FetchFailure>, after elapsed: Duration = .zero) -> Ending {
+    interpret(result, elapsed)
+  }
+
+  /// Gives back the room of the body.
+  func leaveRoom() {
+    state.withLock { state in
+      state.room?.give(state.taken)
+      state.taken = 0
+    }
+  }
+
+  func receive(head: TransferHead) throws(FetchFailure) {
+    try state.withLock { state throws(FetchFailure) in
+      state.response.status = head.response.status.code
+      guard let length = head.declaredLength, head.response.status == .ok else { return }
+      try grow(&state, to: length)
+      state.response.body.reserveCapacity(max(0, length))
+    }
+  }
+
+  func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
+    try state.withLock { state throws(FetchFailure) in
+      try grow(&state, to: state.response.body.count + bytes.count)
+      state.response.body.append(contentsOf: bytes)
+    }
+  }
+
+  /// Takes room for a body of `count` bytes.
+  private func grow(_ state: inout State, to count: Int) throws(FetchFailure) {
+    if count > request.limits.maxBytes { throw tooLarge }
+    guard count > state.taken else { return }
+    if let room = state.room, !room.take(count - state.taken) { throw .remoteCacheSkipped }
+    state.taken = count
+  }
+
+  func receiveEnd(_ failure: FetchFailure?) {
+    slot.end()
+    let (response, ended) = state.withLock { ($0.response, $0.ended.take()) }
+    ended?(failure.map { .failure($0) } ?? .success(response))
+  }
+
+  private var tooLarge: FetchFailure {
+    FetchFailure(.tooLargeBytes, "The object is larger than \(request.limits.maxBytes) bytes.")
+  }
+}
+
+/// The requests of one kind to the server of a remote cache: at most a few at once, those with the highest priority
+/// first, and none while the breaker is open. One that has waited for too long is not sent any more.
+///
+/// Reads and writes have separate lanes, because a server may be full, or not allow writes, and still be read.
+final class RemoteLane: Sendable {
+  private struct Waiting: Sendable {
+    let exchange: RemoteExchange
+    let since: Duration
+  }
+
+  private struct State {
+    var running = 0
+    var waiting = PriorityLine<Waiting>()
+    var breaker: RemoteBreaker
+  }
+
+  private enum Turn {
+    case start(RemoteExchange, RemoteBreaker.Permit)
+    case refuse(RemoteExchange)
+  }
+
+  /// The maximum size of the bodies that are read at once, in bytes: two of the largest objects.
+  private static let maxBytes = 16 << 20
+
+  private let width: Int
+  /// The time after which a request is not sent any more.
+  private let patience: Duration
+  private let transport: any Transport
+  private let now: @Sendable () -> Duration
+  private let state: Mutex<State>
+  private let room = RemoteRoom(limit: maxBytes)
+  /// Interprets responses, which the thread of the transport must not do.
+  private let queue = DispatchQueue(label: "thumbs.remote", attributes: .concurrent)
+
+  /// - Parameters:
+  ///   - width: The maximum number of requests at once.
+  ///   - timeout: The maximum duration of a request. Half of it may be spent with waiting for other requests, and all
+  ///     of it is the budget of the breaker.
+  ///   - transport: Exchanges requests and responses.
+  ///   - now: The time of the breaker.
+  init(width: Int, timeout: Duration, transport: any Transport, now: @escaping @Sendable () -> Duration) {
+    (self.width, self.transport, self.now) = (width, transport, now)
+    patience = timeout / 2
+    state = Mutex(State(breaker: RemoteBreaker(budget: timeout)))
+  }
+
+  /// The time that lookups have cost the run. See ``RemoteBreaker/lost``.
+  var lost: Duration { state.withLock { $0.breaker.lost } }
+
+  /// See ``RemoteBreaker/uploadTime(within:)``.
+  func uploadTime(within limit: Duration) -> Duration { state.withLock { $0.breaker.uploadTime(within: limit) } }
+
+  /// Records the end of a lookup. See ``RemoteBreaker/looked(for:isHit:among:at:)``.
+  func looked(for duration: Duration, isHit: Bool, among images: Int) {
+    let now = now()
+    state.withLock { $0.breaker.looked(for: duration, isHit: isHit, among: images, at: now) }
+    advance()
+  }
+
+  /// Adds an exchange. Returns a handle that can cancel it and change its priority. Its end is delivered exactly once,
+  /// on a queue of the lane.
+  func add(_ exchange: RemoteExchange) -> WorkHandle {
+    let waiting = Waiting(exchange: exchange, since: now())
+    exchange.slot.run { demand in
+      let place = state.withLock { $0.waiting.append(waiting, demand.priority) }
+      return WorkHandle { [self] in
+        if let removed = state.withLock({ $0.waiting.remove(place) }) { refuse(removed.exchange, .cancelled) }
+      } setPriority: { [self] priority in
+        state.withLock { $0.waiting.change(place, to: priority) }
+      }
+    }
+    advance()
+    return WorkHandle {
+      exchange.slot.cancel()
+    } setPriority: {
+      exchange.slot.setPriority($0)
+    }
+  }
+
+  private func advance() {
+    while let turn = nextTurn() {
+      switch turn {
+      case .start(let exchange, let permit): start(exchange, permit)
+      case .refuse(let exchange): refuse(exchange, .remoteCacheSkipped)
+      }
+    }
+  }
+
+  private func nextTurn() -> Turn? {
+    let now = now()
+    return state.withLock { state in
+      guard state.running < width || state.breaker.refuses(at: now), let next = state.waiting.popFirst() else {
+        return nil
+      }
+      guard now - next.since <= patience, let permit = state.breaker.permit(at: now) else {
+        return .refuse(next.exchange)
+      }
+      state.running += 1
+      return .start(next.exchange, permit)
+    }
+  }
+
+  private func refuse(_ exchange: RemoteExchange, _ failure: FetchFailure) {
+    exchange.slot.end()
+    queue.async { exchange.ending(.failure(failure)).deliver() }
+  }
+
+  private func start(_ exchange: RemoteExchange, _ permit: RemoteBreaker.Permit) {
+    let begin = now()
+    exchange.start(over: transport, in: room) { [self] result in
+      let end = now()
+      queue.async { [self] in
+        let ending = exchange.ending(result, after: end - begin)
+        exchange.leaveRoom()
+        state.withLock { state in
+          state.running -= 1
+          state.breaker.ended(permit, ending.verdict, at: end)
+        }
+        advance()
+        ending.deliver()
+      }
+    }
+  }
+}
+
+extension FetchFailure {
+  /// The failure of a request that was not sent, or given up, because of other requests.
+  static let remoteCacheSkipped = FetchFailure(.hostUnavailable, "The remote cache failed, or was too busy.")
+}
+
+/// The memory for responses that are being received. They share it, because each alone may be large.
+final class RemoteRoom: Sendable {
+  private let limit: Int
+  private let used = Mutex(0)
+
+  /// - Parameter limit: The maximum number of bytes.
+  init(limit: Int) { self.limit = limit }
+
+  /// Takes `count` bytes. Returns false if there are not as many left.
+  func take(_ count: Int) -> Bool {
+    used.withLock { used in
+      guard count <= limit - used else { return false }
+      used += count
+      return true
+    }
+  }
+
+  /// Gives `count` bytes back.
+  func give(_ count: Int) { used.withLock { $0 -= count } }
 }

@@ -110,3 +110,165 @@ final class RemoteWriter: Sendable {
     }
   }
 }
+
+/// The objects of one source to upload.
+struct RemoteWrite: Sendable {
+  let key: SourceKey
+  /// The source whose object is written last, so that whoever finds it finds its thumbnails; nil for thumbnails only.
+  let source: StoredSource?
+  let digest: BodyDigest?
+  let thumbnails: [Thumbnail]
+  /// The thumbnails whose objects are known to be unusable, and are replaced.
+  let unusable: Set<ThumbnailSpec>
+
+  /// The bytes that it takes in memory: the thumbnails, and for the largest one its object and the copy that is sent.
+  var cost: Int {
+    let sizes = thumbnails.map(\.bytes.count)
+    return sizes.reduce(1024, +) + 2 * (sizes.max() ?? 0)
+  }
+
+  /// The number of objects.
+  var count: Int { thumbnails.count + 1 }
+
+  /// Returns an object. They are written in order, that of the source last; nil for one that is left out, such as a
+  /// thumbnail that is too large.
+  func object(at index: Int, _ codec: RemoteObjectCodec) -> RemoteObject? {
+    guard index < thumbnails.count else {
+      guard let source, let bytes = codec.object(of: source, key: key) else { return nil }
+      return RemoteObject(name: codec.name(of: key), bytes: bytes, condition: .always)
+    }
+    let thumbnail = thumbnails[index]
+    guard let digest, let bytes = codec.object(of: thumbnail, from: digest) else { return nil }
+    let condition: RemoteObject.Condition = unusable.contains(thumbnail.spec) ? .always : .absent
+    return RemoteObject(name: codec.name(of: thumbnail.spec, from: digest), bytes: bytes, condition: condition)
+  }
+}
+
+/// The uploads that wait and those that run, bounded in bytes and in number. A plain value.
+struct RemoteWrites: Sendable {
+  private let limit: Int
+  private let width: Int
+  private var waiting = FIFO<RemoteWrite>()
+  /// The bytes of all uploads that wait or run.
+  private(set) var bytes = 0
+  private(set) var runningCount = 0
+  private(set) var isClosed = false
+
+  /// - Parameters:
+  ///   - limit: The maximum number of bytes that wait or run.
+  ///   - width: The maximum number of uploads that run.
+  init(limit: Int, width: Int) {
+    (self.limit, self.width) = (max(0, limit), width)
+  }
+
+  /// Adds an upload. Returns false if there is no room for it, or after ``close()``.
+  mutating func add(_ write: RemoteWrite) -> Bool {
+    guard !isClosed, bytes + write.cost <= limit else { return false }
+    bytes += write.cost
+    waiting.append(write)
+    return true
+  }
+
+  /// Returns the next upload to run; nil if none waits, or enough are running.
+  mutating func next() -> RemoteWrite? {
+    guard runningCount < width, let write = waiting.popFirst() else { return nil }
+    runningCount += 1
+    return write
+  }
+
+  /// Records the end of an upload that ran.
+  mutating func ended(_ write: RemoteWrite) {
+    runningCount -= 1
+    bytes -= write.cost
+  }
+
+  /// Refuses uploads from now on.
+  mutating func close() { isClosed = true }
+
+  /// Removes the uploads that wait. Returns their number.
+  mutating func removeWaiting() -> Int {
+    var count = 0
+    while let write = waiting.popFirst() {
+      bytes -= write.cost
+      count += 1
+    }
+    return count
+  }
+}
+
+/// The upload of the objects of one source, one after the other. After a failure, the rest is left out: a source whose
+/// thumbnails are missing is of no use.
+final class RemoteUpload: Sendable {
+  private let write: RemoteWrite
+  private let codec: RemoteObjectCodec
+  private let store: RemoteStore
+  private let slot = TokenSlot()
+
+  init(_ write: RemoteWrite, _ codec: RemoteObjectCodec, to store: RemoteStore) {
+    (self.write, self.codec, self.store) = (write, codec, store)
+  }
+
+  /// Begins. `completion` is called exactly once, on any queue, with nil if all objects are on the server.
+  func start(_ completion: @escaping @Sendable (RemoteProblem?) -> Void) { put(from: 0, completion) }
+
+  func cancel() { slot.cancel() }
+
+  /// Writes the object at `index` and those behind it. Only one exists at a time.
+  private func put(from index: Int, _ completion: @escaping @Sendable (RemoteProblem?) -> Void) {
+    guard index < write.count else { return completion(nil) }
+    guard let object = write.object(at: index, codec) else { return put(from: index + 1, completion) }
+    slot.run { _ in
+      store.put(object) { [self] problem in
+        slot.end()
+        if let problem { completion(problem) } else { put(from: index + 1, completion) }
+      }
+    }
+  }
+}
+
+/// An object to upload.
+struct RemoteObject: Sendable {
+  /// The condition under which the server stores an object.
+  enum Condition: Sendable {
+    /// There is no object of that name yet.
+    case absent
+    /// None: an existing object is replaced.
+    case always
+  }
+
+  let name: String
+  let bytes: [UInt8]
+  let condition: Condition
+}
+
+/// The result of reading one object.
+enum RemoteResult<Value: Sendable>: Sendable {
+  case found(Value)
+  /// The server has no such object.
+  case missing
+  case failed(RemoteProblem)
+}
+
+/// The reason why an object was neither read nor written.
+enum RemoteProblem: Error, Hashable, Sendable {
+  /// The server did not respond in time. The text is a sentence for people.
+  case timeout(String)
+  /// Any other failure of the exchange. The text is a sentence for people.
+  case error(String)
+  /// The object failed a check.
+  case unusable
+  /// Earlier requests failed, so this one was not sent.
+  case skipped
+  /// The request was canceled.
+  case cancelled
+
+  init(_ failure: FetchFailure) {
+    switch failure.code {
+    case .cancelled: self = .cancelled
+    case .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled, .dnsTemporary: self = .timeout(failure.message)
+    // The code of ``FetchFailure/remoteCacheSkipped``.
+    case .hostUnavailable: self = .skipped
+    default: self = .error(failure.message)
+    }
+  }
+}

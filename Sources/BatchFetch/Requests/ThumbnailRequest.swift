@@ -1,3 +1,4 @@
+public import Foundation
 public import HTTPTypes
 public import ImageCache
 
@@ -81,5 +82,87 @@ extension ThumbnailRequest {
   func canonicalURL() throws(FetchFailure) -> SourceURL {
     if let source { return source }
     return try SourceURL(url)
+  }
+}
+
+// MARK: Foundation
+
+extension ThumbnailRequest {
+  /// Creates a request for one image in the sizes of `specs`.
+  public init(url: URL, specs: [ThumbnailSpec], headerFields: HTTPFields = [:], priority: Priority = .normal) {
+    self.init(url: url.absoluteString, specs: specs, headerFields: headerFields, priority: priority)
+  }
+
+  /// Creates a request for one thumbnail that fits in a square of `size` pixels.
+  public init(url: URL, size: Int, headerFields: HTTPFields = [:], priority: Priority = .normal) {
+    self.init(url: url.absoluteString, size: size, headerFields: headerFields, priority: priority)
+  }
+}
+
+/// The settings of one request that differ from those of its pipeline. Those that are nil do not differ.
+///
+/// Requests for the same image with different options are served by the same cache entry, unless their rules for IP
+/// addresses or their modifiers differ. But each set of options has its own decode, and its own download unless only
+/// the cache mode differs.
+///
+/// ```swift
+/// var request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
+/// request.options.cacheMode = .refresh
+/// request.options.retry = RetryPolicy(limit: 0)
+/// ```
+public struct RequestOptions: Hashable, Sendable {
+  /// Decides when a cached entry is served. Default nil: ``ThumbnailPipeline/Configuration/cacheMode``.
+  public var cacheMode: CacheMode?
+  /// The deadlines and limits of one attempt, except the rule for IP addresses. Default nil:
+  /// ``Downloader/Configuration/limits``.
+  public var limits: TransferLimits?
+  /// The rule for IP addresses. A request with another one than that of the pipeline has a separate cache entry, which
+  /// is not shared with other machines. Default nil: that of ``Downloader/Configuration/limits``.
+  public var addresses: AddressPolicy?
+  /// The policy for retries. Default nil: ``Downloader/Configuration/retry``.
+  public var retry: RetryPolicy?
+  /// The maximum number of pixels of the image, which holds when it is decoded: thumbnails in the cache are served
+  /// whatever their source. Default nil: ``ThumbnailPipeline/Configuration/maxPixels``.
+  public var maxPixels: Int?
+  /// Changes the request before each of its attempts. Its ``RequestModifier/id`` is part of the key of the cache entry.
+  /// Default nil: none.
+  public var modifier: RequestModifier?
+
+  /// Creates options that do not differ from the settings of a pipeline.
+  public init() {}
+}
+
+/// Decides when cached entries are served.
+public enum CacheMode: String, CaseIterable, Hashable, Sendable {
+  /// Serves fresh entries and revalidates stale ones.
+  case normal
+  /// Serves fresh images like ``normal``, but no failure that was remembered before the batch, such as a 404: its
+  /// source is requested again.
+  case retry
+  /// Revalidates every entry, fresh or not.
+  case refresh
+  /// Serves every entry, fresh or not, and makes no requests.
+  case offline
+}
+
+/// The parameters in the query of a URL that decide which image it leads to. Others, such as signatures and their
+/// dates, change with each request for the same image.
+public enum CacheKeyQuery: Hashable, Sendable {
+  /// All parameters, in their order.
+  case all
+  /// Those with one of these names, in their order. An empty set ignores the whole query.
+  case only(Set<String>)
+
+  /// Returns the URL that stands for `source` in the key of its cache entry; nil for `source` itself.
+  func key(of source: SourceURL) -> String? {
+    let url = source.description
+    guard case .only(let names) = self, let mark = url.firstIndex(of: "?") else { return nil }
+    let kept = url[url.index(after: mark)...].split(separator: "&").filter { names.contains(Self.name(of: $0)) }
+    return kept.isEmpty ? String(url[..<mark]) : "\(url[...mark])\(kept.joined(separator: "&"))"
+  }
+
+  private static func name(of parameter: Substring) -> String {
+    let name = parameter.prefix { $0 != "=" }
+    return name.removingPercentEncoding ?? String(name)
   }
 }

@@ -33,3 +33,10 @@ public struct ThumbnailToken: Sendable {
 
 /// The former name of ``ThumbnailToken``.
 public typealias FetchToken = ThumbnailToken
+
+extension WorkHandle {
+  /// The handle of a request for thumbnails.
+  init(_ token: ThumbnailToken) {
+    self.init(cancel: token.cancel, setPriority: token.setPriority) { $0 ? token.pause() : token.resume() }
+  }
+}

@@ -78,3 +78,179 @@ extension [PriorityChange] {
     while let change = changes.popLast() { changes += change.caller.update { $0.count(change.old, to: change.new) } }
   }
 }
+
+/// The priority of one caller. A plain value.
+///
+/// A caller is at least as urgent as the most urgent of those that wait for its end.
+package struct CallerPriority: Sendable {
+  private var own: Priority
+  /// True if the token has chosen the caller's own priority.
+  private var isChosen = false
+  /// The number of callers that wait for the end of this one, by priority. Empty before the first one.
+  private var waiting: [Int] = []
+  /// The callers whose end this one waits for. Weak: waiting for a caller must not keep it.
+  private var dependencies: [WeakCaller] = []
+  /// True if this caller has its end.
+  private var isOver = false
+
+  package init(_ own: Priority = .normal) { self.own = own }
+
+  /// The priority that counts.
+  var current: Priority {
+    guard !waiting.isEmpty, let highest = Priority.allCases.last(where: { waiting[$0.rawValue] > 0 }) else {
+      return own
+    }
+    return max(own, highest)
+  }
+
+  /// Sets the caller's own priority, on behalf of its token.
+  mutating func choose(_ priority: Priority) {
+    own = priority
+    isChosen = true
+  }
+
+  /// Sets the caller's own priority to that of its request, unless its token has chosen another one.
+  mutating func adopt(_ priority: Priority) {
+    if !isChosen { own = priority }
+  }
+
+  // MARK: Those that wait for this caller
+
+  /// Records that a caller which waits for this one has changed its priority, from nil if it begins to wait, or to nil
+  /// if it no longer waits. Changes may arrive in any order: they are only counted.
+  mutating func count(_ old: Priority?, to new: Priority?) {
+    if waiting.isEmpty { waiting = Priority.allCases.map { _ in 0 } }
+    if let old { waiting[old.rawValue] -= 1 }
+    if let new { waiting[new.rawValue] += 1 }
+  }
+
+  // MARK: Those that this caller waits for
+
+  /// Begins to wait. Returns the callers that must count this one; none if this one has its end.
+  mutating func wait(for callers: [any PrioritizedCaller]) -> [any PrioritizedCaller] {
+    guard !isOver else { return [] }
+    dependencies = callers.map { WeakCaller(caller: $0) }
+    return callers
+  }
+
+  /// Ends the wait. Returns the callers that count this one.
+  ///
+  /// - Parameter forever: True if the caller has its end, so that it must not begin to wait anymore.
+  mutating func stopWaiting(forever: Bool) -> [any PrioritizedCaller] {
+    isOver = isOver || forever
+    defer { dependencies = [] }
+    return dependedOn
+  }
+
+  /// The callers that count this one.
+  var dependedOn: [any PrioritizedCaller] { dependencies.compactMap(\.caller) }
+}
+
+/// A weak reference to a caller.
+struct WeakCaller: Sendable {
+  weak var caller: (any PrioritizedCaller)?
+}
+
+/// The deliveries that one caller has not received yet. A plain value.
+///
+/// New progress replaces progress not delivered yet. The end is delivered once, as the last delivery, and a
+/// cancellation replaces an end not delivered yet.
+struct CallerMailbox<Value: Sendable> {
+  /// One delivery.
+  enum Delivery {
+    case progress(DownloadProgress)
+    case end(Result<Value, FetchFailure>)
+  }
+
+  private var delivered: DownloadProgress?
+  private var pending: DownloadProgress?
+  private var end: Result<Value, FetchFailure>?
+  private var isEndDelivered = false
+  private var isDelivering = false
+
+  /// Adds progress, unless later progress is known. Returns true if the caller of this method must begin to deliver.
+  mutating func offer(_ progress: DownloadProgress) -> Bool {
+    guard end == nil, !isEndDelivered, progress.isLater(than: pending ?? delivered) else { return false }
+    pending = progress
+    return beginDelivery()
+  }
+
+  /// Adds the end; only the first one counts. Returns true if the caller of this method must begin to deliver.
+  ///
+  /// - Parameter complete: The progress at the end, delivered before it.
+  mutating func end(_ result: Result<Value, FetchFailure>, complete: DownloadProgress? = nil) -> Bool {
+    guard end == nil, !isEndDelivered else { return false }
+    end = result
+    if let complete, complete != delivered { pending = complete }
+    return beginDelivery()
+  }
+
+  /// Makes `cancelled` the end, unless an end has been delivered. Returns true if the caller of this method must begin
+  /// to deliver.
+  mutating func cancel() -> Bool {
+    guard !isEndDelivered else { return false }
+    end = .failure(.cancelled)
+    pending = nil
+    return beginDelivery()
+  }
+
+  /// Removes and returns the next delivery. When nothing is left, it ends the delivering and returns nil.
+  mutating func next() -> Delivery? {
+    if let progress = pending.take() {
+      delivered = progress
+      return .progress(progress)
+    }
+    if let end = end.take() {
+      isEndDelivered = true
+      return .end(end)
+    }
+    isDelivering = false
+    return nil
+  }
+
+  /// Returns true to one thread at a time, so that deliveries to one caller keep their order.
+  private mutating func beginDelivery() -> Bool {
+    defer { isDelivering = true }
+    return !isDelivering
+  }
+}
+
+/// Turns a call with a completion handler into an `async` call, and passes on the cancellation of its task.
+package final class CancellableCall: Sendable {
+  private let slot = TokenSlot()
+
+  /// Returns the value that `start` passes to its completion.
+  ///
+  /// - Parameter start: Called at once. Returns the handle of the work that it began.
+  package static func result<Value: Sendable>(
+    _ start: (_ completion: @escaping @Sendable (Value) -> Void) -> WorkHandle
+  ) async -> Value {
+    let call = CancellableCall()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let round = call.slot.begin()
+        call.slot.fill(round, with: start { continuation.resume(returning: $0) })
+      }
+    } onCancel: {
+      call.slot.cancel()
+    }
+  }
+}
+
+/// Turns closures of the main actor into closures for the main queue.
+package enum MainHandler {
+  /// Returns a closure that calls `body`, and that must be called on the main queue.
+  package static func calling<Value: Sendable>(
+    _ body: @escaping @MainActor (Value) -> Void
+  ) -> @Sendable (Value) -> Void {
+    { value in MainActor.assumeIsolated { body(value) } }
+  }
+
+  /// Returns a closure that calls `body` as the other method does; nil if there is no `body`.
+  package static func calling<Value: Sendable>(
+    ifAny body: (@MainActor (Value) -> Void)?
+  ) -> (@Sendable (Value) -> Void)? {
+    guard let body else { return nil }
+    return calling(body)
+  }
+}

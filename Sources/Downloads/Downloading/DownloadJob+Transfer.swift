@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import HTTPTypes
 internal import Synchronization
 
@@ -229,5 +229,31 @@ extension DownloadState.AttemptResult {
       let isError = status.kind == .serverError || status.kind == .clientError
       self = isError ? .failed(.http(status.code), kept: kept) : .complete
     }
+  }
+}
+
+/// Decides when a growing body is inspected: at first for every piece, later whenever it has grown by a quarter. An
+/// inspection begins at the first byte, so without growth in between, many small pieces would take quadratic time.
+struct InspectionPace {
+  /// The number of bytes at which the next inspection is due; nil after the last one.
+  private var next: Int? = 0
+
+  /// Returns true if a body of `count` bytes is to be inspected.
+  func isDue(at count: Int) -> Bool { next.map { count >= $0 } ?? false }
+
+  /// Records an inspection of `count` bytes. No further one is due if it has accepted the body.
+  mutating func inspected(_ count: Int, isAccepted: Bool) { next = isAccepted ? nil : count + count / 4 }
+}
+
+extension FetchFailure {
+  /// Creates the failure of a download whose response has a status that is no success, with the start of its body.
+  package init(statusOf download: Download, now: Date) {
+    let status = download.response.status
+    let reason = status.reasonPhrase.isEmpty ? "" : " (\(status.reasonPhrase))"
+    self.init(
+      .http(status.code), "The server responded with status \(status.code)\(reason).", attempts: download.attempts)
+    head = download.head
+    body = download.body
+    retryAt = RetryAfter.duration(in: download.response, now: now).map { now + $0 / .seconds(1) }
   }
 }

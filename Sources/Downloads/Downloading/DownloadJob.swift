@@ -213,3 +213,234 @@ extension DownloadJob.State {
       queue: place.map { queue.remove($0) }, backoff: backoff.take(), modification: modification.take())
   }
 }
+
+// MARK: Modifying
+
+// The modifier of a request, which changes each attempt before its transfer.
+extension DownloadJob {
+  /// Calls the modifier of the request, if it has one that has not changed this attempt yet. `completion` is called
+  /// when the attempt is ready for its transfer, but not after the download has given up this turn.
+  func modify(
+    _ request: DownloadRequest, _ turn: DownloadState.Turn, completion: @escaping @Sendable (FetchFailure?) -> Void
+  ) {
+    guard let modifier = request.modifier, let attempt = state.withLock({ $0.unmodified(request) }) else {
+      return completion(nil)
+    }
+    let limit = context.limits(of: request).total
+    let call = ModifierCall.start(modifier, attempt, within: limit, after: context.after) { [weak self] result in
+      self?.adopt(result, turn, completion)
+    }
+    // Thread A has begun the call while thread B pauses the download, which finds no call to cancel.
+    let isGivenUp = state.withLock { state in
+      guard state.machine.isWaiting(in: turn) else { return true }
+      state.modification = call
+      return false
+    }
+    if isGivenUp { call.cancel() }
+  }
+
+  private func adopt(
+    _ result: Result<RequestAttempt, FetchFailure>, _ turn: DownloadState.Turn,
+    _ completion: @escaping @Sendable (FetchFailure?) -> Void
+  ) {
+    let isWaiting = state.withLock { state in
+      guard state.machine.isWaiting(in: turn) else { return false }
+      if case .success(let attempt) = result { state.modify(attempt, in: context) }
+      return true
+    }
+    guard isWaiting else { return }
+    switch result {
+    case .failure(let failure): completion(failure.ofModifier)
+    case .success(let attempt): checkRobots(of: attempt, completion)
+    }
+  }
+
+  /// Checks the rules of the host again if the modifier has changed the URL.
+  private func checkRobots(of attempt: RequestAttempt, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
+    let (request, trail) = state.withLock { ($0.sentRequest, $0.trail) }
+    guard let robots = context.robots, let request, let trail, attempt.source != request.source else {
+      return completion(nil)
+    }
+    let limits = context.limits(of: request)
+    robots.check(
+      attempt.source, userAgent: context.userAgent(of: request, to: trail), addresses: limits.addresses, completion)
+  }
+}
+
+extension DownloadJob.State {
+  /// The request with the header fields that the current attempt sends. Its URL is in the trail.
+  var sentRequest: DownloadRequest? {
+    guard var sent = request, let modified else { return request }
+    sent.headerFields = modified.headerFields
+    return sent
+  }
+
+  /// The next attempt, for the modifier of `request`; nil if it is modified already, or only follows a redirect.
+  fileprivate func unmodified(_ request: DownloadRequest) -> RequestAttempt? {
+    guard modified == nil, !machine.isRedirected else { return nil }
+    return RequestAttempt(
+      number: machine.nextAttempt, lastFailure: lastResult?.failureCode, source: request.source,
+      headerFields: request.headerFields)
+  }
+
+  /// Takes the modified attempt, whose URL the transfer requests.
+  fileprivate mutating func modify(_ attempt: RequestAttempt, in context: DownloadContext) {
+    modification = nil
+    modified = attempt
+    trail = request.map {
+      RedirectTrail(from: attempt.source, shownAs: $0.source, limit: context.limits(of: $0).maxRedirects)
+    }
+  }
+}
+
+extension FetchFailure {
+  /// The failure of a modifier. What it says about a server concerns another one than that of the request, which must
+  /// not be taken for unreachable, nor its image for missing.
+  fileprivate var ofModifier: FetchFailure { FetchFailure(code, message) }
+}
+
+extension Result<ResponseAssembler.Response, FetchFailure> {
+  /// The code of a failure, or of a response that is one; nil for a success.
+  fileprivate var failureCode: FailureCode? {
+    switch self {
+    case .failure(let failure): failure.code
+    case .success(let response):
+      response.head.response.status.code >= 400 ? .http(response.head.response.status.code) : nil
+    }
+  }
+}
+
+/// One call of a modifier. It ends once: with its result, or at its deadline.
+final class ModifierCall: Sendable {
+  typealias Completion = @Sendable (Result<RequestAttempt, FetchFailure>) -> Void
+
+  private let completion: Mutex<Completion?>
+  private let tasks = Mutex<[Task<Void, Never>]>([])
+
+  private init(_ completion: @escaping Completion) { self.completion = Mutex(completion) }
+
+  /// Calls `modifier`, and then `completion` once, on any thread, unless the call is canceled.
+  ///
+  /// - Parameters:
+  ///   - limit: the maximum time that the modifier may take.
+  ///   - after: runs a closure after a pause.
+  static func start(
+    _ modifier: RequestModifier, _ attempt: RequestAttempt, within limit: Duration,
+    after: (Duration, @escaping @Sendable () -> Void) -> Task<Void, Never>, completion: @escaping Completion
+  ) -> WorkHandle {
+    let call = ModifierCall(completion)
+    let timer = after(limit) {
+      call.end(.failure(FetchFailure(.timeoutTotal, "The modifier of the request took longer than \(limit).")))
+    }
+    let work = Task {
+      do throws(FetchFailure) {
+        call.end(.success(try await modifier.modify(attempt)))
+      } catch {
+        call.end(.failure(error))
+      }
+    }
+    call.keep([timer, work])
+    return WorkHandle(cancel: { call.cancel() })
+  }
+
+  /// Keeps the tasks until the end. If that has come by now, they are canceled.
+  private func keep(_ tasks: [Task<Void, Never>]) {
+    self.tasks.withLock { $0 = tasks }
+    if completion.withLock({ $0 == nil }) { cancel() }
+  }
+
+  private func end(_ result: Result<RequestAttempt, FetchFailure>) {
+    let completion = completion.withLock { $0.take() }
+    cancel()
+    completion?(result)
+  }
+
+  private func cancel() {
+    completion.withLock { $0 = nil }
+    let running = tasks.withLock { tasks in
+      defer { tasks = [] }
+      return tasks
+    }
+    for task in running { task.cancel() }
+  }
+}
+
+// MARK: Queue
+
+// The way of one transfer through the queue: from the permission of the host to the turn among the transfers.
+extension DownloadJob {
+  /// Enters the queue of the host, if that permits the request.
+  func enqueue(_ turn: DownloadState.Turn) {
+    let (request, trail) = state.withLock { ($0.request, $0.trail) }
+    guard let request, let trail else { return }
+    let hop = trail.hop
+    guard let robots = context.robots, !request.isRobotsFile else { return enter(request, hop, turn) }
+    let (userAgent, limits) = (context.userAgent(of: request, to: trail), context.limits(of: request))
+    robots.check(hop, userAgent: userAgent, addresses: limits.addresses) { [self] failure in
+      if let failure { refuse(failure, in: turn) } else { enter(request, hop, turn) }
+    }
+  }
+
+  /// Takes a place in the queue, unless the download has given up this turn.
+  private func enter(_ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn) {
+    let isModified = request.modifier == nil || state.withLock { $0.modified != nil || $0.machine.isRedirected }
+    let isPrepared = isModified && context.isPrepared(request, to: hop)
+    let effects = state.withLock { state -> TransferQueue.Effects? in
+      guard state.machine.isWaiting(in: turn) else { return nil }
+      // The queue keeps the job while it has a ticket: thread A may have decided to start the transfer when the last
+      // caller leaves on thread B, and nobody else could give the place back then.
+      let (ticket, effects) = context.queue.add(
+        to: hop.host, state.machine.priority, isPrepared: isPrepared
+      ) { [self] in
+        handle($0, request, hop, turn)
+      }
+      state.ticket = ticket
+      return effects
+    }
+    if let effects { context.queue.perform(effects) }
+  }
+
+  private func handle(
+    _ event: TransferQueue.Turn, _ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn
+  ) {
+    switch event {
+    case .prepare(let ticket):
+      modify(request, turn) { [weak self] failure in
+        guard let self else { return }
+        if let failure { fail(failure, ticket, turn, .abandoned) } else { prepare(request, hop, ticket, turn) }
+      }
+    case .start(let ticket): startTransfer(turn, ticket)
+    case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
+    }
+  }
+
+  private func prepare(
+    _ request: DownloadRequest, _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
+  ) {
+    context.prepare(request, to: hop) { [weak self] failure in
+      guard let self else { return }
+      guard let failure else { return context.queue.prepared(ticket) }
+      fail(failure, ticket, turn, failure.isUnreachable ? .unreachable : .abandoned)
+    }
+  }
+
+  /// Ends an attempt whose preparation failed.
+  private func fail(
+    _ failure: FetchFailure, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn,
+    _ contact: TransferSchedule.Contact
+  ) {
+    let attempt = state.withLock { state in
+      let attempt = state.machine.attempt(in: turn)
+      if attempt != nil { state.ticket = nil }
+      return attempt
+    }
+    context.queue.end(ticket, contact)
+    if let attempt { attemptEnded(.ended(.failure(failure), kept: attempt.partial)) }
+  }
+
+  /// Ends a download whose request is not sent. If earlier attempts have failed, the result of the last one says more.
+  private func refuse(_ failure: FetchFailure, in turn: DownloadState.Turn) {
+    let last = state.withLock { $0.lastResult }
+    act(last ?? .failure(failure)) { $0.refused(in: turn) }
+  }
+}

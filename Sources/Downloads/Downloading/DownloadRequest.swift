@@ -1,3 +1,4 @@
+public import Foundation
 public import HTTPTypes
 
 /// A request for the bytes of one source.
@@ -107,4 +108,52 @@ public struct DownloadRequest: Sendable {
   private static let conditions: [HTTPField.Name] = [
     .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
   ]
+}
+
+// MARK: URL
+
+extension DownloadRequest {
+  /// Creates a request for the bytes at `url`, which may contain spaces and non-ASCII letters.
+  ///
+  /// - Throws: `bad_url` if `url` is not an absolute URL, `blocked_scheme` for schemes other than http, https and file.
+  public init(
+    url: String, headerFields: HTTPFields = [:], priority: Priority = .normal, inspection: Inspection? = nil
+  ) throws(FetchFailure) {
+    self.init(
+      source: try SourceURL(url), headerFields: headerFields, priority: priority, inspection: inspection)
+  }
+
+  /// Creates a request for the bytes at `url`.
+  ///
+  /// - Throws: `bad_url` if `url` is relative or has no host, `blocked_scheme` for schemes other than http, https and
+  ///   file.
+  public init(
+    url: URL, headerFields: HTTPFields = [:], priority: Priority = .normal, inspection: Inspection? = nil
+  ) throws(FetchFailure) {
+    self.init(
+      source: try SourceURL(url), headerFields: headerFields, priority: priority, inspection: inspection)
+  }
+}
+
+/// The urgency of a request compared with others that wait.
+///
+/// It orders everything that a request waits for: lookups in the disk cache, room in memory, downloads and decodes.
+/// Among requests of equal priority, the one that has waited longest comes first. If several callers share the work,
+/// the highest priority counts. A request that waits for the end of another one passes its priority to it. A change
+/// takes effect at once, wherever the request waits.
+public enum Priority: Int, Comparable, CaseIterable, Sendable {
+  /// For work such as prefetching, which starts when nothing more urgent waits.
+  case low
+  /// The default.
+  case normal
+  /// For images that are missing on screen, which start before everything else.
+  case high
+
+  /// Returns true if `a` is less urgent than `b`.
+  public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
+}
+
+extension Priority {
+  /// One value for each priority, at the index of its raw value.
+  @usableFromInline typealias Table<Value> = InlineArray<3, Value>
 }

@@ -85,3 +85,102 @@ extension Downloader {
     }
   }
 }
+
+/// A file that a download has written.
+public struct DownloadedFile: Hashable, Sendable {
+  /// The file.
+  public let url: URL
+  /// The length in bytes.
+  public let length: Int
+  /// The SHA-256 digest, computed from what is on disk.
+  public let digest: BodyDigest
+  /// The bytes that an earlier process, or an earlier download to the same file, had received.
+  public let resumed: Int
+
+  /// Creates the description of a file, for tests of code that shows it.
+  public init(url: URL, length: Int, digest: BodyDigest, resumed: Int = 0) {
+    self.url = url
+    self.length = length
+    self.digest = digest
+    self.resumed = resumed
+  }
+}
+
+/// The content that a caller expects of a file. A download of other bytes fails with `hash_mismatch`.
+public struct ExpectedFile: Hashable, Sendable {
+  /// The SHA-256 digest. Default nil: any.
+  public var digest: BodyDigest?
+  /// The length in bytes. Default nil: any.
+  public var length: Int?
+
+  /// Creates an expectation. By default, every file meets it.
+  public init(digest: BodyDigest? = nil, length: Int? = nil) {
+    self.digest = digest
+    self.length = length
+  }
+
+  /// Throws `hash_mismatch` if a file with this content is not the expected one.
+  func check(_ digest: BodyDigest, length: Int) throws(FetchFailure) {
+    if let expected = self.length, expected != length {
+      throw FetchFailure(.hashMismatch, "The file has \(length) bytes, but \(expected) are expected.")
+    }
+    guard let expected = self.digest, expected != digest else { return }
+    throw FetchFailure(hash: digest, expected: expected, httpStatus: nil, attempts: 0)
+  }
+}
+
+/// A file to be downloaded.
+struct FileTarget: Hashable, Sendable {
+  /// The absolute path of the complete file.
+  let path: String
+  /// Identifies the request; see ``DownloadRequest/fileIdentity(_:)``.
+  let request: String
+  let expected: ExpectedFile
+
+  /// The path of the incomplete file.
+  var partPath: String { path + ".part" }
+  /// The path of the record about the incomplete file.
+  var recordPath: String { partPath + ".json" }
+}
+
+/// The body of a response as it arrives, in memory or in a file. A plain value, except that the file is shared.
+struct ReceivedBody: Sendable {
+  /// The bytes in memory; empty if they are in a file.
+  private(set) var bytes: [UInt8]
+  /// The number of bytes so far.
+  private(set) var count: Int
+  /// Nil for a body in memory.
+  let writer: PartFile.Writer?
+
+  /// Creates a body in memory.
+  init(_ bytes: [UInt8] = []) {
+    (self.bytes, count, writer) = (bytes, bytes.count, nil)
+  }
+
+  /// Creates a body of `count` bytes in the file of `writer`.
+  init(_ writer: PartFile.Writer, count: Int = 0) {
+    (bytes, self.count, self.writer) = ([], count, writer)
+  }
+
+  /// Begins the body of the response `head`. What a file had is removed.
+  mutating func begin(_ head: TransferHead) throws(FetchFailure) {
+    try writer?.restart(head)
+    (bytes, count) = ([], 0)
+  }
+
+  /// Adds bytes.
+  mutating func append(_ more: UnsafeRawBufferPointer) throws(FetchFailure) {
+    if let writer { try writer.write(more, at: count) } else { bytes.append(contentsOf: more) }
+    count += more.count
+  }
+
+  /// Reserves memory; does nothing for a file.
+  mutating func reserve(_ capacity: Int) {
+    if writer == nil { bytes.reserveCapacity(capacity) }
+  }
+
+  /// Returns the same bytes, to be continued in the file of `other`.
+  func continued(by other: ReceivedBody) -> ReceivedBody {
+    other.writer.map { ReceivedBody($0, count: count) } ?? self
+  }
+}

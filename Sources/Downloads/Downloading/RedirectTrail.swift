@@ -1,4 +1,4 @@
-package import HTTPTypes
+public import HTTPTypes
 
 /// The redirects of one attempt. A plain value that checks every hop without using the network.
 package struct RedirectTrail {
@@ -71,5 +71,19 @@ package struct RedirectTrail {
     redirects.append(Redirect(url: shown.description, response: response))
     hop = next
     hops.append(next)
+  }
+}
+
+/// A redirect that was followed.
+public struct Redirect: Hashable, Sendable {
+  /// The URL that was requested, without credentials.
+  public var url: String
+  /// The response: its status and its header fields.
+  public var response: HTTPResponse
+
+  /// Creates the redirect from `url` with `response`.
+  public init(url: String, response: HTTPResponse) {
+    self.url = url
+    self.response = response
   }
 }

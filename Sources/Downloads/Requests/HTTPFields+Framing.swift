@@ -1,4 +1,4 @@
-internal import HTTPTypes
+package import HTTPTypes
 
 extension HTTPFields {
   /// Fields that frame a message or control its connection. Only the transport may set them: with a wrong value, a
@@ -21,5 +21,20 @@ extension HTTPFields {
   private static func isFraming(_ name: String) -> Bool {
     let name = name.replacing("_", with: "-")
     return framing.contains(name) || name.hasPrefix("proxy-")
+  }
+}
+
+extension HTTPFields {
+  /// Returns these fields, with an `Accept` field if they have none.
+  package func accepting(_ mediaTypes: String) -> HTTPFields {
+    var fields = self
+    if fields[.accept] == nil { fields[.accept] = mediaTypes }
+    return fields
+  }
+
+  /// Replaces the fields that have the same names as those in `others`, and adds the rest of `others`.
+  mutating func replace(with others: HTTPFields) {
+    for field in others { self[field.name] = nil }
+    append(contentsOf: others)
   }
 }

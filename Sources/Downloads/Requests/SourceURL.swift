@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A URL that can be fetched, in canonical form: scheme and host in lower case, international names in ASCII, no
 /// default port, no dot segments, no fragment, and percent-encoded exactly where RFC 3986 requires it.
 ///
@@ -147,5 +149,238 @@ extension SourceURL {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(description)
     hasher.combine(credentials)
+  }
+}
+
+// MARK: Encoding
+
+extension SourceURL {
+  /// Schemes that need no `//` after the colon. Without this list, `data:…` would look like `host:port`.
+  private static let opaqueSchemes: Set<String> = ["data", "javascript", "blob", "about", "mailto", "file", "ftp"]
+
+  /// Returns the scheme of `text`.
+  ///
+  /// - Throws: `bad_url` if there is no scheme, `blocked_scheme` if it is not supported.
+  static func scheme(of text: String) throws(FetchFailure) -> Scheme {
+    let bytes = text.utf8
+    if bytes.starts(with: "https://".utf8) { return .https }
+    if bytes.starts(with: "http://".utf8) { return .http }
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[..<colon].isSchemeName else {
+      throw FetchFailure(.badURL, "The URL is not absolute: \(text.quotedForMessage)")
+    }
+    let name = text[..<colon].lowercased()
+    let hasAuthority = bytes[colon...].starts(with: "://".utf8)
+    if hasAuthority, let scheme = Scheme(rawValue: name) { return scheme }
+    if hasAuthority || opaqueSchemes.contains(name) {
+      throw FetchFailure(.blockedScheme, "The URL scheme \"\(name)\" is not supported.")
+    }
+    throw FetchFailure(.badURL, "The URL is not absolute: \(text.quotedForMessage)")
+  }
+
+  /// The bytes that a URL may contain without encoding, by value (RFC 3986, sections 2.2 and 2.3).
+  private static let isLegal: [Bool] = {
+    let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
+    return (0...UInt8.max).map { $0.isASCIIAlphanumeric || legal.contains($0) }
+  }()
+  /// True for the bytes that end the authority, by value.
+  private static let endsAuthority = (0...UInt8.max).map { "/?#".utf8.contains($0) }
+
+  /// Returns `text` with every illegal byte percent-encoded, and with dots in place of `%2e` in the dot segments of the
+  /// path. Any other `%` before two hexadecimal digits stays. The authority is left unchanged, because libcurl converts
+  /// international names to ASCII (UTS 46).
+  static func encodingIllegalBytes(of text: String) -> String {
+    let (bytes, isLegal) = (Array(text.utf8), isLegal)
+    let end = endOfAuthority(in: bytes)
+    guard !bytes[end...].allSatisfy({ isLegal[Int($0)] }) else { return text }
+    var encoded = Array(bytes[..<end])
+    encoded.reserveCapacity(bytes.count + 32)
+    let rest = writingDots(in: bytes[end...])
+    for (index, byte) in zip(rest.indices, rest) {
+      if isLegal[Int(byte)] || isEscape(rest[index...].prefix(3)) {
+        encoded.append(byte)
+      } else {
+        encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// The segments with a percent-encoded dot that lead to the same or the parent directory, in lower case (WHATWG URL,
+  /// "single-dot URL path segment"). Some versions of libcurl remove them, others only those of plain dots.
+  private static let dotSegments = ["%2e": ".", "%2e.": "..", ".%2e": "..", "%2e%2e": ".."]
+
+  /// Returns a path, perhaps with a query and a fragment, whose dot segments are written as dots.
+  private static func writingDots(in bytes: ArraySlice<UInt8>) -> [UInt8] {
+    let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+    let segments = bytes[..<end].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+      guard segment.count <= 6, let dots = dotSegments[String(decoding: segment, as: UTF8.self).lowercased()] else {
+        return Array(segment)
+      }
+      return Array(dots.utf8)
+    }
+    return Array(segments.joined(separator: "/".utf8)) + Array(bytes[end...])
+  }
+
+  /// Returns true if `bytes` are a `%` and two hexadecimal digits.
+  private static func isEscape(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.first == UInt8(ascii: "%") && bytes.count == 3 && bytes.dropFirst().allSatisfy(\.isHexDigit)
+  }
+
+  /// Returns the end of the part between `//` and the path (RFC 3986, section 3.2); 0 for a reference without
+  /// authority.
+  private static func endOfAuthority(in bytes: [UInt8]) -> Int {
+    let endsAuthority = endsAuthority
+    guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else { return 0 }
+    let scheme = bytes[..<slash]
+    guard scheme.isEmpty || (scheme.last == UInt8(ascii: ":") && scheme.dropLast().isSchemeName) else { return 0 }
+    return bytes[(slash + 2)...].firstIndex { endsAuthority[Int($0)] } ?? bytes.endIndex
+  }
+
+  private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}
+
+extension Collection<UInt8> {
+  /// True if the text has the syntax of a scheme (RFC 3986, section 3.1).
+  fileprivate var isSchemeName: Bool {
+    guard let first, first.isASCIILetter else { return false }
+    return allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+  var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+  package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
+  fileprivate var isHexDigit: Bool { hexDigitValue != nil }
+
+  /// The value of a hexadecimal digit; nil for any other byte.
+  var hexDigitValue: UInt8? {
+    switch self {
+    case 0x30...0x39: self - 0x30
+    case 0x41...0x46: self - 0x41 + 10
+    case 0x61...0x66: self - 0x61 + 10
+    default: nil
+    }
+  }
+}
+
+extension String {
+  /// The text in quotation marks, cut to 200 bytes. A text that may contain a password is left out.
+  var quotedForMessage: String {
+    // Bytes, because a character has no greatest length.
+    utf8.contains(UInt8(ascii: "@"))
+      ? "(not shown: it may contain a password)" : "\"\(String(decoding: utf8.prefix(200), as: UTF8.self))\""
+  }
+}
+
+// MARK: Foundation
+
+extension SourceURL {
+  /// Creates the canonical form of `url`.
+  ///
+  /// - Throws: `bad_url` if `url` is relative or has no host, `blocked_scheme` for schemes other than http, https and
+  ///   file.
+  public init(_ url: URL) throws(FetchFailure) { try self.init(url.absoluteString) }
+}
+
+/// The parts of a ``SourceURL/host``, which is in canonical form; see ``canonical(_:)``.
+struct HostParts: Sendable {
+  /// The ways to find the IP addresses of a host.
+  enum Kind {
+    /// The host is an IP address.
+    case address
+    /// The name is `localhost` or a subdomain of it.
+    case loopbackName
+    /// The name has to be looked up.
+    case name
+  }
+
+  /// The host without port, or the brackets of an IPv6 address.
+  let name: String
+  /// The port; nil for the default port of the scheme.
+  let port: UInt16?
+  /// The way to find the IP addresses.
+  let kind: Kind
+
+  /// Splits `host`.
+  init(of host: String) {
+    let isBracketed = host.utf8.first == UInt8(ascii: "[")
+    let text = host.dropFirst(isBracketed ? 1 : 0).utf8
+    let end = text.firstIndex(of: UInt8(ascii: isBracketed ? "]" : ":")) ?? text.endIndex
+    let written = text[..<end]
+    // Most hosts are nothing but a name, which then shares its memory with the host.
+    name = written.endIndex == host.endIndex && !isBracketed ? host : String(Substring(written))
+    let digits = text[end...].dropFirst(isBracketed ? 2 : 1)
+    port = digits.isEmpty ? nil : digits.reduce(0) { $0 &* 10 &+ UInt16($1 & 15) }
+    kind = Self.kind(of: name, isBracketed: isBracketed)
+  }
+
+  private static func kind(of name: String, isBracketed: Bool) -> Kind {
+    guard !isBracketed else { return .address }
+    if name == "localhost" || name.hasSuffix(".localhost") { return .loopbackName }
+    // An IPv4 address ends with a digit, and an IPv6 address has brackets.
+    guard let last = name.utf8.last, last.isASCIIDigit else { return .name }
+    return IPAddress.isIPv4(name) ? .address : .name
+  }
+}
+
+// The canonical form. Whatever reads a host, from the rule for IP addresses to a proxy, gets this one: two readings of
+// the same text would be a way around the rule.
+extension HostParts {
+  /// Returns the canonical form of a host without its port, which is in lower case and ASCII; nil if it cannot be a
+  /// host. It has no final dot. An IPv4 address is four decimal numbers, however it was written, and an IPv6 address
+  /// is in its shortest form.
+  ///
+  /// A host whose last label is a number is an IPv4 address or invalid (URL standard, section 3.5): programs differ in
+  /// the numbers that they accept, such as `0251.0376.43518` or `0xa9fea9fe`, and one of them may be the next hop.
+  static func canonical(_ host: String) -> String? {
+    if host.utf8.first == UInt8(ascii: "[") {
+      let address = host.utf8.last == UInt8(ascii: "]") ? IPAddress(String(host.dropFirst().dropLast())) : nil
+      return address.flatMap { $0.bytes.count == 16 ? "[\($0)]" : nil }
+    }
+    let name = host.utf8.last == UInt8(ascii: ".") ? host.dropLast() : host[...]
+    let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard let last = labels.last, isNumber(last) else { return isName(labels) ? String(name) : nil }
+    return address(of: labels).map { "\($0)" }
+  }
+
+  /// Returns true if the labels have the syntax of a host name (RFC 1123, section 2.1). Underscores are accepted too,
+  /// because some hosts use them.
+  private static func isName(_ labels: [Substring.UTF8View]) -> Bool {
+    labels.allSatisfy { label in
+      !label.isEmpty && label.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
+    }
+  }
+
+  /// Returns true for digits, even if they are no valid number, such as `08`, and for a number in any notation.
+  private static func isNumber(_ label: Substring.UTF8View) -> Bool {
+    !label.isEmpty && label.allSatisfy(\.isASCIIDigit) || number(label) != nil
+  }
+
+  /// Returns the IPv4 address that the labels stand for, the last of which fills the remaining bytes; nil if they stand
+  /// for none.
+  private static func address(of labels: [Substring.UTF8View]) -> IPAddress? {
+    let numbers = labels.compactMap { number($0) }
+    guard (1...4).contains(labels.count), numbers.count == labels.count, let last = numbers.last,
+      numbers.dropLast().allSatisfy({ $0 <= 0xFF }), last >> (8 * (5 - numbers.count)) == 0
+    else { return nil }
+    let lastBytes = (numbers.count - 1..<4).map { UInt8(truncatingIfNeeded: last >> (8 * (3 - $0))) }
+    return IPAddress(bytes: numbers.dropLast().map { UInt8($0) } + lastBytes)
+  }
+
+  /// Returns the value of a decimal, octal (`0…`) or hexadecimal (`0x…`) number, at most 2^32; nil for any other text.
+  private static func number(_ label: Substring.UTF8View) -> UInt64? {
+    guard let first = label.first else { return nil }
+    var (digits, radix): (Substring.UTF8View, UInt64) = (label, 10)
+    if first == UInt8(ascii: "0"), label.count > 1 {
+      let isHexadecimal = label.dropFirst().first == UInt8(ascii: "x")
+      (digits, radix) = isHexadecimal ? (label.dropFirst(2), 16) : (label.dropFirst(), 8)
+    }
+    var value: UInt64 = 0
+    for digit in digits {
+      guard let digit = digit.hexDigitValue, digit < radix else { return nil }
+      value = min(value * radix + UInt64(digit), 1 << 32)
+    }
+    return value
   }
 }

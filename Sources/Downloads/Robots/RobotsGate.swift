@@ -119,3 +119,63 @@ final class RobotsGate: Sendable {
     slow.async { waiter.verdict(rules.failure(for: waiter.source)) }
   }
 }
+
+/// Fetches each robots.txt with the downloader whose requests it concerns, so that its requests are paced and limited
+/// like all others of that host.
+final class RobotsFetcher: Sendable {
+  /// Weak, because the context owns the fetcher.
+  fileprivate struct Owner {
+    weak var context: DownloadContext?
+  }
+
+  private let owner = Mutex(Owner())
+
+  /// Sets the context. Until then, every fetch ends as canceled.
+  func connect(to context: DownloadContext) { owner.withLock { $0.context = context } }
+
+  /// Downloads `source` as `userAgent`, from an IP address that the policy allows. `completion` is called exactly once,
+  /// on any thread.
+  func fetch(
+    _ source: SourceURL, userAgent: String?, addresses: AddressPolicy,
+    _ completion: @escaping @Sendable (Result<Download, FetchFailure>) -> Void
+  ) {
+    guard let context = owner.withLock({ $0.context }) else { return completion(.failure(.cancelled)) }
+    var request = DownloadRequest(source: source, priority: .high)
+    request.isRobotsFile = true
+    request.responses = .image
+    request.addresses = addresses
+    request.headerFields[.userAgent] = userAgent
+    context.join(request, RobotsSubscriber(completion), demand: Demand(priority: .high))
+  }
+}
+
+/// The gate as the subscriber of one download.
+private final class RobotsSubscriber: DownloadSubscriber {
+  private let completion: @Sendable (Result<Download, FetchFailure>) -> Void
+
+  init(_ completion: @escaping @Sendable (Result<Download, FetchFailure>) -> Void) { self.completion = completion }
+
+  var wantsProgress: Bool { false }
+  func progressed(_ progress: DownloadProgress) {}
+  func ended(_ result: Result<Download, FetchFailure>) { completion(result) }
+}
+
+/// The treatment of `robots.txt` (RFC 9309) and of the `X-Robots-Tag` header field.
+public enum RobotsPolicy: Hashable, Sendable {
+  /// Both are ignored.
+  case ignored
+  /// A URL that its host disallows fails with `blocked_robots`. An image that is fresh in the cache is used without a
+  /// request to its host, even if it was stored while both were ignored.
+  case obeyed
+}
+
+extension TransferLimits {
+  /// The limits for a robots.txt: at least five redirects are followed (RFC 9309, section 2.3.1.2), and the size
+  /// is that of the part that is read (section 2.5).
+  var forRobotsFile: TransferLimits {
+    var limits = self
+    limits.maxRedirects = max(5, maxRedirects)
+    limits.maxBytes = RobotsFile.maxBytes
+    return limits
+  }
+}

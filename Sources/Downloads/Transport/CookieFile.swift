@@ -69,3 +69,86 @@ extension SourceURL {
     String(pathAndQuery.prefix { $0 != "?" })
   }
 }
+
+/// A cookie of a file.
+struct Cookie: Hashable, Sendable {
+  /// The prefix of a line whose cookie scripts cannot read, which makes no difference here.
+  static let httpOnlyMark = "#HttpOnly_"
+
+  /// The domain in lower case, without a leading or a final dot.
+  let domain: String
+  /// True if the cookie is for the subdomains of its domain, too.
+  let includesSubdomains: Bool
+  let path: String
+  /// True if the cookie is only for https.
+  let isSecure: Bool
+  /// The seconds since 1970 after which the cookie is not sent; 0 for none.
+  let expiry: Int
+  let name: String
+  let value: String
+}
+
+/// An error that makes a line unusable as a cookie.
+struct CookieFlaw: Error, Hashable, Sendable {
+  var reason: String
+}
+
+extension Cookie {
+  /// Parses a line.
+  init(_ line: Substring) throws(CookieFlaw) {
+    let text = line.hasPrefix(Self.httpOnlyMark) ? line.dropFirst(Self.httpOnlyMark.count) : line
+    var fields = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    // A cookie without a value may lack the last tab.
+    if fields.count == 6 { fields.append("") }
+    guard fields.count == 7 else {
+      throw CookieFlaw(reason: "give the seven fields of the Netscape format, separated by tabs")
+    }
+    guard let expiry = Double(fields[4]).flatMap({ Int(exactly: $0.rounded(.down)) }), expiry >= 0 else {
+      throw CookieFlaw(reason: "the fifth field is not a time in seconds since 1970")
+    }
+    domain = try Self.domain(fields[0])
+    // A cookie for all hosts below a top-level domain would be for sites of others.
+    includesSubdomains = try Self.flag(fields[1], "second") && domain.contains(".") && IPAddress(domain) == nil
+    path = fields[2].hasPrefix("/") ? fields[2] : "/"
+    isSecure = try Self.flag(fields[3], "fourth")
+    self.expiry = expiry
+    (name, value) = (fields[5], fields[6])
+    let isClean = (name + value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
+    guard isClean else {
+      throw CookieFlaw(reason: "the name and the value must not contain semicolons or control characters")
+    }
+    if name.isEmpty { throw CookieFlaw(reason: "the name is empty") }
+  }
+
+  /// Returns true if the cookie is for `host`, which is in lower case (RFC 6265, section 5.1.3).
+  func isFor(host: String) -> Bool { host == domain || includesSubdomains && host.hasSuffix("." + domain) }
+
+  /// Returns true if the cookie is for `path` (RFC 6265, section 5.1.4).
+  func isFor(path: String) -> Bool {
+    guard path.hasPrefix(self.path) else { return false }
+    return self.path.hasSuffix("/") || path.utf8.count == self.path.utf8.count
+      || path.dropFirst(self.path.count).hasPrefix("/")
+  }
+
+  /// Everything that distinguishes the cookie from others.
+  var identity: String {
+    [domain, "\(includesSubdomains)", path, "\(isSecure)", name, value].joined(separator: "\t")
+  }
+
+  private static func domain(_ text: String) throws(CookieFlaw) -> String {
+    let name = text.hasPrefix(".") ? text.dropFirst() : text[...]
+    let parsed = try? SourceURL("https://\(name)/")
+    guard let parsed, !name.isEmpty, !name.contains(where: { "/?#@".contains($0) }) else {
+      throw CookieFlaw(reason: "the first field is not a host")
+    }
+    return parsed.hostName
+  }
+
+  private static func flag(_ text: String, _ place: String) throws(CookieFlaw) -> Bool {
+    switch text.uppercased() {
+    case "TRUE": return true
+    case "FALSE": return false
+    default: throw CookieFlaw(reason: "the \(place) field is neither TRUE nor FALSE")
+    }
+  }
+}

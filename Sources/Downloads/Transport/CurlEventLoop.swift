@@ -108,3 +108,125 @@ extension Duration {
   /// The duration in whole milliseconds, rounded down.
   var milliseconds: Int { Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000) }
 }
+
+/// The transfers of one event loop, used only on its thread.
+struct CurlTransferTable {
+  typealias Resolve = (CurlTransfer, _ host: String) -> Void
+
+  private let multi: UnsafeMutableRawPointer?
+  private let configuration: CurlTransport.Configuration
+  private let memory: CurlMemory
+  /// Starts a name lookup, whose result arrives through ``advance(_:after:)``.
+  private let resolve: Resolve
+  private var transfers: [CurlEventLoop.TransferID: CurlTransfer] = [:]
+  /// Handles to reuse, which have no options.
+  private var idleHandles: [UnsafeMutableRawPointer] = []
+  private static let idleLimit = CurlTransport.canReuseHandles ? 64 : 0
+  private var floods = FloodWatch()
+
+  init(
+    multi: UnsafeMutableRawPointer?, configuration: CurlTransport.Configuration, floods: FloodGuard,
+    resolve: @escaping Resolve
+  ) {
+    self.multi = multi
+    self.configuration = configuration
+    self.resolve = resolve
+    memory = CurlMemory(floods: floods)
+  }
+
+  mutating func start(_ id: CurlEventLoop.TransferID, _ request: TransferRequest, _ receiver: any TransferReceiver) {
+    guard multi != nil, let handle = idleHandles.popLast() ?? curl_easy_init() else {
+      return receiver.receiveEnd(FetchFailure(.connectFailed, "libcurl could not be initialized."))
+    }
+    let transfer = CurlTransfer(
+      id: id, handle: handle, request: request, receiver: receiver, configuration: configuration, memory: memory)
+    transfers[id] = transfer
+    perform(transfer.begin(), for: transfer)
+  }
+
+  /// Performs the next step of each transfer whose exchange libcurl has finished.
+  mutating func advanceFinished() {
+    var left: Int32 = 0
+    while let message = curl_multi_info_read(multi, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
+      let result = ccurl_message_result(message)
+      guard let transfer = CurlTransfer.of(handle) else { continue }
+      curl_multi_remove_handle(multi, handle)
+      perform(transfer.step(after: result), for: transfer)
+    }
+  }
+
+  /// Performs the next step of a transfer after its name lookup. Does nothing if the transfer has ended.
+  mutating func advance(_ id: CurlEventLoop.TransferID, after resolution: HostResolution) {
+    guard let transfer = transfers[id] else { return }
+    perform(transfer.step(after: resolution), for: transfer)
+  }
+
+  private mutating func perform(_ step: CurlTransfer.Step, for transfer: CurlTransfer) {
+    switch step {
+    case .exchange:
+      let result = curl_multi_add_handle(multi, transfer.handle)
+      guard result != CURLM_OK else { return }
+      end(transfer.id, FetchFailure(.connectFailed, String(cString: curl_multi_strerror(result))))
+    case .resolve(let host): resolve(transfer, host)
+    case .end(let failure): end(transfer.id, failure)
+    }
+  }
+
+  /// Ends one transfer, finished or not. Does nothing if it has ended already.
+  mutating func end(_ id: CurlEventLoop.TransferID, _ failure: FetchFailure?) {
+    guard let transfer = transfers.removeValue(forKey: id) else { return }
+    // Removing an unfinished handle closes its connection, which cannot be reused within a response.
+    curl_multi_remove_handle(multi, transfer.handle)
+    recycle(transfer.handle)
+    transfer.finish(with: failure)
+  }
+
+  mutating func endAll(_ failure: FetchFailure) {
+    for id in Array(transfers.keys) { end(id, failure) }
+    for handle in idleHandles { curl_easy_cleanup(handle) }
+    idleHandles.removeAll()
+  }
+
+  /// Ends the transfers whose deadline has passed. Returns the time until the next deadline, at most a minute.
+  mutating func expire(at now: ContinuousClock.Instant) -> Duration {
+    var wait = Duration.seconds(60)
+    for (id, transfer) in transfers {
+      guard let deadline = transfer.deadline else { continue }
+      if deadline <= now {
+        end(id, transfer.overdue)
+      } else {
+        wait = min(wait, now.duration(to: deadline) + .milliseconds(1))
+      }
+    }
+    if floods.isDue(at: now) { endFlooded() }
+    return wait
+  }
+
+  /// Ends the transfers whose connections are flooded, and closes those connections.
+  private mutating func endFlooded() {
+    let connected = Dictionary(grouping: transfers.values.filter { $0.ports != nil }) { $0.ports ?? 0 }
+    memory.delivered = memory.delivered.filter { connected[$0.key] != nil }
+    // A descriptor may belong to another connection by now.
+    memory.sockets = memory.sockets.filter { ccurl_ports($0.value) == $0.key }
+    var readings: [Int: FloodWatch.Reading] = [:]
+    for (ports, transfers) in connected {
+      let read = memory.sockets[ports].map { Int(ccurl_bytes_read($0)) } ?? -1
+      let delivered = transfers.reduce(memory.delivered[ports] ?? 0) { $0 + $1.delivered }
+      if read >= 0 { readings[ports] = FloodWatch.Reading(read: read, delivered: delivered) }
+    }
+    for transfer in floods.floods(in: readings).flatMap({ connected[$0] ?? [] }) {
+      ccurl_set_long(transfer.handle, CURLOPT_FORBID_REUSE, 1)
+      end(transfer.id, transfer.flooded)
+    }
+  }
+
+  private mutating func recycle(_ handle: UnsafeMutableRawPointer) {
+    guard idleHandles.count < Self.idleLimit else { return curl_easy_cleanup(handle) }
+    // A transfer that ended before libcurl read its IP addresses leaves a pointer to them in the handle, which a reset
+    // keeps (7.88). The next transfer would read the list after it was freed.
+    ccurl_set_list(handle, CURLOPT_RESOLVE, nil)
+    curl_easy_reset(handle)
+    idleHandles.append(handle)
+  }
+}

@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// A way to send one request and receive its response, without redirects, retries, caches or knowledge of images.
 ///
 /// ``CurlTransport`` speaks HTTP, and ``FileTransport`` reads local files.
@@ -82,4 +84,108 @@ public protocol TransferReceiver: AnyObject, Sendable {
 extension TransferReceiver {
   /// Does nothing.
   public func requestSent() {}
+}
+
+/// A request for one transfer: one HTTP request and its response.
+public struct TransferRequest: Sendable {
+  /// The URL to fetch.
+  public var source: SourceURL
+  /// The header fields of the request.
+  public var headerFields: HTTPFields
+  /// The limits of the transfer.
+  public var limits: TransferLimits
+  /// The part of ``TransferLimits/total`` that earlier transfers of the same attempt have used, before redirects.
+  /// Default zero.
+  public var elapsed = Duration.zero
+  /// True if the transport may add its own credentials, for example from a `.netrc` file. False after a redirect to
+  /// another host. Default true.
+  public var addsCredentials = true
+  /// The rules for bodies. A transport may drop those that they do not keep. Default: only the body of a 200 or 206
+  /// response is kept.
+  public var responses = ResponseRules.image
+  /// The body of a PUT request; nil for a GET request.
+  package var upload: [UInt8]?
+  /// The signature of the request; nil for none.
+  package var signature: RequestSignature?
+
+  /// Creates a request for `source`.
+  public init(source: SourceURL, headerFields: HTTPFields = [:], limits: TransferLimits = TransferLimits()) {
+    self.source = source
+    self.headerFields = headerFields
+    self.limits = limits
+  }
+}
+
+/// The key and the parameters with which libcurl signs a request (AWS Signature Version 4).
+///
+/// The request must have the field `x-amz-content-sha256`, which libcurl 7.88 does not add. All of its fields are
+/// signed.
+package struct RequestSignature: Hashable, Sendable {
+  /// The region, such as `us-east-1`.
+  let region: String
+  let accessKey: String
+  let secretKey: String
+
+  package init(region: String, accessKey: String, secretKey: String) {
+    self.region = region
+    self.accessKey = accessKey
+    self.secretKey = secretKey
+  }
+
+  /// The provider, its name in header fields, the region and the service, as libcurl expects them.
+  var parameters: String { "aws:amz:\(region):s3" }
+}
+
+/// The head of a response. A transport sets the response alone; a download adds the redirects that led to it.
+public struct TransferHead: Hashable, Sendable {
+  /// The status and the header fields.
+  public var response: HTTPResponse
+  /// The URL after redirects, without credentials; nil if it is the requested one.
+  public var finalURL: String?
+  /// The redirects that were followed, in order. Caches need them, because a response is only as fresh as the least
+  /// fresh of its redirects (RFC 9111). Default: none.
+  public var redirects: [Redirect]
+  /// True if a cache may serve the response to requests with the same key, which includes ``Transport/variant(of:)``.
+  /// False if a redirect led to a host that this transport treats differently, for example without verifying its
+  /// certificate. Default true.
+  public var isCacheable: Bool
+
+  /// True if the server that responded, or one that redirected to it, has an IP address that is not on the public
+  /// Internet. False if the address is unknown, as behind a proxy. Default false.
+  public var isPrivate = false
+
+  /// True if the target of the last redirect was not requested. See ``DownloadRequest/freshTarget``.
+  var isTargetReused = false
+
+  /// Creates a head from its parts.
+  public init(
+    response: HTTPResponse, finalURL: String? = nil, redirects: [Redirect] = [], isCacheable: Bool = true
+  ) {
+    self.response = response
+    self.finalURL = finalURL
+    self.redirects = redirects
+    self.isCacheable = isCacheable
+  }
+
+  /// The length of the body in bytes, as the server declares it; nil without a declaration, or if the body has a
+  /// content coding.
+  public var declaredLength: Int? {
+    var values: [String] = []
+    for field in response.headerFields {
+      if field.name == .contentEncoding { return nil }
+      if field.name == .contentLength { values.append(field.value) }
+    }
+    // Fields with the same name count as one, with commas between their values.
+    return values.count == 1 ? Int(values[0]) : nil
+  }
+}
+
+extension HTTPResponse {
+  /// True for a 206 that contains the complete body, which some servers send although no range was requested. Such a
+  /// response is equivalent to a 200 (RFC 9110, sections 14.4 and 15.3.7).
+  var holdsWholeRange: Bool {
+    guard status == .partialContent, let range = headerFields[.contentRange] else { return false }
+    let numbers = range.split { !$0.isNumber }.compactMap { Int($0) }
+    return range.hasPrefix("bytes 0-") && numbers.count == 3 && numbers[2] > 0 && numbers[1] == numbers[2] - 1
+  }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ImageCache
 
 /// `thumbs cache`: inspects and maintains the disk cache.
@@ -72,5 +73,196 @@ func reportingCacheErrors(_ body: () throws -> Void) throws {
   } catch let error as CacheShowCommand.MissingThumbnail {
     printToStandardError("thumbs cache: \(error)")
     throw ExitCode(1)
+  }
+}
+
+/// `thumbs cache dir`: prints the path of the cache, for scripts.
+struct CacheDirCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dir", abstract: "Print the cache directory.",
+    discussion: """
+      Examples:
+        thumbs cache dir
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let directory = try cache.directory()
+    try output.print(["directory": directory], or: directory)
+  }
+}
+
+/// `thumbs cache clear`: empties the cache at once.
+struct CacheClearCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear", abstract: "Empty the cache.",
+    discussion: """
+      Examples:
+        thumbs cache clear --dry-run
+        thumbs cache clear
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    try reportingCacheErrors {
+      let directory = try cache.directory()
+      if !dryRun && !output.json { return try CacheMaintenance.clear(directory: directory) }
+      let statistics = Result { try CacheInspector(directory: directory).statistics(at: Date()) }
+      if !dryRun { try CacheMaintenance.clear(directory: directory) }
+      // A cache that cannot be read can still be cleared.
+      let found = dryRun ? try statistics.get() : try? statistics.get()
+      let record = RemovalRecord(dryRun: dryRun, sources: found?.sources ?? 0, bytes: found?.usedBytes)
+      try output.print(record, or: record.text)
+    }
+  }
+}
+
+/// `thumbs cache rm`: removes single sources with all their thumbnails.
+struct CacheRemoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rm", abstract: "Remove sources and all their thumbnails.",
+    discussion: """
+      Examples:
+        thumbs cache rm https://cdn.example/a.jpg
+        thumbs cache rm --dry-run 5f2b60c1
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @Argument(help: "URLs of sources, or at least the first six digits of their keys.") var sources: [SourceSelector]
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    try reportingCacheErrors {
+      let directory = try cache.directory()
+      let inspector = try CacheInspector(directory: directory)
+      var (found, failures): ([ListedSource], Int) = ([], 0)
+      for selector in sources {
+        do {
+          found.append(try selector.source(in: inspector))
+        } catch let failure as SourceSelector.Failure {
+          printToStandardError("thumbs cache: \(failure)")
+          failures += 1
+        }
+      }
+      if !dryRun, !found.isEmpty { try CacheMaintenance.remove(found.map(\.key), directory: directory) }
+      let record = Record(dryRun: dryRun, sources: found.map(Record.Source.init))
+      if output.json || !found.isEmpty { try output.print(record, or: record.text) }
+      if failures > 0 { throw ExitCode(1) }
+    }
+  }
+
+  /// The JSON object of the sources that were removed, or would be.
+  private struct Record: Encodable {
+    struct Source: Encodable {
+      let key, url: String
+
+      init(_ source: ListedSource) {
+        (key, url) = (source.key.description, CacheText.field(CacheText.redacted(source.source.url)))
+      }
+    }
+
+    let dryRun: Bool
+    let sources: [Source]
+
+    /// One line per source.
+    var text: String {
+      sources.map { "\(dryRun ? "Would remove" : "Removed") \($0.key)  \($0.url)" }.joined(separator: "\n")
+    }
+  }
+}
+
+/// `thumbs cache prune`: shrinks the cache and returns the space to the file system.
+struct CachePruneCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune", abstract: "Remove the least recently used sources, or all that match a filter.",
+    discussion: """
+      With filters, removes all sources that match them. Otherwise removes the least recently used sources until the \
+      cache is within --cache-size or its limit. Returns free space to the file system.
+
+      Examples:
+        thumbs cache prune
+        thumbs cache prune --cache-size 100MiB
+        thumbs cache prune --dry-run --filter older-than=90d
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @OptionGroup var filter: FilterOptions
+  @Option(
+    help: ArgumentHelp(
+      "Shrink the cache to this size, such as 500MiB. (default: the cache's limit)", valueName: "size"),
+    transform: { try ByteSize(ofCache: $0) })
+  var cacheSize: ByteSize?
+  /// The old name of `--cache-size`.
+  @Option(help: .hidden, transform: { try ByteSize(ofCache: $0) }) var maxSize: ByteSize?
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
+  @OptionGroup var output: JSONOption
+
+  private var target: Int? { (cacheSize ?? maxSize)?.count }
+
+  func validate() throws {
+    if target != nil, !filter.filters.isEmpty {
+      throw ValidationError("--cache-size and --filter cannot be used together.")
+    }
+  }
+
+  func run() throws {
+    try reportingCacheErrors {
+      let directory = try cache.directory()
+      let victims = try victims(in: CacheInspector(directory: directory))
+      var record = RemovalRecord(dryRun: dryRun, sources: victims.count, bytes: victims.bytes)
+      if !dryRun, filter.filters.isEmpty {
+        record = try prune(directory)
+      } else if !dryRun {
+        try CacheMaintenance.remove(victims.keys, directory: directory)
+      }
+      try output.print(record, or: record.text)
+    }
+  }
+
+  private func prune(_ directory: String) throws -> RemovalRecord {
+    func usedBytes() throws -> Int { try CacheInspector(directory: directory).statistics(at: Date()).usedBytes }
+    let before = try usedBytes()
+    let count = try CacheMaintenance.prune(directory: directory, downTo: target)
+    let freed = before - (try usedBytes())
+    return RemovalRecord(dryRun: false, sources: count, bytes: freed > 0 ? freed : nil)
+  }
+
+  /// Returns the sources to remove. The keys are known only with filters, the numbers only with filters or a dry run.
+  private func victims(in inspector: CacheInspector) throws -> (keys: [SourceKey], count: Int, bytes: Int) {
+    guard !filter.filters.isEmpty else {
+      guard dryRun else { return ([], 0, 0) }
+      let victims = try inspector.leastRecentlyUsed(above: target)
+      return ([], victims.sources, victims.bytes)
+    }
+    let now = Date()
+    var (keys, bytes): ([SourceKey], Int) = ([], 0)
+    try inspector.forEachSource { source in
+      guard filter.matches(source, at: now) else { return }
+      keys.append(source.key)
+      bytes += source.bytes
+    }
+    return (keys, keys.count, bytes)
+  }
+}
+
+/// The filters of a command. A source must match all of them.
+struct FilterOptions: ParsableArguments {
+  @Option(
+    name: .customLong("filter"),
+    help: ArgumentHelp(
+      "Select sources by host=NAME, older-than=30d (since last use), larger-than=20k or state=fresh|stale|failed.",
+      discussion: "Repeat to select sources that match all filters.", valueName: "condition"),
+    transform: { try SourceFilter($0) })
+  var filters: [SourceFilter] = []
+
+  /// Returns true if `source` matches all filters at `now`.
+  func matches(_ source: ListedSource, at now: Date) -> Bool {
+    filters.allSatisfy { $0.matches(source, at: now) }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchFetch
 import Foundation
 import ImageCache
 
@@ -95,5 +96,92 @@ struct CacheListCommand: ParsableCommand {
 extension String {
   fileprivate func leftPadded(to length: Int) -> String {
     String(repeating: " ", count: max(0, length - count)) + self
+  }
+}
+
+/// A filter for sources: `host=example.org`, `older-than=30d`, `larger-than=20k` or `state=stale`.
+enum SourceFilter: Hashable, Sendable {
+  /// The URL has this host.
+  case host(String)
+  /// The source was last used more than this many seconds ago.
+  case olderThan(Int)
+  /// The source takes more than this many bytes in the cache.
+  case largerThan(Int)
+  /// The source is in this state: fresh, stale or failed.
+  case state(ListedSource.State)
+
+  /// Parses a filter.
+  init(_ text: String) throws {
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    switch (parts.first, parts.count == 2 ? parts[1] : "") {
+    case ("host", let host) where !host.isEmpty: self = .host(host.lowercased())
+    case ("older-than", let age): self = .olderThan(try Self.seconds(age))
+    case ("larger-than", let size): self = .largerThan(try ByteSize(size).count)
+    case ("state", let state):
+      guard let state = ListedSource.State(rawValue: state) else {
+        throw ValidationError("the state must be fresh, stale or failed")
+      }
+      self = .state(state)
+    default: throw ValidationError("give host=NAME, older-than=30d, larger-than=20k or state=stale")
+    }
+  }
+
+  /// Returns true if `source` matches the filter at `now`.
+  func matches(_ source: ListedSource, at now: Date) -> Bool {
+    switch self {
+    case .host(let host): SourceURLParts(source.source.url).host == host
+    case .olderThan(let seconds): now.timeIntervalSince(source.lastUsed) > Double(seconds)
+    case .largerThan(let bytes): source.bytes > bytes
+    case .state(let state): source.state(at: now) == state
+    }
+  }
+
+  private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400]
+
+  /// Parses `90s`, `15m`, `12h`, `30d` or `8w` as a number of seconds.
+  private static func seconds(_ text: String) throws -> Int {
+    guard let unit = text.last.flatMap({ units[$0] }), let seconds = UnitNumber.integer(text.dropLast(), times: unit)
+    else { throw ValidationError("give an age such as 90s, 15m, 12h, 30d or 8w") }
+    return seconds
+  }
+}
+
+/// A reference to one source in a cache, by its URL or a prefix of its key.
+struct SourceSelector: Hashable, Sendable, ExpressibleByArgument {
+  /// The minimum length of a key prefix. Six digits are nearly always unique, even among a million sources.
+  private static let shortestPrefix = 6
+
+  let text: String
+
+  init(argument: String) { text = argument }
+
+  /// Returns the source.
+  ///
+  /// - Throws: A ``Failure`` if no source matches, or more than one.
+  func source(in inspector: CacheInspector) throws -> ListedSource {
+    if let url = try? SourceURL(text) {
+      if let source = try inspector.source(of: SourceKey(url: url.description)) { return source }
+      // Header fields and credentials are a part of the key.
+      let found = try inspector.sources(ofURL: url.description)
+      guard found.count == 1 else { throw Failure(candidates: found.map(\.key), text: text) }
+      return found[0]
+    }
+    guard text.utf8.count >= Self.shortestPrefix else { throw Failure(candidates: [], text: text) }
+    let found = try inspector.sources(withPrefix: text)
+    guard found.count == 1 else { throw Failure(candidates: found.map(\.key), text: text) }
+    return found[0]
+  }
+
+  /// The error for a reference that matches no source, or more than one.
+  struct Failure: Error, CustomStringConvertible {
+    let candidates: [SourceKey]
+    let text: String
+
+    var description: String {
+      let text = CacheText.redacted(CacheText.field(text))
+      if candidates.isEmpty { return "There is no source \(text) in the cache." }
+      let keys = candidates.map { "  \($0)" }.joined(separator: "\n")
+      return "\(text) matches several keys:\n\(keys)"
+    }
   }
 }

@@ -59,3 +59,104 @@ private struct ToolDescription: Decodable {
 
   let command: Command
 }
+
+/// A command line whose command takes settings from the configuration file.
+struct ConfigurableCall: Sendable {
+  /// The words that select the command.
+  let path: [String]
+  /// The command.
+  let command: any ParsableCommand.Type
+  /// The arguments after the path.
+  let arguments: [String]
+  /// The options of the command.
+  let options: CommandOptions
+
+  /// Finds the command that `arguments` call; nil if it takes no settings, and for help, version and completions.
+  init?(_ arguments: [String]) {
+    guard !arguments.prefix(while: { $0 != "--" }).contains(where: Self.isAboutCommand) else { return nil }
+    let words = arguments.prefix(2)
+    if let name = words.first, name == CacheCommand.configuration.commandName {
+      guard words.count == 2, let command = Self.subcommand(words[1], of: CacheCommand.self) else { return nil }
+      self.init(path: Array(words), command: command, arguments: arguments.dropFirst(2))
+    } else if let name = words.first, let command = Self.subcommand(name, of: Thumbs.self) {
+      guard command is any DownloadingCommand.Type || command is DoctorCommand.Type else { return nil }
+      self.init(path: [name], command: command, arguments: arguments.dropFirst())
+    } else {
+      guard words.first != "help" else { return nil }
+      self.init(path: ["fetch"], command: FetchCommand.self, arguments: arguments[...])
+    }
+  }
+
+  private init(path: [String], command: any ParsableCommand.Type, arguments: ArraySlice<String>) {
+    (self.path, self.command, self.arguments) = (path, command, Array(arguments))
+    options = CommandOptions(command)
+  }
+
+  /// The name of the table with the settings for this command only.
+  var table: String { path[0] }
+
+  /// Returns the subcommand of `command` called `name`.
+  static func subcommand(_ name: String, of command: any ParsableCommand.Type) -> (any ParsableCommand.Type)? {
+    command.configuration.subcommands.first { $0.configuration.commandName == name }
+  }
+
+  private static func isAboutCommand(_ argument: String) -> Bool {
+    ["-h", "--help", "--help-hidden", "--version", "--generate-completion-script"].contains(argument)
+      || argument.hasPrefix("--experimental-") || argument.hasPrefix("---")
+  }
+}
+
+/// The options on a command line.
+struct GivenOptions: Hashable, Sendable {
+  /// The keys of the options that have a value or are set.
+  private(set) var keys: Set<String> = []
+  /// The keys of the flags that are switched off by `--no-` and their name.
+  private(set) var negated: Set<String> = []
+  /// The arguments without the negations.
+  private(set) var arguments: [String] = []
+
+  /// Finds the options of a command in `arguments`. Stops at `--`.
+  init(_ arguments: [String], options: CommandOptions) {
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    for argument in arguments[..<end] {
+      if let flag = Self.negatedFlag(argument, options) {
+        negated.insert(flag)
+        keys.remove(flag)
+        self.arguments.removeAll { options[$0]?.key == flag }
+      } else {
+        let found = Self.keys(in: argument, options)
+        keys.formUnion(found)
+        negated.subtract(found)
+        self.arguments.append(argument)
+      }
+    }
+    self.arguments += arguments[end...]
+  }
+
+  /// Returns false for an argument that certainly negates no flag. The options of a command take time to find.
+  static func mayNegate(_ argument: String) -> Bool {
+    argument.hasPrefix("--no-") && !["--no-cache", "--no-config", "--no-host-breaker"].contains(argument)
+  }
+
+  private static func negatedFlag(_ argument: String, _ options: CommandOptions) -> String? {
+    guard argument.hasPrefix("--no-"), options[argument] == nil, let flag = options["--" + argument.dropFirst(5)],
+      !flag.takesValue
+    else { return nil }
+    return flag.key
+  }
+
+  /// Returns the keys of the options in one argument, which may join several short ones: `-qn`, `-j8`.
+  private static func keys(in argument: String, _ options: CommandOptions) -> Set<String> {
+    if argument.hasPrefix("--") {
+      return Set([options[String(argument.prefix { $0 != "=" })]?.key].compactMap(\.self))
+    }
+    guard argument.hasPrefix("-") else { return [] }
+    var keys: Set<String> = []
+    for letter in argument.dropFirst() {
+      guard let option = options["-\(letter)"] else { break }
+      keys.insert(option.key)
+      if option.takesValue { break }
+    }
+    return keys
+  }
+}

@@ -1,3 +1,5 @@
+import ArgumentParser
+import BatchFetch
 import ImageCache
 
 /// Checks whether the cache directory can be used.
@@ -116,5 +118,92 @@ struct CacheCheck: DoctorCheck {
     values["usedBytes"] = "\(statistics.usedBytes)"
     values["limitBytes"] = statistics.storedLimit.map { "\($0)" }
     return values
+  }
+}
+
+/// Checks the free space of the working directory, where thumbnails are written by default.
+struct SpaceCheck: DoctorCheck {
+  /// The space below which a run soon fails.
+  static let least = 64 << 20
+
+  /// The path of the directory.
+  var path: String
+  /// The file system of the directory; nil if it cannot be examined.
+  var fileSystem: FileSystem?
+
+  var findings: [Finding] {
+    guard let fileSystem else {
+      return [.problem("space", "The working directory is gone.", remedy: "Change to another directory.")]
+    }
+    let sizes = "\(CacheText.size(fileSystem.availableBytes)) of \(CacheText.size(fileSystem.totalBytes))"
+    let values = ["availableBytes": "\(fileSystem.availableBytes)", "totalBytes": "\(fileSystem.totalBytes)"]
+    let message = "\(sizes) free in the working directory (\(fileSystem.name))"
+    if fileSystem.isReadOnly {
+      return [.warning("space", "\(message), which is read-only.", remedy: "Name an output directory with -o.", values)]
+    }
+    let remedy = "Free some space, or name an output directory with -o."
+    if fileSystem.availableBytes < Self.least {
+      return [.problem("space", "\(message): too little for a run.", remedy: remedy, values)]
+    }
+    if fileSystem.isShort {
+      return [.warning("space", "\(message): little for a long run.", remedy: remedy, values)]
+    }
+    return [.ok("space", message, values)]
+  }
+}
+
+/// Checks whether the cache that several machines share can be read.
+struct RemoteCacheCheck: DoctorCheck {
+  /// The state of the cache.
+  enum Condition: Hashable, Sendable {
+    /// No remote cache is set.
+    case none
+    /// The settings have an error, with which no run starts.
+    case invalid(String)
+    /// The server at `url` responds as expected.
+    case usable(url: String)
+    /// Lookups at the server at `url` fail. A run does without them.
+    case unusable(url: String, reason: String)
+  }
+
+  var condition: Condition
+
+  var findings: [Finding] {
+    let name = "remote-cache"
+    switch condition {
+    case .none: return [.ok(name, "none")]
+    case .usable(let url): return [.ok(name, "\(url): responds", ["url": url])]
+    case .invalid(let reason):
+      return [.problem(name, reason, remedy: "Correct the setting, in the environment or the configuration file.")]
+    case .unusable(let url, let reason):
+      return [
+        .warning(
+          name, "\(url) is not used: \(reason)",
+          remedy: "Check the URL, the server and the credentials; S3 must permit s3:GetObject and s3:ListBucket.",
+          ["url": url])
+      ]
+    }
+  }
+}
+
+extension RemoteCacheCheck.Condition {
+  /// Requests an object from the remote cache that a run would use, if there is one.
+  ///
+  /// - Parameters:
+  ///   - isConfigured: True if a run reads the configuration file, which is valid.
+  ///   - environment: The environment variables of the process.
+  init(isConfigured: Bool, environment: [String: String]) {
+    do {
+      let call = ["fetch", "-"] + (isConfigured ? [] : ["--no-config"])
+      let run = try Thumbs.parseAsRoot(Configuration.merge(call, environment: environment)) as? any DownloadingCommand
+      let netrc = run?.network.netrcPath(environment)
+      guard let cache = try run?.caching.remote.cache(netrc: netrc, environment: environment) else {
+        self = .none
+        return
+      }
+      self = cache.check().map { .unusable(url: cache.url, reason: $0) } ?? .usable(url: cache.url)
+    } catch {
+      self = .invalid(Redaction.message((error as? ValidationError)?.message ?? Thumbs.message(for: error)))
+    }
   }
 }

@@ -130,3 +130,302 @@ final class FetchRun: Sendable {
     return try planned.request(headerFields: settings.credentials.headerFields, demand: demand)
   }
 }
+
+// MARK: Rows
+
+extension FetchRun {
+  /// Accounts for a finished row in the output directory, the report, the gallery, the summary and the progress.
+  func handle(_ item: BatchItem<PlannedRow>, _ line: ReportLine) {
+    defer { plan.finish(item.element) }
+    var line = line
+    if line.status != .ok {
+      line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
+      if line.fallback.isEmpty { line.fallback = remainingFallback(of: item.element) }
+    }
+    state.withLock { $0.summary.count(line) }
+    files.metrics?.items.count(line)
+    attempt { () throws(OutputError) in
+      try files.report?.append(line, position: item.index)
+      let warning = try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
+      if let warning, !isQuiet { meter.note("thumbs: \(warning)") }
+    }
+    countDownloads()
+    if isVerbose { meter.note(line.note) }
+    meter.finish(line.index, line.status, bytes: newlyDownloadedBytes())
+  }
+
+  /// Returns the number of bytes downloaded since the last call, so that rows sharing a download do not count it twice.
+  private func newlyDownloadedBytes() -> Int {
+    let bytes = pipeline.downloadedBytes
+    return state.withLock { state in
+      defer { state.shownBytes = bytes }
+      return bytes - state.shownBytes
+    }
+  }
+
+  /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
+  /// Several threads may do this at a time.
+  func line(of planned: PlannedRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> ReportLine {
+    switch (planned.entry, outcome) {
+    case (.bad(let row), _): return ReportLine(row, kept: planned.kept)
+    case (.row(let row), .failure(let failure)):
+      if let kept = state.withLock({ $0.kept.removeValue(forKey: row.index) }) { return ReportLine(row, kept) }
+      var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
+      if line.status == .failed { line.fallback = fallback(for: planned, url: row.url) }
+      return line
+    case (.row(let row), .success(let set)):
+      do throws(OutputError) {
+        // A stale image must not be left alone as if it were the present one.
+        let labeled = set.origin == .stale ? nil : row
+        return ReportLine(row, .done(set, try outputs(set.files, for: planned, url: row.url, labeledFor: labeled)))
+      } catch {
+        if error.isFatal { stop(for: error) }
+        return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
+      }
+    }
+  }
+
+  private func outputs(
+    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String, labeledFor labeled: ManifestRow? = nil
+  ) throws(OutputError) -> [ReportLine.Output] {
+    guard let name = row.name else { return [] }
+    let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
+    var outputs: [ReportLine.Output] = []
+    for thumbnail in thumbnails {
+      let path = name.fileName(of: thumbnail)
+      let label = labeled.map { (OutputLabel($0, thumbnail.spec), thumbnail.size) }
+      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner, label: label)
+      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
+    }
+    removeFallback(of: row, unless: outputs)
+    return outputs
+  }
+
+  /// Returns the files of `planned` if an earlier run made all of them from the same source in the same way; nil if one
+  /// is missing or cannot prove that.
+  func existing(_ planned: PlannedRow) -> ReportLine.RowOutcome? {
+    guard skipsExisting, case .row(let row) = planned.entry, let name = planned.name, !planned.specs.isEmpty,
+      planned.files.count == planned.specs.count
+    else { return nil }
+    var (thumbnails, outputs): ([Thumbnail], [ReportLine.Output]) = ([], [])
+    for spec in planned.specs {
+      let label = OutputLabel(row, spec)
+      let found = name.possibleNames(of: spec).compactMap { name, format in
+        files.writer.existing(name, label, spec, format).map { ($0, name) }
+      }
+      // With two formats, nothing says which one the image has now.
+      guard let (thumbnail, path) = found.first, found.count == 1 else { return nil }
+      thumbnails.append(thumbnail)
+      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: .unchanged))
+    }
+    return .kept(thumbnails, outputs)
+  }
+
+  /// Writes the fallback image, if there is one, as the files of a failed row. If that fails, the row has no files; the
+  /// report keeps its own failure, which matters more.
+  private func fallback(for row: PlannedRow, url: String) -> [ReportLine.Output] {
+    guard let thumbnails = try? files.fallback?.thumbnails(row.files) else { return [] }
+    do throws(OutputError) {
+      return try outputs(thumbnails, for: row, url: url)
+    } catch {
+      if error.isFatal { stop(for: error) }
+      meter.note("thumbs: \(error)")
+      return []
+    }
+  }
+
+  /// Returns the files with the fallback image that an earlier run wrote for `row` into this directory, as far as they
+  /// are still there.
+  private func remainingFallback(of row: PlannedRow) -> [ReportLine.Output] {
+    guard let (directory, outputs) = row.fallback, directory == files.writer.directory else { return [] }
+    return outputs.filter { output in
+      output.path.map { files.writer.contains($0, length: output.byteCount) } ?? false
+    }
+  }
+
+  /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of
+  /// the row's image has another extension than that of the fallback.
+  private func removeFallback(of row: PlannedRow, unless outputs: [ReportLine.Output]) {
+    guard let name = row.name, let thumbnails = try? files.fallback?.thumbnails(row.files) else { return }
+    for thumbnail in thumbnails {
+      let path = name.fileName(of: thumbnail)
+      if !outputs.contains(where: { $0.path == path }) { try? files.writer.remove(path, containing: thumbnail.bytes) }
+    }
+  }
+}
+
+// MARK: Limits
+
+extension FetchRun {
+  /// The time between two checks of the limits.
+  private static let interval = DispatchTimeInterval.milliseconds(50)
+
+  /// Starts a timer that enforces the limits of the run, and returns it; nil if the run has no limits.
+  func enforceLimits() -> (any DispatchSourceTimer)? {
+    guard !limits.isEmpty else { return nil }
+    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.limits"))
+    timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
+    timer.setEventHandler { [self] in takeStep() }
+    timer.activate()
+    return timer
+  }
+
+  /// Throws `cancelled` if a limit of the run has been reached.
+  func checkLimit() throws(FetchFailure) {
+    guard !limits.isEmpty else { return }
+    if let limit = state.withLock({ $0.limiter.reached }) { throw FetchFailure(.cancelled, limit.message) }
+  }
+
+  /// Cancels what is in flight if the downloads so far have reached a limit.
+  func countDownloads() {
+    guard !limits.isEmpty else { return }
+    let (elapsed, downloaded) = (settings.started.duration(to: .now), pipeline.downloadedBytes)
+    if state.withLock({ $0.limiter.check(after: elapsed, downloaded: downloaded) }) { pipeline.cancelAll() }
+  }
+
+  private func takeStep() {
+    let (elapsed, count) = (settings.started.duration(to: .now), rows.readCount)
+    let (step, run) = state.withLock { ($0.limiter.step(after: elapsed, rows: count), $0.run) }
+    switch step {
+    case .proceed: break
+    // Every time: thread A finds no limit and begins a row while thread B reaches the limit and cancels the others.
+    case .cancelRequests: pipeline.cancelAll()
+    case .stopReading: run?.cancel()
+    }
+  }
+}
+
+extension FetchFailure {
+  /// Returns the failure with the reason for a cancellation: the limit that the run has reached, if any.
+  func explained(by limit: RunLimit?) -> FetchFailure {
+    guard code == .cancelled, let limit else { return self }
+    var failure = self
+    failure.message = limit.message
+    return failure
+  }
+}
+
+// MARK: End
+
+extension FetchRun {
+  /// Finishes the files, prints the summary, and throws the exit code unless it is 0.
+  func end(signal: Int32?) throws {
+    let summary = state.withLock { $0.summary }
+    let coverage = rows.coverage(finished: summary.total)
+    let limit = state.withLock { $0.limiter.reached }.flatMap { limit in
+      summary.cancelled > 0 || coverage != .complete ? limit : nil
+    }
+    attempt { () throws(OutputError) in try files.gallery?.finish() }
+    attempt { () throws(OutputError) in try files.report?.finish(coverage, of: plan.listEnd) }
+    let (elapsed, downloaded) = (settings.started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
+    attempt { () throws(OutputError) in
+      try files.summary?.write(
+        summary.json(
+          runEnding(summary, signal, limit), coverage, after: elapsed, downloaded: downloaded,
+          remote: pipeline.remoteCounters))
+    }
+    attempt { () throws(OutputError) in
+      try files.metrics?.finish(runEnding(summary, signal, limit).exitCode.rawValue) { pipeline.updateGauges() }
+    }
+    // The files are finished first, because writing to a stopped terminal or an unread pipe may block.
+    meter.end()
+    if !isQuiet {
+      if coverage == .complete, summary.total == 0, !isRetry {
+        ProgressOutput.standardError.write("thumbs: The list has no rows.\n")
+      }
+      let text = summary.text(
+        coverage, limit: limit, after: elapsed, downloaded: downloaded, remote: pipeline.remoteCounters)
+      ProgressOutput.standardError.write(([text] + advice(summary, coverage)).joined(separator: "\n") + "\n")
+    }
+    let ending = runEnding(summary, signal, limit)
+    if let message = ending.message { throw ending.exitCode.printing(message) }
+    if ending.exitCode != .success { throw ending.exitCode }
+  }
+
+  /// Returns the advice of a run that ended by itself, for a person at a terminal.
+  private func advice(_ summary: Summary, _ coverage: Coverage) -> [String] {
+    guard coverage == .complete, ProgressOutput.standardError.isTerminal else { return [] }
+    return NextStep.advice(about: summary, report: reportPath, fallback: files.fallback?.path).map { [$0] } ?? []
+  }
+
+  private func runEnding(_ summary: Summary, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {
+    let ending = RunEnding(
+      signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, limit: limit, summary)
+    return isRetry && plan.isPartial && ending.exitCode == .success ? .missingRows : ending
+  }
+
+  /// Runs `write`, and stops the run if it throws.
+  func attempt(_ write: () throws(OutputError) -> Void) {
+    do throws(OutputError) {
+      try write()
+    } catch {
+      stop(for: error)
+    }
+  }
+
+  /// Cancels the run after an output error: what cannot be written is not worth fetching. The first error is kept.
+  func stop(for error: OutputError) {
+    let run = state.withLock { state in
+      state.fatal = state.fatal ?? error
+      state.limiter.disarm()
+      return state.run
+    }
+    run?.cancel()
+  }
+}
+
+/// The cause of the end of a run, which determines the exit status of the process.
+enum RunEnding: Hashable, Sendable {
+  /// Every row was handled.
+  case finished(Summary)
+  /// A signal stopped the run.
+  case signal(Int32)
+  /// Output could not be written.
+  case output(OutputError)
+  /// A manifest could not be read to its end.
+  case manifest(ManifestError)
+  /// A limit of the run was reached before every row had ended.
+  case limit(RunLimit)
+  /// Every row was handled and succeeded, but the retried report lacks rows of its run, or does not prove that it has
+  /// all of them.
+  case missingRows
+
+  /// Chooses the most important cause: a signal, then an output error, then a manifest error, then a limit.
+  init(signal: Int32?, output: OutputError?, manifest: ManifestError?, limit: RunLimit? = nil, _ summary: Summary) {
+    if let signal {
+      self = .signal(signal)
+    } else if let output {
+      self = .output(output)
+    } else if let manifest {
+      self = .manifest(manifest)
+    } else if let limit {
+      self = .limit(limit)
+    } else {
+      self = .finished(summary)
+    }
+  }
+
+  /// The limit that ended the run, if one did.
+  var limit: RunLimit? { if case .limit(let limit) = self { limit } else { nil } }
+
+  /// The exit status of the process.
+  var exitCode: ExitCode {
+    switch self {
+    case .finished(let summary): ExitCode(summary.exitCode)
+    case .signal(let number): .signal(number)
+    case .output: .ioError
+    case .manifest: .dataError
+    case .limit, .missingRows: .temporaryFailure
+    }
+  }
+
+  /// The message to print after the summary; nil if no message is needed. A broken pipe gets no message, because a
+  /// reader that closes the report early has simply seen enough. Neither does a limit, which the summary names.
+  var message: String? {
+    switch self {
+    case .output(let error) where !error.isBrokenPipe: "\(error)"
+    case .manifest(let error): "\(error)"
+    case .finished, .signal, .output, .limit, .missingRows: nil
+    }
+  }
+}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import HTTPTypes
+import Synchronization
 
 /// `thumbs retry`: fetches the rows of a report that failed.
 struct RetryCommand: FetchingCommand {
@@ -97,4 +98,29 @@ struct RetryCommand: FetchingCommand {
     }
     return report.directories.first ?? report.otherDirectory ?? OutputOptions.defaultDirectory
   }
+}
+
+/// The rows of a report that are retried.
+final class RetryPlan: RowPlan {
+  private let rows: Mutex<ArraySlice<PlannedRow>>
+
+  /// True if the report lacks rows of its manifests.
+  let isPartial: Bool
+
+  /// The number of rows to retry, which is known.
+  let expectedRows: RowTotal
+
+  init(_ report: RetryReport) {
+    expectedRows = .exactly(report.rows.count)
+    rows = Mutex(report.rows[...])
+    isPartial = report.isPartial
+  }
+
+  func next() -> PlannedRow? { rows.withLock { $0.popFirst() } }
+
+  /// Does nothing: retried rows have no dependencies.
+  func finish(_ row: PlannedRow) {}
+
+  /// Always nil: the report has already been read whole.
+  var failure: ManifestError? { nil }
 }

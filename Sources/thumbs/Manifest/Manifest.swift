@@ -107,3 +107,124 @@ struct Manifest: Sendable {
     if start.contains(0) { throw ManifestError(name, "is binary data, not a manifest") }
   }
 }
+
+/// The file format of a manifest. The raw values are those of `--format-in`.
+enum ManifestFormat: String, CaseIterable, Hashable, Sendable {
+  /// A property list, XML or binary: an array of dictionaries.
+  case plist
+  /// A JSON array of objects or URLs.
+  case json
+  /// A JSON object or a JSON string with the URL on each line.
+  case jsonLines = "jsonl"
+  /// Comma-separated values with a header row, RFC 4180.
+  case csv
+  /// Tab-separated values with a header row.
+  case tsv
+  /// A URL on each line.
+  case text
+}
+
+extension ManifestFormat {
+  /// The format for the file extension of `path`, ignoring a final `.gz`; nil if the extension is unknown.
+  init?(path: String) {
+    var extensions = (path.split(separator: "/").last ?? "").split(separator: ".").dropFirst().map { $0.lowercased() }
+    if extensions.last == "gz" { extensions.removeLast() }
+    switch extensions.last {
+    case "plist": self = .plist
+    case "json": self = .json
+    case "jsonl", "ndjson": self = .jsonLines
+    case "csv": self = .csv
+    case "tsv": self = .tsv
+    case "txt", "text", "lst", "list", "urls": self = .text
+    default: return nil
+    }
+  }
+
+  /// Detects the format of a file that begins with `bytes`, after any byte-order mark. CSV and TSV look like text.
+  init(startingWith bytes: some Collection<UInt8>) {
+    if bytes.starts(with: "bplist".utf8) {
+      self = .plist
+      return
+    }
+    switch bytes.first(where: { $0 != 0x20 && !(0x09...0x0D).contains($0) }) {
+    case UInt8(ascii: "<"): self = .plist
+    case UInt8(ascii: "["): self = .json
+    case UInt8(ascii: "{"): self = .jsonLines
+    default: self = .text
+    }
+  }
+}
+
+/// A reader of the items of one manifest, in one format.
+protocol RowSource: Sendable {
+  /// Returns the next item; nil after the last.
+  mutating func next() throws(ManifestError) -> ManifestItem?
+  /// The number of items, if it is known before they are read. Default nil.
+  var count: Int? { get }
+  /// The number of items that were read ahead when the manifest was opened. Default 0.
+  var readAheadCount: Int { get }
+}
+
+extension RowSource {
+  var count: Int? { nil }
+  var readAheadCount: Int { 0 }
+}
+
+/// A demand on rows, besides that they are valid.
+enum RowDemand: Hashable, Sendable {
+  case none
+  /// Each has the digest of its image.
+  case digest
+}
+
+/// An error that makes a row unusable.
+struct RowFlaw: Error, Hashable, Sendable {
+  /// The description of the error: the end of a sentence that begins with the row's place.
+  var reason: String
+}
+
+/// An error that makes a whole manifest unreadable. The command exits with 65 (`EX_DATAERR`).
+struct ManifestError: Error, Hashable, Sendable {
+  /// The place of an error in the file.
+  enum Place: Hashable, Sendable {
+    /// The file as a whole.
+    case whole
+    /// A line, from 1.
+    case line(Int)
+    /// A character of a line, both from 1.
+    case column(Int, line: Int)
+    /// An item, from 1.
+    case item(Int)
+  }
+
+  /// The path as given, or `standard input`.
+  var manifest: String
+  /// The place of the error in the file.
+  var place: Place
+  /// The description of the error: the end of a sentence, without its period.
+  var reason: String
+
+  /// Creates an error from its parts.
+  init(_ manifest: String, at place: Place = .whole, _ reason: String) {
+    self.manifest = manifest
+    self.place = place
+    self.reason = reason
+  }
+}
+
+extension ManifestError: CustomStringConvertible {
+  /// One sentence with the file, the place and the reason.
+  var description: String { place == .whole ? "\(manifest): \(reason)." : "\(manifest), \(place): \(reason)." }
+}
+
+extension ManifestError.Place: CustomStringConvertible {
+  /// The place in words, such as `line 3, column 7`.
+  var description: String {
+    switch self {
+    case .whole: "somewhere"
+    case .line(let line): "line \(line)"
+    case .column(let column, let line): "line \(line), column \(column)"
+    case .item(let number): "item \(number)"
+    }
+  }
+}

@@ -39,3 +39,42 @@ extension LineReader.Line {
     return text.utf8.contains(0) ? .failure(LineFlaw(reason: "the line contains a NUL byte")) : .success(text)
   }
 }
+
+/// The rows of a JSON Lines file: an object or a string with the URL on each line. Empty lines are skipped.
+struct JSONLineRows: RowSource {
+  private var lines: LineReader
+  private let keys: ManifestKeys
+
+  /// Reads `lines`, whose columns are called as in `keys`.
+  init(_ lines: LineReader, keys: ManifestKeys) {
+    self.lines = lines
+    self.keys = keys
+  }
+
+  /// Returns true if the first line in `reader`, a file called `.json`, is a row by itself. Consumes nothing.
+  static func isLikely(_ reader: inout LineReader, keys: ManifestKeys) throws(ManifestError) -> Bool {
+    // A pipe is not read ahead, so that its first rows can start at once.
+    guard reader.isFile else { return false }
+    let start = try reader.peek(atLeast: LineReader.chunkLength).drop { $0 <= 0x20 }
+    guard start.first == UInt8(ascii: "{") else { return false }
+    let line = start.prefix { $0 != 0x0A }
+    guard let value = try? JSONDocument.parse(Array(line)), case .url = keys.item(value).content else { return false }
+    return true
+  }
+
+  /// Returns the next row; nil after the last. A line that is not JSON is a bad row.
+  mutating func next() throws(ManifestError) -> ManifestItem? {
+    while let line = try lines.next(skipping: .spacesAndTabs) {
+      guard let bytes = line.bytes else {
+        return ManifestItem(line: line.number, content: .bad("the line is too long"))
+      }
+      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
+      do throws(DocumentFlaw) {
+        return keys.item(try JSONDocument.parse(bytes), line: line.number)
+      } catch {
+        return ManifestItem(line: line.number, content: .bad("not JSON: \(error.reason)"))
+      }
+    }
+    return nil
+  }
+}

@@ -1,4 +1,6 @@
 import ArgumentParser
+import BatchFetch
+import ImageCache
 
 /// The options of output files, the report, the summary and progress.
 struct OutputOptions: ParsableArguments {
@@ -90,4 +92,88 @@ struct OutputOptions: ParsableArguments {
 
   /// The progress mode: `none` with `-q`.
   var progressMode: ProgressMode { quiet ? .none : progress }
+}
+
+/// The options for the names of output files. A retry does not have them, because the report contains the names.
+struct NamingOptions: ParsableArguments {
+  @Option(
+    name: [.customLong("name-template"), .customLong("name")],
+    help: ArgumentHelp(
+      "File name pattern. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
+      discussion: """
+        Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}. {hash:2} is the first two \
+        characters of a field of text. A slash makes subdirectories, as in {hash:2}/{hash}.{ext}.
+        """,
+      valueName: "pattern"),
+    transform: { try NameTemplate(argument: $0) })
+  var pattern: NameTemplate?
+
+  @Flag(
+    help: ArgumentHelp(
+      "Leave files of an earlier run alone, without a request, if they were made from the same URL in the same way.",
+      discussion: """
+        Files prove that by an extended attribute; others are fetched as usual. So are names with {width} or {height}, \
+        and all rows with --placeholders. The report calls their origin 'existing'.
+        """))
+  var skipExisting = false
+
+  /// Returns the file name pattern for `sizeCount` sizes.
+  ///
+  /// - Throws: A `ValidationError` if the pattern gives two sizes of an image the same name.
+  func template(sizeCount: Int) throws -> NameTemplate {
+    guard let pattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
+    if sizeCount > 1, !pattern.contains(.spec) {
+      throw ValidationError(
+        "--name-template '\(pattern)' gives all sizes of an image the same name; add {spec}, as in "
+          + "{stem}-{spec}.{ext}.")
+    }
+    return pattern
+  }
+}
+
+extension NameTemplate {
+  /// Parses a pattern; an error in it becomes a `ValidationError`.
+  init(argument: String) throws {
+    do throws(NameTemplateError) {
+      try self.init(argument)
+    } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+}
+
+/// The options about the content of image files.
+struct ContentOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Smallest image to accept, in pixels, such as 1024 or 1k. Smaller ones fail as too_few_pixels. (default: any)",
+      valueName: "n"),
+    transform: { try PixelCount($0) })
+  var minPixels: PixelCount?
+
+  @Option(
+    help: ArgumentHelp(
+      "Reject the image files with these SHA-256 digests, one per line, such as placeholders of a host. Repeatable.",
+      discussion: """
+        Their rows fail as rejected_hash. A line may have more after the digest, as sha256sum prints it; empty lines \
+        and those that begin with # are ignored.
+        """,
+      valueName: "file"),
+    completion: .file(), transform: { try DigestFile(contentsOf: $0) })
+  var rejectHash: [DigestFile] = []
+
+  @Flag(
+    help: "Fail rows without a SHA-256 as bad_row, so that nothing unexpected is written.")
+  var requireHash = false
+
+  /// The rules for the images of a pipeline.
+  var rules: ContentRules {
+    var rules = ContentRules()
+    rules.minPixels = minPixels?.count ?? 0
+    rules.rejectedDigests = rejectHash.reduce(into: []) { $0.formUnion($1.digests) }
+    return rules
+  }
+
+  /// The demand on the rows of a manifest.
+  var demand: RowDemand { requireHash ? .digest : .none }
 }

@@ -145,3 +145,183 @@ extension NameTemplate: CustomStringConvertible {
     }.joined()
   }
 }
+
+// MARK: Parsing
+
+extension NameTemplate {
+  /// Parses a pattern, and checks that it gives safe and distinct names.
+  init(_ text: String) throws(NameTemplateError) {
+    var pieces: [Piece] = []
+    var rest = text[...]
+    while let open = rest.firstIndex(of: "{") {
+      guard let close = rest[open...].firstIndex(of: "}") else { throw .unclosedBrace }
+      pieces += Self.literals(rest[..<open])
+      pieces.append(try Self.placeholder(rest[rest.index(after: open)..<close]))
+      rest = rest[rest.index(after: close)...]
+    }
+    self.init(pieces: pieces + Self.literals(rest))
+    try check()
+  }
+
+  /// Returns the pieces of text outside braces.
+  private static func literals(_ text: Substring) -> [Piece] {
+    let names = FileNameText.components(of: text)
+    return Array(names.map { $0.isEmpty ? [] : [Piece.literal($0)] }.joined(separator: [.slash]))
+  }
+
+  /// Returns the piece for the text inside braces: `name`, or `name:N` for its first characters.
+  private static func placeholder(_ text: Substring) throws(NameTemplateError) -> Piece {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let field = Field(rawValue: String(parts[0])) else { throw .unknownField(String(parts[0])) }
+    guard parts.count > 1 else { return .field(field) }
+    guard field.isText, let length = Int(parts[1]), (1...longestPrefix).contains(length) else {
+      throw .badPrefix(String(text))
+    }
+    return .prefix(field, length)
+  }
+
+  private func check() throws(NameTemplateError) {
+    guard pieces.contains(where: { $0.field != nil }) else { throw .noField }
+    if components.contains(where: { [[], [.literal(".")], [.literal("..")]].contains($0) }) { throw .badPath }
+    if components.count > Self.deepest + 1 { throw .tooDeep }
+    if components.contains(where: { $0.fixedLength > Self.longestFixedPart }) { throw .tooLong }
+    try checkFieldsAreApart()
+  }
+
+  /// Checks that a character other than a digit separates fields of the row from fields of the thumbnail.
+  /// Otherwise two rows could reach the same name: `{stem}{width}` gives `a128` for `a1` at 28 pixels and for `a` at
+  /// 128.
+  private func checkFieldsAreApart() throws(NameTemplateError) {
+    var last: Field?
+    for piece in pieces {
+      switch piece {
+      case .slash: last = nil
+      case .literal(let text):
+        if text.contains(where: { !$0.isNumber }) { last = nil }
+      case .field(let field), .prefix(let field, _):
+        if let last, last.isKnownLate != field.isKnownLate { throw .fieldsTouch(last, field) }
+        last = field
+      }
+    }
+  }
+}
+
+/// An error in a file name pattern.
+enum NameTemplateError: Error, Hashable, Sendable {
+  /// An opening brace without a closing one.
+  case unclosedBrace
+  /// A field that does not exist.
+  case unknownField(String)
+  /// A pattern without fields, which would give every image the same name.
+  case noField
+  /// A path that is absolute, ends with a slash, or contains an empty name, `.` or `..`.
+  case badPath
+  /// Too many subdirectories.
+  case tooDeep
+  /// A length that is out of range, or of a field that cannot be shortened, such as `width:3`.
+  case badPrefix(String)
+  /// A pattern that leaves too little room for the values from the row.
+  case tooLong
+  /// Two adjacent fields whose values cannot be told apart in a finished name.
+  case fieldsTouch(NameTemplate.Field, NameTemplate.Field)
+}
+
+extension NameTemplateError: CustomStringConvertible {
+  /// The fault and its remedy.
+  var description: String {
+    switch self {
+    case .unclosedBrace: "a { is never closed"
+    case .unknownField(let name): "there is no field {\(name)}; the fields are \(Self.fields)"
+    case .noField: "every image would get the same name; use one of \(Self.fields)"
+    case .badPath: "names stay below the output directory: no / at the start or the end, no //, . or .. between"
+    case .tooDeep: "at most \(NameTemplate.deepest) subdirectories are possible"
+    case .badPrefix(let text):
+      "{\(text)} is invalid; {hash:N}, {stem:N}, {name:N} and {host:N} exist, N up to \(NameTemplate.longestPrefix)"
+    case .tooLong: "too long; remove some text or fields"
+    case .fieldsTouch(let first, let second):
+      "put a character other than a digit, such as -, between {\(first.rawValue)} and {\(second.rawValue)}"
+    }
+  }
+
+  private static let fields = NameTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
+}
+
+/// The parts of a URL that file names, tallies and filters use. A lenient reading, which does not validate the URL.
+struct SourceURLParts: Hashable, Sendable {
+  private let authority: Substring
+  private let path: Substring
+
+  /// The parts of `url`.
+  init(_ url: String) {
+    // Compares bytes: a separator followed by a combining mark is part of another character.
+    let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+    let rest = url[..<end]
+    let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) ?? end
+    guard rest[colon...].utf8.starts(with: "://".utf8) else {
+      (authority, path) = ("", rest)
+      return
+    }
+    let start = rest.utf8.index(colon, offsetBy: 3)
+    // A backslash belongs to the authority, as in libcurl: it may be part of a password.
+    let slash = rest[start...].utf8.firstIndex(of: UInt8(ascii: "/")) ?? end
+    (authority, path) = (rest[start..<slash], rest[slash...])
+  }
+
+  /// The host, without user, password and port; empty if there is none.
+  var host: String {
+    let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+    let host = at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
+    if host.utf8.first == UInt8(ascii: "[") { return String(host.dropFirst().prefix { $0 != "]" }) }
+    return host[..<(host.utf8.firstIndex(of: UInt8(ascii: ":")) ?? host.endIndex)].lowercased()
+  }
+
+  /// The last path component, decoded, without its extension; `image` if the path is empty.
+  var stem: String {
+    let slash = UInt8(ascii: "/")
+    guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return "image" }
+    let start = path.utf8[...end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.startIndex
+    let last = Self.decoded(Substring(path.utf8[start...end]))
+    let dot = last.utf8.lastIndex(of: UInt8(ascii: ".")) ?? last.endIndex
+    return dot == last.startIndex ? last : String(last[..<dot])
+  }
+
+  /// Percent-decodes `text`: `%C3%A9` becomes `é`. Returns `text` itself if the result is not UTF-8.
+  private static func decoded(_ text: Substring) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let code = hexadecimal(rest.prefix(2)) {
+        bytes.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self) ?? String(text)
+  }
+
+  private static func hexadecimal(_ digits: Substring.UTF8View.SubSequence) -> UInt8? {
+    guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+    return UInt8(Substring(digits), radix: 16)
+  }
+}
+
+extension String {
+  /// The path, percent-encoded for use in a URL. Encodes every byte except slashes and unreserved characters (RFC 3986,
+  /// section 2.3), so that no part of a name is taken for a scheme, a query or a fragment.
+  var percentEncodedPath: String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        encoded.append(byte)
+      default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+}

@@ -113,3 +113,102 @@ final class ProgressMeter: Sendable {
     if !text.isEmpty { output.write(text) }
   }
 }
+
+/// The rate of items and bytes over the last ten seconds.
+struct ProgressRate: Hashable, Sendable {
+  private struct Sample: Hashable {
+    var time: Duration
+    var items: Int
+    var bytes: Int
+  }
+
+  private static let window = Duration.seconds(10)
+  private static let spacing = Duration.milliseconds(500)
+
+  /// At most one sample per `spacing`, plus one from before the window.
+  private var samples = [Sample(time: .zero, items: 0, bytes: 0)]
+
+  /// Creates a rate without items or bytes.
+  init() {}
+
+  /// Records the totals at `time`, measured from the start.
+  mutating func note(items: Int, bytes: Int, at time: Duration) {
+    guard let last = samples.last, time - last.time >= Self.spacing else { return }
+    samples.append(Sample(time: time, items: items, bytes: bytes))
+    while samples.count > 2, time - samples[1].time >= Self.window { samples.removeFirst() }
+  }
+
+  /// Returns items and bytes per second, given the totals at `time`. Zero at the very start.
+  func perSecond(items: Int, bytes: Int, at time: Duration) -> (items: Double, bytes: Double) {
+    guard let first = samples.first, time > first.time else { return (0, 0) }
+    let seconds = (time - first.time) / .seconds(1)
+    return (Double(items - first.items) / seconds, Double(bytes - first.bytes) / seconds)
+  }
+}
+
+/// The rows that have begun and not ended, at most as many as the batch's window holds.
+struct RunningRows: Hashable, Sendable {
+  private struct Row: Hashable {
+    var url: String
+    var start: Duration
+  }
+
+  /// A slow row.
+  struct Slow: Hashable, Sendable {
+    /// The host of its URL, safe to print.
+    var host: String
+    /// The whole seconds since it began.
+    var seconds: Int
+  }
+
+  /// The time after which a row counts as slow.
+  private static let patience = Duration.seconds(3)
+
+  private var rows: [Int: Row] = [:]
+
+  /// Creates an empty set.
+  init() {}
+
+  /// Records that the row `index` begins to fetch `url`.
+  mutating func begin(_ index: Int, url: String, at time: Duration) {
+    rows[index] = Row(url: url, start: time)
+  }
+
+  /// Records that the row `index` ended.
+  mutating func end(_ index: Int) {
+    rows[index] = nil
+  }
+
+  /// Returns the longest-running row if it is slow.
+  func slowest(at time: Duration) -> Slow? {
+    guard let row = rows.values.min(by: { $0.start < $1.start }), time - row.start >= Self.patience else { return nil }
+    return Slow(host: Self.shown(SourceURLParts(row.url).host), seconds: Int((time - row.start) / .seconds(1)))
+  }
+
+  /// Replaces everything but printable ASCII with `?`, so that each character takes one column and none is a control
+  /// character.
+  private static func shown(_ host: String) -> String {
+    String(host.unicodeScalars.map { (0x21...0x7E).contains($0.value) ? Character($0) : "?" })
+  }
+}
+
+/// The number of all rows of a run, as far as it is known.
+enum RowTotal: Hashable, Sendable {
+  /// Nothing is known: the rows come from a pipe, or reading has just begun.
+  case unknown
+  /// An estimate, from the part of the manifests that has been read.
+  case about(Int)
+  /// The exact number.
+  case exactly(Int)
+
+  /// The number; nil if it is unknown.
+  var count: Int? {
+    switch self {
+    case .unknown: nil
+    case .about(let count), .exactly(let count): count
+    }
+  }
+
+  /// Returns the number of rows in one of `shards` parts, which are of about the same size.
+  func part(of shards: Int) -> RowTotal { shards == 1 ? self : count.map { .about($0 / shards) } ?? .unknown }
+}

@@ -1,4 +1,6 @@
 import BatchFetch
+import Foundation
+import HTTPTypes
 import ImageCache
 
 /// One line of the report: a row and its outcome.
@@ -115,5 +117,270 @@ struct ReportLine: Sendable {
     case .failed(let failure): failure.code == .cancelled ? .cancelled : .failed
     case .skipped: .cancelled
     }
+  }
+}
+
+// MARK: JSON
+
+extension ReportLine {
+  /// The line as one compact JSON object and a line feed. Unknown values are omitted. A skipped row has its old line.
+  var json: [UInt8] {
+    if case .skipped(let line, _) = outcome { return line + [UInt8(ascii: "\n")] }
+    var text = JSONText()
+    text.object { writeMembers(to: &$0) }
+    text.endLine()
+    return text.bytes
+  }
+
+  /// Writes the members of the line's object.
+  func writeMembers(to text: inout JSONText) {
+    text.member("index", index)
+    if let name { text.member("name", name) }
+    if let url { text.member("url", url) }
+    text.member("status", status.rawValue)
+    switch outcome {
+    case .done(let set, let outputs): Self.write(set, outputs, to: &text)
+    case .kept(_, let outputs):
+      text.member("origin", Self.existing)
+      Self.write(outputs, to: &text)
+      text.member("attempts", 0)
+    case .failed(let failure): Self.write(failure, to: &text)
+    case .skipped: break
+    }
+    if !fallback.isEmpty {
+      text.member("fallback", true)
+      Self.write(fallback, to: &text)
+    }
+    if let manifest { text.member("manifest", manifest) }
+    if let line { text.member("line", line) }
+    if let again { Self.write(again, to: &text) }
+  }
+
+  private static func write(_ set: ThumbnailSet, _ outputs: [Output], to text: inout JSONText) {
+    text.member("origin", set.origin.rawValue)
+    write(outputs, to: &text)
+    text.key("source")
+    text.object { text in
+      text.member("width", set.source.size.width)
+      text.member("height", set.source.size.height)
+      text.member("format", set.source.format.rawValue)
+      text.member("bytes", set.sourceBytes)
+      text.member("sha256", set.digest.description)
+    }
+    if let placeholder = set.placeholder { write(placeholder, to: &text) }
+    if let status = set.httpStatus { text.member("http", status) }
+    if let url = set.finalURL { text.member("finalURL", Redaction.url(url)) }
+    write(set.redirects, to: &text)
+    text.member("attempts", set.attempts)
+    write(set.timings, to: &text)
+    text.key("warnings")
+    text.array { text in
+      for warning in set.warnings { text.value(warning) }
+    }
+  }
+
+  private static func write(_ placeholder: Placeholder, to text: inout JSONText) {
+    text.key("placeholder")
+    text.object { text in
+      text.member("thumbhash", placeholder.thumbHash.base64)
+      if let color = placeholder.color { text.member("color", "#\(color)") }
+    }
+  }
+
+  private static func write(_ outputs: [Output], to text: inout JSONText) {
+    text.key("outputs")
+    text.array { text in
+      for output in outputs { write(output, to: &text) }
+    }
+  }
+
+  private static func write(_ output: Output, to text: inout JSONText) {
+    text.object { text in
+      text.member("spec", output.spec)
+      if let path = output.path { text.member("path", path) }
+      text.member("width", output.size.width)
+      text.member("height", output.size.height)
+      text.member("format", output.format.rawValue)
+      text.member("bytes", output.byteCount)
+    }
+  }
+
+  private static func write(_ timings: Timings, to text: inout JSONText) {
+    text.key("ms")
+    text.object { text in
+      text.member("queued", timings.queued.wholeMilliseconds)
+      text.member("download", timings.download.wholeMilliseconds)
+      text.member("render", timings.render.wholeMilliseconds)
+    }
+  }
+
+  private static func write(_ failure: FetchFailure, to text: inout JSONText) {
+    text.member("code", failure.code.description)
+    text.member("retryable", failure.code.isRetryable)
+    if let status = failure.httpStatus { text.member("http", status) }
+    write(failure.redirects, to: &text)
+    if let time = failure.retryAt { text.member("retryAt", time.ISO8601Format()) }
+    if let time = failure.rememberedSince { text.member("rememberedSince", time.ISO8601Format()) }
+    text.member("attempts", failure.attempts)
+    text.member("message", failure.message)
+  }
+
+  private static func write(_ redirects: [Redirect], to text: inout JSONText) {
+    guard !redirects.isEmpty else { return }
+    text.key("hops")
+    text.array { text in
+      for redirect in redirects {
+        text.object { text in
+          text.member("url", Redaction.url(redirect.url))
+          text.member("http", redirect.response.status.code)
+        }
+      }
+    }
+  }
+
+  private static func write(_ again: Again, to text: inout JSONText) {
+    text.key("again")
+    text.object { text in
+      text.member("output", again.directory)
+      text.member("file", again.file)
+      text.member("specs", again.specs)
+      if !again.mirrors.isEmpty { text.member("urls", again.mirrors) }
+      if !again.fields.isEmpty { text.member("headers", again.fields) }
+      if let digest = again.digest { text.member("sha256", digest.description) }
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in milliseconds, rounded to the nearest.
+  var wholeMilliseconds: Int {
+    let (seconds, attoseconds) = components
+    return Int(seconds) * 1000 + Int((attoseconds + 500_000_000_000_000) / 1_000_000_000_000_000)
+  }
+}
+
+// MARK: Note
+
+extension ReportLine {
+  /// The line of `--verbose`: `ok network http://… -> a.jpg`, or the failure code, URL and message of a failed row. A
+  /// skipped row has no code.
+  var note: String {
+    let source = url ?? "row \(index)"
+    switch outcome {
+    case .done(let set, let outputs): return "ok \(set.origin.rawValue) \(source) -> \(outputs.paths)".printable
+    case .kept(_, let outputs): return "ok \(Self.existing) \(source) -> \(outputs.paths)".printable
+    case .failed(let failure): return "\(status.rawValue) \(failure.code) \(source) \(failure.message)".printable
+    case .skipped(_, let reason): return "skipped \(source) \(reason)".printable
+    }
+  }
+}
+
+extension [ReportLine.Output] {
+  fileprivate var paths: String { compactMap(\.path).joined(separator: " ") }
+}
+
+// MARK: Again
+
+extension ReportLine {
+  /// The data needed to retry a row without its manifest: the member `again` of a line.
+  struct Again: Hashable, Sendable {
+    /// The output directory, as given on the command line.
+    var directory: String
+    /// The file names, as an ``OutputName/pattern``.
+    var file: String
+    /// The fingerprints of the thumbnails to make.
+    var specs: [String]
+    /// The mirror URLs, without credentials.
+    var mirrors: [String]
+    /// The names of the row's own header fields. Their values may be secret and are not stored.
+    var fields: [String]
+    /// The digest that the image must have; nil for any.
+    var digest: BodyDigest?
+
+    /// Creates the data for `row`, whose files go to `directory`. Nil for a row without an image, and for an invalid
+    /// URL that may contain a password, since file names are made from the URL.
+    init?(_ row: PlannedRow, directory: String) {
+      guard case .row(let manifestRow) = row.entry, let name = row.name else { return nil }
+      guard !Redaction.hidesPath(of: manifestRow.url) else { return nil }
+      self.directory = directory
+      file = name.pattern
+      specs = row.specs.map(\.fingerprint)
+      mirrors = manifestRow.options.mirrors.map(Redaction.url)
+      fields = row.ownFields
+      digest = manifestRow.options.digest
+    }
+
+    /// Reads the member `again` of a line; nil if it does not name the files.
+    init?(json: [String: Any]) {
+      guard let directory = json["output"] as? String, let file = json["file"] as? String else { return nil }
+      self.directory = directory
+      self.file = file
+      specs = json["specs"] as? [String] ?? []
+      mirrors = json["urls"] as? [String] ?? []
+      fields = json["headers"] as? [String] ?? []
+      digest = (json["sha256"] as? String).flatMap { BodyDigest($0) }
+    }
+  }
+}
+
+/// Removes credentials from text that is shown or stored.
+enum Redaction {
+  /// The replacement for a user and a password.
+  static let mark = "***"
+
+  /// Replaces user and password in `url` with `***`: `https://***@host/a.png`.
+  ///
+  /// An invalid URL may have a password anywhere before its last `@`, so everything up to there is hidden. The usual
+  /// cause is a password that contains a slash.
+  static func url(_ url: String) -> String {
+    guard url.utf8.contains(at) else { return url }
+    return hidesPath(of: url) ? hidingAll(url) : hidingUsers(url)
+  }
+
+  /// Returns true if `url` is invalid, so that ``url(_:)`` hides everything before its last `@`, the path included.
+  static func hidesPath(of url: String) -> Bool { url.utf8.contains(at) && (try? SourceURL(url)) == nil }
+
+  /// Redacts every URL in `message`. `urls` are those that it may contain, which also covers invalid ones.
+  static func message(_ message: String, about urls: [String] = []) -> String {
+    guard message.utf8.contains(at) else { return message }
+    var result = ""
+    var rest = urls.reduce(message[...]) { $0.replacing($1, with: url($1)) }
+    while let separator = rest.firstRange(of: "://") {
+      let start = rest[..<separator.lowerBound].lastIndex { !$0.isLetter }.map { rest.index(after: $0) }
+      let found = rest[(start ?? rest.startIndex)...].prefix { !" \t\n\"'<>".contains($0) }
+      result += rest[..<found.startIndex] + url(String(found))
+      rest = rest[max(found.endIndex, separator.upperBound)...]
+    }
+    return result + rest
+  }
+
+  /// Redacts a name or another text of a row, which may itself be a URL: one of `urls`, or any other.
+  static func label(_ text: String, about urls: [String] = []) -> String {
+    guard text.utf8.contains(at) else { return text }
+    let known = urls.reduce(text) { $0.replacing($1, with: url($1)) }
+    return known.contains("://") ? url(known) : known
+  }
+
+  private static let at = UInt8(ascii: "@")
+
+  /// Hides everything between the scheme and the last `@`.
+  private static func hidingAll(_ url: String) -> String {
+    guard let last = url.utf8.lastIndex(of: at) else { return url }
+    let scheme = url.prefix { $0.isASCII && $0.isLetter }
+    let isScheme = !scheme.isEmpty && url[scheme.endIndex...].hasPrefix("://")
+    return (isScheme ? scheme + "://" : "") + mark + url[last...]
+  }
+
+  /// Hides the user information in the authority after each `://`. The authority ends where libcurl ends it (RFC 3986,
+  /// section 3.2): a backslash is part of it.
+  private static func hidingUsers(_ url: String) -> String {
+    var result = ""
+    var rest = url[...]
+    while let scheme = rest.firstRange(of: "://") {
+      let authority = rest[scheme.upperBound...].prefix { !"/?#".contains($0) }
+      result += rest[..<scheme.upperBound] + (authority.lastIndex(of: "@").map { mark + authority[$0...] } ?? authority)
+      rest = rest[authority.endIndex...]
+    }
+    return result + rest
   }
 }

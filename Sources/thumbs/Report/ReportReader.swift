@@ -64,3 +64,208 @@ struct ReportReader {
     [#"{"index":"#, #"{"complete":"#].contains { bytes.starts(with: $0.utf8) || $0.utf8.starts(with: bytes) }
   }
 }
+
+/// A row as a report has it. Its texts come from outside and may contain anything.
+struct ReportRow: Hashable, Sendable {
+  let index: Int
+  let status: ReportLine.Status
+  let url: String?
+  let origin: String?
+  let code: String?
+  let isRetryable: Bool
+  let message: String?
+  /// The time of the download; nil if the row did not succeed.
+  let download: Duration?
+  /// The length of the image in bytes; 0 if the row did not succeed.
+  let imageBytes: Int
+  /// The lengths of the files in bytes.
+  let fileBytes: [Int]
+  let hasFallback: Bool
+
+  /// The longest time that is believed, in milliseconds: a year. Sums of larger ones could overflow.
+  private static let longestTime = 31_536_000_000
+
+  /// Reads the row from the JSON value `value`; nil if that is not a row.
+  init?(_ value: Any) {
+    guard let row = value as? [String: Any], let index = row["index"] as? Int,
+      let status = (row["status"] as? String).flatMap(ReportLine.Status.init(rawValue:))
+    else { return nil }
+    self.index = index
+    self.status = status
+    url = row["url"] as? String
+    origin = row["origin"] as? String
+    code = row["code"] as? String
+    isRetryable = row["retryable"] as? Bool ?? false
+    message = row["message"] as? String
+    download = ((row["ms"] as? [String: Any])?["download"] as? Int).map {
+      .milliseconds(min(max(0, $0), Self.longestTime))
+    }
+    imageBytes = max(0, (row["source"] as? [String: Any])?["bytes"] as? Int ?? 0)
+    fileBytes = (row["outputs"] as? [[String: Any]] ?? []).map { max(0, $0["bytes"] as? Int ?? 0) }
+    hasFallback = row["fallback"] as? Bool ?? false
+  }
+}
+
+/// The totals of a report. Bounded, however many rows and hosts the report has.
+struct ReportTotals: Hashable, Sendable {
+  /// The rows that failed with one code.
+  struct Failures: Hashable, Sendable {
+    var rows = 0
+    /// True if a retry may succeed.
+    var isRetryable = false
+  }
+
+  /// A row with a slow download.
+  struct SlowRow: Hashable, Sendable {
+    var index: Int
+    var url: String
+    var download: Duration
+  }
+
+  /// The number of slow rows that are kept.
+  static let slowRows = 10
+  /// The maximum number of origins and of codes that are counted separately. Those that `thumbs` writes are fewer.
+  private static let names = 200
+  /// The name for all others.
+  private static let otherName = "other"
+
+  /// The number of rows by status.
+  private(set) var rows: [ReportLine.Status: Int] = [:]
+  /// The number of rows that succeeded, by origin.
+  private(set) var origins: [String: Int] = [:]
+  /// The rows that failed, by code.
+  private(set) var failures: [String: Failures] = [:]
+  /// The number of rows with the fallback image.
+  private(set) var fallbacks = 0
+  /// The number of files.
+  private(set) var files = 0
+  /// The total length of the files in bytes.
+  private(set) var fileBytes = 0
+  /// The total length of the images in bytes.
+  private(set) var imageBytes = 0
+  /// The rows per host.
+  private(set) var hosts = HostTally()
+  /// The rows with the slowest downloads, slowest first.
+  private(set) var slowest: [SlowRow] = []
+
+  /// The number of all rows.
+  var total: Int { rows.values.reduce(0, +) }
+  /// True if a retry of some failed row may succeed.
+  var isWorthRetrying: Bool { failures.values.contains(where: \.isRetryable) || rows[.cancelled] != nil }
+
+  /// Counts `row`.
+  mutating func count(_ row: ReportRow) {
+    rows[row.status, default: 0] += 1
+    files += row.fileBytes.count
+    fileBytes = row.fileBytes.reduce(fileBytes, &+)
+    imageBytes &+= row.imageBytes
+    if row.hasFallback { fallbacks += 1 }
+    switch row.status {
+    case .ok: countSuccess(row)
+    case .failed: countFailure(row)
+    case .cancelled: break
+    }
+  }
+
+  private mutating func countSuccess(_ row: ReportRow) {
+    let origin = row.origin ?? Self.otherName
+    origins[origins[origin] != nil || origins.count < Self.names ? origin : Self.otherName, default: 0] += 1
+    let isDownload = row.origin == "network" || row.origin == "revalidated"
+    hosts.count(rowOf: SourceURLParts(row.url ?? "").host) { host in
+      host.rows += 1
+      guard isDownload, let download = row.download else { return }
+      host.downloads += 1
+      host.time += download
+    }
+    if isDownload, let download = row.download { keep(row, download) }
+  }
+
+  private mutating func countFailure(_ row: ReportRow) {
+    let code = row.code ?? Self.otherName
+    let key = failures[code] != nil || failures.count < Self.names ? code : Self.otherName
+    failures[key, default: Failures()].rows += 1
+    if row.isRetryable { failures[key]?.isRetryable = true }
+    hosts.count(rowOf: SourceURLParts(row.url ?? "").host) { host in
+      host.rows += 1
+      host.failed += 1
+    }
+  }
+
+  private mutating func keep(_ row: ReportRow, _ download: Duration) {
+    if slowest.count == Self.slowRows, let last = slowest.last, last.download >= download { return }
+    let place = slowest.firstIndex { $0.download < download } ?? slowest.endIndex
+    slowest.insert(SlowRow(index: row.index, url: row.url ?? "", download: download), at: place)
+    if slowest.count > Self.slowRows { slowest.removeLast() }
+  }
+}
+
+extension ReportTotals {
+  /// The number of slow rows in the text.
+  private static let shownSlowRows = 3
+
+  /// Returns the totals for people, without a line feed at the end. Safe to print on a terminal.
+  func text(isPartial: Bool) -> String {
+    var lines = [
+      "\(total) \(total == 1 ? "item" : "items"): \(counts); \(files) \(files == 1 ? "file" : "files"), "
+        + "\(ByteSize(count: fileBytes))"
+    ]
+    if isPartial { lines.append("  the report does not prove that it contains every row of its run") }
+    if !origins.isEmpty { lines.append("  ok: " + Summary.list(origins.map { ($0, $1) })) }
+    if !failures.isEmpty {
+      lines.append("  failed: " + Summary.list(failures.map { ($1.isRetryable ? "\($0)*" : $0, $1.rows) }))
+    }
+    if failures.values.contains(where: \.isRetryable) { lines.append("  (* worth retrying)") }
+    if fallbacks > 0 { lines.append("  with the fallback image: \(fallbacks)") }
+    lines += hosts.lines
+    if let first = slowest.first, first.download > .zero {
+      let rows = slowest.prefix(Self.shownSlowRows).map { "\($0.url) \($0.download.secondsText) s" }
+      lines.append("  slowest: " + rows.joined(separator: ", "))
+    }
+    return lines.map(\.printable).joined(separator: "\n")
+  }
+
+  private var counts: String {
+    let counts = ["\(rows[.ok] ?? 0) ok", "\(rows[.failed] ?? 0) failed"]
+    return (counts + (rows[.cancelled].map { ["\($0) cancelled"] } ?? [])).joined(separator: ", ")
+  }
+
+  /// Returns the totals as one JSON object and a line feed. Its members are those of the summary of a run where both
+  /// have them.
+  func json(isPartial: Bool) -> [UInt8] {
+    var text = JSONText()
+    text.object { text in
+      text.member("version", 1)
+      text.member("complete", !isPartial)
+      text.members(
+        "items",
+        [
+          ("total", total), ("ok", rows[.ok] ?? 0), ("failed", rows[.failed] ?? 0),
+          ("cancelled", rows[.cancelled] ?? 0),
+        ])
+      text.members("files", [("count", files), ("fallbacks", fallbacks)])
+      text.members("bytes", [("files", fileBytes), ("images", imageBytes)])
+      write(to: &text)
+      hosts.write(to: &text)
+    }
+    text.endLine()
+    return text.bytes
+  }
+
+  private func write(to text: inout JSONText) {
+    text.objects("origins", origins.sorted { ($1.value, $0.key) < ($0.value, $1.key) }) { origin, text in
+      text.member("origin", origin.key)
+      text.member("items", origin.value)
+    }
+    let failures = failures.sorted { ($1.value.rows, $0.key) < ($0.value.rows, $1.key) }
+    text.objects("failures", failures) { failure, text in
+      text.member("code", failure.key)
+      text.member("items", failure.value.rows)
+      text.member("retryable", failure.value.isRetryable)
+    }
+    text.objects("slowest", slowest) { row, text in
+      text.member("index", row.index)
+      text.member("url", row.url)
+      text.member("download", row.download.wholeMilliseconds)
+    }
+  }
+}

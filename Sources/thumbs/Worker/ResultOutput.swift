@@ -1,5 +1,8 @@
+import ArgumentParser
+import BatchFetch
 import Foundation
 import Glibc
+import ImageCache
 import Synchronization
 
 /// Writes the records of the worker to a descriptor, on a separate thread. A record is written at once, or, if another
@@ -144,5 +147,123 @@ final class ResultOutput: Sendable {
     if !sleepers.isEmpty { reportFlow() }
     for sleeper in sleepers { sleeper.signal() }
     return value
+  }
+}
+
+/// The form of the worker's output. The raw values are those of `--protocol`.
+enum ResultProtocol: String, CaseIterable, ExpressibleByArgument, Sendable {
+  /// The length of the header, the header as JSON, and the thumbnails as they are.
+  case frames
+  /// A line of JSON, with the thumbnails in Base64.
+  case jsonLines = "jsonl"
+}
+
+/// Encodes the results of the worker. `Documentation/worker.md` describes them.
+struct ResultFormat: Sendable {
+  /// The thumbnails in the results.
+  enum Bodies: Hashable, Sendable {
+    case included
+    case omitted
+  }
+
+  let form: ResultProtocol
+  let bodies: Bodies
+
+  /// Returns the result of `row`.
+  func result(of row: WorkerRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> [UInt8] {
+    let thumbnails = bodies == .included ? (try? outcome.get().files) ?? [] : []
+    let line = ReportLine(row, outcome)
+    return record(bodies: thumbnails.map(\.bytes)) { text in
+      text.key("id")
+      switch row.id {
+      case .number(let number): text.value(number)
+      case .text(let id): text.value(id)
+      case nil: text.null()
+      }
+      line.writeMembers(to: &text)
+      text.key("bodies")
+      text.array { text in
+        for thumbnail in thumbnails { text.value(thumbnail.bytes.count) }
+      }
+      if form == .jsonLines, bodies == .included {
+        text.member("data", thumbnails.map { Data($0.bytes).base64EncodedString() })
+      }
+    }
+  }
+
+  /// Returns the last record, after the results of all rows.
+  func end(received: Int, finished: Int) -> [UInt8] {
+    record(bodies: []) { text in
+      text.member("end", true)
+      text.member("received", received)
+      text.member("finished", finished)
+    }
+  }
+
+  private func record(bodies: [[UInt8]], _ members: (inout JSONText) -> Void) -> [UInt8] {
+    var header = JSONText()
+    header.object(members)
+    guard form == .frames else {
+      header.endLine()
+      return header.bytes
+    }
+    var frame: [UInt8] = []
+    frame.reserveCapacity(4 + header.bytes.count + bodies.reduce(0) { $0 + $1.count })
+    withUnsafeBytes(of: UInt32(header.bytes.count).littleEndian) { frame += $0 }
+    frame += header.bytes
+    for body in bodies { frame += body }
+    return frame
+  }
+}
+
+extension ReportLine {
+  /// Creates the line of a row whose thumbnails are in no file.
+  fileprivate init(_ row: WorkerRow, _ outcome: Result<ThumbnailSet, FetchFailure>) {
+    switch (row.planned.entry, outcome) {
+    case (.bad(let row), _): self.init(row)
+    case (.row(let row), .failure(let failure)): self.init(row, .failed(failure))
+    case (.row(let row), .success(let set)):
+      self.init(row, .done(set, set.files.map { Output($0, path: nil) }))
+    }
+  }
+}
+
+/// The bytes that wait to be written. A plain value that decides who has to wait.
+struct OutputBuffer {
+  /// The permission to add a record.
+  enum Admission: Hashable, Sendable {
+    /// The record was added. True if there was nothing before it, so that the writer must be woken.
+    case added(wakesWriter: Bool)
+    /// There is no room; try again after the next ``take()``.
+    case full
+    /// Nothing is written any more; the record was dropped.
+    case closed
+  }
+
+  private let limit: Int
+  private var bytes: [UInt8] = []
+  private(set) var isClosed = false
+
+  /// Creates a buffer that has room while it has less than `limit` bytes.
+  init(limit: Int) { self.limit = limit }
+
+  /// Adds `record` if there is room: one record of any length may exceed the limit.
+  mutating func add(_ record: [UInt8]) -> Admission {
+    if isClosed { return .closed }
+    guard bytes.count < limit else { return .full }
+    defer { bytes += record }
+    return .added(wakesWriter: bytes.isEmpty)
+  }
+
+  /// Returns everything that waits, which makes room.
+  mutating func take() -> [UInt8] {
+    defer { bytes = [] }
+    return bytes
+  }
+
+  /// Drops everything that waits, and all later records.
+  mutating func close() {
+    isClosed = true
+    bytes = []
   }
 }

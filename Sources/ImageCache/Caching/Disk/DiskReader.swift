@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// Finds entries on disk. Never writes and never waits for a writer.
@@ -158,4 +159,284 @@ final class DiskReader: Sendable {
       return open.number
     }
   }
+}
+
+/// The reading connections of one generation, which stays on disk as long as this object lives.
+final class OpenGeneration: Sendable {
+  let number: Int
+  private let hold: FileLock
+  private let connections: [DatabaseQueue]
+  /// The number of reads in progress on each connection.
+  private let loads: Mutex<[Int]>
+  private let recent = Mutex(RecentUses())
+
+  /// Opens generation `number` of `directory`. Creates and changes nothing.
+  init(_ number: Int, of directory: CacheDirectory, connections count: Int = 2) throws(DiskCacheError) {
+    self.number = number
+    loads = Mutex(Array(repeating: 0, count: count))
+    hold = try FileLock(sharingDirectory: directory.generationPath(number))
+    try directory.checkFiles(of: number)
+    do {
+      connections = try (0..<count).map { _ in try DiskDatabase.reader(at: directory.databasePath(number)) }
+    } catch {
+      throw DiskCacheError(error)
+    }
+  }
+
+  /// Opens the current generation of `directory`; throws `noCache` if it contains no cache.
+  static func current(of directory: CacheDirectory) throws(DiskCacheError) -> OpenGeneration {
+    guard let number = try directory.currentGeneration() else {
+      throw DiskCacheError(.noCache, "There is no cache in \(directory.path).")
+    }
+    return try OpenGeneration(number, of: directory)
+  }
+
+  /// True if the path of the generation still names the open directory.
+  var isInPlace: Bool { hold.isInPlace }
+
+  /// Runs `body` on the least loaded connection. Each statement sees one state of the database.
+  func read<T>(_ body: (Database) throws -> T) throws(DiskCacheError) -> T {
+    let index = loads.withLock { loads in
+      let index = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+      loads[index] += 1
+      return index
+    }
+    defer { loads.withLock { $0[index] -= 1 } }
+    do {
+      return try connections[index].unsafeRead(body)
+    } catch {
+      throw DiskCacheError(error)
+    }
+  }
+
+  /// Looks up entries on a connection of this generation, in one transaction: beginning one costs a third as much as a
+  /// lookup. It is short, because an open one keeps the write-ahead log from being emptied.
+  ///
+  /// - Parameters:
+  ///   - now: Seconds since 1970.
+  ///   - used: Receives the slots whose use must be recorded.
+  func find(
+    _ lookups: [CacheLookup], now: Int, used: inout [Int], names: SpecNames, in database: Database
+  ) throws -> [Finding] {
+    // A transaction that could not be ended would show an old state for good.
+    if database.isInsideTransaction { try database.execute(cached: "ROLLBACK") }
+    try database.execute(cached: "BEGIN")
+    defer { try? database.execute(cached: "COMMIT") }
+    var finder = try EntryFinder(in: database, names: names)
+    var findings: [Finding] = []
+    for lookup in lookups {
+      findings.append(try finder.find(lookup))
+      for slot in finder.slots where SlotTable.isValid(slot) {
+        let isDue = try recent.withLock { try $0.note(slot, now: now) { try SlotTable.chunk($0, in: database) } }
+        if isDue { used.append(slot) }
+      }
+    }
+    return findings
+  }
+}
+
+extension Database {
+  /// Executes a statement without parameters, prepared once per connection.
+  func execute(cached sql: String) throws {
+    var run = try StatementRun(sql, in: self)
+    try run.finish()
+  }
+}
+
+/// The result of a lookup in a generation.
+enum Finding {
+  case missing
+  /// An intact entry with those of the requested thumbnails that exist.
+  case found(StoredSource, [ThumbnailSpec: Thumbnail])
+  /// An entry that fails its checksum, belongs to another URL, or is a failure of another renderer edition.
+  case unusable
+}
+
+/// Looks up entries through one prepared statement, which reads the rows of a source in one descent.
+struct EntryFinder: ~Copyable {
+  private var run: StatementRun
+  private let names: SpecNames
+  /// The slots of the rows that were returned by the last ``find(_:)``.
+  private(set) var slots: [Int] = []
+
+  init(in database: Database, names: SpecNames) throws {
+    run = try StatementRun("SELECT id, slot, record, body FROM item WHERE id BETWEEN ? AND ?", in: database)
+    self.names = names
+  }
+
+  /// Returns the entry of a source with those of the wanted thumbnails that exist.
+  mutating func find(_ lookup: CacheLookup) throws -> Finding {
+    slots.removeAll(keepingCapacity: true)
+    let range = RowNumber.all(of: lookup.key)
+    run.restart()
+    run.bind(range.lowerBound)
+    run.bind(range.upperBound)
+    defer { run.restart() }
+    guard var columns = try run.next(), let row = columns.integer() else { return .missing }
+    // A thumbnail without a source can only be the result of damage.
+    guard row == range.lowerBound else { return .unusable }
+    let slot = columns.integer() ?? -1
+    guard let record = columns.withBytes({ SourceRecord($0, expecting: lookup.url) }) ?? nil, !record.isOutdated else {
+      return .unusable
+    }
+    // Another source may have the same place.
+    guard record.key == lookup.key else { return .missing }
+    guard record.source.url == lookup.url else { return .unusable }
+    return try thumbnails(of: record.source, slot: slot, lookup)
+  }
+
+  /// Reads the rows behind the source until all wanted thumbnails are found.
+  private mutating func thumbnails(of source: StoredSource, slot: Int, _ lookup: CacheLookup) throws -> Finding {
+    var found: [ThumbnailSpec: Thumbnail] = [:]
+    if case .image(_, let digest, _) = source.content {
+      var wanted = lookup.specs.map { spec in
+        let name = names.name(of: spec)
+        return (row: RowNumber.thumbnail(name, of: lookup.key), spec: spec, text: name.text)
+      }
+      while !wanted.isEmpty, var columns = try run.next() {
+        let row = columns.integer()
+        guard let index = wanted.firstIndex(where: { $0.row == row }) else { continue }
+        let (_, spec, text) = wanted.remove(at: index)
+        let slot = columns.integer() ?? -1
+        guard let (record, bytes) = ThumbnailRecord.read(&columns) else { return .unusable }
+        // Another spec may have the same row.
+        guard record.specText == text, record.digest == digest else { continue }
+        found[spec] = Thumbnail(spec: spec, size: record.size, format: record.format, bytes: bytes)
+        slots.append(slot)
+      }
+    }
+    if slots.isEmpty { slots.append(slot) }
+    return .found(source, found)
+  }
+}
+
+extension ThumbnailRecord {
+  /// Reads the columns `record` and `body`; nil if they are damaged.
+  static func read(_ columns: inout ColumnReader) -> (ThumbnailRecord, [UInt8])? {
+    guard let record = columns.blob() else { return nil }
+    let body = columns.blob() ?? .empty
+    return ThumbnailRecord(record, body: body).map { ($0, [UInt8](body)) }
+  }
+}
+
+/// Executions of a prepared statement, on the queue of its connection.
+///
+/// Values are passed to and from SQLite directly: GRDB's value types in between would cost a lookup more than SQLite
+/// itself. The statement is reset on deinitialization, so that it never keeps the write-ahead log from being emptied.
+struct StatementRun: ~Copyable {
+  private let database: Database
+  private let statement: SQLiteStatement
+  private var parameter: Int32 = 0
+  /// The first error from binding a parameter.
+  private var bindingCode = SQLITE_OK
+  /// SQLite's marker for a value that it must copy.
+  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+  /// Prepares `sql`, once per connection.
+  init(_ sql: String, in database: Database) throws {
+    self.database = database
+    statement = try database.cachedStatement(sql: sql).sqliteStatement
+  }
+
+  deinit {
+    sqlite3_reset(statement)
+    sqlite3_clear_bindings(statement)
+  }
+
+  /// Ends the execution, so that the statement can be executed again with other parameters.
+  mutating func restart() {
+    sqlite3_reset(statement)
+    parameter = 0
+  }
+
+  /// Binds the next parameter. An error is thrown by ``next()``.
+  mutating func bind(_ number: Int?) {
+    parameter += 1
+    if let number { note(sqlite3_bind_int64(statement, parameter, Int64(number))) }
+  }
+
+  mutating func bind(_ text: String?) {
+    parameter += 1
+    guard var text else { return }
+    let code = text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_bind_text(statement, parameter, $0.baseAddress, Int32($0.count), Self.transient)
+      }
+    }
+    note(code)
+  }
+
+  mutating func bind(_ bytes: [UInt8]) {
+    parameter += 1
+    note(sqlite3_bind_blob(statement, parameter, bytes, Int32(bytes.count), Self.transient))
+  }
+
+  /// Leaves some parameters NULL.
+  mutating func skip(_ count: Int) { parameter += Int32(count) }
+
+  private mutating func note(_ code: Int32) {
+    if bindingCode == SQLITE_OK { bindingCode = code }
+  }
+
+  /// Steps to the next row; nil at the end.
+  mutating func next() throws -> ColumnReader? {
+    switch bindingCode == SQLITE_OK ? sqlite3_step(statement) : bindingCode {
+    case SQLITE_ROW: return ColumnReader(statement)
+    case SQLITE_DONE: return nil
+    case let code:
+      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
+    }
+  }
+
+  /// Runs the statement to its end and ignores its rows.
+  mutating func finish() throws {
+    while try next() != nil {}
+  }
+}
+
+/// Reads the columns of a row in order. Returns nil for a value of another type, as found in a damaged file. Valid
+/// until the statement takes its next step.
+struct ColumnReader {
+  private let statement: SQLiteStatement
+  private var index: Int32 = 0
+
+  init(_ statement: SQLiteStatement) { self.statement = statement }
+
+  mutating func text() -> String? {
+    defer { index += 1 }
+    guard sqlite3_column_type(statement, index) == SQLITE_TEXT, let start = sqlite3_column_text(statement, index) else {
+      return nil
+    }
+    let length = Int(sqlite3_column_bytes(statement, index))
+    return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+  }
+
+  mutating func integer() -> Int? {
+    defer { index += 1 }
+    guard sqlite3_column_type(statement, index) == SQLITE_INTEGER else { return nil }
+    return Int(sqlite3_column_int64(statement, index))
+  }
+
+  /// Reads a time or a size and clamps it to 0...2^40. Such a value is used in arithmetic before its checksum is
+  /// compared, or has no checksum, and a damaged one may be any number.
+  mutating func amount() -> Int? { integer().map { max(0, min($0, 1 << 40)) } }
+
+  mutating func bytes() -> [UInt8]? { withBytes { [UInt8]($0) } }
+
+  /// Calls `body` with the bytes of a column, without copying them; returns nil for a value of another type.
+  mutating func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
+    let bytes = blob()
+    return try bytes.map(body)
+  }
+
+  /// Returns the bytes of a column, valid until the statement takes its next step; nil for a value of another type.
+  mutating func blob() -> UnsafeRawBufferPointer? {
+    defer { index += 1 }
+    guard sqlite3_column_type(statement, index) == SQLITE_BLOB else { return nil }
+    let start = sqlite3_column_blob(statement, index)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
+  }
+
+  /// Skips some columns.
+  mutating func skip(_ count: Int) { index += Int32(count) }
 }

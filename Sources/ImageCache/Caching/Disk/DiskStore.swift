@@ -319,3 +319,68 @@ extension DiskStore.Generation {
     }
   }
 }
+
+/// Decides when the write-ahead log is emptied into the database. A plain value.
+struct CheckpointSchedule {
+  /// The bytes by which the log must grow before an incomplete checkpoint is tried again.
+  static let growth = 16 << 20
+
+  /// The log size from which the next checkpoint is worth trying.
+  private var nextSize = 0
+
+  /// Returns true if a log of `logBytes` must not grow further, because a reader holds it back: above 32 MiB and an
+  /// eighth of the `limit` of the cache. Then only removals are written.
+  func isFull(logBytes: Int, limit: Int) -> Bool { logBytes > 2 * Self.growth + limit / 8 }
+
+  /// Returns true if a log of `logBytes` should be emptied, in a cache limited to `limit` bytes.
+  func isDue(logBytes: Int, limit: Int) -> Bool {
+    logBytes > min(16 << 20, max(1 << 20, limit / 16)) && logBytes >= nextSize
+  }
+
+  /// Records a checkpoint that left `logBytes` in the log.
+  ///
+  /// - Parameters:
+  ///   - isEmptied: True if nothing is left in the log.
+  ///   - logBytes: The size of the log after the checkpoint.
+  mutating func note(isEmptied: Bool, logBytes: Int) {
+    // A stopped process may hold the log back forever, and each attempt delays every process that waits for the lock.
+    nextSize = isEmptied ? 0 : logBytes + Self.growth
+  }
+}
+
+/// A shortage of space on the file system of the cache, from the batch that meets it to the one that finds space again.
+/// A plain value.
+struct SpaceShortage {
+  /// The most bytes the database may hold during a shortage: its size when the shortage began; nil without a shortage.
+  ///
+  /// Set only once per shortage. A new ceiling for each batch would follow every eviction down until nothing is left.
+  private(set) var ceiling: Int?
+
+  /// Records whether a batch found the file system short of space.
+  mutating func update(isShort: Bool, usedBytes: () throws -> Int) rethrows {
+    guard isShort else { return ceiling = nil }
+    if ceiling == nil { ceiling = try usedBytes() }
+  }
+}
+
+/// The pauses after failed writes: 0.1 s, 1 s, then 10 s until a write succeeds. A plain value.
+struct WriteBackoff {
+  private static let pauses: [Duration] = [.milliseconds(100), .seconds(1), .seconds(10)]
+
+  private var failures = 0
+  private var end: ContinuousClock.Instant?
+
+  /// Returns the rest of the pause at `now`; nil if a write may be tried.
+  func remainder(at now: ContinuousClock.Instant) -> Duration? {
+    end.flatMap { now < $0 ? now.duration(to: $0) : nil }
+  }
+
+  /// Records a failed write at `now`.
+  mutating func noteFailure(at now: ContinuousClock.Instant) {
+    end = now + Self.pauses[min(failures, Self.pauses.count - 1)]
+    failures += 1
+  }
+
+  /// Records a successful write.
+  mutating func noteSuccess() { self = WriteBackoff() }
+}

@@ -1,4 +1,6 @@
+import CXXHash
 import GRDB
+import Synchronization
 
 /// The statements that change a generation. They run on the writing connection, under the directory's lock.
 struct DiskTransactions {
@@ -113,5 +115,297 @@ struct DiskTransactions {
   private mutating func removeVerdict(of source: StoredSource?) throws {
     guard case .failure(_, _, let digest?) = source?.content else { return }
     try remove(row: RowNumber.verdict(on: digest))
+  }
+}
+
+// MARK: Rows
+
+// Writing and removing single rows, each together with its slot.
+extension DiskTransactions {
+  /// Writes a row of `item` and its slot.
+  ///
+  /// - Parameter slot: The slot of the row that is replaced; nil for a new row.
+  mutating func put(
+    _ record: [UInt8], body: [UInt8] = [], in row: Int, replacing slot: Int?, freshUntil: Int? = nil
+  ) throws {
+    let slot = if let slot { slot } else { try slots.take(in: database) }
+    var item = try StatementRun(
+      "INSERT OR REPLACE INTO item (id, slot, record, body) VALUES (?, ?, ?, ?)", in: database)
+    item.bind(row)
+    item.bind(slot)
+    item.bind(record)
+    if body.isEmpty { item.skip(1) } else { item.bind(body) }
+    try item.finish()
+    var place = try StatementRun(
+      "INSERT OR REPLACE INTO slot (number, id, bytes, fresh_until) VALUES (?, ?, ?, ?)", in: database)
+    place.bind(slot)
+    place.bind(row)
+    place.bind(body.count)
+    place.bind(freshUntil)
+    try place.finish()
+    try slots.note(slot, at: now, in: database)
+  }
+
+  /// Removes a row and frees its slot; does nothing if it does not exist.
+  mutating func remove(row: Int) throws {
+    guard let slot = try StoredRows.slot(of: row, in: database) else { return }
+    try remove(row: row, slot: slot)
+  }
+
+  mutating func remove(row: Int, slot: Int) throws {
+    try run("DELETE FROM item WHERE id = ?", row)
+    // A damaged row may name the slot of another.
+    try run("UPDATE slot SET id = NULL, bytes = 0, fresh_until = NULL WHERE number = ? AND id = ?", slot, row)
+    if database.changesCount > 0 { try slots.release(slot, in: database) }
+  }
+
+  /// Removes all rows of a source.
+  mutating func removeAll(_ rows: inout StoredRows) throws {
+    for (row, slot) in rows.rows { try remove(row: row, slot: slot) }
+    rows = StoredRows()
+  }
+
+  /// Removes the thumbnails and the original of a source.
+  mutating func removeBodies(_ rows: inout StoredRows) throws {
+    try remove(from: &rows) { row in RowNumber.kind(of: row) != .source }
+  }
+
+  /// Removes thumbnails from other renderer versions, which are never served.
+  mutating func removeOutdated(_ rows: inout StoredRows) throws {
+    guard !rows.rows.isEmpty else { return }
+    let outdated = try rows.outdatedThumbnails(in: database)
+    try remove(from: &rows, where: outdated.contains)
+  }
+
+  private mutating func remove(from rows: inout StoredRows, where isRemoved: (Int) -> Bool) throws {
+    for (row, slot) in rows.rows where isRemoved(row) {
+      try remove(row: row, slot: slot)
+      rows.rows[row] = nil
+    }
+  }
+
+  /// Runs a statement with integer parameters.
+  func run(_ sql: String, _ arguments: Int...) throws {
+    var run = try StatementRun(sql, in: database)
+    for argument in arguments { run.bind(argument) }
+    try run.finish()
+  }
+}
+
+// Repair.
+extension DiskTransactions {
+  private static let isLost = """
+    id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM item WHERE item.id = slot.id AND item.slot = slot.number)
+    """
+
+  /// Counts the rows of `slot`, among the next ones after `previous`, that lead to no row of `item`.
+  ///
+  /// - Returns: The last slot looked at, and the count; nil if there are no more slots.
+  static func lostSlots(after previous: Int, in database: Database) throws -> (last: Int, count: Int)? {
+    var run = try StatementRun(
+      """
+      SELECT max(number), sum(\(isLost)) FROM (SELECT * FROM slot WHERE number > ? ORDER BY number LIMIT 2000) slot
+      """, in: database)
+    run.bind(previous)
+    guard var columns = try run.next(), let last = columns.integer() else { return nil }
+    return (last, columns.integer() ?? 0)
+  }
+
+  /// Frees the slots that lead nowhere, and removes damaged verdicts.
+  mutating func repair() throws {
+    try inTransaction { transactions in
+      try transactions.run("UPDATE slot SET id = NULL, bytes = 0, fresh_until = NULL WHERE \(Self.isLost)")
+      for row in try transactions.damagedVerdicts() { try transactions.remove(row: row) }
+    }
+  }
+
+  private func damagedVerdicts() throws -> [Int] {
+    var run = try StatementRun("SELECT id, record FROM item WHERE \(RowNumber.isVerdict)", in: database)
+    var rows: [Int] = []
+    while var columns = try run.next() {
+      guard let row = columns.integer() else { continue }
+      let verdict = columns.withBytes { VerdictRecord($0) } ?? nil
+      if verdict.map({ RowNumber.verdict(on: $0.digest) }) != row { rows.append(row) }
+    }
+    return rows
+  }
+}
+
+// MARK: Originals
+
+// The downloaded files that thumbnails were made from. They have a share of the limit for themselves.
+extension DiskTransactions {
+  /// Removes the least recently used files if all files together take more than `limit` bytes.
+  mutating func evictOriginals(downTo limit: Int) throws {
+    guard try originalBytes() > limit else { return }
+    try inTransaction { transactions in
+      for (slot, row) in try transactions.originalsByLastUse() {
+        guard try transactions.originalBytes() > limit else { return }
+        try transactions.remove(row: row, slot: slot)
+      }
+    }
+  }
+
+  /// Returns the total size of all files in bytes.
+  func originalBytes() throws -> Int {
+    var run = try StatementRun(
+      "SELECT sum(\(RowNumber.size)) FROM slot WHERE \(RowNumber.isOriginal)", in: database)
+    guard var columns = try run.next() else { return 0 }
+    return columns.amount() ?? 0
+  }
+
+  private mutating func originalsByLastUse() throws -> [(slot: Int, row: Int)] {
+    var run = try StatementRun("SELECT number, id FROM slot WHERE \(RowNumber.isOriginal)", in: database)
+    var rows: [Int: Int] = [:]
+    while var columns = try run.next() {
+      if let slot = columns.integer(), let row = columns.integer() { rows[slot] = row }
+    }
+    var times: [UInt32: [Int]] = [:]
+    for slot in rows.keys.sorted() { times[try rank(slot), default: []].append(slot) }
+    let slots = times.sorted { $0.key < $1.key }.flatMap { self.slots.order.sorted($0.value) }
+    return slots.compactMap { slot in rows[slot].map { (slot, $0) } }
+  }
+}
+
+/// The rows of one source in a generation, without their bodies.
+struct StoredRows {
+  /// The source; nil if there is none, or if its record is damaged or that of another key.
+  private(set) var source: StoredSource?
+  /// The slots of all rows by row number.
+  var rows: [Int: Int] = [:]
+
+  var isEmpty: Bool { rows.isEmpty }
+
+  /// Creates a source without rows.
+  init() {}
+
+  /// Reads the rows of the source `key`.
+  init(of key: SourceKey, in database: Database) throws {
+    var run = try StatementRun("SELECT id, slot, record FROM item WHERE id BETWEEN ? AND ?", in: database)
+    let range = RowNumber.all(of: key)
+    run.bind(range.lowerBound)
+    run.bind(range.upperBound)
+    while var columns = try run.next() {
+      guard let row = columns.integer() else { continue }
+      rows[row] = columns.integer() ?? -1
+      guard row == range.lowerBound else { continue }
+      let record = columns.withBytes { SourceRecord($0) } ?? nil
+      if record?.key == key { source = record?.source }
+    }
+  }
+
+  /// Returns the slot of `row`; nil if the row does not exist.
+  static func slot(of row: Int, in database: Database) throws -> Int? {
+    var run = try StatementRun("SELECT slot FROM item WHERE id = ?", in: database)
+    run.bind(row)
+    guard var columns = try run.next() else { return nil }
+    return columns.integer() ?? -1
+  }
+
+  /// Returns those rows that hold thumbnails of other renderer versions, or damaged ones.
+  func outdatedThumbnails(in database: Database) throws -> Set<Int> {
+    var result: Set<Int> = []
+    for row in rows.keys where RowNumber.kind(of: row) == .thumbnail {
+      var run = try StatementRun("SELECT record FROM item WHERE id = ?", in: database)
+      run.bind(row)
+      guard var columns = try run.next() else { continue }
+      let record = columns.withBytes { ThumbnailRecord(withoutBody: $0) } ?? nil
+      if record.flatMap({ ThumbnailSpec(cacheText: $0.specText) }) == nil { result.insert(row) }
+    }
+    return result
+  }
+}
+
+/// The places of rows in the table `item`. All rows of a source lie side by side: first the source itself, then its
+/// thumbnails, then its original. One descent finds them.
+///
+/// The upper 48 bits of a number are those of the key, so that rows are ordered by key; the lower 15 bits differ among
+/// the rows of a source. Two keys with the same 48 bits share their places: the later source replaces the earlier one,
+/// which is then missing. The record of every row says what it is, so that this gives a miss, never a wrong image.
+enum RowNumber {
+  private static let tags = 1 << 15
+  private static let original = tags - 2
+  private static let verdict = tags - 1
+
+  /// The row of a source.
+  static func source(_ key: SourceKey) -> Int { place(key.high) }
+
+  /// The row of a thumbnail. Two specs share a row for only one in 32,765 sources, because the key takes part.
+  static func thumbnail(_ spec: SpecName, of key: SourceKey) -> Int {
+    place(key.high) + 1 + Int((spec.hash ^ key.low) &* 0x9E37_79B9_7F4A_7C15 % UInt64(original - 1))
+  }
+
+  /// The row of the file that a source was made from.
+  static func original(of key: SourceKey) -> Int { place(key.high) + original }
+
+  /// The row that says that a file cannot be decoded.
+  static func verdict(on digest: BodyDigest) -> Int { place(digest.words.x) + verdict }
+
+  /// The rows of a source, its thumbnails and its original.
+  static func all(of key: SourceKey) -> ClosedRange<Int> { source(key)...original(of: key) }
+
+  /// The rows of the source in `row`, its thumbnails and its original.
+  static func all(ofSourceIn row: Int) -> ClosedRange<Int> { row...row + original }
+
+  /// The kind of a row.
+  static func kind(of row: Int) -> RecordFrame.Kind {
+    switch row & (tags - 1) {
+    case 0: .source
+    case original: .original
+    case verdict: .verdict
+    default: .thumbnail
+    }
+  }
+
+  /// The row of the source to which the thumbnail or original in `row` belongs.
+  static func source(of row: Int) -> Int { row & ~(tags - 1) }
+
+  /// Conditions on the column `id` of `slot` for each kind of row.
+  static let isSource = "id & \(tags - 1) = 0"
+  static let isThumbnail = "id & \(tags - 1) BETWEEN 1 AND \(original - 1)"
+  static let isOriginal = "id & \(tags - 1) = \(original)"
+
+  /// The column `bytes` of `slot`, limited to 2^40. The sum of any number of damaged ones does not overflow.
+  static let size = "max(0, min(bytes, 1099511627776))"
+  static let isVerdict = "id & \(tags - 1) = \(verdict)"
+
+  private static func place(_ bits: UInt64) -> Int { Int(bits >> 1) & ~(tags - 1) }
+}
+
+extension SourceKey {
+  /// A key whose source is in `row`: the digits of the key that the row has, followed by zeros. It stands for a source
+  /// whose record is lost.
+  init(at row: Int) {
+    high = UInt64(bitPattern: Int64(row)) << 1
+    low = 0
+  }
+}
+
+/// The name of a spec in the cache: its ``ThumbnailSpec/cacheText`` with a hash of it.
+struct SpecName: Hashable, Sendable {
+  let text: String
+  let hash: UInt64
+
+  init(_ spec: ThumbnailSpec) {
+    var text = spec.cacheText
+    hash = text.withUTF8 { xxh3_64($0.baseAddress, $0.count, 0) }
+    self.text = text
+  }
+}
+
+/// Remembers the names of the specs in use, because making a name costs as much as a lookup on disk.
+final class SpecNames: Sendable {
+  private static let limit = 256
+  private let names = Mutex<[ThumbnailSpec: SpecName]>([:])
+
+  /// Returns the name of `spec`.
+  func name(of spec: ThumbnailSpec) -> SpecName {
+    names.withLock { names in
+      if let name = names[spec] { return name }
+      if names.count == Self.limit { names = [:] }
+      let name = SpecName(spec)
+      names[spec] = name
+      return name
+    }
   }
 }

@@ -154,3 +154,131 @@ extension Date {
   /// The time in whole seconds since 1970, rounded down.
   var wholeSeconds: Int { Int(timeIntervalSince1970.rounded(.down)) }
 }
+
+// MARK: Freshness
+
+// The arithmetic of RFC 9111, section 4.2.
+extension CachePolicy {
+  /// Returns the freshness lifetime in seconds (RFC 9111, section 4.2.1): the explicit one, or else a heuristic.
+  static func lifetime(status: Int, control: CacheControl, fields: ResponseFields, date: Int, now: Int) -> Int {
+    let explicit = explicitLifetime(control: control, expires: fields.expires, date: date, now: now)
+    return switch status {
+    case 404, 410: min(explicit ?? failureLifetime, failureLifetime)
+    // Permanent redirects are cacheable by default, temporary ones only with an explicit lifetime (RFC 9110, section
+    // 15.4).
+    case 301, 308: explicit ?? longestHeuristicLifetime
+    case 302, 303, 307: explicit ?? 0
+    default: explicit ?? heuristicLifetime(lastModified: fields.lastModified, date: date, now: now)
+    }
+  }
+
+  /// Returns `max-age`, or else `Expires` minus `Date`. An invalid date such as `0` means "already expired".
+  private static func explicitLifetime(control: CacheControl, expires: String?, date: Int, now: Int) -> Int? {
+    if let maxAge = control.maxAge { return maxAge }
+    guard let expires else { return nil }
+    return HTTPDate.parse(expires, now: now).map { max(0, $0 - date) } ?? 0
+  }
+
+  /// Returns a tenth of the time since the last change, at most 7 days (RFC 9111, section 4.2.2).
+  private static func heuristicLifetime(lastModified: String?, date: Int, now: Int) -> Int {
+    guard let lastModified, let changed = HTTPDate.parse(lastModified, now: now) else { return 0 }
+    return min(max(0, date - changed) / 10, longestHeuristicLifetime)
+  }
+
+  /// Returns the age of a response on arrival in seconds (RFC 9111, section 4.2.3).
+  static func initialAge(field: String?, date: Int?, requestedAt: Int, respondedAt: Int) -> Int {
+    let apparent = date.map { max(0, respondedAt - $0) } ?? 0
+    // Of several values the first counts; an invalid value is ignored (RFC 9111, section 5.1).
+    let first = field?.utf8.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") }
+    let reported = first.flatMap { CacheControl.deltaSeconds($0) } ?? 0
+    return max(apparent, reported + max(0, respondedAt - requestedAt))
+  }
+}
+
+// MARK: Redirects
+
+// A source reached through redirects is only as fresh as the least fresh response in the chain: its entry records where
+// the redirects led, and each of them may lead elsewhere once it is stale.
+extension CachePolicy {
+  /// Returns the restrictions of the redirects before a response as one `Cache-Control` value: the shortest of their
+  /// lifetimes, and every directive that any of them has.
+  ///
+  /// A redirect itself is never stored. An entry holds what the final response led to, with the URL of that response,
+  /// which a later redirect must name for the entry to be used. So `no-store` on a redirect has the effect of
+  /// `no-cache`: the redirect is requested before each use (RFC 9111, section 5.2.2.5).
+  ///
+  /// - Parameters:
+  ///   - redirects: The redirects, in any order.
+  ///   - mayBeStored: False for a response that only this process may use.
+  ///   - mayBeShared: False for a response that only this user may use.
+  ///   - requestedAt: The time of the first request, in seconds since 1970.
+  ///   - respondedAt: The time of the last response, in seconds since 1970.
+  /// - Returns: Nil if nothing is restricted.
+  static func control(
+    of redirects: [HTTPResponse], mayBeStored: Bool, mayBeShared: Bool, requestedAt: Int, respondedAt: Int
+  ) -> String? {
+    let hops = redirects.map { redirect in
+      CachePolicy(
+        status: redirect.status.code, fields: ResponseFields(redirect.headerFields), requestedAt: requestedAt,
+        respondedAt: respondedAt)
+    }
+    var directives: [String] = []
+    if !mayBeStored { directives.append("no-store") }
+    if !mayBeShared { directives.append("private") }
+    if hops.contains(where: { !$0.isReusable }) { directives.append("no-cache") }
+    if hops.contains(where: \.control.mustRevalidate) { directives.append("must-revalidate") }
+    if let end = hops.map(\.freshUntil).min() { directives.append("max-age=\(max(0, end - respondedAt))") }
+    directives += sharedDirectives(of: hops, respondedAt: respondedAt)
+    return directives.isEmpty ? nil : directives.joined(separator: ", ")
+  }
+}
+
+extension CacheControl {
+  /// Returns these directives with the prohibitions of `other` added. Lifetimes are unchanged.
+  func restricted(by other: CacheControl) -> CacheControl {
+    var result = self
+    result.noStore = noStore || other.noStore
+    result.noCache = noCache || other.noCache
+    result.mustRevalidate = mustRevalidate || other.mustRevalidate
+    return result
+  }
+}
+
+// MARK: Validation
+
+// Validation, RFC 9111, section 4.3.
+extension CachePolicy {
+  /// The header fields that make a request conditional: `If-None-Match` and `If-Modified-Since`, for each validator of
+  /// the response. Empty if it has none; then only a full response can replace it.
+  public var conditionalFields: HTTPFields {
+    let fields = fields
+    var result = HTTPFields()
+    result[.ifNoneMatch] = fields.entityTag
+    result[.ifModifiedSince] = fields.lastModified
+    return result
+  }
+
+  /// Returns true if a 304 confirms this response: a strong entity tag in it must equal the stored one (RFC 9111,
+  /// section 4.3.4; a `W/` prefix that a proxy added is ignored). Otherwise the 304 must not be used, and the request
+  /// must be repeated without conditions.
+  public func isConfirmed(by notModified: HTTPResponse) -> Bool {
+    guard let tag = notModified.headerFields[.eTag], !tag.hasPrefix("W/") else { return true }
+    let fields = fields
+    return tag == fields.entityTag || "W/\(tag)" == fields.entityTag
+  }
+
+  /// Returns the policy updated by a 304: its header fields replace the stored ones, and the age starts over (RFC 9111,
+  /// sections 3.2 and 4.3.4). After a 304 with `no-store` the result is never fresh. The redirects that led to the 304
+  /// replace the earlier ones.
+  public func revalidated(
+    by notModified: HTTPResponse, redirects: [HTTPResponse] = [], mayBeStored: Bool = true, mayBeShared: Bool = true,
+    requestedAt: Date, respondedAt: Date
+  ) -> CachePolicy {
+    let newer = Self.ofAny(
+      response: notModified, redirects: redirects, mayBeStored: mayBeStored, mayBeShared: mayBeShared,
+      requestedAt: requestedAt, respondedAt: respondedAt)
+    return CachePolicy(
+      status: status, fields: fields.updated(by: newer.fields), requestedAt: newer.requestedAt,
+      respondedAt: newer.respondedAt)
+  }
+}

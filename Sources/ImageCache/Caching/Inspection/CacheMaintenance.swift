@@ -1,3 +1,4 @@
+import Foundation
 public import FoundationEssentials
 
 /// Operations on a whole cache directory, even while other processes use it.
@@ -105,4 +106,187 @@ public enum CacheMaintenance {
     defer { run.close() }
     return try body(&run)
   }
+}
+
+/// Changes a cache directory in small steps. Each step holds the directory's lock and is followed by a pause.
+struct MaintenanceRun {
+  private var store: DiskStore
+  private let now: Int
+  private let pause: () -> Void
+
+  /// - Parameters:
+  ///   - now: Seconds since 1970.
+  ///   - pause: Called after each step, without the lock. Default: sleeps for 2 ms. Other processes poll the lock every
+  ///     0.5 ms and would not find it free between two steps without a pause.
+  init(_ store: DiskStore, now: Int, pause: @escaping () -> Void = { usleep(2000) }) {
+    self.store = store
+    self.now = now
+    self.pause = pause
+  }
+
+  /// Makes a new, empty generation the current one.
+  mutating func startOver() throws(DiskCacheError) { try store.startOver() }
+
+  /// Evicts sources until the cache holds at most `limit` bytes (nil for its own limit), and returns the space to the
+  /// file system.
+  ///
+  /// - Returns: The number of sources removed.
+  mutating func prune(downTo limit: Int?) throws(DiskCacheError) -> Int {
+    let limit = if let limit { limit } else { try store.limit() }
+    var (sum, last) = (Eviction(), Eviction())
+    repeat {
+      _ = try step { transactions in
+        last = try transactions.evictSome(downTo: limit)
+        return true
+      }
+      sum += last
+    } while last.rows > 0
+    try giveSpaceBack()
+    return sum.sources
+  }
+
+  /// Removes the sources of `keys`, and returns the space to the file system.
+  mutating func remove(_ keys: some Sequence<SourceKey>) throws(DiskCacheError) {
+    var pending: [SourceKey] = []
+    for key in keys {
+      pending.append(key)
+      if pending.count == Staging.batchEntries { try removeSome(&pending) }
+    }
+    try removeSome(&pending)
+    try giveSpaceBack()
+  }
+
+  /// Corrects the index for statistics and eviction.
+  mutating func repair() throws(DiskCacheError) {
+    _ = try step { transactions in
+      try transactions.repair()
+      return false
+    }
+  }
+
+  /// Closes the database.
+  mutating func close() { store.close() }
+
+  private mutating func removeSome(_ keys: inout [SourceKey]) throws(DiskCacheError) {
+    let batch = Staging.ChangeSet(changes: keys.map { ($0, Staging.Change(source: nil)) }, used: [])
+    _ = try step { transactions in
+      try transactions.write(batch)
+      return true
+    }
+    keys = []
+  }
+
+  private mutating func giveSpaceBack() throws(DiskCacheError) {
+    while try step({ try $0.vacuum() }) {}
+  }
+
+  /// Makes one change. Returns true if `body` reports more to do.
+  private mutating func step(_ body: (inout DiskTransactions) throws -> Bool) throws(DiskCacheError) -> Bool {
+    defer { pause() }
+    return try store.change(now: now, body)
+  }
+}
+
+/// The numbers of one run of a program that used a cache.
+public struct CacheRun: Hashable, Sendable {
+  /// The time at which the run ended, in whole seconds.
+  public var ended: Date
+  /// Lookups served from memory.
+  public var memoryHits: Int
+  /// Lookups served at least partly from disk.
+  public var diskHits: Int
+  /// Lookups that found no source.
+  public var misses: Int
+  /// Sources committed to disk.
+  public var written: Int
+  /// Sources removed from disk to stay within the limit.
+  public var evicted: Int
+  /// Sources that were not written to disk because a write failed or too many writes were waiting.
+  public var dropped: Int
+
+  /// The number of lookups.
+  public var lookups: Int { memoryHits + diskHits + misses }
+
+  init(ended: Date, _ counters: CacheCounters) {
+    self.ended = Date(timeIntervalSince1970: Double(ended.wholeSeconds))
+    (memoryHits, diskHits, misses) = (counters.memoryHits, counters.diskHits, counters.misses)
+    (written, evicted, dropped) = (counters.written, counters.evicted, counters.dropped)
+  }
+}
+
+extension CacheRun {
+  /// The run as one line: its numbers in the order of the properties.
+  var line: String {
+    let numbers = [ended.wholeSeconds, memoryHits, diskHits, misses, written, evicted, dropped]
+    return numbers.map(String.init).joined(separator: " ")
+  }
+
+  /// Creates the run of a ``line``; nil for any other text.
+  init?(line: some StringProtocol) {
+    let numbers = line.split(separator: " ").compactMap { Int($0) }
+    guard numbers.count == 7, numbers.allSatisfy({ 0..<1 << 40 ~= $0 }) else { return nil }
+    ended = Date(timeIntervalSince1970: Double(numbers[0]))
+    (memoryHits, diskHits, misses) = (numbers[1], numbers[2], numbers[3])
+    (written, evicted, dropped) = (numbers[4], numbers[5], numbers[6])
+  }
+}
+
+extension CacheDirectory {
+  /// The number of runs that are remembered.
+  static let rememberedRuns = 20
+
+  private var runsPath: String { path + "/RUNS" }
+
+  /// Returns the last runs, newest first; empty if the file is missing or damaged.
+  func runs() throws(DiskCacheError) -> [CacheRun] {
+    let text = try text(ofFile: runsPath, limit: 8192)
+    return (text ?? "").split(separator: "\n").compactMap { CacheRun(line: $0) }
+  }
+
+  /// Adds a run to the last ones, unless the directory contains no cache. A failure has no effect: the numbers are only
+  /// for people.
+  func record(_ run: CacheRun) {
+    guard (try? currentGeneration()) ?? nil != nil else { return }
+    try? FileLock(creating: lockPath).withLock(patience: .milliseconds(100)) { () throws(DiskCacheError) in
+      let lines = ([run] + (try runs())).prefix(Self.rememberedRuns).map(\.line)
+      try replace(runsPath, with: lines.joined(separator: "\n") + "\n", isSynced: false)
+    }
+  }
+}
+
+extension CacheInspector {
+  /// The numbers of the last runs that recorded them with ``ThumbnailCache/recordRun()``, newest first; at most 20.
+  public var runs: [CacheRun] { (try? directory.runs()) ?? [] }
+}
+
+/// The contents of a cache directory. All sizes are in bytes.
+public struct CacheStatistics: Hashable, Sendable {
+  /// The path of the directory.
+  public var directory: String
+  /// The number of the current generation.
+  public var generation: Int
+  /// The number of all sources, images and failures.
+  public var sources: Int
+  /// The number of images that may be used without contacting the origin.
+  public var freshSources: Int
+  /// The number of images that must be validated first.
+  public var staleSources: Int
+  /// The number of sources that failed.
+  public var failures: Int
+  /// The number of thumbnails of all sources.
+  public var thumbnails: Int
+  /// The total size of all thumbnails.
+  public var thumbnailBytes: Int
+  /// The total size of the originals that are kept.
+  public var originalBytes: Int
+  /// The size of the used pages of the database, to which the limit applies.
+  public var usedBytes: Int
+  /// The limit stored in the cache itself; nil if there is none.
+  public var storedLimit: Int?
+  /// The size of the database file.
+  public var databaseBytes: Int
+  /// The size of the write-ahead log.
+  public var logBytes: Int
+  /// The time of the oldest last use of any source; nil without sources.
+  public var oldestUse: Date?
 }

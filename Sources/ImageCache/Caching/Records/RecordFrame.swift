@@ -55,3 +55,90 @@ extension UnsafeRawBufferPointer {
   /// A buffer without bytes.
   static var empty: Self { Self(start: nil, count: 0) }
 }
+
+/// Reads the fields of a record in order. A field outside the record, or longer than its limit, gives a zero or an
+/// empty value and makes the whole record unusable.
+struct RecordReader {
+  private let bytes: UnsafeRawBufferPointer
+  private var position = 0
+  private var isIntact = true
+
+  /// Reads from `bytes`, which must stay valid as long as the reader is in use.
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  /// True if every field so far was inside the record and nothing is left.
+  var isComplete: Bool { isIntact && position == bytes.count }
+
+  /// Reads a number.
+  mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) -> Number {
+    guard let field = take(MemoryLayout<Number>.size) else { return 0 }
+    return Number(littleEndian: field.loadUnaligned(as: Number.self))
+  }
+
+  /// Reads a time or a size that is used in arithmetic. A number above 2^40 makes the record unusable.
+  mutating func amount() -> Int? {
+    let value = number(Int64.self)
+    if value > 1 << 40 { isIntact = false }
+    return value < 0 || !isIntact ? nil : Int(value)
+  }
+
+  /// Reads `count` bytes, valid as long as the record; empty if there are fewer.
+  mutating func raw(_ count: Int) -> UnsafeRawBufferPointer {
+    take(count) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// Reads the bytes of a text; nil if it is absent.
+  ///
+  /// - Parameter limit: The most bytes that the text may have.
+  mutating func utf8(atMost limit: Int) -> UnsafeRawBufferPointer? {
+    let length = Int(number(UInt32.self))
+    guard length > 0 else { return nil }
+    guard length - 1 <= limit else {
+      isIntact = false
+      return nil
+    }
+    return take(length - 1)
+  }
+
+  /// Reads a text; nil if it is absent.
+  mutating func text(atMost limit: Int) -> String? {
+    utf8(atMost: limit).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+    guard isIntact, count >= 0, count <= bytes.count - position else {
+      isIntact = false
+      return nil
+    }
+    defer { position += count }
+    return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+  }
+}
+
+/// Packs the fields of a record: little-endian numbers, and texts with their length in front.
+struct RecordWriter {
+  private(set) var bytes: [UInt8] = []
+
+  /// Creates an empty record with room for `capacity` bytes.
+  init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
+
+  /// Adds a number.
+  mutating func add(_ number: some FixedWidthInteger) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Adds a number or its absence. Negative numbers count as absent.
+  mutating func add(amount: Int?) { add(Int64(amount ?? -1)) }
+
+  /// Adds bytes whose number the reader knows.
+  mutating func add(raw: some Collection<UInt8>) { bytes.append(contentsOf: raw) }
+
+  /// Adds a text or its absence. The length is stored as a number greater by one; 0 means that there is no text.
+  mutating func add(_ text: String?) {
+    guard var text else { return add(UInt32(0)) }
+    text.withUTF8 { utf8 in
+      add(UInt32(truncatingIfNeeded: utf8.count + 1))
+      bytes.append(contentsOf: utf8)
+    }
+  }
+}

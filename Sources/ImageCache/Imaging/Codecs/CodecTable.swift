@@ -1,3 +1,8 @@
+import CCrypto
+import CImage
+import CXXHash
+import GRDBSQLite
+
 /// The table of the codecs, each of which has its folder in `Imaging`.
 enum CodecTable {
   /// The decoders in this process. A file belongs to the first one that has a matching signature. The media types in
@@ -33,5 +38,79 @@ extension ThumbnailSpec.Format {
     #else
       self == .webp || self == .smallest ? "WebP" : nil
     #endif
+  }
+}
+
+/// A format whose files can hold a comment, and so have a ``ThumbnailMark``.
+protocol MarkedFormat: SendableMetatype {
+  /// The format of the files.
+  static var format: OutputFormat { get }
+
+  /// Returns the offset at which a comment can be inserted into an encoded file of `count` bytes.
+  static func commentOffset(inFileOf count: Int) -> Int
+
+  /// Returns the bytes that add a comment to a file. `text` is ASCII, at most 240 characters.
+  static func comment(_ text: String) -> [UInt8]
+
+  /// Changes the bytes before the comment of a file that becomes `count` bytes longer by it. Does nothing by default.
+  static func lengthen(_ head: inout [UInt8], by count: Int)
+
+  /// Returns the size that the header of a file declares, as it is displayed; nil for a file of another format.
+  static func size(of file: Span<UInt8>) -> PixelSize?
+
+  /// Returns the offset at which a file ends, according to its own structure; nil if a part of it is missing or
+  /// malformed. Reads no pixels.
+  static func end(of file: Span<UInt8>) -> Int?
+
+  /// Returns true if a file with these ends may have a comment that begins with `comment`.
+  static func mayHold(_ comment: ArraySlice<UInt8>, _ ends: FileEnds) -> Bool
+}
+
+/// The first and the last bytes of a file.
+struct FileEnds {
+  var prefix: [UInt8]
+  var suffix: [UInt8]
+}
+
+extension MarkedFormat {
+  static func lengthen(_ head: inout [UInt8], by count: Int) {}
+}
+
+extension ImageError {
+  /// Creates an error with the sentence for a failure of a decoder or encoder, and with its own reason unless that is
+  /// empty.
+  init(_ code: Code, reason: String) {
+    let sentence =
+      switch code {
+      case .truncated: "The image data is truncated"
+      case .unsupportedFormat: "This variant of the format is not supported"
+      case .tooManyPixels: "The image has more pixels than allowed"
+      case .decodeLimit: "Decoding the image would take too much work or memory"
+      case .outOfMemory: "Out of memory for the image"
+      case .notAnImage: "The file is not an image"
+      default: "The image is corrupt"
+      }
+    self.init(code, reason.isEmpty ? "\(sentence)." : "\(sentence): \(reason).")
+  }
+}
+
+extension LibraryVersion {
+  /// The libraries for images, first, and those of the cache.
+  public static var imageCache: [LibraryVersion] { imaging + caching }
+
+  private static var imaging: [LibraryVersion] {
+    var (libraries, library) = ([LibraryVersion](), CImageLibrary())
+    while cimage_library(Int32(libraries.count), &library) != 0 {
+      libraries.append(LibraryVersion(String.text(inArray: library.name), String.text(inArray: library.version)))
+    }
+    return libraries
+  }
+
+  private static var caching: [LibraryVersion] {
+    [
+      LibraryVersion("SQLite", String(cString: sqlite3_libversion())),
+      LibraryVersion("libcrypto", String(cString: OpenSSL_version(OPENSSL_FULL_VERSION_STRING))),
+      LibraryVersion("xxHash", "\(XXH_VERSION_MAJOR).\(XXH_VERSION_MINOR).\(XXH_VERSION_RELEASE)"),
+    ]
   }
 }

@@ -41,3 +41,69 @@ struct ImageFile: Sendable {
     try decoder.decode(bytes.extracting(start...), colors: colors, into: sink, warnings: &warnings)
   }
 }
+
+/// The properties that the header of a file declares, whatever its format.
+struct ImageHeader: Sendable {
+  /// The format of the file.
+  var format: SourceFormat
+  /// The size as stored, before the orientation is applied.
+  var storedSize: PixelSize
+  /// The layout of the decoded pixels.
+  var layout: PixelLayout
+  /// The transform from the stored to the displayed image.
+  var orientation = Orientation.upright
+  /// Harmless oddities.
+  var warnings: [String] = []
+
+  /// The description of the source for callers.
+  var source: SourceImage { SourceImage(size: orientation.applied(to: storedSize), format: format) }
+
+  /// Reads the orientation from an EXIF block, or adds a warning if the block is malformed.
+  mutating func readOrientation(exif block: Span<UInt8>) {
+    do throws(Orientation.BadEXIF) {
+      orientation = try Orientation(exif: block) ?? orientation
+    } catch {
+      // A file with thousands of malformed blocks gets one warning.
+      let warning = "EXIF ignored: \(error.reason)"
+      if !warnings.contains(warning) { warnings.append(warning) }
+    }
+  }
+}
+
+/// The byte order of an integer.
+enum ByteOrder {
+  case big, little
+
+  /// Reads the first bytes of a TIFF structure; nil for others.
+  init?(tiff bytes: Span<UInt8>) {
+    if bytes.has("II", at: 0) {
+      self = .little
+    } else if bytes.has("MM", at: 0) {
+      self = .big
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// Returns the 16-bit integer at `offset`, or nil if it is not entirely within the bytes.
+  func uint16(at offset: Int, _ order: ByteOrder = .big) -> Int? {
+    guard offset >= 0, offset <= count - 2 else { return nil }
+    let (first, second) = (Int(self[offset]), Int(self[offset + 1]))
+    return order == .big ? first << 8 | second : second << 8 | first
+  }
+
+  /// Returns the 32-bit integer at `offset`, or nil if it is not entirely within the bytes.
+  func uint32(at offset: Int, _ order: ByteOrder = .big) -> Int? {
+    guard let first = uint16(at: offset, order), let second = uint16(at: offset + 2, order) else { return nil }
+    return order == .big ? first << 16 | second : second << 16 | first
+  }
+
+  /// Returns true if the bytes at `offset` are those of `text`, which is ASCII.
+  func has(_ text: StaticString, at offset: Int) -> Bool {
+    guard offset >= 0, offset <= count - text.utf8CodeUnitCount else { return false }
+    for index in 0..<text.utf8CodeUnitCount where self[offset + index] != text.utf8Start[index] { return false }
+    return true
+  }
+}

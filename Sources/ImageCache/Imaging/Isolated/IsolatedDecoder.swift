@@ -1,4 +1,6 @@
+import CDecodeChannel
 import CImage
+import Synchronization
 
 /// Decodes a file of a format that is not trusted, in a process of `thumbs-decode`.
 struct IsolatedDecoder: ImageDecoder {
@@ -54,5 +56,319 @@ struct IsolatedDecoder: ImageDecoder {
     if !profile.isEmpty { return try colors.transform(of: .profile(profile), model: model, warnings: &warnings) }
     guard let encoding = image.header.encoding else { return nil }
     return try colors.transform(of: .encoding(encoding), model: model, warnings: &warnings)
+  }
+}
+
+/// A format that only `thumbs-decode` can decode.
+struct IsolatedFormat: Sendable {
+  let format: SourceFormat
+  /// The number in messages.
+  let id: DecodeFormatID
+  /// The name for people.
+  let name: String
+  /// The library.
+  let library: String
+  /// The package of Debian and Ubuntu with which the library is built in.
+  let package: String
+  let signatures: [FileSignature]
+
+  /// All of them. The media types in the `Accept` field have the same order.
+  static let all = [
+    .avif,
+    IsolatedFormat(
+      format: .jpegXL, id: DecodeFormatJPEGXL, name: "JPEG XL", library: "libjxl", package: "libjxl-dev",
+      signatures: [FileSignature([0xFF, 0x0A]), FileSignature([0, 0, 0, 0x0C] + FileSignature.ascii("JXL "))]),
+    .heic,
+    IsolatedFormat(
+      format: .tiff, id: DecodeFormatTIFF, name: "TIFF", library: "libtiff", package: "libtiff-dev",
+      signatures: [
+        FileSignature(FileSignature.ascii("II*") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2A]),
+        FileSignature(FileSignature.ascii("II+") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2B]),
+      ]),
+    .svg,
+  ]
+
+  // Recognized by their brands.
+  static let avif = IsolatedFormat(
+    format: .avif, id: DecodeFormatAVIF, name: "AVIF", library: "libavif", package: "libavif-dev", signatures: [])
+  static let heic = IsolatedFormat(
+    format: .heic, id: DecodeFormatHEIC, name: "HEIC", library: "libheif", package: "libheif-dev", signatures: [])
+
+  static let svg = IsolatedFormat(
+    format: .svg, id: DecodeFormatSVG, name: "SVG", library: "librsvg", package: "librsvg2-dev",
+    // Compressed. Plain files are recognized by their root element.
+    signatures: [FileSignature([0x1F, 0x8B, 0x08])])
+
+  /// Returns the format whose signature a file has; nil for other files.
+  static func of(_ prefix: Span<UInt8>) -> IsolatedFormat? {
+    for format in all {
+      for signature in format.signatures where signature.matches(prefix) { return format }
+    }
+    return nil
+  }
+}
+
+extension SourceFormat {
+  /// HEIF with HEVC, decoded by `thumbs-decode`.
+  public static let heic = SourceFormat(rawValue: "heic", mediaType: "image/heic")
+  /// JPEG XL (ISO/IEC 18181), decoded by `thumbs-decode`.
+  public static let jpegXL = SourceFormat(rawValue: "jxl", mediaType: "image/jxl")
+  /// SVG, also compressed, drawn by `thumbs-decode` at the size of the thumbnails.
+  public static let svg = SourceFormat(rawValue: "svg", mediaType: "image/svg+xml")
+  /// TIFF 6.0 and BigTIFF, decoded by `thumbs-decode`.
+  public static let tiff = SourceFormat(rawValue: "tiff", mediaType: "image/tiff")
+}
+
+/// An image that is open in a process of `thumbs-decode`.
+///
+/// The process goes back to its pool after the pixels were used, not before: they are in memory that the next image
+/// overwrites. It ends if it fails, or if the image is released before it is decoded.
+final class IsolatedImage: Sendable {
+  /// The checked header.
+  let header: IsolatedHeader
+  private let format: IsolatedFormat
+  private let pool: DecoderPool
+  /// The time that is left for decoding.
+  private let rest: Duration
+  /// Nil once the image is decoded.
+  private let process: Mutex<DecoderProcess?>
+
+  /// Opens the image in `file`.
+  init(
+    _ file: Span<UInt8>, _ format: IsolatedFormat, limits: DecodingLimits, pool: DecoderPool
+  ) throws(ImageError) {
+    (self.pool, self.format) = (pool, format)
+    var process = try Self.take(from: pool, for: format)
+    let memory = try Self.memory(of: &process, pool) { memory throws(ImageError) in try memory.holding(file) }
+    var request = DecodeRequest(step: DecodeStepOpen)
+    request.format = format.id.rawValue
+    request.byteCount = UInt64(file.count)
+    request.maxPixels = UInt64(limits.maxPixels)
+    request.longestSide = UInt32(DecodingLimits.longestSide)
+    // The clock stops between the two steps, while this thread waits until there is memory for the pixels.
+    let begin = ContinuousClock.now
+    let deadline = begin + pool.timeout
+    header = try Self.using(&process, pool, format) { process throws(DecoderFailure) in
+      let reply = try process.exchange(request, memory.descriptor, until: deadline)
+      if let error = try reply.error() { return .failure(error) }
+      return .success(try IsolatedHeader(reply))
+    }
+    rest = begin.duration(to: deadline) - begin.duration(to: .now)
+    self.process = Mutex(process)
+    // From here on, the process is released with this object.
+    try limits.check(header.size)
+  }
+
+  deinit { process.withLock { $0.take() }.map(pool.end) }
+
+  /// Decodes the image at `size`, and passes the pixels to `body`: the profile, and as many rows as the decoder could
+  /// decode. Throws the failure of the decoder after that.
+  func decode(
+    at size: PixelSize, warnings: inout [String],
+    _ body: (_ profile: [UInt8], _ rows: IsolatedRows) throws(ImageError) -> Void
+  ) throws(ImageError) {
+    // Aligned for the processor.
+    let offset = (header.profileCount + 63) & ~63
+    let rowBytes = size.width * header.layout.channels
+    guard var process = process.withLock({ $0.take() }) else {
+      throw ImageError(.decodeError, "The image was decoded before.")
+    }
+    let count = offset + rowBytes * size.height
+    let memory = try Self.memory(of: &process, pool) { memory throws(ImageError) in try memory.zeros(count) }
+    let deadline = ContinuousClock.now + rest
+    var request = DecodeRequest(step: DecodeStepDecode)
+    (request.width, request.height) = (UInt32(size.width), UInt32(size.height))
+    request.pixelOffset = UInt64(offset)
+    let (reply, error) = try Self.using(&process, pool, format) { process throws(DecoderFailure) in
+      let reply = try process.exchange(request, memory.descriptor, until: deadline)
+      let error = try reply.error()
+      guard reply.rowCount <= size.height, error != nil || reply.rowCount == size.height else {
+        throw .misbehavior("it sent another number of rows")
+      }
+      return .success((reply, error))
+    }
+    defer { if error == nil { pool.giveBack(process) } else { pool.end(process) } }
+    warnings += reply.text.warningLines
+    if reply.rowCount > 0 {
+      let rows = IsolatedRows(
+        memory: memory, offset: offset, width: size.width, channels: header.layout.channels, count: Int(reply.rowCount))
+      try body(memory.copied(0..<header.profileCount), rows)
+    }
+    if let error { throw error }
+  }
+
+  /// Takes a process that can decode `format`.
+  private static func take(from pool: DecoderPool, for format: IsolatedFormat) throws(ImageError) -> DecoderProcess {
+    do throws(DecoderFailure) {
+      let process = try pool.take()
+      if process.hello.has(format) { return process }
+      pool.giveBack(process)
+    } catch {
+      throw ImageError(error, for: format)
+    }
+    throw ImageError(without: format)
+  }
+
+  /// Returns memory of a process, which ends if there is not enough.
+  private static func memory(
+    of process: inout DecoderProcess, _ pool: DecoderPool,
+    _ body: (inout DecoderMemory) throws(ImageError) -> SharedMemory
+  ) throws(ImageError) -> SharedMemory {
+    do throws(ImageError) {
+      return try body(&process.memory)
+    } catch {
+      pool.end(process)
+      throw error
+    }
+  }
+
+  /// Exchanges messages with a process. It ends if it fails or refuses the image, which may have damaged it.
+  private static func using<Value>(
+    _ process: inout DecoderProcess, _ pool: DecoderPool, _ format: IsolatedFormat,
+    _ body: (inout DecoderProcess) throws(DecoderFailure) -> Result<Value, ImageError>
+  ) throws(ImageError) -> Value {
+    let result: Result<Value, ImageError>
+    do throws(DecoderFailure) {
+      result = try body(&process)
+    } catch {
+      pool.end(process)
+      throw ImageError(error, for: format)
+    }
+    if case .failure = result { pool.end(process) }
+    return try result.get()
+  }
+}
+
+/// The decoded rows in the memory of a process, which may change them at any time.
+struct IsolatedRows {
+  fileprivate let memory: SharedMemory
+  fileprivate let offset: Int
+  fileprivate let width: Int
+  fileprivate let channels: Int
+  fileprivate let count: Int
+
+  /// The size of the copies in bytes: they stay in the caches of the processor.
+  private static let bandBytes = 256 << 10
+
+  /// Passes copies of the rows to `sink`, a band at a time. Each sample is read once, so all thumbnails are made from
+  /// the same pixels.
+  func copy(into sink: some RowSink) throws(ImageError) {
+    let stride = width * channels
+    let height = min(max(1, Self.bandBytes / stride), count)
+    let band = try CImageCall.allocate(height * stride)
+    defer { CImageCall.free(band) }
+    for first in Swift.stride(from: 0, to: count, by: height) {
+      let rows = min(height, count - first)
+      let start = offset + first * stride
+      memory.copy(start..<start + rows * stride, to: band)
+      try sink.take([
+        CImageBitmap(
+          pixels: band, width: Int32(width), height: Int32(rows), channels: Int32(channels), stride: stride)
+      ])
+    }
+  }
+}
+
+/// The header that a process of `thumbs-decode` declares, checked: none of its numbers is believed.
+struct IsolatedHeader: Sendable {
+  let size: PixelSize
+  let layout: PixelLayout
+  let orientation: Orientation
+  /// The bytes of the ICC profile; 0 without a profile.
+  let profileCount: Int
+  /// The colors of an image without a profile; nil if it declares none.
+  let encoding: ColorEncoding?
+  /// True if the image can be drawn at any size.
+  let isVector: Bool
+  /// Harmless oddities.
+  let warnings: [String]
+
+  /// Throws for numbers that no decoder sends. The size is checked by ``DecodingLimits``.
+  init(_ reply: DecodeReply) throws(DecoderFailure) {
+    let header = reply.header
+    size = PixelSize(width: Int(header.width), height: Int(header.height))
+    guard let layout = Self.layouts[header.channels], let orientation = Orientation(rawValue: Int(header.orientation)),
+      header.profileCount <= DecodingLimits.maxProfileBytes, header.isVector <= 1
+    else { throw .misbehavior("it sent numbers that make no sense") }
+    (self.layout, self.orientation) = (layout, orientation)
+    profileCount = Int(header.profileCount)
+    encoding = ColorEncoding(primaries: header.primaries, transfer: header.transfer)
+    isVector = header.isVector == 1
+    warnings = reply.text.warningLines
+  }
+
+  private static let layouts: [UInt32: PixelLayout] = [1: .gray, 2: .grayAlpha, 3: .rgb, 4: .rgba]
+}
+
+/// The size at which an image is drawn that can have any.
+struct VectorSize {
+  /// The size that the image declares. Only its proportions count.
+  let declared: PixelSize
+  /// The maximum number of pixels.
+  let maxPixels: Int
+
+  /// The maximum length of a side, which cairo has.
+  private static let longestSide = 32767.0
+
+  /// Returns the smallest size with the proportions of the image that is large enough for all thumbnails.
+  func size(for specs: [ThumbnailSpec]) -> PixelSize {
+    let scale = specs.map(scale).max() ?? 1
+    let (width, height) = (Double(declared.width) * scale, Double(declared.height) * scale)
+    let reduction = max(
+      1, (width * height / Double(maxPixels)).squareRoot(), max(width, height) / Self.longestSide)
+    return PixelSize(width: Self.pixels(width / reduction), height: Self.pixels(height / reduction))
+  }
+
+  /// The factor by which the image fills the box of a thumbnail: it touches it if it must fit inside, and otherwise
+  /// covers it.
+  private func scale(for spec: ThumbnailSpec) -> Double {
+    let box = spec.pixelBox
+    let factors = [Double(box.width) / Double(declared.width), Double(box.height) / Double(declared.height)]
+    switch spec.fit {
+    case .inside, .pad: return factors.min() ?? 1
+    case .cover, .stretch: return factors.max() ?? 1
+    }
+  }
+
+  private static func pixels(_ length: Double) -> Int { max(1, Int(length.rounded())) }
+}
+
+extension DecodeRequest {
+  /// Creates a request without fields.
+  init(step: DecodeStep) {
+    self.init()
+    self.step = step.rawValue
+  }
+}
+
+extension DecodeReply {
+  /// The error that the reply reports; nil for success. Throws for a status that does not exist.
+  func error() throws(DecoderFailure) -> ImageError? {
+    guard status != DecodeStatusOK.rawValue else { return nil }
+    guard let code = Self.codes[status] else { throw .misbehavior("it sent a status that does not exist") }
+    var error = ImageError(code, reason: text.errorLine)
+    // The limit of the process, so that another attempt would reach it, too.
+    if status == DecodeStatusOutOfMemory.rawValue { error.origin = .machine }
+    return error
+  }
+
+  private static let codes: [UInt32: ImageError.Code] = [
+    DecodeStatusTruncated.rawValue: .truncated, DecodeStatusCorrupt.rawValue: .decodeError,
+    DecodeStatusUnsupported.rawValue: .unsupportedFormat, DecodeStatusTooManyPixels.rawValue: .tooManyPixels,
+    DecodeStatusLimit.rawValue: .decodeLimit, DecodeStatusOutOfMemory.rawValue: .decodeLimit,
+    DecodeStatusNotAnImage.rawValue: .notAnImage,
+  ]
+}
+
+extension DecodeText {
+  /// The error, without control characters: it comes from a library that has read hostile bytes.
+  var errorLine: String { Self.clean(String.text(inArray: error)) }
+
+  /// The warnings, each a line, without control characters.
+  var warningLines: [String] { String.text(inArray: warnings).split(separator: "\n").map { Self.clean(String($0)) } }
+
+  /// Replaces control characters, which could change what a terminal shows, by spaces.
+  static func clean(_ text: String) -> String {
+    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
   }
 }

@@ -75,3 +75,193 @@ struct IsolatedRenderer {
     return rendering
   }
 }
+
+/// The text of a request to render thumbnails in another process: the limits, then one spec per line.
+///
+/// `order 100000000 0 67108864 error 0`
+package struct RenderOrder: Sendable {
+  /// The thumbnails to render.
+  package var specs: [ThumbnailSpec]
+  /// The renderer with the limits.
+  package var renderer: Renderer
+  /// The bytes of the ink profile that follows the text; 0 without a profile.
+  package var inkCount: Int
+
+  init(_ specs: [ThumbnailSpec], _ renderer: Renderer) {
+    (self.specs, self.renderer) = (specs, renderer)
+    inkCount = renderer.caches.transforms.inks?.bytes.count ?? 0
+  }
+
+  /// The thumbnails that the other process makes: pixels in place of AVIF, because it cannot start an encoder.
+  var processSpecs: [ThumbnailSpec] {
+    specs.map { spec in
+      var spec = spec
+      if spec.format == .avif { spec.format = .rgba }
+      return spec
+    }
+  }
+
+  /// The bytes of the ink profile.
+  var inks: [UInt8] { renderer.caches.transforms.inks?.bytes ?? [] }
+
+  /// The text.
+  var text: String {
+    let limits = [renderer.maxPixels, renderer.minPixels, renderer.maxOutputPixels].map { "\($0)" }
+    let first = (["order"] + limits + [renderer.failLevel.rawValue, "\(inkCount)"]).joined(separator: " ")
+    return ([first] + processSpecs.map(\.cacheText)).joined(separator: "\n")
+  }
+
+  /// Parses a ``text``; nil for any other. `base` returns the renderer for the ink profile of `inkCount` bytes that
+  /// follows the text. Its kernels and color transforms are used again.
+  package init?(_ text: String, base: (_ inkCount: Int) -> Renderer?) {
+    var lines = text.split(separator: "\n").map(String.init)[...]
+    guard let words = lines.popFirst()?.split(separator: " "), words.count == 6, words[0] == "order",
+      let maxPixels = Int(words[1]), let minPixels = Int(words[2]), let maxOutputPixels = Int(words[3]),
+      let failLevel = FailLevel(rawValue: String(words[4])), let inkCount = Int(words[5]), let base = base(inkCount)
+    else { return nil }
+    renderer = base
+    renderer.maxPixels = maxPixels
+    (renderer.minPixels, renderer.maxOutputPixels) = (minPixels, maxOutputPixels)
+    renderer.failLevel = failLevel
+    self.inkCount = inkCount
+    specs = lines.compactMap(ThumbnailSpec.init(cacheText:))
+    guard specs.count == lines.count else { return nil }
+  }
+}
+
+/// The text of the outcome of rendering in another process: `whole`, `damaged` or `failed CODE MESSAGE`, then one line
+/// for each thumbnail with its format, size and bytes, then the warnings.
+///
+/// `thumbnail jpeg 256 171 10240`
+package struct RenderOutcome: Sendable {
+  /// A thumbnail, whose bytes are elsewhere.
+  struct Output: Hashable, Sendable {
+    var format: OutputFormat
+    var size: PixelSize
+    var byteCount: Int
+  }
+
+  private(set) var outputs: [Output] = []
+  private(set) var warnings: [String] = []
+  private(set) var isDamaged = false
+  /// The failure; nil if the thumbnails are rendered.
+  private(set) var error: ImageError?
+
+  /// The outcome of rendering in this process.
+  package init(_ result: Result<Renderer.Rendering, ImageError>) {
+    switch result {
+    case .success(let rendering):
+      outputs = rendering.thumbnails.map { Output(format: $0.format, size: $0.size, byteCount: $0.bytes.count) }
+      (warnings, isDamaged) = (rendering.warnings, rendering.isDamaged)
+    case .failure(let error): self.error = error
+    }
+  }
+
+  /// The most warnings, and the most bytes of a warning or of the message of an error; the rest is left out.
+  private static let (maxWarnings, maxLineBytes) = (64, 512)
+
+  /// Returns the most bytes of a ``text`` about `count` thumbnails: with a generous line for each.
+  static func maxTextBytes(of count: Int) -> Int { 128 * (count + 1) + maxWarnings * (maxLineBytes + 4) }
+
+  /// Returns a line of bounded length. The end of a character that is cut becomes U+FFFD.
+  private static func bounded(_ line: String) -> String {
+    line.utf8.count <= maxLineBytes ? line : String(decoding: line.utf8.prefix(maxLineBytes), as: UTF8.self)
+  }
+
+  /// The text.
+  package var text: String {
+    if let error { return "failed \(error.code.rawValue) \(Self.bounded(error.message))" }
+    let lines = outputs.map { "thumbnail \($0.format.rawValue) \($0.size.width) \($0.size.height) \($0.byteCount)" }
+    let oddities = warnings.prefix(Self.maxWarnings).map(Self.bounded)
+    return ([isDamaged ? "damaged" : "whole"] + lines + oddities).joined(separator: "\n")
+  }
+
+  /// Parses a ``text``; nil for any other.
+  init?(_ text: String) {
+    var lines = text.split(separator: "\n").map(String.init)[...]
+    let first = lines.popFirst() ?? ""
+    if first.hasPrefix("failed ") {
+      let words = first.split(separator: " ", maxSplits: 2)
+      guard words.count == 3, let code = ImageError.Code(rawValue: String(words[1])) else { return nil }
+      error = ImageError(code, DecodeText.clean(Self.bounded(String(words[2]))))
+      // The limit of the process, so that another attempt would reach it, too.
+      if code == .outOfMemory { error = ImageError(DecoderFailure.memory, of: "thumbs") }
+      return
+    }
+    guard ["whole", "damaged"].contains(first) else { return nil }
+    isDamaged = first == "damaged"
+    while let line = lines.first, line.hasPrefix("thumbnail ") {
+      guard let output = Output(line) else { return nil }
+      outputs.append(output)
+      lines.removeFirst()
+    }
+    warnings = lines.prefix(Self.maxWarnings).map { DecodeText.clean(Self.bounded($0)) }
+  }
+}
+
+extension RenderOutcome.Output {
+  /// Parses the line of a thumbnail.
+  fileprivate init?(_ line: String) {
+    let words = line.split(separator: " ")
+    let numbers = words.dropFirst(2).compactMap { Int($0) }
+    guard words.count == 5, numbers.count == 3, numbers.allSatisfy({ $0 > 0 }),
+      let format = OutputFormat(rawValue: String(words[1]))
+    else { return nil }
+    self.init(format: format, size: PixelSize(width: numbers[0], height: numbers[1]), byteCount: numbers[2])
+  }
+}
+
+extension RenderOutcome {
+  /// Returns the outcome that another process has written to `memory`: a text, of the size that `reply` says, and the
+  /// files. Throws for an outcome that is not one of `plan`, whatever the process has written. The text and each file
+  /// are copied before they are checked, because the process may still be writing.
+  static func judged(
+    _ memory: SharedMemory, _ reply: DecodeReply, _ specs: [ThumbnailSpec], _ source: SourceImage, _ plan: RenderPlan
+  ) throws(DecoderFailure) -> Result<Renderer.Rendering, ImageError> {
+    guard reply.textCount <= min(maxTextBytes(of: specs.count), memory.count),
+      let outcome = RenderOutcome(String(decoding: memory.copied(0..<Int(reply.textCount)), as: UTF8.self))
+    else { throw .misbehavior("it sent an outcome that makes no sense") }
+    if let error = outcome.error { return .failure(error) }
+    return .success(
+      Renderer.Rendering(
+        source: source, thumbnails: try outcome.thumbnails(memory, from: Int(reply.textCount), specs, plan),
+        warnings: outcome.warnings, isDamaged: outcome.isDamaged))
+  }
+
+  /// Returns the thumbnails, whose files are in `memory` from `start` on, one after the other.
+  private func thumbnails(
+    _ memory: SharedMemory, from start: Int, _ specs: [ThumbnailSpec], _ plan: RenderPlan
+  ) throws(DecoderFailure) -> [Thumbnail] {
+    guard outputs.count == specs.count else { throw .misbehavior("it sent another number of thumbnails") }
+    var (thumbnails, start) = ([Thumbnail](), start)
+    for (index, output) in outputs.enumerated() {
+      guard output.byteCount <= memory.count - start, plan.expects(output.format, output.size, specs[index], at: index)
+      else { throw Self.otherThumbnail }
+      let end = start + output.byteCount
+      let thumbnail = Thumbnail(
+        spec: specs[index], size: output.size, format: output.format, bytes: memory.copied(start..<end))
+      guard thumbnail.isWhole else { throw Self.otherThumbnail }
+      thumbnails.append(thumbnail)
+      start = end
+    }
+    return thumbnails
+  }
+
+  private static let otherThumbnail = DecoderFailure.misbehavior("it sent another thumbnail than the one that was due")
+}
+
+extension RenderPlan {
+  /// Returns true if the thumbnail of a spec, by its index, has this format and size. `spec` is the one that the other
+  /// process has got, for pixels in place of AVIF.
+  fileprivate func expects(_ format: OutputFormat, _ size: PixelSize, _ spec: ThumbnailSpec, at index: Int) -> Bool {
+    guard let step = allSteps.first(where: { $0.index == index }), step.geometry.canvas == size else { return false }
+    guard spec.format == .auto, let encoder = step.encoder as? any ImageEncoder else { return format.suits(spec) }
+    return format == type(of: encoder).format
+  }
+}
+
+extension RenderPlan {
+  /// The bytes that are enough for the files of all thumbnails and a text about them: no format takes more than 8 bytes
+  /// per pixel, besides its headers.
+  var outputBytes: Int { allSteps.reduce(64 << 10) { $0 + (4 << 10) + 8 * $1.geometry.canvas.area } }
+}

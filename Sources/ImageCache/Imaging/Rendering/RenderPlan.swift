@@ -82,3 +82,66 @@ extension DecodingDemand {
     form = steps.allSatisfy { $0.form == .planes } ? .planes : .pixels
   }
 }
+
+// MARK: Memory
+
+extension RenderPlan {
+  /// Returns the peak number of bytes that rendering takes besides those of the decoder, estimated generously: windows
+  /// on the decoded rows, all scaled content, and for one thumbnail at a time the oriented content, the canvas, smaller
+  /// content, a buffer for the file, and what the encoder needs besides.
+  func peakBytes(_ decoder: some ImageDecoder) -> Int {
+    let steps = allSteps
+    let contents = steps.reduce(0) { $0 + $1.geometry.peakArea }
+    let largest = steps.map(\.geometry.peakArea).max() ?? 0
+    let encoding = steps.map { $0.encoder.peakBytes(forPixels: $0.geometry.canvas.area) }.max() ?? 0
+    return (contents + largest * 4) * 4 + encoding + windowBytes(decoder)
+  }
+
+  /// The thumbnails, with those that are made from others.
+  var allSteps: [Step] { steps.flatMap(\.withSmaller) }
+
+  /// Estimates one window for each way of mixing: twice the rows that are needed at once for 8 rows of a thumbnail,
+  /// whose filter reaches over three of them on either side.
+  private func windowBytes(_ decoder: some ImageDecoder) -> Int {
+    let (size, stored) = (decoder.decodedSize, decoder.header.storedSize)
+    let shrink = Double(stored.height) / Double(size.height)
+    let reduction = (steps.map(\.geometry.largestReduction).max() ?? 1) / shrink
+    let rows = min(Double(size.height), 28 * max(1, reduction) + 16)
+    return Int(rows) * size.width * decoder.header.layout.channels * Set(steps.map(\.mixing)).count
+  }
+}
+
+extension RenderPlan.Step {
+  /// This thumbnail and all that are made from it.
+  fileprivate var withSmaller: [Self] { [self] + smaller.flatMap(\.withSmaller) }
+}
+
+extension FittedGeometry {
+  /// The number of pixels of the content or the canvas, whichever has more.
+  fileprivate var peakArea: Int { max(content.area, canvas.area) }
+}
+
+// MARK: Shapes
+
+extension RenderPlan.Step {
+  /// Returns the shapes of the thumbnail's planes before the orientation is applied. If the chroma size is rounded up,
+  /// the last chroma samples extend past the edge.
+  func shapes(of shape: DecodedShape, _ header: ImageHeader) -> [PlaneShape] {
+    let (content, crop) = (geometry.content, geometry.crop)
+    let luma = stored(content, crop, header)
+    guard shape.layout == .planes else { return [luma] }
+    let stepSize = encoder.chromaStep
+    let size = content.divided(by: stepSize, .up)
+    let box = crop.stretched(
+      across: Double(size.width * stepSize) / Double(content.width),
+      down: Double(size.height * stepSize) / Double(content.height))
+    let chroma = stored(size, box, header)
+    return [luma, chroma, chroma]
+  }
+
+  /// Converts a displayed size and area to the stored ones.
+  private func stored(_ size: PixelSize, _ area: PixelBox, _ header: ImageHeader) -> PlaneShape {
+    PlaneShape(
+      size: header.orientation.applied(to: size), area: header.orientation.stored(area, in: header.storedSize))
+  }
+}

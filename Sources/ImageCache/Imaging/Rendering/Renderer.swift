@@ -76,3 +76,144 @@ public struct Renderer: Sendable {
     public var isDamaged = false
   }
 }
+
+// MARK: Render
+
+extension Renderer {
+  /// Decodes an image once and renders its thumbnails.
+  ///
+  /// Call it on a thread that may block: it waits while other threads hold the memory it needs, first come, first
+  /// served. Deterministic: the same bytes and specs give the same files.
+  ///
+  /// - Parameters:
+  ///   - bytes: A whole file in one of the formats ``SourceFormat/all``.
+  ///   - specs: The thumbnails to render.
+  /// - Returns: The source, one thumbnail per spec in the same order, and warnings about the file.
+  /// - Throws: An error with any code of ``ImageError/Code``; `badSpec` if ``check(_:)`` refuses a spec, `truncated` if
+  ///   any image data is missing, however little, unless ``failLevel`` tolerates that.
+  public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
+    try check(specs)
+    var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
+    let source = file.decoder.header.source
+    try source.size.check(minPixels: minPixels)
+    file.decoder.fill(specs, maxPixels: maxOutputPixels)
+    let plan = RenderPlan(file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders)
+    file.decoder.adapt(to: plan.demand)
+    let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
+    if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
+      return try IsolatedRenderer(renderers, encoders: caches.encoders).render(
+        bytes, RenderOrder(specs, self), source: source, plan, memory: memory, cost: cost)
+    }
+    memory.enter(cost)
+    defer { memory.leave(cost) }
+    var warnings = file.warnings
+    let header = file.decoder.header
+    let scaler = ImageScaler(plan, header: header, kernels: caches.kernels)
+    let isWhole = try decode(file, bytes.span, into: scaler, warnings: &warnings)
+    if failLevel == .warning, let warning = warnings.first { throw ImageError(.decodeError, warning) }
+    let thumbnails = try scaler.thumbnails()
+    return Rendering(
+      source: source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings,
+      isDamaged: !isWhole)
+  }
+
+  /// Decodes a file. Returns false if it is damaged, which is tolerated.
+  private func decode(
+    _ file: ImageFile, _ bytes: Span<UInt8>, into scaler: ImageScaler, warnings: inout [String]
+  ) throws(ImageError) -> Bool {
+    do throws(ImageError) {
+      try file.decode(bytes, colors: caches.transforms, into: scaler, warnings: &warnings)
+      return true
+    } catch {
+      guard failLevel.tolerates(error.code), try scaler.fillMissingRows() else { throw error }
+      warnings.append(error.message)
+      return false
+    }
+  }
+}
+
+// MARK: Judge
+
+extension Renderer {
+  /// Examines the first bytes of a file as they arrive, so that a download which cannot succeed can stop early.
+  ///
+  /// Cheap enough to call whenever more bytes arrive: it decodes nothing and allocates no memory for pixels.
+  ///
+  /// - Parameter prefix: All bytes of the file received so far.
+  /// - Returns: The source as its header describes it, or nil if more bytes are needed. If the file is complete,
+  ///   ``render(_:specs:)`` reports the error. PNG and WebP files may store their orientation after the image data;
+  ///   width and height may then be swapped in the result of ``render(_:specs:)``.
+  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `decodeError` or `decodeLimit`, as
+  ///   soon as ``render(_:specs:)`` is certain to fail.
+  public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
+    if case .isolated(let format) = try FileRecognition(prefix) { try caches.decoders.check(for: format) }
+    let source = try ImageFile(prefix: prefix, limits: limits)?.decoder.header.source
+    try source?.size.check(minPixels: minPixels)
+    return source
+  }
+}
+
+// MARK: Edition
+
+extension Renderer {
+  /// A number that differs between builds that may judge the same file differently: it depends on ``version`` and on
+  /// the formats that this build decodes. A file that failed with another edition may succeed with this one.
+  static let edition = version << 16 | formatsHash(formats.map(\.rawValue))
+
+  /// The formats that this build decodes if it has the program for some of them.
+  private static let formats = SourceFormat.inProcess + IsolatedFormat.all.map(\.format)
+
+  /// Returns a hash of 16 bits of the names of formats, the same in every process: FNV-1a, folded.
+  static func formatsHash(_ names: [String]) -> Int {
+    let hash = names.sorted().joined(separator: ",").utf8.reduce(0x811C_9DC5 as UInt32) { hash, byte in
+      (hash ^ UInt32(byte)) &* 0x0100_0193
+    }
+    return Int(hash >> 16 ^ hash & 0xFFFF)
+  }
+}
+
+/// Intermediate results and processes that the rendering of one image keeps for the next.
+struct RenderingCaches: Sendable {
+  let kernels = KernelCache()
+  let transforms: ColorTransformCache
+  /// The places that decoders and renderers share.
+  let places: DecoderPlaces
+  let decoders: DecoderPool
+  /// The processes that encode AVIF. They decode no image, so none can have taken them over; their memory is a part of
+  /// the cost of an image.
+  let encoders: DecoderPool
+  /// The processes that render all formats but those of the decoders; nil if this process renders them.
+  let renderers: DecoderPool?
+
+  init(inks: InkProfile? = nil, isolation: DecoderIsolation = DecoderIsolation()) {
+    transforms = ColorTransformCache(inks: inks)
+    places = DecoderPlaces(limit: isolation.maxProcesses)
+    decoders = DecoderPool(.decoder(isolation), isolation, places: places)
+    encoders = DecoderPool(.decoder(isolation), isolation)
+    renderers = isolation.scope == .all ? DecoderPool(.renderer(isolation), isolation, places: places) : nil
+  }
+}
+
+/// The least flaw of a file that makes rendering fail.
+///
+/// A file whose header is damaged always fails, and so does one that exceeds a limit.
+public enum FailLevel: String, CaseIterable, Hashable, Sendable {
+  /// Fails only if the image data ends or is corrupt before the first row. Missing pixels are gray, or transparent if
+  /// the image has alpha.
+  case none
+  /// Fails if image data is missing at the end.
+  case truncated
+  /// Also fails if image data is corrupt.
+  case error
+  /// Also fails if there is any warning.
+  case warning
+
+  /// Returns true if an image is rendered in spite of `error`, as far as its data goes.
+  public func tolerates(_ error: ImageError.Code) -> Bool {
+    switch error {
+    case .truncated: self == .none
+    case .decodeError: self == .none || self == .truncated
+    default: false
+    }
+  }
+}

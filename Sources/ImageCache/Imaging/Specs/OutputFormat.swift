@@ -57,3 +57,48 @@ extension OutputFormat {
     spec.format.output.map { $0 == self } ?? OutputFormat.inProcess.contains(self)
   }
 }
+
+/// The format of a source: of a file that can be decoded. ``all`` lists the values.
+public struct SourceFormat: RawRepresentable, Hashable, Sendable {
+  /// The name in reports and in the cache, such as `jpeg`.
+  public let rawValue: String
+  /// The media type, such as `image/jpeg`.
+  public let mediaType: String
+
+  init(rawValue: String, mediaType: String) {
+    self.rawValue = rawValue
+    self.mediaType = mediaType
+  }
+
+  /// Creates the format with this name, even if this build lacks it, because another build may have stored it in the
+  /// cache. nil for a name that no format has.
+  public init?(rawValue: String) {
+    guard let format = Self.known.first(where: { $0.rawValue == rawValue }) else { return nil }
+    self = format
+  }
+}
+
+extension SourceFormat {
+  /// All formats, with those of package traits that are off.
+  private static let known = inProcess + [.webp].filter { !inProcess.contains($0) } + isolated
+
+  /// All formats that can be decoded: those of `thumbs-decode` only if that program is installed.
+  public static let all = inProcess + (DecoderProgram.installed == nil ? [] : isolated)
+
+  /// The formats that are decoded in this process.
+  public static let inProcess = CodecTable.decoders.map { $0.format }
+  private static let isolated = IsolatedFormat.all.map(\.format)
+
+  /// The value of an `Accept` header field (RFC 9110, section 12.5.1) that lists the formats that are decoded in this
+  /// process, all with the same weight, so that a server sends the smallest file. Many servers read only the first
+  /// types, so the formats with the smallest files come first. Anything else is acceptable as well, because many
+  /// servers label images wrongly.
+  ///
+  /// The formats of `thumbs-decode` are not listed: where a server has a choice, a JPEG is decoded much faster.
+  public static let accept = (inProcess.map(\.mediaType) + ["*/*;q=0.1"]).joined(separator: ", ")
+}
+
+extension SourceFormat: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
+}

@@ -80,3 +80,257 @@ public struct ThumbnailSpec: Hashable, Sendable {
   /// The short name in reports and file names: `256x256`, or `64x64@2x` if the scale is not 1.
   public var label: String { scale == 1 ? "\(box)" : "\(box)@\(scale)x" }
 }
+
+// MARK: Choices
+
+extension ThumbnailSpec {
+  /// The way an image is fitted to the box.
+  public enum Fit: String, CaseIterable, Hashable, Sendable {
+    /// Scales the image to the largest size that fits in the box, keeping its aspect ratio. Usually smaller than the
+    /// box on one side.
+    case inside
+    /// Fills the box, keeping the aspect ratio, and crops what extends beyond it: evenly on both sides,
+    /// or as ``ThumbnailSpec/gravity`` says.
+    case cover
+    /// Like `inside`, but fills the rest of the box: `background` in JPEG, transparent in all other
+    /// formats.
+    case pad
+    /// Scales the image to exactly the box, ignoring the aspect ratio.
+    case stretch
+  }
+
+  /// The treatment of an image that is smaller than the box.
+  public enum Enlargement: String, Hashable, Sendable {
+    /// Keeps the size of the image.
+    case never
+    /// Enlarges the image to the box.
+    case allowed
+  }
+
+  /// The format of the thumbnail.
+  public enum Format: String, CaseIterable, Hashable, Sendable {
+    /// The format of the source if it is JPEG, PNG or WebP; lossless WebP gives lossless WebP. Other sources give PNG
+    /// if they may have a palette or alpha, otherwise JPEG.
+    case auto
+    /// Always JPEG; transparent parts show `background`.
+    case jpeg
+    /// Always PNG.
+    case png
+    /// Always WebP: lossless for a thumbnail with at most 256 colors, or with at most 16 if all are gray, otherwise
+    /// lossy. If there are transparent pixels and many colors, the smaller one of a lossy and a lossless file. Needs
+    /// the package trait `WebP`.
+    case webp
+    /// Always AVIF, encoded by `thumbs-decode`, which must be installed, with speed 8 of libaom. Alpha has no losses;
+    /// chroma has half the resolution below a quality of 90, except in drawings.
+    case avif
+    /// The smaller file of two: ``webp``, and ``jpeg`` for opaque thumbnails with many colors or ``png`` for all
+    /// others. Files of the same size are not WebP. Needs the package trait `WebP`.
+    case smallest
+    /// Pixels instead of a file: see ``OutputFormat/rgba``. ``Thumbnail/bytes`` has four times as many bytes as the
+    /// thumbnail has pixels, in the caches as well.
+    case rgba
+    /// A ``Placeholder`` instead of a file: see ``ThumbnailSpec/placeholder``. No side of the box may be longer than
+    /// ``ThumbHash/longestSide``.
+    case placeholder
+  }
+
+  /// The resampling filter, which weighs neighboring pixels when an image is scaled.
+  public enum Filter: String, CaseIterable, Hashable, Sendable {
+    /// Lanczos with three lobes: the sharpest.
+    case lanczos3
+    /// The Mitchell-Netravali cubic (B = C = 1/3): softer, with hardly any ringing.
+    case mitchell
+    /// The Catmull-Rom cubic (B = 0, C = 1/2): between the two.
+    case cubic
+    /// The plain mean of the covered pixels.
+    case box
+  }
+
+  /// The color space in which pixels are averaged.
+  public enum Light: String, CaseIterable, Hashable, Sendable {
+    /// Averages gamma-encoded sRGB values: fast, and what most programs do.
+    case perceptual
+    /// Averages linear light, so that fine bright detail keeps its brightness. Several times slower, because the
+    /// decoder must not shrink the image first.
+    case linear
+  }
+
+  /// The scan order of a JPEG file.
+  public enum Scans: String, CaseIterable, Hashable, Sendable {
+    /// From top to bottom.
+    case baseline
+    /// From coarse to fine: on a slow connection, the whole image is visible early. Usually a little smaller.
+    case progressive
+  }
+}
+
+// MARK: Color
+
+extension ThumbnailSpec {
+  /// An opaque sRGB color.
+  public struct Color: Hashable, Sendable {
+    /// The three components, 0 to 255.
+    public var red, green, blue: UInt8
+
+    /// Creates a color from its components.
+    public init(red: UInt8, green: UInt8, blue: UInt8) {
+      (self.red, self.green, self.blue) = (red, green, blue)
+    }
+
+    /// White, `ffffff`.
+    public static let white = Color(red: 255, green: 255, blue: 255)
+  }
+}
+
+extension ThumbnailSpec.Color: CustomStringConvertible {
+  /// Six lowercase hexadecimal digits, `rrggbb`.
+  public var description: String {
+    [red, green, blue].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  /// Creates a color from six hexadecimal digits, with or without a leading `#`; nil for any other text.
+  public init?(_ text: String) {
+    let digits = text.hasPrefix("#") ? text.dropFirst() : Substring(text)
+    guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
+      return nil
+    }
+    self.init(
+      red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
+      blue: UInt8(truncatingIfNeeded: value))
+  }
+}
+
+// MARK: Check
+
+extension ThumbnailSpec {
+  /// The maximum length of a side of a WebP file (RFC 9649, section 3.4).
+  static let longestWebPSide = 16383
+
+  /// Throws `badSpec` if the box, scale or quality is out of range, if this build lacks the format, or if the output
+  /// could have more than `maxOutputPixels`.
+  ///
+  /// The pixel limit applies only to output that can be larger than its source: padded or enlarged. All other output
+  /// has at most as many pixels as its source, which ``Renderer/maxPixels`` limits.
+  func check(maxOutputPixels: Int) throws(ImageError) {
+    guard (1...8).contains(scale) else { throw ImageError(.badSpec, "The scale is \(scale); it must be 1 to 8.") }
+    let sides = 1...Self.largestSide / scale
+    guard sides.contains(box.width), sides.contains(box.height) else {
+      throw ImageError(
+        .badSpec, "The size is \(box) at scale \(scale); each side must be 1 to \(Self.largestSide) pixels.")
+    }
+    guard (1...100).contains(quality) else {
+      throw ImageError(.badSpec, "The quality is \(quality); it must be 1 to 100.")
+    }
+    if let trait = format.missingTrait {
+      throw ImageError(.badSpec, "The output format \(format.rawValue) needs a build with the package trait \(trait).")
+    }
+    guard format != .placeholder || max(pixelBox.width, pixelBox.height) <= ThumbHash.longestSide else {
+      let limit = ThumbHash.longestSide
+      throw ImageError(.badSpec, "The size is \(pixelBox); in placeholders, each side must be at most \(limit) pixels.")
+    }
+    let needsWebP = format == .webp || format == .smallest
+    guard !needsWebP || max(pixelBox.width, pixelBox.height) <= Self.longestWebPSide else {
+      throw ImageError(.badSpec, Self.tooLongForWebP(pixelBox))
+    }
+    let isBounded = fit != .pad && enlargement == .never
+    guard format != .avif || isBounded || pixelBox.area <= AVIFEncoder.maxPixels else {
+      throw ImageError(.badSpec, Self.tooLargeForAVIF(pixelBox))
+    }
+    guard isBounded || pixelBox.area <= maxOutputPixels else {
+      throw ImageError(
+        .badSpec, "A thumbnail of \(pixelBox) exceeds the limit of \(maxOutputPixels) pixels.")
+    }
+  }
+
+  /// Returns the message for a size that is too large for AVIF.
+  static func tooLargeForAVIF(_ size: PixelSize) -> String {
+    "The size is \(size); in AVIF, a thumbnail has at most \(AVIFEncoder.maxPixels) pixels."
+  }
+
+  /// Returns the message for a size that WebP does not allow.
+  static func tooLongForWebP(_ size: PixelSize) -> String {
+    "The size is \(size); in WebP, each side must be at most \(longestWebPSide) pixels."
+  }
+}
+
+// MARK: Cache text
+
+extension ThumbnailSpec {
+  /// Everything that determines the pixels of a thumbnail, including the renderer version, as one line. Part of its
+  /// key.
+  ///
+  /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`, and the gravity, if it has an effect and
+  /// is not the center.
+  var cacheText: String {
+    let numbers = ["\(Renderer.version)", "\(box)@\(scale)"]
+    let look = [fit.rawValue, enlargement.rawValue, format.rawValue, "\(quality)", "\(background)"]
+    let scaling = [filter.rawValue, light.rawValue, scans.rawValue]
+    return (numbers + look + scaling + gravityTexts).joined(separator: " ")
+  }
+
+  /// Parses a ``cacheText``; nil for another renderer version or any other text.
+  init?(cacheText text: String) {
+    let words = text.split(separator: " ").map(String.init)
+    guard (10...11).contains(words.count), Int(words[0]) == Renderer.version,
+      let fit = Fit(rawValue: words[2]), let enlargement = Enlargement(rawValue: words[3]),
+      let format = Format(rawValue: words[4]), let quality = Int(words[5]),
+      let background = Color(words[6]), let filter = Filter(rawValue: words[7]),
+      let light = Light(rawValue: words[8]), let scans = Scans(rawValue: words[9]),
+      let gravity = Self.gravity(words.dropFirst(10), fit)
+    else { return nil }
+    let numbers = words[1].split(whereSeparator: { $0 == "x" || $0 == "@" }).compactMap { Int($0) }
+    guard numbers.count == 3 else { return nil }
+    self.init(
+      width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: gravity, enlargement: enlargement,
+      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans)
+  }
+}
+
+// MARK: Fingerprint
+
+extension ThumbnailSpec {
+  /// A canonical string of everything that determines the thumbnail's pixels, including the renderer's version.
+  ///
+  /// Two specs are equal if and only if their fingerprints are. Suitable as a cache key: stable across processes,
+  /// ASCII, without spaces, shorter than 100 characters.
+  /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. The gravity follows,
+  /// if it has an effect and is not the center.
+  public var fingerprint: String {
+    let parts = ["v\(Renderer.version)", "\(box)@\(scale)"]
+    let look = [fit.rawValue, enlargement.rawValue, format.rawValue, "q\(quality)", "\(background)"]
+    let scaling = [filter.rawValue, light.rawValue, scans.rawValue]
+    return (parts + look + scaling + gravityTexts).joined(separator: "-")
+  }
+
+  /// Creates the spec whose ``fingerprint`` is `text`, written by any version of the renderer; nil if the text is not a
+  /// fingerprint, or if its box, scale or quality is out of range.
+  public init?(fingerprint text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    guard (10...11).contains(parts.count), parts[0].hasPrefix("v"), Int(parts[0].dropFirst()) != nil,
+      parts[5].hasPrefix("q"),
+      let fit = Fit(rawValue: parts[2]), let enlargement = Enlargement(rawValue: parts[3]),
+      let format = Format(rawValue: parts[4]), let quality = Int(parts[5].dropFirst()),
+      let background = Color(parts[6]), let filter = Filter(rawValue: parts[7]),
+      let light = Light(rawValue: parts[8]), let scans = Scans(rawValue: parts[9]),
+      let gravity = Self.gravity(parts.dropFirst(10), fit)
+    else { return nil }
+    let numbers = parts[1].split(whereSeparator: { $0 == "x" || $0 == "@" }).compactMap { Int($0) }
+    guard numbers.count == 3, (1...100).contains(quality), (1...8).contains(numbers[2]),
+      numbers.dropLast().allSatisfy({ (1...Self.largestSide / numbers[2]).contains($0) })
+    else { return nil }
+    self.init(
+      width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: gravity, enlargement: enlargement,
+      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans)
+  }
+
+  /// The text of the gravity, for the end of a canonical string; none for the center, or if it has no effect, so that
+  /// such strings are as they were before there was a gravity.
+  var gravityTexts: [String] { effectiveGravity == .center ? [] : [effectiveGravity.description] }
+
+  /// Parses ``gravityTexts`` of a spec with this fit; nil for anything that it never is.
+  static func gravity(_ texts: ArraySlice<String>, _ fit: Fit) -> Gravity? {
+    guard let text = texts.first else { return .center }
+    guard texts.count == 1, fit == .cover, let gravity = Gravity(text), gravity != .center else { return nil }
+    return gravity
+  }
+}
