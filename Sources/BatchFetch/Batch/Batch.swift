@@ -230,7 +230,7 @@ public struct BatchRun: Sendable {
 
 /// Passes the items of a running batch to one reader. It holds one window of items at most, because an item is
 /// acknowledged when the reader takes it. After a cancellation, it also holds the items that were parked.
-final class BatchChannel<Element: Sendable>: Sendable {
+private final class BatchChannel<Element: Sendable>: Sendable {
   private typealias Item = BatchItem<Element>
   private typealias Pending = (item: Item, acknowledge: @Sendable () -> Void)
 

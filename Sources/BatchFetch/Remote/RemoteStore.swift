@@ -132,7 +132,7 @@ extension RemoteBreaker.Verdict {
 }
 
 /// One request to the server of a remote cache and its response.
-final class RemoteExchange: TransferReceiver {
+private final class RemoteExchange: TransferReceiver {
   /// A complete response. The body is that of a 200.
   struct Response: Sendable {
     var status = 0
@@ -238,7 +238,7 @@ final class RemoteExchange: TransferReceiver {
 /// first, and none while the breaker is open. One that has waited for too long is not sent any more.
 ///
 /// Reads and writes have separate lanes, because a server may be full, or not allow writes, and still be read.
-final class RemoteLane: Sendable {
+private final class RemoteLane: Sendable {
   private struct Waiting: Sendable {
     let exchange: RemoteExchange
     let since: Duration
@@ -365,7 +365,7 @@ extension FetchFailure {
 }
 
 /// The memory for responses that are being received. They share it, because each alone may be large.
-final class RemoteRoom: Sendable {
+private final class RemoteRoom: Sendable {
   private let limit: Int
   private let used = Mutex(0)
 

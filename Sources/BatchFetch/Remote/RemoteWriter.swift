@@ -198,7 +198,7 @@ struct RemoteWrites: Sendable {
 
 /// The upload of the objects of one source, one after the other. After a failure, the rest is left out: a source whose
 /// thumbnails are missing is of no use.
-final class RemoteUpload: Sendable {
+private final class RemoteUpload: Sendable {
   private let write: RemoteWrite
   private let codec: RemoteObjectCodec
   private let store: RemoteStore

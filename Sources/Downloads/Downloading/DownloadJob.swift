@@ -311,7 +311,7 @@ extension Result<ResponseAssembler.Response, FetchFailure> {
 }
 
 /// One call of a modifier. It ends once: with its result, or at its deadline.
-final class ModifierCall: Sendable {
+private final class ModifierCall: Sendable {
   typealias Completion = @Sendable (Result<RequestAttempt, FetchFailure>) -> Void
 
   private let completion: Mutex<Completion?>

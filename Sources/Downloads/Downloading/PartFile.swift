@@ -214,7 +214,7 @@ extension PartFile {
 }
 
 /// The file `NAME.part.json`: what a later process must know to continue `NAME.part`.
-struct PartRecord: Codable, Hashable {
+private struct PartRecord: Codable, Hashable {
   /// The version of the format. A file of another version is not continued.
   static let version = 1
   /// The fields that decide whether the bytes of two responses belong together; none of them is secret.

@@ -70,7 +70,7 @@ extension UInt8 {
 }
 
 /// Collects the rules of a robots.txt that apply to one crawler, line by line (RFC 9309, sections 2.1 and 2.2).
-struct RobotsParser {
+private struct RobotsParser {
   private let productToken: [UInt8]
   /// The rules of all groups for the product token; nil if there is no such group.
   private var ownRules: RobotsRuleList?
@@ -136,7 +136,7 @@ extension ArraySlice<UInt8> {
 }
 
 /// The rules of a group, in one block of memory, because a file of 500 KiB may have 60,000 of them.
-struct RobotsRuleList: Sendable {
+private struct RobotsRuleList: Sendable {
   private struct Rule: Sendable {
     let start, end: Int32
     /// The number of octets of the pattern as it was written, in percent-encoded form.
@@ -258,7 +258,7 @@ struct RobotsPattern {
 /// Unreserved octets and the delimiters `/`, `?`, `=` and `&` represent themselves, so `%62` becomes `b`. Any other
 /// octet becomes an escape, so `:` is equal to `%3A`. An escape has two bytes that occur nowhere else, so a search
 /// never finds a part of one.
-struct RobotsPath {
+private struct RobotsPath {
   /// The bytes to compare.
   private(set) var bytes: [UInt8] = []
   /// The number of octets of the percent-encoded form.

@@ -110,7 +110,7 @@ extension Duration {
 }
 
 /// The transfers of one event loop, used only on its thread.
-struct CurlTransferTable {
+private struct CurlTransferTable {
   typealias Resolve = (CurlTransfer, _ host: String) -> Void
 
   private let multi: UnsafeMutableRawPointer?

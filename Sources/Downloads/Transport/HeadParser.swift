@@ -99,7 +99,7 @@ extension StringProtocol {
 }
 
 /// The names of common response fields, made once. Making a name checks and copies it, and puts it into lower case.
-enum FieldNames {
+private enum FieldNames {
   private typealias Entry = (bytes: [UInt8], name: HTTPField.Name)
 
   /// Returns the field name that is spelled `bytes`; nil if they are not a valid name.

@@ -77,7 +77,7 @@ func reportingCacheErrors(_ body: () throws -> Void) throws {
 }
 
 /// `thumbs cache dir`: prints the path of the cache, for scripts.
-struct CacheDirCommand: ParsableCommand {
+private struct CacheDirCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dir", abstract: "Print the cache directory.",
     discussion: """
@@ -95,7 +95,7 @@ struct CacheDirCommand: ParsableCommand {
 }
 
 /// `thumbs cache clear`: empties the cache at once.
-struct CacheClearCommand: ParsableCommand {
+private struct CacheClearCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Empty the cache.",
     discussion: """
@@ -123,7 +123,7 @@ struct CacheClearCommand: ParsableCommand {
 }
 
 /// `thumbs cache rm`: removes single sources with all their thumbnails.
-struct CacheRemoveCommand: ParsableCommand {
+private struct CacheRemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Remove sources and all their thumbnails.",
     discussion: """
@@ -178,7 +178,7 @@ struct CacheRemoveCommand: ParsableCommand {
 }
 
 /// `thumbs cache prune`: shrinks the cache and returns the space to the file system.
-struct CachePruneCommand: ParsableCommand {
+private struct CachePruneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune", abstract: "Remove the least recently used sources, or all that match a filter.",
     discussion: """

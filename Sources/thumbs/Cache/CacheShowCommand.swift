@@ -99,7 +99,7 @@ struct CacheWhyCommand: ParsableCommand {
 }
 
 /// The output of `cache show`. Its JSON fields are the properties: fields may be added; existing ones do not change.
-struct ShownSource: Encodable {
+private struct ShownSource: Encodable {
   struct Thumbnail: Encodable {
     let spec, format: String
     let width, height, bytes: Int

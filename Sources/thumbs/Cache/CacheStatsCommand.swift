@@ -30,7 +30,7 @@ struct CacheStatsCommand: ParsableCommand {
 }
 
 /// The output of `cache stats`. Its JSON fields are the properties: fields may be added; existing ones do not change.
-struct ShownStatistics: Encodable {
+private struct ShownStatistics: Encodable {
   /// One of the last runs.
   struct Run: Encodable {
     let ended: Date

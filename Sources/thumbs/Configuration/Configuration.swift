@@ -134,7 +134,7 @@ enum ConfigurationRules {
 }
 
 /// The check of the settings of a configuration file, one after the other.
-struct ConfigurationCheck {
+private struct ConfigurationCheck {
   let translation: SettingArguments
   /// The lines of the options set so far, by table and key.
   private var lines: [[String]: Int] = [:]

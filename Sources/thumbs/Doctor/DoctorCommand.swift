@@ -46,7 +46,7 @@ struct DoctorCommand: ParsableCommand {
 
 /// The findings of `thumbs doctor`. Its JSON fields are the properties: fields may be added; existing ones do not
 /// change.
-struct Checkup: Encodable {
+private struct Checkup: Encodable {
   let schema = 1
   /// The number of findings that make a run, or a part of it, fail.
   let problems: Int

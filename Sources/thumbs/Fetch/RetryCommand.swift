@@ -101,7 +101,7 @@ struct RetryCommand: FetchingCommand {
 }
 
 /// The rows of a report that are retried.
-final class RetryPlan: RowPlan {
+private final class RetryPlan: RowPlan {
   private let rows: Mutex<ArraySlice<PlannedRow>>
 
   /// True if the report lacks rows of its manifests.

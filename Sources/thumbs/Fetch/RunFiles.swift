@@ -125,7 +125,7 @@ struct RunInputs: Sendable {
 
 /// The output files named on the command line, opened but not yet changed, and the output directory, which may contain
 /// them.
-struct NamedFiles {
+private struct NamedFiles {
   private(set) var report: NamedFile?
   private(set) var summary: NamedFile?
   private(set) var gallery: NamedFile?

@@ -79,7 +79,7 @@ enum ShardOption: Hashable, Sendable {
 }
 
 /// The environment variables by which schedulers number the processes of a job.
-struct ShardVariables: Sendable {
+private struct ShardVariables: Sendable {
   /// The variable with the number of shards, for schedulers that do not provide it.
   static let countName = "THUMBS_SHARDS"
   private static let slurm = "SLURM_ARRAY_TASK_ID"

@@ -119,7 +119,7 @@ private struct LargeWrites {
 ///
 /// One temporary file holds the cards in the order of arrival, and another one holds their positions, 24 bytes per
 /// card. Neither file has a name, so nothing is left behind however the process ends.
-struct GallerySpool: ~Copyable {
+private struct GallerySpool: ~Copyable {
   private struct Place: BitwiseCopyable, Comparable {
     var index: Int
     var start: Int

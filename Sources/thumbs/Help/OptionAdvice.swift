@@ -260,7 +260,7 @@ extension OptionAdvice {
 }
 
 /// Advice for values that other programs accept.
-enum ValueAdvice {
+private enum ValueAdvice {
   /// The values to use, by the names of the options and the given values.
   private static let table = [
     "--fit": [

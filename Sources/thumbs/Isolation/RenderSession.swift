@@ -4,7 +4,7 @@ import Glibc
 import ImageCache
 
 /// The image that is open in a process that renders for another one.
-struct RenderSession {
+private struct RenderSession {
   private var image: [UInt8] = []
   /// The renderer of the last image, and the profile that it has for CMYK images.
   private var (renderer, inks) = (Renderer(), [UInt8]())
@@ -111,7 +111,7 @@ enum RenderProcess {
 }
 
 /// A memory file of another process, mapped into this one.
-struct MappedFile: ~Copyable {
+private struct MappedFile: ~Copyable {
   private let bytes: UnsafeMutableRawBufferPointer
 
   /// The size of the file.

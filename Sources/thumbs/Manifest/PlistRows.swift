@@ -47,7 +47,7 @@ enum PlistRows {
 }
 
 /// A parser that turns an XML property list into Foundation's values.
-enum PlistDocument {
+private enum PlistDocument {
   /// Returns the value in `bytes`.
   static func parse(_ bytes: [UInt8]) throws(DocumentFlaw) -> Any {
     var format = PropertyListSerialization.PropertyListFormat.xml

@@ -63,7 +63,7 @@ final class MetricsRegistry: MetricsFactory {
 }
 
 /// One series of a metric: its name, its labels, and a value that changes.
-enum MetricSeries {
+private enum MetricSeries {
   /// A number that only grows.
   final class Count: CounterHandler {
     private let number = Atomic(0)
@@ -109,7 +109,7 @@ enum MetricSeries {
 }
 
 /// The name of a metric and the labels of one of its series.
-struct MetricKey: Hashable, Comparable, Sendable {
+private struct MetricKey: Hashable, Comparable, Sendable {
   /// A label and its value, such as `tier` and `disk`.
   struct Label: Hashable, Comparable, Sendable {
     var name: String
@@ -128,7 +128,7 @@ struct MetricKey: Hashable, Comparable, Sendable {
 }
 
 /// The distribution of durations over fixed buckets.
-struct Histogram: Hashable, Sendable {
+private struct Histogram: Hashable, Sendable {
   /// The upper bounds of the buckets in seconds, from a memory hit to the longest download.
   static let bounds = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
@@ -177,7 +177,7 @@ enum MetricHelp {
 }
 
 /// A writer of the text format of Prometheus (version 0.0.4), as the textfile collector of its node exporter reads it.
-struct MetricsText: Hashable, Sendable {
+private struct MetricsText: Hashable, Sendable {
   /// The text written so far.
   private(set) var bytes: [UInt8] = []
   private var lastName: String?

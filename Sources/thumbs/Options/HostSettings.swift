@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 /// The top level of the file of `--hosts`: settings by host.
-struct HostsDocument: Decodable {
+private struct HostsDocument: Decodable {
   private(set) var rules = HostRules()
 
   init(from decoder: any Decoder) throws {
@@ -26,7 +26,7 @@ struct HostsDocument: Decodable {
 }
 
 /// The settings of one host in the file of `--hosts`.
-struct HostSettings {
+private struct HostSettings {
   private enum Setting: String, CaseIterable {
     case rate, perHost = "per-host", userAgent = "user-agent", headers
   }
@@ -96,7 +96,7 @@ struct HostSettings {
 }
 
 /// Any key of a JSON object.
-struct HostsKey: CodingKey {
+private struct HostsKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
 
@@ -158,7 +158,7 @@ enum HostsFile {
 }
 
 /// An error in a valid JSON text.
-struct HostsFlaw: Error, Hashable, Sendable {
+private struct HostsFlaw: Error, Hashable, Sendable {
   /// The keys that lead to the error, outermost first.
   var keys: [String] = []
   /// The description of the error: the end of a sentence, without its period.

@@ -20,7 +20,7 @@ struct ReportCommand: ParsableCommand {
 }
 
 /// The report that a subcommand reads.
-struct ReportArgument: ParsableArguments {
+private struct ReportArgument: ParsableArguments {
   @Argument(help: ArgumentHelp("Report of a run; - is standard input."), completion: .file())
   var report: String
 
@@ -42,7 +42,7 @@ struct ReportArgument: ParsableArguments {
 }
 
 /// `thumbs report failed`: lists the rows of a report that have no thumbnails.
-struct ReportFailedCommand: ParsableCommand {
+private struct ReportFailedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "failed",
     abstract: "List the failed and canceled rows of a report: code, URL and reason.",
@@ -96,7 +96,7 @@ extension ReportRow {
 }
 
 /// `thumbs report summary`: prints the totals of a report.
-struct ReportSummaryCommand: ParsableCommand {
+private struct ReportSummaryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "summary",
     abstract: "Print what a report contains: counts, failure codes, hosts and the slowest rows.",

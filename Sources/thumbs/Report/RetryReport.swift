@@ -169,7 +169,7 @@ extension RetryReport {
 }
 
 /// A line of a report, reduced to what a retry needs.
-struct RetryLine: Hashable, Sendable {
+private struct RetryLine: Hashable, Sendable {
   /// The fate of its row.
   enum Fate: Hashable, Sendable {
     /// The row has its files.
@@ -254,7 +254,7 @@ struct RetryLine: Hashable, Sendable {
 }
 
 /// The reason why a row of a report cannot be retried: the end of a sentence, without its period.
-enum RetryFlaw: Error, Hashable, Sendable {
+private enum RetryFlaw: Error, Hashable, Sendable {
   /// The report lacks something that a later run can have, such as a header field. The row keeps its line.
   case missing(String)
   /// No run wrote the line. The row becomes a bad row.

@@ -350,7 +350,7 @@ struct CheckpointSchedule {
 
 /// A shortage of space on the file system of the cache, from the batch that meets it to the one that finds space again.
 /// A plain value.
-struct SpaceShortage {
+private struct SpaceShortage {
   /// The most bytes the database may hold during a shortage: its size when the shortage began; nil without a shortage.
   ///
   /// Set only once per shortage. A new ceiling for each batch would follow every eviction down until nothing is left.

@@ -68,7 +68,7 @@ extension CachePolicy {
 
 /// The directives of a `Cache-Control` field that apply only to a cache that several users share (RFC 9111, section
 /// 5.2.2).
-struct SharedCacheControl: Hashable, Sendable {
+private struct SharedCacheControl: Hashable, Sendable {
   /// `private`: the response is for one user. A list of field names narrows it; ignoring the list is allowed and safe.
   private(set) var isPrivate = false
   /// `s-maxage` in seconds; 0 if its value is not a number.

@@ -114,7 +114,7 @@ public struct CacheVerification: Hashable, Sendable {
 }
 
 /// Checks all rows of `item` in order, some of them per read transaction. A plain value.
-struct RowVerification {
+private struct RowVerification {
   /// The rows checked in one transaction.
   private static let step = 128
 
@@ -218,7 +218,7 @@ struct RowVerification {
 }
 
 /// One finding of a verification.
-enum RowCheck {
+private enum RowCheck {
   /// An intact source.
   case source
   /// Another intact row.

@@ -147,7 +147,7 @@ extension SourceKey: Comparable {
 }
 
 /// A page of sources, read in one transaction.
-struct SourcePage {
+private struct SourcePage {
   private static let length = 500
 
   var sources: [ListedSource] = []

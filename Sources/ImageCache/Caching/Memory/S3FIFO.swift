@@ -266,7 +266,7 @@ struct SlotIndex {
 ///
 /// The links are in an array indexed by slot, which both queues of ``S3FIFO`` share, because a slot is in at most one
 /// queue.
-struct SlotQueue {
+private struct SlotQueue {
   /// The neighbors of a queued slot.
   struct Links {
     var older: Int32 = none

@@ -69,7 +69,7 @@ extension OutputFormat {
 }
 
 /// Returns the pixels of a thumbnail in place of a file.
-struct RGBAEncoder: ThumbnailEncoder {
+private struct RGBAEncoder: ThumbnailEncoder {
   let chromaStep = 1
 
   func peakBytes(forPixels count: Int) -> Int { 0 }

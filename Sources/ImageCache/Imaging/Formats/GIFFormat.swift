@@ -88,7 +88,7 @@ struct GIFDecoder: FileDecoder {
 }
 
 /// Places the pixels of a frame on its canvas, in the order in which the file stores them.
-struct GIFPainter {
+private struct GIFPainter {
   private let frame: GIFFrame
   private let canvasWidth: Int
   private let channels: Int
@@ -141,7 +141,7 @@ struct GIFPainter {
 }
 
 /// Reads codes of 1 to 12 bits from the sub-blocks of a frame (GIF89a, appendix F).
-struct GIFCodeReader {
+private struct GIFCodeReader {
   /// The offset of the next byte.
   private var offset: Int
   /// The end of the present sub-block.
@@ -193,7 +193,7 @@ struct GIFCodeReader {
 }
 
 /// The table of an LZW decoder: strings of color indices by code (GIF89a, appendix F). A plain value.
-struct LZWTable {
+private struct LZWTable {
   /// The maximum number of codes. A full table stays as it is until it is cleared.
   private static let capacity = 4096
 

@@ -87,7 +87,7 @@ struct ICODecoder: FileDecoder {
 }
 
 /// The images in an icon or a cursor.
-struct ICODirectory: Sendable {
+private struct ICODirectory: Sendable {
   /// The images with a readable header, in the order of the file.
   private(set) var entries: [ICOEntry] = []
   /// The end of the last one of these images.
@@ -196,7 +196,7 @@ struct ICOEntry: Hashable, Sendable {
 }
 
 /// Passes on the rows of one image of a file as those of another, larger one.
-final class WholeAreaSink: RowSink {
+private final class WholeAreaSink: RowSink {
   private let sink: any RowSink
   private let area: PixelBox
 

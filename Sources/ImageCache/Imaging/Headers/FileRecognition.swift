@@ -116,7 +116,7 @@ struct FileSignature: Sendable {
 }
 
 /// The brands of an ISO base media file: the formats that it conforms to (ISO/IEC 14496-12, section 4.3).
-struct ContainerBrands {
+private struct ContainerBrands {
   /// The maximum number of bytes in which brands are looked for. Real files have about ten brands, of 4 bytes each.
   private static let limit = 512
 
@@ -157,7 +157,7 @@ struct ContainerBrands {
 
 /// Camera raw files that look like TIFF. Their first page is a small preview of the image, which follows in a format of
 /// the camera.
-enum CameraRaw {
+private enum CameraRaw {
   /// The number of pages among which a full image is looked for.
   private static let maxPages = 16
 
@@ -217,7 +217,7 @@ private struct TIFFPage {
 }
 
 /// Common formats that are recognized only to name them in an error. A decoder for one of them takes precedence.
-enum UnsupportedFormat {
+private enum UnsupportedFormat {
   /// Returns the name of the format; nil if it is unknown.
   static func name(_ prefix: Span<UInt8>) -> String? {
     for (name, signature) in signatures where signature.matches(prefix) { return name }

@@ -196,7 +196,7 @@ extension String {
 }
 
 /// Text in UTF-16, which XML documents may have (XML 1.0, section 4.3.3).
-enum WideText {
+private enum WideText {
   /// Returns the text that begins with `prefix` in UTF-8, without its byte order mark; nil for other bytes. A document
   /// without the mark is recognized by `<?` (section F.1).
   static func utf8(_ prefix: Span<UInt8>) -> [UInt8]? {

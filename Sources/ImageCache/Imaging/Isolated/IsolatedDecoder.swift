@@ -123,7 +123,7 @@ extension SourceFormat {
 ///
 /// The process goes back to its pool after the pixels were used, not before: they are in memory that the next image
 /// overwrites. It ends if it fails, or if the image is released before it is decoded.
-final class IsolatedImage: Sendable {
+private final class IsolatedImage: Sendable {
   /// The checked header.
   let header: IsolatedHeader
   private let format: IsolatedFormat
@@ -240,7 +240,7 @@ final class IsolatedImage: Sendable {
 }
 
 /// The decoded rows in the memory of a process, which may change them at any time.
-struct IsolatedRows {
+private struct IsolatedRows {
   fileprivate let memory: SharedMemory
   fileprivate let offset: Int
   fileprivate let width: Int
@@ -301,7 +301,7 @@ struct IsolatedHeader: Sendable {
 }
 
 /// The size at which an image is drawn that can have any.
-struct VectorSize {
+private struct VectorSize {
   /// The size that the image declares. Only its proportions count.
   let declared: PixelSize
   /// The maximum number of pixels.

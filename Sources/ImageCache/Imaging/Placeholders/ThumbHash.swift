@@ -271,7 +271,7 @@ extension ThumbHash {
 ///
 /// A wave in two directions is the product of one in each. So every row is first summed with the waves across, and only
 /// these few sums are multiplied by the waves down.
-struct CosineSums {
+private struct CosineSums {
   /// Eight waves at one place: element `n` has `n` half periods over the whole side.
   typealias Waves = SIMD8<Double>
 

@@ -32,7 +32,7 @@ extension Bitmap {
 }
 
 /// The places along one side of an image that attract attention.
-struct SaliencyProfile {
+private struct SaliencyProfile {
   /// The side along which a window can move.
   enum Axis {
     case across, down

@@ -1,7 +1,7 @@
 import CImage
 
 /// Scales one plane of an image to any number of sizes while it is decoded.
-final class PlaneScaler {
+private final class PlaneScaler {
   private let shape: PlaneShape
   private let channels: Int
   private let scalers: [Scaler]
@@ -79,7 +79,7 @@ final class PlaneScaler {
 }
 
 /// Scales a plane of one channel at half its size, by plain averaging.
-final class HalfPlaneScaler {
+private final class HalfPlaneScaler {
   private let size: PixelSize
   private let scaler: PlaneScaler
   /// The number of half rows so far.
@@ -193,7 +193,7 @@ final class MixingGroup {
 }
 
 /// The last rows of a plane that is being decoded: those that a scaler still needs.
-final class RowWindow {
+private final class RowWindow {
   /// The number of the first row in the window.
   private(set) var first: Int
   /// The number of rows in the window.
