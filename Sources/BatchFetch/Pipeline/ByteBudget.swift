@@ -23,7 +23,7 @@ final class ByteBudget: Sendable {
     /// True between ``suspend()`` and ``resume()``.
     var isSuspended = false
     /// The work that waits for room.
-    var waiting = PriorityLine<Waiting>()
+    var waiting = PriorityQueue<Waiting>()
 
     /// True if no transfer may start and no original may be read.
     var isOver: Bool { isSuspended || counted > limit }

@@ -132,7 +132,7 @@ struct RenderSchedule<Element: Sendable>: Sendable {
   private struct Entry {
     let element: Element
     let host: Host
-    let place: PriorityLine<Ticket>.Place
+    let place: PriorityQueue<Ticket>.Place
   }
 
   private struct Run {
@@ -149,7 +149,7 @@ struct RenderSchedule<Element: Sendable>: Sendable {
   private var waiting: [Ticket: Entry] = [:]
   private var running: [Ticket: Run] = [:]
   /// The pieces that wait, by host. No line is empty.
-  private var lines: [Host: PriorityLine<Ticket>] = [:]
+  private var lines: [Host: PriorityQueue<Ticket>] = [:]
   /// The time that the pieces of each host have taken, counted from that of the other hosts when it came.
   private var used: [Host: Duration] = [:]
   /// The least time that a host with waiting pieces has used. A host that comes later begins with it: time that it did
@@ -174,7 +174,7 @@ struct RenderSchedule<Element: Sendable>: Sendable {
     lastNumber += 1
     let ticket = Ticket(number: lastNumber)
     if lines[host] == nil { used[host] = max(used[host] ?? leastUsed, leastUsed) }
-    let place = lines[host, default: PriorityLine()].append(ticket, priority)
+    let place = lines[host, default: PriorityQueue()].append(ticket, priority)
     waiting[ticket] = Entry(element: element, host: host, place: place)
     return ticket
   }

@@ -21,7 +21,7 @@ final class ThumbnailCaller: Sendable {
 
   let inbox: Inbox<ThumbnailSet>
   /// Holds the place in the table of jobs.
-  let slot: TokenSlot
+  let slot: TaskHandleSlot
   /// The request without its milestones. A caller must not keep a milestone that it waits for: see ``Milestone``.
   let request: ThumbnailRequest
   private let context: ThumbnailContext
@@ -37,7 +37,7 @@ final class ThumbnailCaller: Sendable {
     progress: DownloadProgress.Handler? = nil, completion: @escaping ThumbnailPipeline.Completion
   ) {
     inbox = Inbox(progress: progress, completion: completion)
-    slot = TokenSlot(priority: request.priority)
+    slot = TaskHandleSlot(priority: request.priority)
     priority = Mutex(CallerPriority(request.priority))
     var ready = request
     ready.after = []

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Everything that the jobs of one pipeline share: the table of images and callers, the queues, the cache, the
 /// downloader and the renderer.
 final class ThumbnailContext: Sendable {
-  typealias Table = InFlight<JobKey, ThumbnailJob, ThumbnailCaller>
+  typealias Table = JobTable<JobKey, ThumbnailJob, ThumbnailCaller>
 
   struct State {
     var jobs = Table()
@@ -52,7 +52,7 @@ final class ThumbnailContext: Sendable {
   /// Calls completions, and continues jobs after their downloads.
   let callbacks = DispatchQueue(label: "thumbs.pipeline", attributes: .concurrent)
   /// Looks up jobs in the disk cache: in groups, and never on a thread that others need.
-  let lookUps: GroupQueue<ThumbnailJob>
+  let lookUps: BatchingQueue<ThumbnailJob>
   /// Reads kept originals from the disk cache.
   let reads: WorkQueue
   /// Runs the decodes, one image per thread.
@@ -111,7 +111,7 @@ final class ThumbnailContext: Sendable {
       return rule.headerFields.isEmpty ? usual : rule.headerFields(over: fields).unusual
     }
     usualFields = { rules.rule(for: $0).headerFields(over: fields) }
-    lookUps = GroupQueue(
+    lookUps = BatchingQueue(
       configuration.makeThreads("thumbs.lookups", 2), groupLimit: Self.lookUpGroupLimit, handle: ThumbnailJob.lookUp)
     reads = WorkQueue(configuration.makeThreads("thumbs.reads", 2))
     let renderThreads = configuration.renderThreads.clamped(to: ThumbnailPipeline.Configuration.threads)

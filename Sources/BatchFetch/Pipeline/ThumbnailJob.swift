@@ -26,7 +26,7 @@ final class ThumbnailJob: Sendable {
   let headerFields: HTTPFields
   /// Holds the place where the job waits: for a thread that looks up, for room, for the download, or for a thread that
   /// renders.
-  let slot: TokenSlot
+  let slot: TaskHandleSlot
   private let state = Mutex(State())
 
   init(
@@ -38,7 +38,7 @@ final class ThumbnailJob: Sendable {
     self.id = id
     self.context = context
     headerFields = request.headerFields
-    slot = TokenSlot(priority: request.priority)
+    slot = TaskHandleSlot(priority: request.priority)
   }
 
   /// Begins with the lookup in the cache, which may wait for the disk.

@@ -121,7 +121,7 @@ struct RemoteSharing: Sendable {
   func allows(_ head: TransferHead, from source: SourceURL) -> Bool {
     guard allowsPrivateSources || !head.isPrivate else { return false }
     return head.redirects.allSatisfy { redirect in
-      guard let location = RedirectTrail.location(in: redirect.response),
+      guard let location = RedirectChain.location(in: redirect.response),
         let base = try? SourceURL(redirect.url), let target = try? SourceURL(location, relativeTo: base)
       else { return false }
       return allows(target) && (target.query == nil || target.query == source.query)

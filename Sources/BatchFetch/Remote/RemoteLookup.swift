@@ -13,7 +13,7 @@ final class RemoteLookup: Sendable {
   private let codec: RemoteObjectCodec
   private let sharing: RemoteSharing
   private let completion: @Sendable (RemoteFinding) -> Void
-  private let slot: TokenSlot
+  private let slot: TaskHandleSlot
   private let state = Mutex(State())
 
   /// - Parameter completion: Called exactly once, on any queue, after ``start()``. May take its time.
@@ -23,7 +23,7 @@ final class RemoteLookup: Sendable {
   ) {
     (self.query, self.store, self.codec, self.completion) = (query, store, codec, completion)
     self.sharing = sharing
-    slot = TokenSlot(priority: priority)
+    slot = TaskHandleSlot(priority: priority)
   }
 
   /// Begins. Returns a handle that can cancel the lookup and change its priority.

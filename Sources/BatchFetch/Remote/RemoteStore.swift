@@ -9,15 +9,15 @@ final class RemoteStore: Sendable {
   static let (readWidth, writeWidth) = (16, 16)
 
   private let configuration: RemoteCache
-  private let reads: RemoteLane
-  private let writes: RemoteLane
+  private let reads: RequestLimiter
+  private let writes: RequestLimiter
 
   /// - Parameter now: The time of the breakers, which never goes back.
   init(_ configuration: RemoteCache, transport: any Transport, now: @escaping @Sendable () -> Duration) {
     self.configuration = configuration
-    reads = RemoteLane(
+    reads = RequestLimiter(
       width: Self.readWidth, timeout: configuration.readTimeout, transport: transport, now: now)
-    writes = RemoteLane(
+    writes = RequestLimiter(
       width: Self.writeWidth, timeout: configuration.writeTimeout, transport: transport, now: now)
   }
 
@@ -147,7 +147,7 @@ private final class RemoteExchange: TransferReceiver {
 
   private struct State {
     var response = Response()
-    var room: RemoteRoom?
+    var room: ByteSemaphore?
     /// The number of bytes taken from the room.
     var taken = 0
     var ended: (@Sendable (Result<Response, FetchFailure>) -> Void)?
@@ -155,7 +155,7 @@ private final class RemoteExchange: TransferReceiver {
 
   let request: TransferRequest
   /// Holds the place where the exchange waits, then the transfer.
-  let slot: TokenSlot
+  let slot: TaskHandleSlot
   private let interpret: @Sendable (Result<Response, FetchFailure>, Duration) -> Ending
   private let state = Mutex(State())
 
@@ -169,13 +169,13 @@ private final class RemoteExchange: TransferReceiver {
   ) {
     self.request = request
     self.interpret = interpret
-    slot = TokenSlot(priority: priority)
+    slot = TaskHandleSlot(priority: priority)
   }
 
   /// Sends the request. `ended` is called once, on a thread of the transport, which must not be blocked. The body takes
   /// a part of `room` until ``leaveRoom()``.
   func start(
-    over transport: any Transport, in room: RemoteRoom,
+    over transport: any Transport, in room: ByteSemaphore,
     ended: @escaping @Sendable (Result<Response, FetchFailure>) -> Void
   ) {
     state.withLock { ($0.room, $0.ended) = (room, ended) }
@@ -238,7 +238,7 @@ private final class RemoteExchange: TransferReceiver {
 /// first, and none while the breaker is open. One that has waited for too long is not sent any more.
 ///
 /// Reads and writes have separate lanes, because a server may be full, or not allow writes, and still be read.
-private final class RemoteLane: Sendable {
+private final class RequestLimiter: Sendable {
   private struct Waiting: Sendable {
     let exchange: RemoteExchange
     let since: Duration
@@ -246,7 +246,7 @@ private final class RemoteLane: Sendable {
 
   private struct State {
     var running = 0
-    var waiting = PriorityLine<Waiting>()
+    var waiting = PriorityQueue<Waiting>()
     var breaker: RemoteBreaker
   }
 
@@ -264,7 +264,7 @@ private final class RemoteLane: Sendable {
   private let transport: any Transport
   private let now: @Sendable () -> Duration
   private let state: Mutex<State>
-  private let room = RemoteRoom(limit: maxBytes)
+  private let room = ByteSemaphore(limit: maxBytes)
   /// Interprets responses, which the thread of the transport must not do.
   private let queue = DispatchQueue(label: "thumbs.remote", attributes: .concurrent)
 
@@ -365,7 +365,7 @@ extension FetchFailure {
 }
 
 /// The memory for responses that are being received. They share it, because each alone may be large.
-private final class RemoteRoom: Sendable {
+private final class ByteSemaphore: Sendable {
   private let limit: Int
   private let used = Mutex(0)
 

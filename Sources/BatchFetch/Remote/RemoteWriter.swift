@@ -202,7 +202,7 @@ private final class RemoteUpload: Sendable {
   private let write: RemoteWrite
   private let codec: RemoteObjectCodec
   private let store: RemoteStore
-  private let slot = TokenSlot()
+  private let slot = TaskHandleSlot()
 
   init(_ write: RemoteWrite, _ codec: RemoteObjectCodec, to store: RemoteStore) {
     (self.write, self.codec, self.store) = (write, codec, store)

@@ -24,11 +24,11 @@ open class FetchOperation<Value: Sendable>: AsynchronousOperation, @unchecked Se
     var result: Result<Value, FetchFailure>?
   }
 
-  let slot: TokenSlot
+  let slot: TaskHandleSlot
   private let state: Mutex<State>
 
   package init(priority: Priority, progress: DownloadProgress.Handler?, begin: @escaping Begin) {
-    slot = TokenSlot(priority: priority)
+    slot = TaskHandleSlot(priority: priority)
     state = Mutex(State(begin: begin, onProgress: progress))
     super.init()
     queuePriority = Operation.QueuePriority(priority)

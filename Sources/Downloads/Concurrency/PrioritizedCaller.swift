@@ -217,7 +217,7 @@ struct CallerMailbox<Value: Sendable> {
 
 /// Turns a call with a completion handler into an `async` call, and passes on the cancellation of its task.
 package final class CancellableCall: Sendable {
-  private let slot = TokenSlot()
+  private let slot = TaskHandleSlot()
 
   /// Returns the value that `start` passes to its completion.
   ///

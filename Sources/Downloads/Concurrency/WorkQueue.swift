@@ -9,10 +9,10 @@ public import Synchronization
 package final class WorkQueue: Sendable {
   package typealias Work = WorkThreads.Work
 
-  private let pieces: GroupQueue<Work>
+  private let pieces: BatchingQueue<Work>
 
   package init(_ threads: WorkThreads) {
-    pieces = GroupQueue(threads) { pieces in for piece in pieces { piece() } }
+    pieces = BatchingQueue(threads) { pieces in for piece in pieces { piece() } }
   }
 
   /// Creates a queue that uses at most `width` threads of the system's dispatch queues.
@@ -35,14 +35,14 @@ package final class WorkQueue: Sendable {
   }
 }
 
-// Inlinable for the reason given in InFlight.swift.
+// Inlinable for the reason given in JobTable.swift.
 
 /// Handles elements in groups on a few threads: the highest priority first, and within a priority the oldest element.
 /// An element that waits can change its priority and can be canceled.
 ///
 /// A group is larger the more elements wait, so that what a group costs once is shared, and a single element does not
 /// wait for others.
-@usableFromInline package final class GroupQueue<Element: Sendable>: Sendable {
+@usableFromInline package final class BatchingQueue<Element: Sendable>: Sendable {
   @usableFromInline struct Waiting: Sendable {
     @usableFromInline let element: Element
     @usableFromInline let onCancel: WorkThreads.Work
@@ -53,7 +53,7 @@ package final class WorkQueue: Sendable {
   }
 
   @usableFromInline struct State {
-    @usableFromInline var waiting = PriorityLine<Waiting>()
+    @usableFromInline var waiting = PriorityQueue<Waiting>()
     @usableFromInline var threads = 0
 
     @inlinable init() {}

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Everything that the jobs of one downloader share: the table of downloads and callers, the queues, the transport.
 package final class DownloadContext: Sendable {
-  package typealias Table = InFlight<DownloadRequest.Key, DownloadJob, any DownloadSubscriber>
+  package typealias Table = JobTable<DownloadRequest.Key, DownloadJob, any DownloadSubscriber>
 
   struct State {
     var jobs = Table()
@@ -89,7 +89,7 @@ package final class DownloadContext: Sendable {
   }
 
   /// Returns the failure of a download whose host is not available.
-  func failure(of host: String, _ refusal: HostLine.Refusal) -> FetchFailure {
+  func failure(of host: String, _ refusal: HostQueue.Refusal) -> FetchFailure {
     switch refusal {
     case .dead: return FetchFailure(.hostUnavailable, "\(host) could not be reached by earlier requests.")
     case .paused(let end):
@@ -110,7 +110,7 @@ package final class DownloadContext: Sendable {
   ///
   /// - Parameter elapsed: The time that earlier transfers of the same attempt took.
   func transfer(
-    _ request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?, elapsed: Duration,
+    _ request: DownloadRequest, to trail: RedirectChain, continuing partial: PartialDownload?, elapsed: Duration,
     receiver: any TransferReceiver
   ) -> WorkHandle {
     var transfer = TransferRequest(source: trail.hop, limits: limits(of: request))
@@ -124,7 +124,7 @@ package final class DownloadContext: Sendable {
   }
 
   /// Returns true if a cache may keep a response that came through the redirects of `trail`.
-  func trusts(_ trail: RedirectTrail) -> Bool {
+  func trusts(_ trail: RedirectChain) -> Bool {
     guard !trail.redirects.isEmpty else { return true }
     let fields = rules.rule(for: trail.source.host).headerFields
     return trail.hops.allSatisfy { hop in
@@ -133,14 +133,14 @@ package final class DownloadContext: Sendable {
   }
 
   /// Returns the `User-Agent` that the current hop of `trail` gets; nil for none.
-  func userAgent(of request: DownloadRequest, to trail: RedirectTrail) -> String? {
+  func userAgent(of request: DownloadRequest, to trail: RedirectChain) -> String? {
     fields(of: request, to: trail, continuing: nil)[.userAgent]
   }
 
   /// Returns the header fields of a request. A field of the request replaces those of the host and of the
   /// configuration, and a field of the host replaces that of the configuration.
   private func fields(
-    of request: DownloadRequest, to trail: RedirectTrail, continuing partial: PartialDownload?
+    of request: DownloadRequest, to trail: RedirectChain, continuing partial: PartialDownload?
   ) -> HTTPFields {
     let usual = trail.fields(of: headerFields).accepting(request.accept)
     var fields = rules.rule(for: trail.hop.host).headerFields(over: usual)
@@ -169,13 +169,13 @@ package final class DownloadContext: Sendable {
 
 extension Downloader.Configuration {
   /// The empty schedule of a downloader with these settings.
-  fileprivate var schedule: TransferSchedule {
+  fileprivate var schedule: TransferScheduler {
     let (perHost, rate, hosts, maxFailures, retry) = (perHost, rate, hosts, maxHostFailures, retry)
-    return TransferSchedule(width: concurrency.clamped(to: Self.counts)) { host in
+    return TransferScheduler(width: concurrency.clamped(to: Self.counts)) { host in
       let rule = hosts.rule(for: host)
       // Local files, which have no host, get no requests.
       let rate = host.isEmpty ? nil : rule.rate ?? rate
-      return HostLine(
+      return HostQueue(
         places: (rule.perHost ?? perHost).clamped(to: Self.counts), rate: rate, maxFailures: maxFailures, retry: retry)
     }
   }

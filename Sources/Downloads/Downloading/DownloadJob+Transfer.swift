@@ -76,7 +76,7 @@ extension DownloadJob: TransferReceiver {
   /// Handles the outcome of a transfer, or of its preparation.
   func attemptEnded(_ outcome: ResponseAssembler.AttemptOutcome) {
     guard case .ended(var result, let kept) = outcome else { return end(.rangeRefused) }
-    if case .success(let response) = result, let location = RedirectTrail.location(in: response.head.response) {
+    if case .success(let response) = result, let location = RedirectChain.location(in: response.head.response) {
       do throws(FetchFailure) {
         let trail = try follow(location, in: response.head)
         guard let trail, let target = request?.freshTarget, trail.finalURL == target else {
@@ -95,7 +95,7 @@ extension DownloadJob: TransferReceiver {
   }
 
   /// Follows a redirect, as soon as the state has decided to go on. Returns the redirects with this one.
-  private func follow(_ location: String, in head: TransferHead) throws(FetchFailure) -> RedirectTrail? {
+  private func follow(_ location: String, in head: TransferHead) throws(FetchFailure) -> RedirectChain? {
     try state.withLock { state throws(FetchFailure) in
       guard var next = state.trail else { return nil }
       try next.follow(location, in: head.response)
@@ -120,7 +120,7 @@ extension DownloadJob.State {
   /// The parts of a transfer that starts.
   struct Start {
     let request: DownloadRequest
-    let trail: RedirectTrail
+    let trail: RedirectChain
     let partial: PartialDownload?
     let elapsed: Duration
   }
@@ -163,7 +163,7 @@ extension DownloadJob.State {
 
 extension ResponseAssembler.Response {
   /// Returns the response in place of one from the target of `trail`, which is not requested.
-  fileprivate func reusingTarget(of trail: RedirectTrail) -> Self {
+  fileprivate func reusingTarget(of trail: RedirectChain) -> Self {
     var response = self
     response.head.response = HTTPResponse(status: .notModified)
     response.head.finalURL = trail.finalURL
@@ -182,7 +182,7 @@ extension FetchFailure {
   }
 
   /// The contact that a failed transfer had with its host.
-  fileprivate var contact: TransferSchedule.Contact {
+  fileprivate var contact: TransferScheduler.Contact {
     if isUnreachable { return .unreachable }
     if head != nil { return .response(nil) }
     return [.cancelled, .blockedAddress, .timeoutTotal].contains(code) ? .abandoned : .reached
@@ -191,7 +191,7 @@ extension FetchFailure {
 
 extension ResponseAssembler.AttemptOutcome {
   /// Returns the contact that the transfer had with its host.
-  func contact(now: Date) -> TransferSchedule.Contact {
+  func contact(now: Date) -> TransferScheduler.Contact {
     switch self {
     case .rangeRefused: .response(nil)
     case .ended(.failure(let failure), _): failure.contact
@@ -208,11 +208,11 @@ extension Result<ResponseAssembler.Response, FetchFailure> {
   }
 
   /// The refusal of a 429 or 503 response, with the pause that it requests; nil for other results.
-  fileprivate func refusal(now: Date) -> HostPace.Refusal? {
+  fileprivate func refusal(now: Date) -> HostBackoff.Refusal? {
     guard case .success(let response) = self, [429, 503].contains(response.head.response.status.code) else {
       return nil
     }
-    return HostPace.Refusal(
+    return HostBackoff.Refusal(
       isLimit: response.head.response.status.code == 429, retryAfter: retryAfter(now: now))
   }
 }

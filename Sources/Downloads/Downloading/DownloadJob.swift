@@ -10,9 +10,9 @@ package final class DownloadJob: Sendable {
     /// Nil while the job waits for dependencies.
     var request: DownloadRequest?
     /// The redirects of the current attempt; nil until the job enters the queue.
-    var trail: RedirectTrail?
+    var trail: RedirectChain?
     /// The redirects of the current attempt including one that is not followed yet.
-    var redirected: RedirectTrail?
+    var redirected: RedirectChain?
     /// The attempt as the modifier has changed it; nil before that, and without a modifier.
     var modified: RequestAttempt?
     /// The running call of the modifier.
@@ -22,7 +22,7 @@ package final class DownloadJob: Sendable {
     var backoff: Task<Void, Never>?
     /// The response of the running transfer.
     var assembler: ResponseAssembler?
-    var round: TokenSlot.Round?
+    var round: TaskHandleSlot.Round?
     /// The time when the running transfer started.
     var started = ContinuousClock.now
     /// The time that the earlier transfers of the attempt took.
@@ -37,7 +37,7 @@ package final class DownloadJob: Sendable {
 
   let id: DownloadContext.Table.JobID
   let context: DownloadContext
-  let transfer = TokenSlot()
+  let transfer = TaskHandleSlot()
   let state: Mutex<State>
   private let created = ContinuousClock.now
 
@@ -167,7 +167,7 @@ extension DownloadJob.State {
     var queue: TransferQueue.Effects?
     var backoff: Task<Void, Never>?
     var modification: WorkHandle?
-    var round: TokenSlot.Round?
+    var round: TaskHandleSlot.Round?
 
     func perform(in queue: TransferQueue) {
       if let effects = self.queue { queue.perform(effects) }
@@ -200,7 +200,7 @@ extension DownloadJob.State {
     if machine.isRedirected, next != nil {
       trail = next
     } else {
-      trail = request.map { RedirectTrail(from: $0.source, limit: context.limits(of: $0).maxRedirects) }
+      trail = request.map { RedirectChain(from: $0.source, limit: context.limits(of: $0).maxRedirects) }
       elapsed = .zero
       modified = nil
     }
@@ -288,7 +288,7 @@ extension DownloadJob.State {
     modification = nil
     modified = attempt
     trail = request.map {
-      RedirectTrail(from: attempt.source, shownAs: $0.source, limit: context.limits(of: $0).maxRedirects)
+      RedirectChain(from: attempt.source, shownAs: $0.source, limit: context.limits(of: $0).maxRedirects)
     }
   }
 }
@@ -427,7 +427,7 @@ extension DownloadJob {
   /// Ends an attempt whose preparation failed.
   private func fail(
     _ failure: FetchFailure, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn,
-    _ contact: TransferSchedule.Contact
+    _ contact: TransferScheduler.Contact
   ) {
     let attempt = state.withLock { state in
       let attempt = state.machine.attempt(in: turn)

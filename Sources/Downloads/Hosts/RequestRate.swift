@@ -76,7 +76,7 @@ extension RequestRate: CustomStringConvertible {
 
 /// Spaces the requests to one host evenly, so that no more than the rate allows start in any period. A plain value;
 /// times are those of the injected clock.
-struct RequestPace: Sendable {
+struct RateLimiter: Sendable {
   /// Requests take different times to reach the server. Without a margin, it could see one request too many in a
   /// period.
   private static let margin = Duration.milliseconds(50)

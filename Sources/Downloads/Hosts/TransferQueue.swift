@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// The queue of all downloads of a downloader. Carries out what its ``TransferSchedule`` decides.
+/// The queue of all downloads of a downloader. Carries out what its ``TransferScheduler`` decides.
 package final class TransferQueue: Sendable {
-  typealias Ticket = TransferSchedule.Ticket
+  typealias Ticket = TransferScheduler.Ticket
 
   /// The turn of a ticket.
   enum Turn: Sendable {
@@ -12,7 +12,7 @@ package final class TransferQueue: Sendable {
     /// Start the transfer.
     case start(Ticket)
     /// The ticket has been removed, because its host is not available.
-    case refuse(HostLine.Refusal)
+    case refuse(HostQueue.Refusal)
   }
 
   /// Receives the turns of one ticket, on any thread. Must not block.
@@ -39,7 +39,7 @@ package final class TransferQueue: Sendable {
     var suspenders: Set<Suspender> = []
     /// Those who keep transfers of single hosts from starting now.
     var holders: [String: Set<Suspender>] = [:]
-    var schedule: TransferSchedule
+    var schedule: TransferScheduler
     var handlers: [Ticket: Handler] = [:]
     /// The turns that are decided, but not carried out yet.
     var turns = FIFO<Effects.HandlerTurn>()
@@ -52,7 +52,7 @@ package final class TransferQueue: Sendable {
   /// The time on the injected clock since the downloader was made.
   private let now: @Sendable () -> Duration
 
-  init(_ schedule: TransferSchedule, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration) {
+  init(_ schedule: TransferScheduler, clock: any Clock<Duration>, now: @escaping @Sendable () -> Duration) {
     state = Mutex(State(schedule: schedule))
     self.clock = clock
     self.now = now
@@ -132,7 +132,7 @@ package final class TransferQueue: Sendable {
   func sent(_ ticket: Ticket) { perform(change { $0.schedule.sent(ticket, now: $1) }) }
 
   /// Reports that the preparation of a ticket has failed, or that its transfer has ended.
-  func end(_ ticket: Ticket, _ contact: TransferSchedule.Contact) {
+  func end(_ ticket: Ticket, _ contact: TransferScheduler.Contact) {
     perform(
       change { state, now in
         state.handlers[ticket] = nil
@@ -157,7 +157,7 @@ package final class TransferQueue: Sendable {
     perform(change { $0.schedule.wakeUp(host, requestedFor: time, now: $1) })
   }
 
-  private func change(_ event: (inout State, Duration) -> [TransferSchedule.Action]) -> Effects {
+  private func change(_ event: (inout State, Duration) -> [TransferScheduler.Action]) -> Effects {
     let now = now()
     return state.withLock { state in
       let actions = event(&state, now)
@@ -182,7 +182,7 @@ extension TransferQueue.State {
   }
 
   /// Finds the handlers of the decisions.
-  fileprivate mutating func effects(of actions: [TransferSchedule.Action]) -> TransferQueue.Effects {
+  fileprivate mutating func effects(of actions: [TransferScheduler.Action]) -> TransferQueue.Effects {
     var effects = TransferQueue.Effects()
     for action in actions {
       switch action {

@@ -10,7 +10,7 @@ internal import Foundation
 /// would never store, is sent to all of them. For a domain without a dot, subdomains are not included.
 public struct CookieFile: Sendable {
   /// An error in a line of a file.
-  public struct Flaw: Error, Hashable, Sendable {
+  public struct ParseError: Error, Hashable, Sendable {
     /// The line, from 1.
     public let line: Int
     /// The description of the error: the end of a sentence, without its period.
@@ -22,17 +22,17 @@ public struct CookieFile: Sendable {
 
   /// Reads a file. Expired cookies are left out.
   ///
-  /// - Throws: A ``Flaw`` for a line that is not a cookie.
-  public init(_ text: String) throws(Flaw) { try self.init(text, now: Date()) }
+  /// - Throws: A ``ParseError`` for a line that is not a cookie.
+  public init(_ text: String) throws(ParseError) { try self.init(text, now: Date()) }
 
-  init(_ text: String, now: Date) throws(Flaw) {
+  init(_ text: String, now: Date) throws(ParseError) {
     var cookies: [Cookie] = []
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
     for (number, line) in zip(1..., lines) where !Self.isSkipped(line) {
-      do throws(CookieFlaw) {
+      do throws(CookieError) {
         cookies.append(try Cookie(line))
       } catch {
-        throw Flaw(line: number, reason: error.reason)
+        throw ParseError(line: number, reason: error.reason)
       }
     }
     let valid = cookies.filter { $0.expiry == 0 || Double($0.expiry) > now.timeIntervalSince1970 }
@@ -71,7 +71,7 @@ extension SourceURL {
 }
 
 /// A cookie of a file.
-struct Cookie: Hashable, Sendable {
+private struct Cookie: Hashable, Sendable {
   /// The prefix of a line whose cookie scripts cannot read, which makes no difference here.
   static let httpOnlyMark = "#HttpOnly_"
 
@@ -89,22 +89,22 @@ struct Cookie: Hashable, Sendable {
 }
 
 /// An error that makes a line unusable as a cookie.
-struct CookieFlaw: Error, Hashable, Sendable {
+private struct CookieError: Error, Hashable, Sendable {
   var reason: String
 }
 
 extension Cookie {
   /// Parses a line.
-  init(_ line: Substring) throws(CookieFlaw) {
+  init(_ line: Substring) throws(CookieError) {
     let text = line.hasPrefix(Self.httpOnlyMark) ? line.dropFirst(Self.httpOnlyMark.count) : line
     var fields = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     // A cookie without a value may lack the last tab.
     if fields.count == 6 { fields.append("") }
     guard fields.count == 7 else {
-      throw CookieFlaw(reason: "give the seven fields of the Netscape format, separated by tabs")
+      throw CookieError(reason: "give the seven fields of the Netscape format, separated by tabs")
     }
     guard let expiry = Double(fields[4]).flatMap({ Int(exactly: $0.rounded(.down)) }), expiry >= 0 else {
-      throw CookieFlaw(reason: "the fifth field is not a time in seconds since 1970")
+      throw CookieError(reason: "the fifth field is not a time in seconds since 1970")
     }
     domain = try Self.domain(fields[0])
     // A cookie for all hosts below a top-level domain would be for sites of others.
@@ -115,9 +115,9 @@ extension Cookie {
     (name, value) = (fields[5], fields[6])
     let isClean = (name + value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
     guard isClean else {
-      throw CookieFlaw(reason: "the name and the value must not contain semicolons or control characters")
+      throw CookieError(reason: "the name and the value must not contain semicolons or control characters")
     }
-    if name.isEmpty { throw CookieFlaw(reason: "the name is empty") }
+    if name.isEmpty { throw CookieError(reason: "the name is empty") }
   }
 
   /// Returns true if the cookie is for `host`, which is in lower case (RFC 6265, section 5.1.3).
@@ -135,20 +135,20 @@ extension Cookie {
     [domain, "\(includesSubdomains)", path, "\(isSecure)", name, value].joined(separator: "\t")
   }
 
-  private static func domain(_ text: String) throws(CookieFlaw) -> String {
+  private static func domain(_ text: String) throws(CookieError) -> String {
     let name = text.hasPrefix(".") ? text.dropFirst() : text[...]
     let parsed = try? SourceURL("https://\(name)/")
     guard let parsed, !name.isEmpty, !name.contains(where: { "/?#@".contains($0) }) else {
-      throw CookieFlaw(reason: "the first field is not a host")
+      throw CookieError(reason: "the first field is not a host")
     }
     return parsed.hostName
   }
 
-  private static func flag(_ text: String, _ place: String) throws(CookieFlaw) -> Bool {
+  private static func flag(_ text: String, _ place: String) throws(CookieError) -> Bool {
     switch text.uppercased() {
     case "TRUE": return true
     case "FALSE": return false
-    default: throw CookieFlaw(reason: "the \(place) field is neither TRUE nor FALSE")
+    default: throw CookieError(reason: "the \(place) field is neither TRUE nor FALSE")
     }
   }
 }

@@ -48,8 +48,8 @@ struct ConfigurationFile: Sendable {
       throw error
     } catch let error as ManifestError {
       throw ConfigurationError(path: path, reason: error.reason)
-    } catch let flaw as TOMLFlaw {
-      throw ConfigurationError(path: path, line: flaw.line, reason: flaw.reason)
+    } catch let error as ParseError {
+      throw ConfigurationError(path: path, line: error.line, reason: error.reason)
     } catch {
       throw ConfigurationError(path: path, reason: "\(error)")
     }
@@ -100,15 +100,9 @@ struct ConfigurationSetting: Hashable, Sendable {
   var value: Value
 }
 
-/// An error in the syntax of a TOML document.
-struct TOMLFlaw: Error, Hashable, Sendable {
-  let line: Int
-  let reason: String
-}
-
 extension ConfigurationSetting {
   /// Parses a TOML document. The settings have the order of their lines.
-  static func all(in bytes: [UInt8]) throws(TOMLFlaw) -> [ConfigurationSetting] {
+  static func all(in bytes: [UInt8]) throws(ParseError) -> [ConfigurationSetting] {
     let settings = SettingList()
     var error = ctoml_error()
     let isValid = bytes.withUnsafeBytes { bytes in
@@ -123,7 +117,7 @@ extension ConfigurationSetting {
     }
     guard isValid else {
       let message = withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      throw TOMLFlaw(line: Int(error.line), reason: message)
+      throw ParseError(reason: message, position: .line(Int(error.line)))
     }
     return settings.settings.sorted { $0.line < $1.line }
   }

@@ -176,7 +176,7 @@ private struct NamedFiles {
       if let identity = file.identity, let other = roles.updateValue(role, forKey: identity) {
         throw ValidationError("\(file.name) cannot be both \(other) and \(role); give each its own file.")
       }
-      guard replacement == .own, let path = file.path, let kind = OwnFile(role) else { continue }
+      guard replacement == .own, let path = file.path, let kind = GeneratedFile(role) else { continue }
       if !kind.mayReplace(file) { throw OutputError(.create, path, .notOwn) }
     }
     for (file, role) in roles { inputs.reserved.insert(file, as: role) }

@@ -10,7 +10,7 @@ struct BinaryPlist: Sendable {
   /// The bytes charged to the budget for each object, in addition to its contents.
   static let objectCost = 64
 
-  static let damaged = DocumentFlaw(reason: "the binary plist is damaged")
+  static let damaged = ParseError(reason: "the binary plist is damaged")
 
   let bytes: [UInt8]
   let objectCount: Int
@@ -21,7 +21,7 @@ struct BinaryPlist: Sendable {
   private var elements = 0..<0
 
   /// Opens the plist in `bytes`. Its last 32 bytes, the trailer, locate everything else.
-  init(_ bytes: [UInt8]) throws(DocumentFlaw) {
+  init(_ bytes: [UInt8]) throws(ParseError) {
     let trailer = bytes.count - 32
     guard trailer >= 8, bytes.starts(with: "bplist0".utf8) else { throw Self.damaged }
     self.bytes = bytes
@@ -33,7 +33,7 @@ struct BinaryPlist: Sendable {
       objectCount <= (trailer - offsets) / offsetSize
     else { throw Self.damaged }
     let object = try object(top)
-    guard object.type == 0xA else { throw DocumentFlaw(reason: "the top level of the plist is not an array") }
+    guard object.type == 0xA else { throw ParseError(reason: "the top level of the plist is not an array") }
     elements = try contents(of: object, each: referenceSize)
   }
 
@@ -41,19 +41,19 @@ struct BinaryPlist: Sendable {
   var count: Int { elements.count / referenceSize }
 
   /// Returns the element at `index`, as the same values that Foundation's parser would produce.
-  func element(_ index: Int, budget: Int = budget) throws(DocumentFlaw) -> Any {
+  func element(_ index: Int, budget: Int = budget) throws(ParseError) -> Any {
     var budget = budget
     return try value(of: reference(index, in: elements), depth: 0, budget: &budget)
   }
 }
 
 extension BinaryPlist {
-  private func value(of reference: Int, depth: Int, budget: inout Int) throws(DocumentFlaw) -> Any {
-    guard depth < ElementLimits.depth else { throw DocumentFlaw(reason: "it is nested too deeply") }
+  private func value(of reference: Int, depth: Int, budget: inout Int) throws(ParseError) -> Any {
+    guard depth < ElementLimits.depth else { throw ParseError(reason: "it is nested too deeply") }
     let object = try object(reference)
     let contents = try contents(of: object, each: contentSize(of: object))
     budget -= Self.objectCost + contents.count
-    guard budget >= 0 else { throw DocumentFlaw(reason: "longer than \(ByteSize(count: Self.budget))") }
+    guard budget >= 0 else { throw ParseError(reason: "longer than \(ByteSize(count: Self.budget))") }
     switch object.type {
     case 0xA, 0xC: return try values(of: contents, depth: depth, budget: &budget)
     case 0xD:
@@ -66,7 +66,7 @@ extension BinaryPlist {
     }
   }
 
-  private func values(of references: Range<Int>, depth: Int, budget: inout Int) throws(DocumentFlaw) -> [Any] {
+  private func values(of references: Range<Int>, depth: Int, budget: inout Int) throws(ParseError) -> [Any] {
     var values: [Any] = []
     for index in 0..<references.count / referenceSize {
       values.append(try value(of: reference(index, in: references), depth: depth + 1, budget: &budget))
@@ -74,7 +74,7 @@ extension BinaryPlist {
     return values
   }
 
-  private func reference(_ index: Int, in references: Range<Int>) throws(DocumentFlaw) -> Int {
+  private func reference(_ index: Int, in references: Range<Int>) throws(ParseError) -> Int {
     try Self.number(bytes, at: references.lowerBound + index * referenceSize, size: referenceSize)
   }
 }
@@ -89,7 +89,7 @@ extension BinaryPlist {
     var start: Int
   }
 
-  func object(_ reference: Int) throws(DocumentFlaw) -> Object {
+  func object(_ reference: Int) throws(ParseError) -> Object {
     guard reference < objectCount else { throw Self.damaged }
     let offset = try Self.number(bytes, at: offsets + reference * offsetSize, size: offsetSize)
     guard offset >= 8, offset < offsets else { throw Self.damaged }
@@ -114,7 +114,7 @@ extension BinaryPlist {
   }
 
   /// The range of the contents of `object`, which takes `size` bytes for each unit of its count.
-  func contents(of object: Object, each size: Int) throws(DocumentFlaw) -> Range<Int> {
+  func contents(of object: Object, each size: Int) throws(ParseError) -> Range<Int> {
     let count =
       switch object.type {
       case 0x0: 0
@@ -127,7 +127,7 @@ extension BinaryPlist {
   }
 
   /// The value of an object that contains no other objects.
-  func scalar(_ object: Object, _ contents: Range<Int>) throws(DocumentFlaw) -> Any {
+  func scalar(_ object: Object, _ contents: Range<Int>) throws(ParseError) -> Any {
     switch object.type {
     case 0x0 where object.count == 8 || object.count == 9: return object.count == 9
     case 0x0: return NSNull()
@@ -149,7 +149,7 @@ extension BinaryPlist {
   }
 
   /// Reads the `size` bytes at `offset` as a big-endian unsigned number.
-  static func number(_ bytes: [UInt8], at offset: Int, size: Int) throws(DocumentFlaw) -> Int {
+  static func number(_ bytes: [UInt8], at offset: Int, size: Int) throws(ParseError) -> Int {
     guard size <= 16, offset >= 0, offset <= bytes.count - size else { throw damaged }
     var number: UInt64 = 0
     for byte in bytes[offset..<offset + size] {
@@ -161,7 +161,7 @@ extension BinaryPlist {
   }
 
   /// Reads an integer, which is signed if it has eight bytes and unsigned if it is shorter.
-  private static func signed(_ bytes: [UInt8], _ contents: Range<Int>) throws(DocumentFlaw) -> Int {
+  private static func signed(_ bytes: [UInt8], _ contents: Range<Int>) throws(ParseError) -> Int {
     guard contents.count <= 8 else { throw damaged }
     return Int(truncatingIfNeeded: bytes[contents].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
   }
@@ -184,7 +184,7 @@ struct BinaryPlistRows: RowSource {
       let limit = ByteSize(count: limit)
       throw ManifestError(reader.name, "a binary plist larger than \(limit) uncompressed; split it, or use JSON or CSV")
     }
-    do throws(DocumentFlaw) {
+    do throws(ParseError) {
       plist = try BinaryPlist(bytes)
     } catch {
       throw ManifestError(reader.name, error.reason)
@@ -197,7 +197,7 @@ struct BinaryPlistRows: RowSource {
   mutating func next() -> ManifestItem? {
     guard index < plist.count else { return nil }
     defer { index += 1 }
-    do throws(DocumentFlaw) {
+    do throws(ParseError) {
       return keys.item(try plist.element(index))
     } catch {
       return ManifestItem(content: .bad(error.reason))

@@ -3,7 +3,7 @@
 struct DelimitedRows: RowSource {
   private struct Record {
     var line: Int
-    var fields: Result<[String], LineFlaw>
+    var fields: Result<[String], ParseError>
   }
 
   private var lines: LineReader
@@ -107,13 +107,13 @@ struct DelimitedRows: RowSource {
   private func item(_ fields: [String], line: Int) -> ManifestItem {
     func field(_ column: Int?) -> String? { column.flatMap { fields.indices.contains($0) ? fields[$0] : nil } }
     let name = field(nameColumn)
-    do throws(RowFlaw) {
+    do throws(ParseError) {
       try checkCount(of: fields)
       var options = optionColumns.isEmpty ? RowOptions() : try RowOptions(optionColumns) { field(optionPlaces[$0]) }
       options.subtitle = field(subtitleColumn)
       let own = field(urlColumn)
       if own == nil, options.mirrors.isEmpty {
-        throw RowFlaw(reason: "no URL: the row ends before the URL column")
+        throw ParseError(reason: "no URL: the row ends before the URL column")
       }
       let isEmpty = own?.trimmingWhitespace().isEmpty ?? true
       let url = try options.takeURL(own: isEmpty && !options.mirrors.isEmpty ? nil : own, columns: urlList)
@@ -125,11 +125,11 @@ struct DelimitedRows: RowSource {
 
   /// Throws if the row has more fields than the header row. Such a row was split in the wrong place, for example at an
   /// unquoted comma inside a URL. Short rows are fine, and so are trailing empty fields, which spreadsheets write.
-  private func checkCount(of fields: [String]) throws(RowFlaw) {
+  private func checkCount(of fields: [String]) throws(ParseError) {
     guard fields.count > columnCount, fields[columnCount...].contains(where: { !$0.isEmpty }) else { return }
     let advice =
       dialect == .tsv ? "a field cannot contain a tab" : "put a field that contains a \(separatorName) in quotes"
-    throw RowFlaw(reason: "\(fields.count) fields, but the header row has \(columnCount); \(advice)")
+    throw ParseError(reason: "\(fields.count) fields, but the header row has \(columnCount); \(advice)")
   }
 
   private var separatorName: String {
@@ -152,7 +152,7 @@ struct DelimitedRows: RowSource {
     while let line = try nextLine() {
       guard let bytes = line.bytes else {
         _ = parser.finish()
-        return Record(line: firstLine ?? line.number, fields: .failure(LineFlaw(reason: "the line is too long")))
+        return Record(line: firstLine ?? line.number, fields: .failure(ParseError(reason: "the line is too long")))
       }
       if firstLine == nil, bytes.allSatisfy({ $0 == 0x20 }) { continue }
       firstLine = firstLine ?? line.number
@@ -161,13 +161,13 @@ struct DelimitedRows: RowSource {
     }
     guard let firstLine else { return nil }
     _ = parser.finish()
-    return Record(line: firstLine, fields: .failure(LineFlaw(reason: "a quote is opened but never closed")))
+    return Record(line: firstLine, fields: .failure(ParseError(reason: "a quote is opened but never closed")))
   }
 
   private func record(_ fields: [[UInt8]], line: Int) -> Record {
     let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
     guard texts.count == fields.count else {
-      return Record(line: line, fields: .failure(LineFlaw(reason: "the line is not valid UTF-8")))
+      return Record(line: line, fields: .failure(ParseError(reason: "the line is not valid UTF-8")))
     }
     return Record(line: line, fields: .success(texts))
   }

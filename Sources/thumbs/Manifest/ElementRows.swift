@@ -30,7 +30,7 @@ struct ElementRows<Scanner: ElementScanner>: RowSource {
     guard let bytes = element.bytes else {
       return ManifestItem(content: .bad("longer than \(ByteSize(count: ElementLimits.longest))"))
     }
-    do throws(DocumentFlaw) {
+    do throws(ParseError) {
       return keys.item(try elements.scanner.value(of: bytes))
     } catch {
       let place = elements.place(of: error, in: element)
@@ -73,7 +73,7 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
   /// Returns the next element; nil after the last.
   mutating func next() throws(ManifestError) -> Element? {
     repeat {
-      do throws(DocumentFlaw) {
+      do throws(ParseError) {
         if let element = try nextInChunk() { return element }
       } catch {
         throw ManifestError(reader.name, at: place(of: error), error.reason)
@@ -84,7 +84,7 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
   }
 
   /// Returns the place in the document of an error found in `element`; nil if the error has no place.
-  func place(of flaw: DocumentFlaw, in element: Element) -> ManifestError.Place? {
+  func place(of flaw: ParseError, in element: Element) -> ManifestError.Place? {
     let start = element.start
     switch flaw.place(in: element.bytes ?? []) {
     case .line(let line): return .line(start.line + line - 1)
@@ -94,7 +94,7 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
     }
   }
 
-  private mutating func nextInChunk() throws(DocumentFlaw) -> Element? {
+  private mutating func nextInChunk() throws(ParseError) -> Element? {
     while offset < chunk.count {
       let byte = chunk[offset]
       let element = take(byte, try scanner.take(byte))
@@ -126,7 +126,7 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
     return !chunk.isEmpty
   }
 
-  private func place(of flaw: DocumentFlaw) -> ManifestError.Place {
+  private func place(of flaw: ParseError) -> ManifestError.Place {
     switch flaw.position {
     case .unknown: .whole
     case .offset: .column(position.column, line: position.line)
@@ -184,10 +184,10 @@ protocol ElementScanner: Sendable {
   var isComplete: Bool { get }
 
   /// Scans the next byte. Throws if the bytes so far cannot be the beginning of a valid document.
-  mutating func take(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep
+  mutating func take(_ byte: UInt8) throws(ParseError) -> ElementStep
 
   /// Parses `bytes`, an element that this scanner found.
-  func value(of bytes: [UInt8]) throws(DocumentFlaw) -> Any
+  func value(of bytes: [UInt8]) throws(ParseError) -> Any
 }
 
 /// The limits of an element, which bound the memory that a document can take.
@@ -196,46 +196,4 @@ enum ElementLimits {
   static let longest = 16 << 20
   /// The deepest nesting of arrays and dictionaries.
   static let depth = 512
-}
-
-/// A syntax error in a plist or a JSON text.
-struct DocumentFlaw: Error, Hashable, Sendable {
-  /// The position at which the parser failed.
-  enum Position: Hashable, Sendable {
-    /// The parser reported no position.
-    case unknown
-    /// A byte offset, from 0.
-    case offset(Int)
-    /// A line number, from 1.
-    case line(Int)
-    /// The end of the text, which is incomplete.
-    case end
-  }
-
-  /// The description of the error: the end of a sentence, without its period.
-  var reason: String
-  /// The position at which the parser failed.
-  var position = Position.unknown
-}
-
-extension DocumentFlaw {
-  /// Returns the place of this error in `bytes`, the text that was parsed.
-  func place(in bytes: [UInt8]) -> ManifestError.Place {
-    switch position {
-    case .unknown: .whole
-    case .line(let line): .line(line)
-    case .end: .line(Self.lineNumber(at: bytes.lastIndex { $0 > 0x20 } ?? 0, in: bytes))
-    case .offset(let offset): Self.column(at: min(max(offset, 0), bytes.count), in: bytes)
-    }
-  }
-
-  private static func lineNumber(at offset: Int, in bytes: [UInt8]) -> Int {
-    bytes.prefix(offset).count { $0 == 0x0A } + 1
-  }
-
-  private static func column(at offset: Int, in bytes: [UInt8]) -> ManifestError.Place {
-    let lineStart = bytes[..<offset].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-    let column = String(decoding: bytes[lineStart..<offset], as: UTF8.self).count + 1
-    return .column(column, line: lineNumber(at: offset, in: bytes))
-  }
 }

@@ -4,7 +4,7 @@ import Foundation
 enum JSONDocument {
   /// Returns the value in `bytes`. An unpaired surrogate (`\ud800` alone), which encodes no character, becomes U+FFFD,
   /// as in browsers (Web IDL, `USVString`).
-  static func parse(_ bytes: [UInt8]) throws(DocumentFlaw) -> Any {
+  static func parse(_ bytes: [UInt8]) throws(ParseError) -> Any {
     do {
       return try JSONSerialization.jsonObject(with: Data(mendingSurrogates(in: bytes)), options: .fragmentsAllowed)
     } catch {
@@ -40,14 +40,14 @@ enum JSONDocument {
   }
 
   /// The error that Foundation describes in `message`, such as `Invalid value around character 13.`
-  private static func flaw(_ message: String) -> DocumentFlaw {
+  private static func flaw(_ message: String) -> ParseError {
     if message.contains("end of file") {
-      return DocumentFlaw(reason: "the JSON ends unexpectedly", position: .end)
+      return ParseError(reason: "the JSON ends unexpectedly", position: .end)
     }
     guard let range = message.range(of: " around character "),
       let offset = Int(message[range.upperBound...].prefix(while: \.isNumber))
-    else { return DocumentFlaw(reason: "not valid JSON: \(message)") }
-    return DocumentFlaw(reason: "not valid JSON: \(message[..<range.lowerBound])", position: .offset(offset))
+    else { return ParseError(reason: "not valid JSON: \(message)") }
+    return ParseError(reason: "not valid JSON: \(message[..<range.lowerBound])", position: .offset(offset))
   }
 }
 
@@ -78,16 +78,16 @@ struct JSONArrayScanner: ElementScanner {
 
   init() {}
 
-  func value(of bytes: [UInt8]) throws(DocumentFlaw) -> Any {
-    do throws(DocumentFlaw) {
+  func value(of bytes: [UInt8]) throws(ParseError) -> Any {
+    do throws(ParseError) {
       return try JSONDocument.parse(bytes)
     } catch {
       // The element is complete, so the incomplete part is a literal inside it.
-      throw error.position == .end ? DocumentFlaw(reason: Self.invalid.reason, position: .end) : error
+      throw error.position == .end ? ParseError(reason: Self.invalid.reason, position: .end) : error
     }
   }
 
-  mutating func take(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
+  mutating func take(_ byte: UInt8) throws(ParseError) -> ElementStep {
     switch phase {
     case .inStructure: return try takeInside(byte)
     case .inToken: return try takeInToken(byte)
@@ -96,13 +96,13 @@ struct JSONArrayScanner: ElementScanner {
     }
   }
 
-  private mutating func takeOutside(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
+  private mutating func takeOutside(_ byte: UInt8) throws(ParseError) -> ElementStep {
     switch (phase, byte) {
     case (.start, UInt8(ascii: "[")), (.afterElement, UInt8(ascii: ",")): phase = .beforeElement
     // A trailing comma is accepted, because many hand-written arrays have one.
     case (.beforeElement, UInt8(ascii: "]")), (.afterElement, UInt8(ascii: "]")): phase = .end
     case (.start, _) where byte.beginsJSONValue:
-      throw DocumentFlaw(reason: "the top level of the JSON is not an array")
+      throw ParseError(reason: "the top level of the JSON is not an array")
     case (.beforeElement, UInt8(ascii: "\"")), (.beforeElement, UInt8(ascii: "{")), (.beforeElement, UInt8(ascii: "[")):
       phase = .inStructure
       return try takeInside(byte)
@@ -115,14 +115,14 @@ struct JSONArrayScanner: ElementScanner {
   }
 
   /// Scans a number, `true`, `false` or `null`, which ends just before the next delimiter.
-  private mutating func takeInToken(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
+  private mutating func takeInToken(_ byte: UInt8) throws(ParseError) -> ElementStep {
     guard byte.isJSONSpace || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") else { return .inside }
     phase = .afterElement
     _ = try take(byte)
     return .endedBefore
   }
 
-  private mutating func takeInside(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
+  private mutating func takeInside(_ byte: UInt8) throws(ParseError) -> ElementStep {
     if isInString { return try takeInString(byte) }
     switch byte {
     case UInt8(ascii: "\""): isInString = true
@@ -136,7 +136,7 @@ struct JSONArrayScanner: ElementScanner {
     return .inside
   }
 
-  private mutating func takeInString(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
+  private mutating func takeInString(_ byte: UInt8) throws(ParseError) -> ElementStep {
     switch byte {
     case _ where isEscaped: isEscaped = false
     case UInt8(ascii: "\\"): isEscaped = true
@@ -145,16 +145,16 @@ struct JSONArrayScanner: ElementScanner {
       return endIfWhole()
     // A raw control character usually means that a closing quote is missing earlier.
     case 0..<0x20:
-      throw DocumentFlaw(reason: "not valid JSON: Control character inside a string", position: .offset(0))
+      throw ParseError(reason: "not valid JSON: Control character inside a string", position: .offset(0))
     default: break
     }
     return .inside
   }
 
-  private mutating func open(_ closer: UInt8) throws(DocumentFlaw) {
+  private mutating func open(_ closer: UInt8) throws(ParseError) {
     closers.append(closer)
     if closers.count > ElementLimits.depth {
-      throw DocumentFlaw(reason: "the JSON is nested too deeply", position: .offset(0))
+      throw ParseError(reason: "the JSON is nested too deeply", position: .offset(0))
     }
   }
 
@@ -164,7 +164,7 @@ struct JSONArrayScanner: ElementScanner {
     return .last
   }
 
-  private static let invalid = DocumentFlaw(reason: "not valid JSON: Invalid value", position: .offset(0))
+  private static let invalid = ParseError(reason: "not valid JSON: Invalid value", position: .offset(0))
 }
 
 extension UInt8 {

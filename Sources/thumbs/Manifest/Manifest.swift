@@ -177,12 +177,6 @@ enum RowDemand: Hashable, Sendable {
   case digest
 }
 
-/// An error that makes a row unusable.
-struct RowFlaw: Error, Hashable, Sendable {
-  /// The description of the error: the end of a sentence that begins with the row's place.
-  var reason: String
-}
-
 /// An error that makes a whole manifest unreadable. The command exits with 65 (`EX_DATAERR`).
 struct ManifestError: Error, Hashable, Sendable {
   /// The place of an error in the file.

@@ -179,7 +179,7 @@ extension ManifestKeys {
       return ManifestItem(line: line, content: .bad("\(kind(of: element)) instead of a dictionary"))
     }
     let name = text(of: self.name, in: columns) ?? (anyCase(of: self.name, in: columns)?.value as? String)
-    do throws(RowFlaw) {
+    do throws(ParseError) {
       var options = try RowOptions(self.options) { columns[$0.name] }
       options.subtitle = text(of: subtitle, in: columns)
       let url = try options.takeURL(own: try ownURL(in: columns), columns: urlList)
@@ -200,11 +200,11 @@ extension ManifestKeys {
     }.first
   }
 
-  private func ownURL(in columns: [String: Any]) throws(RowFlaw) -> String? {
+  private func ownURL(in columns: [String: Any]) throws(ParseError) -> String? {
     let exact = url.first { columns[$0] != nil }.flatMap { key in columns[key].map { (key: key, value: $0) } }
     guard let (key, value) = exact ?? anyCase(of: url, in: columns) else { return nil }
     guard let url = value as? String else {
-      throw RowFlaw(reason: "no URL: \(key) is \(kind(of: value)), not a string")
+      throw ParseError(reason: "no URL: \(key) is \(kind(of: value)), not a string")
     }
     return url
   }

@@ -18,7 +18,7 @@ enum PlistRows {
 
   /// The error that Foundation reports for `start`.
   private static func notXML(_ reader: LineReader, _ start: ArraySlice<UInt8>) -> ManifestError {
-    do throws(DocumentFlaw) {
+    do throws(ParseError) {
       _ = try PlistDocument.parse(Array(start))
       return ManifestError(reader.name, "not a plist in XML or binary form")
     } catch {
@@ -49,7 +49,7 @@ enum PlistRows {
 /// A parser that turns an XML property list into Foundation's values.
 private enum PlistDocument {
   /// Returns the value in `bytes`.
-  static func parse(_ bytes: [UInt8]) throws(DocumentFlaw) -> Any {
+  static func parse(_ bytes: [UInt8]) throws(ParseError) -> Any {
     var format = PropertyListSerialization.PropertyListFormat.xml
     do {
       let value = try PropertyListSerialization.propertyList(from: Data(bytes), format: &format)
@@ -58,23 +58,23 @@ private enum PlistDocument {
     } catch {
       throw flaw(error.parserMessage)
     }
-    throw DocumentFlaw(reason: "not a plist in XML or binary form")
+    throw ParseError(reason: "not a plist in XML or binary form")
   }
 
   /// The error that Foundation describes in `message`, such as `Encountered unknown tag html on line 2`.
-  private static func flaw(_ message: String) -> DocumentFlaw {
+  private static func flaw(_ message: String) -> ParseError {
     if message.contains("unexpected EOF") {
-      return DocumentFlaw(reason: "the plist ends unexpectedly", position: .end)
+      return ParseError(reason: "the plist ends unexpectedly", position: .end)
     }
     for separator in [" on line ", " at line "] {
       if let range = message.range(of: separator, options: .backwards) {
         let (line, rest) = (message[range.upperBound...].prefix(while: \.isNumber), message[range.upperBound...])
         guard let line = Int(line) else { continue }
         let reason = message[..<range.lowerBound] + rest.drop(while: \.isNumber)
-        return DocumentFlaw(reason: "not a valid plist: \(reason)", position: .line(line))
+        return ParseError(reason: "not a valid plist: \(reason)", position: .line(line))
       }
     }
-    return DocumentFlaw(reason: "not a valid plist: \(message)")
+    return ParseError(reason: "not a valid plist: \(message)")
   }
 }
 
@@ -99,11 +99,11 @@ struct PlistArrayScanner: ElementScanner {
 
   init() {}
 
-  func value(of bytes: [UInt8]) throws(DocumentFlaw) -> Any {
+  func value(of bytes: [UInt8]) throws(ParseError) -> Any {
     try PlistDocument.parse((declaration ?? []) + Array("<plist>".utf8) + bytes + Array("</plist>".utf8))
   }
 
-  mutating func take(_ byte: UInt8) throws(DocumentFlaw) -> ElementStep {
+  mutating func take(_ byte: UInt8) throws(ParseError) -> ElementStep {
     switch markup.take(byte) {
     case .text:
       if depth > 0 { return .inside }
@@ -119,7 +119,7 @@ struct PlistArrayScanner: ElementScanner {
     return depth > 0 ? .inside : .outside
   }
 
-  private mutating func take(_ tag: XMLMarkup.Tag) throws(DocumentFlaw) -> ElementStep {
+  private mutating func take(_ tag: XMLMarkup.Tag) throws(ParseError) -> ElementStep {
     switch phase {
     case .beforeArray: try begin(tag)
     case .inArray where tag.kind == .end && depth == 0:
@@ -127,7 +127,7 @@ struct PlistArrayScanner: ElementScanner {
       phase = .afterArray
     case .inArray:
       depth += tag.kind.depthChange
-      if depth > ElementLimits.depth { throw DocumentFlaw(reason: "the plist is nested too deeply", position: .end) }
+      if depth > ElementLimits.depth { throw ParseError(reason: "the plist is nested too deeply", position: .end) }
       return depth == 0 ? .last : .inside
     case .afterArray where tag.kind == .end: isPlistOpen = false
     case .afterArray where isPlistOpen: throw Self.flaw("Encountered another element after the array")
@@ -136,19 +136,19 @@ struct PlistArrayScanner: ElementScanner {
     return .outside
   }
 
-  private mutating func begin(_ tag: XMLMarkup.Tag) throws(DocumentFlaw) {
+  private mutating func begin(_ tag: XMLMarkup.Tag) throws(ParseError) {
     switch (tag.name, tag.kind) {
     case ("plist", .start) where !isPlistOpen: isPlistOpen = true
     case ("array", .start): phase = .inArray
     case ("array", .empty): phase = .afterArray
     case ("dict", _), ("string", _), ("integer", _), ("real", _), ("true", _), ("false", _), ("date", _), ("data", _):
-      throw DocumentFlaw(reason: "the top level of the plist is not an array")
+      throw ParseError(reason: "the top level of the plist is not an array")
     default: throw Self.flaw("Encountered unknown tag \(tag.name)")
     }
   }
 
-  private static func flaw(_ reason: String) -> DocumentFlaw {
-    DocumentFlaw(reason: "not a valid plist: \(reason)", position: .end)
+  private static func flaw(_ reason: String) -> ParseError {
+    ParseError(reason: "not a valid plist: \(reason)", position: .end)
   }
 }
 

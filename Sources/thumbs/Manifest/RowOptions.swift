@@ -66,22 +66,22 @@ struct OptionColumn: Hashable, Sendable {
 
 extension RowOptions {
   /// Parses the `columns` of a row. `value` returns the content of a column, or nil if the row does not have it.
-  init(_ columns: [OptionColumn], _ value: (OptionColumn) -> Any?) throws(RowFlaw) {
+  init(_ columns: [OptionColumn], _ value: (OptionColumn) -> Any?) throws(ParseError) {
     for column in columns {
       guard let value = value(column), !Self.isNothing(value) else { continue }
       do {
         try take(value, of: column.column)
       } catch {
         let reason = (error as? ValidationError)?.message ?? "\(error)"
-        throw RowFlaw(reason: "\(column.name): \(reason)\(column.remedy)")
+        throw ParseError(reason: "\(column.name): \(reason)\(column.remedy)")
       }
     }
   }
 
   /// Returns the URL to try first, and removes it from the mirrors: the row's `own`, or else the first mirror. Without
   /// either, throws an error that lists the `columns` for the URL.
-  mutating func takeURL(own: String?, columns: String) throws(RowFlaw) -> String {
-    guard let url = own ?? mirrors.first else { throw RowFlaw(reason: "no URL: there is no \(columns)") }
+  mutating func takeURL(own: String?, columns: String) throws(ParseError) -> String {
+    guard let url = own ?? mirrors.first else { throw ParseError(reason: "no URL: there is no \(columns)") }
     mirrors.removeAll { $0 == url }
     return url
   }

@@ -23,20 +23,14 @@ struct TextRows: RowSource {
   }
 }
 
-/// An error that makes a line unusable as text.
-struct LineFlaw: Error, Hashable, Sendable {
-  /// The description of the error: the end of a sentence that begins with the line's place.
-  var reason: String
-}
-
 extension LineReader.Line {
   /// The line as UTF-8 text without NUL bytes, or the error in it.
-  var text: Result<String, LineFlaw> {
-    guard let bytes else { return .failure(LineFlaw(reason: "the line is too long")) }
+  var text: Result<String, ParseError> {
+    guard let bytes else { return .failure(ParseError(reason: "the line is too long")) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      return .failure(LineFlaw(reason: "the line is not valid UTF-8"))
+      return .failure(ParseError(reason: "the line is not valid UTF-8"))
     }
-    return text.utf8.contains(0) ? .failure(LineFlaw(reason: "the line contains a NUL byte")) : .success(text)
+    return text.utf8.contains(0) ? .failure(ParseError(reason: "the line contains a NUL byte")) : .success(text)
   }
 }
 
@@ -69,7 +63,7 @@ struct JSONLineRows: RowSource {
         return ManifestItem(line: line.number, content: .bad("the line is too long"))
       }
       if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
-      do throws(DocumentFlaw) {
+      do throws(ParseError) {
         return keys.item(try JSONDocument.parse(bytes), line: line.number)
       } catch {
         return ManifestItem(line: line.number, content: .bad("not JSON: \(error.reason)"))

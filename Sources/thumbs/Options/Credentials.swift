@@ -66,7 +66,7 @@ struct Credentials: Sendable {
     let text = try text("--cookie-file", path) { () throws(ManifestError) in
       try ByteSource.open(path, expecting: "a file of cookies")
     }
-    do throws(CookieFile.Flaw) {
+    do throws(CookieFile.ParseError) {
       return try CookieFile(text)
     } catch {
       throw ValidationError("--cookie-file \(path), line \(error.line): \(error.reason).")

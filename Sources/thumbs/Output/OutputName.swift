@@ -138,7 +138,7 @@ struct OutputName: Hashable, Sendable {
 // MARK: Pattern
 
 /// An error in an ``OutputName/pattern``.
-struct PatternFlaw: Error, Hashable, Sendable {}
+struct PatternError: Error, Hashable, Sendable {}
 
 extension OutputName {
   /// The names as a string: settled text, and the thumbnail's fields in braces, as in `a-{spec}.{ext}`. A brace in the
@@ -155,9 +155,9 @@ extension OutputName {
 
   /// Parses a ``pattern``.
   ///
-  /// - Throws: A ``PatternFlaw`` if the names would lead out of the directory, or for a field that is known before the
+  /// - Throws: A ``PatternError`` if the names would lead out of the directory, or for a field that is known before the
   ///   thumbnail.
-  init(pattern text: String) throws(PatternFlaw) {
+  init(pattern text: String) throws(PatternError) {
     var parts: [Part] = []
     var rest = text[...]
     while let open = rest.firstIndex(of: "{") {
@@ -169,13 +169,13 @@ extension OutputName {
       } else {
         guard let close = rest.firstIndex(of: "}"), let field = NameTemplate.Field(rawValue: String(rest[..<close])),
           field.isKnownLate
-        else { throw PatternFlaw() }
+        else { throw PatternError() }
         parts.append(.field(field))
         rest = rest[rest.index(after: close)...]
       }
     }
     let components = FileNameText.components(of: text)
-    guard components.count <= NameTemplate.deepest + 1, components.allSatisfy(Self.isSafe) else { throw PatternFlaw() }
+    guard components.count <= NameTemplate.deepest + 1, components.allSatisfy(Self.isSafe) else { throw PatternError() }
     self.parts = parts + Self.literals(rest)
   }
 

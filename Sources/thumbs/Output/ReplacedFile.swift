@@ -61,7 +61,7 @@ struct ReplacedFile: Sendable {
 
 /// A kind of file, other than a thumbnail, that `thumbs` writes. Files of earlier runs are recognized by their first
 /// bytes.
-enum OwnFile: Hashable, Sendable {
+enum GeneratedFile: Hashable, Sendable {
   case report, summary, gallery, metrics
 
   /// The kind of file with this role; nil for files that are read.

@@ -5,7 +5,7 @@ import ArgumentParser
 /// Memory: 24 bytes per line; while it grows and while the lines are sorted, up to three times that.
 struct ReportMerge {
   /// A reason why reports cannot be merged.
-  enum Flaw: Error, Hashable, Sendable {
+  enum Failure: Error, Hashable, Sendable {
     /// The lines of a row have different URLs.
     case differentURLs(index: Int, reports: [Int])
     /// A row is beyond the end of the list.
@@ -41,7 +41,7 @@ struct ReportMerge {
   }
 
   /// Chooses the lines to keep. If the number of rows in `list` is unknown, it is the greatest index and one.
-  mutating func resolve(_ list: MergedList) throws(Flaw) -> MergedReports {
+  mutating func resolve(_ list: MergedList) throws(Failure) -> MergedReports {
     lines.sort { ($0.index, $0.rank, $1.report, $1.number) < ($1.index, $1.rank, $0.report, $0.number) }
     var merged = MergedReports(list)
     var rest = lines[...]
@@ -58,7 +58,7 @@ struct ReportMerge {
     return merged
   }
 
-  private func check(_ same: ArraySlice<Line>, total: Int?) throws(Flaw) {
+  private func check(_ same: ArraySlice<Line>, total: Int?) throws(Failure) {
     guard let best = same.first else { return }
     if let total, best.index >= total { throw .beyondEnd(index: best.index, report: Int(best.report)) }
     guard same.count > 1, let known = same.first(where: { $0.url != 0 }),
@@ -133,7 +133,7 @@ struct MergeFiles: Sendable {
 
   private func check(_ sources: [ReportSource], mayReplaceAny: Bool) throws {
     var known = Set(sources.compactMap(\.identity))
-    let files = [(output, OwnFile.report)] + (summary.map { [($0, OwnFile.summary)] } ?? [])
+    let files = [(output, GeneratedFile.report)] + (summary.map { [($0, GeneratedFile.summary)] } ?? [])
     for (file, kind) in files {
       if let identity = file.identity, !known.insert(identity).inserted {
         throw ValidationError("\(file.name) has another use in this command; give the result a file of its own.")

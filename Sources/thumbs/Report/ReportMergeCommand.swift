@@ -93,14 +93,14 @@ struct ReportMergeCommand: ParsableCommand {
       if reader.isCut { Self.print("\(source.name): The last line is not finished and is ignored.") }
       try list.add(reader, name: source.name)
     }
-    do throws(ReportMerge.Flaw) {
+    do throws(ReportMerge.Failure) {
       return try merge.resolve(list)
     } catch {
       throw Self.error(error, sources, total: list.rows ?? 0)
     }
   }
 
-  private static func error(_ flaw: ReportMerge.Flaw, _ sources: [ReportSource], total: Int) -> ManifestError {
+  private static func error(_ flaw: ReportMerge.Failure, _ sources: [ReportSource], total: Int) -> ManifestError {
     switch flaw {
     case .beyondEnd(let index, let report):
       return ManifestError(sources[report].name, "has a row \(index), but the list has only \(total) rows, from 0")

@@ -37,14 +37,14 @@ struct ReportReader {
     while let line = try lines.next(skipping: .spaces) {
       guard let bytes = line.bytes else { throw ManifestError(lines.name, at: .line(line.number), "is too long") }
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
-      do throws(DocumentFlaw) {
+      do throws(ParseError) {
         let value = try JSONDocument.parse(bytes)
         if let row = ReportRow(value) {
           proof.addRow()
           return Line(row: row, text: String(decoding: bytes, as: UTF8.self), number: line.number)
         }
         guard let end = value as? [String: Any], proof.addEnd(end) else {
-          throw DocumentFlaw(reason: "it has no index and status")
+          throw ParseError(reason: "it has no index and status")
         }
         if let list = ReportedList(end) { lists.append(list) }
       } catch {

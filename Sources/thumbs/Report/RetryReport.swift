@@ -72,7 +72,7 @@ struct RetryReport: Sendable {
     while let line = try reader.next(skipping: .spaces) {
       guard let bytes = line.bytes else { throw ManifestError(reader.name, at: .line(line.number), "is too long") }
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
-      do throws(DocumentFlaw) {
+      do throws(ParseError) {
         try take(bytes, number: line.number, of: reader.name)
       } catch {
         guard line.isEnded || line.number == 1 else {
@@ -86,7 +86,7 @@ struct RetryReport: Sendable {
     }
   }
 
-  private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(DocumentFlaw) {
+  private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(ParseError) {
     let object = try JSONDocument.parse(bytes)
     if let end = object as? [String: Any], proof.addEnd(end) {
       otherLines.insert(number)
@@ -101,7 +101,7 @@ struct RetryReport: Sendable {
     case .failed where choice == .retryable: failedCount += 1
     case .failed, .retryable:
       lineNumbers.append(number)
-      do throws(RetryFlaw) {
+      do throws(RetryError) {
         rows.append(try line.row(fields: fields))
         countRequest(of: line)
       } catch {
@@ -119,7 +119,7 @@ struct RetryReport: Sendable {
   }
 
   /// Returns the row of `line`, whose text is `bytes`, as one that cannot be retried. Counts it if it is skipped.
-  private mutating func badRow(_ line: RetryLine, _ flaw: RetryFlaw, place: String, _ bytes: [UInt8]) -> PlannedRow {
+  private mutating func badRow(_ line: RetryLine, _ flaw: RetryError, place: String, _ bytes: [UInt8]) -> PlannedRow {
     switch flaw {
     case .unusable(let reason): return line.badRow("\(place): \(reason).")
     case .missing(let reason):
@@ -192,10 +192,10 @@ private struct RetryLine: Hashable, Sendable {
   private let url: String?
 
   /// Reads a line from the JSON value `object`.
-  init(_ object: Any) throws(DocumentFlaw) {
+  init(_ object: Any) throws(ParseError) {
     guard let object = object as? [String: Any], let index = object["index"] as? Int,
       let status = (object["status"] as? String).flatMap(ReportLine.Status.init(rawValue:))
-    else { throw DocumentFlaw(reason: "it has no index and status") }
+    else { throw ParseError(reason: "it has no index and status") }
     self.index = index
     line = object["line"] as? Int
     name = object["name"] as? String
@@ -217,31 +217,31 @@ private struct RetryLine: Hashable, Sendable {
   ///
   /// - Throws: `missing` if the line lacks header fields or credentials, which are never stored in a report, and
   ///   `unusable` if it is not one that a run wrote.
-  func row(fields known: Set<String>) throws(RetryFlaw) -> PlannedRow {
-    let unusable = RetryFlaw.unusable("the line has no image to retry")
+  func row(fields known: Set<String>) throws(RetryError) -> PlannedRow {
+    let unusable = RetryError.unusable("the line has no image to retry")
     guard let url else { throw unusable }
     let urls = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
     guard let first = urls.first else {
-      throw RetryFlaw.missing(
+      throw RetryError.missing(
         "the report does not contain the credentials of the URL; run thumbs fetch with the manifest again")
     }
     guard let again else { throw unusable }
     if let field = again.fields.first(where: { !known.contains($0) }) {
-      throw RetryFlaw.missing("the report does not contain the row's header field \(field); give it with --header")
+      throw RetryError.missing("the report does not contain the row's header field \(field); give it with --header")
     }
     var row = ManifestRow(index: index, line: line, name: name, url: first)
     row.options.mirrors = Array(urls.dropFirst())
     row.options.digest = again.digest
     row.manifest = manifest
     let specs = again.specs.compactMap(ThumbnailSpec.init(fingerprint:))
-    guard !specs.isEmpty, specs.count == again.specs.count else { throw RetryFlaw.unusable("the specs are invalid") }
-    do throws(PatternFlaw) {
+    guard !specs.isEmpty, specs.count == again.specs.count else { throw RetryError.unusable("the specs are invalid") }
+    do throws(PatternError) {
       let name = try OutputName(pattern: again.file)
       return PlannedRow(
         entry: .row(row), name: name, specs: specs, ownFields: again.fields,
         fallback: fallback.isEmpty ? nil : (directory: again.directory, outputs: fallback))
     } catch {
-      throw RetryFlaw.unusable("the file name '\(again.file)' is invalid")
+      throw RetryError.unusable("the file name '\(again.file)' is invalid")
     }
   }
 
@@ -254,7 +254,7 @@ private struct RetryLine: Hashable, Sendable {
 }
 
 /// The reason why a row of a report cannot be retried: the end of a sentence, without its period.
-private enum RetryFlaw: Error, Hashable, Sendable {
+private enum RetryError: Error, Hashable, Sendable {
   /// The report lacks something that a later run can have, such as a header field. The row keeps its line.
   case missing(String)
   /// No run wrote the line. The row becomes a bad row.

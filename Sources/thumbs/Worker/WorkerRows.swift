@@ -84,29 +84,29 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
 
   /// Returns the id and the content of a line.
   private func read(_ line: LineReader.Line, _ ids: inout RecentIDs) -> (id: RowID?, item: ManifestItem) {
-    do throws(RowFlaw) {
-      guard let bytes = line.bytes else { throw RowFlaw(reason: "the line is too long") }
+    do throws(ParseError) {
+      guard let bytes = line.bytes else { throw ParseError(reason: "the line is too long") }
       let columns = try object(bytes)
-      guard let value = columns["id"] else { throw RowFlaw(reason: "there is no id") }
+      guard let value = columns["id"] else { throw ParseError(reason: "there is no id") }
       guard let id = RowID(value) else {
-        throw RowFlaw(reason: "the id is neither a string nor a whole number of 64 bits with a sign")
+        throw ParseError(reason: "the id is neither a string nor a whole number of 64 bits with a sign")
       }
-      guard !id.hasReplacement else { throw RowFlaw(reason: "the id is not valid Unicode, or contains U+FFFD") }
-      guard ids.insert(id) else { throw RowFlaw(reason: "an earlier row has the same id") }
+      guard !id.hasReplacement else { throw ParseError(reason: "the id is not valid Unicode, or contains U+FFFD") }
+      guard ids.insert(id) else { throw ParseError(reason: "an earlier row has the same id") }
       return (id, keys.item(columns, line: line.number))
     } catch {
       return (nil, ManifestItem(line: line.number, content: .bad(error.reason)))
     }
   }
 
-  private func object(_ bytes: [UInt8]) throws(RowFlaw) -> [String: Any] {
-    do throws(DocumentFlaw) {
+  private func object(_ bytes: [UInt8]) throws(ParseError) -> [String: Any] {
+    do throws(ParseError) {
       guard let columns = try JSONDocument.parse(bytes) as? [String: Any] else {
-        throw DocumentFlaw(reason: "not an object")
+        throw ParseError(reason: "not an object")
       }
       return columns
     } catch {
-      throw RowFlaw(reason: error.reason == "not an object" ? error.reason : "not JSON: \(error.reason)")
+      throw ParseError(reason: error.reason == "not an object" ? error.reason : "not JSON: \(error.reason)")
     }
   }
 }

@@ -46,15 +46,15 @@ private struct Simulation {
 
   private let rows: [Int]
   private var batch = BatchState<Int>(window: 4096, lookahead: 16_384) { _ in 24 }
-  private var schedule = TransferSchedule(width: 16) { _ in
-    HostLine(places: 6, rate: nil, maxFailures: nil, retry: RetryPolicy())
+  private var schedule = TransferScheduler(width: 16) { _ in
+    HostQueue(places: 6, rate: nil, maxFailures: nil, retry: RetryPolicy())
   }
   private var now = Duration.zero
   /// The host that refuses its first request and requests a pause of four seconds.
   private let refusing: Int?
   private var refusedUntil: Duration?
-  private var tickets: [TransferSchedule.Ticket: Int] = [:]
-  private var running: [(ticket: TransferSchedule.Ticket, end: Duration)] = []
+  private var tickets: [TransferScheduler.Ticket: Int] = [:]
+  private var running: [(ticket: TransferScheduler.Ticket, end: Duration)] = []
   private var wakeUps: [(host: String, time: Duration)] = []
   private(set) var finished = 0
   /// The number of requests sent to a host that had requested a pause.
@@ -97,7 +97,7 @@ private struct Simulation {
     perform(actions)
   }
 
-  private mutating func perform(_ actions: [TransferSchedule.Action]) {
+  private mutating func perform(_ actions: [TransferScheduler.Action]) {
     for action in actions {
       switch action {
       case .start(let ticket):
@@ -109,11 +109,11 @@ private struct Simulation {
     }
   }
 
-  private mutating func end(_ ticket: TransferSchedule.Ticket) {
+  private mutating func end(_ ticket: TransferScheduler.Ticket) {
     guard let row = tickets.removeValue(forKey: ticket) else { return }
     if rows[row] == refusing, refusedUntil == nil {
       refusedUntil = now + .seconds(4)
-      perform(schedule.end(ticket, .response(HostPace.Refusal(isLimit: true, retryAfter: .seconds(4))), now: now))
+      perform(schedule.end(ticket, .response(HostBackoff.Refusal(isLimit: true, retryAfter: .seconds(4))), now: now))
       return begin(row)
     }
     perform(schedule.end(ticket, .response(nil), now: now))

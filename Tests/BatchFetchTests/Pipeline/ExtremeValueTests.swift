@@ -134,7 +134,7 @@ import Testing
         #expect(pause.map { $0 <= .seconds(20 * 86_400) } ?? (retryAfter != nil))
       }
     }
-    var pace = HostPace()
+    var pace = HostBackoff()
     let policy = RetryPolicy(limit: 3, base: value, cap: value, maxWait: value)
     for _ in 0..<3 { pace.refuse(.init(isLimit: true, retryAfter: value), policy: policy, now: .seconds(1)) }
     #expect(pace.closedUntil.map { $0 < .seconds(61 * 86_400) } ?? true)

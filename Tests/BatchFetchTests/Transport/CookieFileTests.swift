@@ -74,7 +74,7 @@ import Testing
     (line("h") + "\tmore", "seven fields"),
   ])
   func `A line that is not a cookie is an error with its number`(line: String, reason: String) {
-    let flaw = #expect(throws: CookieFile.Flaw.self) { try CookieFile("# comment\n\n\(line)\n") }
+    let flaw = #expect(throws: CookieFile.ParseError.self) { try CookieFile("# comment\n\n\(line)\n") }
 
     #expect(flaw?.line == 3 && flaw?.reason.contains(reason) == true, "\(flaw?.reason ?? "")")
   }

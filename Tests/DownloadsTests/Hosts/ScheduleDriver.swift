@@ -3,18 +3,18 @@
 /// Drives a schedule with tickets that have names: letters for the host, then a number, then `+` or `-` for a high or a
 /// low priority.
 struct ScheduleDriver {
-  var schedule: TransferSchedule
+  var schedule: TransferScheduler
   /// The time in seconds.
   var now = 0.0
-  private var tickets: [String: TransferSchedule.Ticket] = [:]
+  private var tickets: [String: TransferScheduler.Ticket] = [:]
   private var wakeUps: [String: Duration] = [:]
-  private var names: [TransferSchedule.Ticket: String] = [:]
+  private var names: [TransferScheduler.Ticket: String] = [:]
   /// The tickets whose transfers are running, in the order in which they started.
   private(set) var running: [String] = []
 
   init(width: Int = 16, places: Int = 6, rate: RequestRate? = nil) {
-    schedule = TransferSchedule(width: width) { _ in
-      HostLine(places: places, rate: rate, maxFailures: 3, retry: RetryPolicy())
+    schedule = TransferScheduler(width: width) { _ in
+      HostQueue(places: places, rate: rate, maxFailures: 3, retry: RetryPolicy())
     }
   }
 
@@ -41,7 +41,7 @@ struct ScheduleDriver {
 
   mutating func sent(_ name: String) -> [String] { tickets[name].map { texts(schedule.sent($0, now: time)) } ?? [] }
 
-  mutating func end(_ name: String, _ contact: TransferSchedule.Contact = .response(nil)) -> [String] {
+  mutating func end(_ name: String, _ contact: TransferScheduler.Contact = .response(nil)) -> [String] {
     running.removeAll { $0 == name }
     return tickets[name].map { texts(schedule.end($0, contact, now: time)) } ?? []
   }
@@ -81,7 +81,7 @@ struct ScheduleDriver {
     return order
   }
 
-  private mutating func texts(_ actions: [TransferSchedule.Action]) -> [String] {
+  private mutating func texts(_ actions: [TransferScheduler.Action]) -> [String] {
     actions.map { action in
       switch action {
       case .prepare(let ticket): return "prepare \(names[ticket] ?? "?")"

@@ -134,10 +134,10 @@ import Testing
       _ = try directory.write(first, as: "r.jsonl")
       _ = try directory.write(second, as: "other")
       let file = try NamedFile(path: directory.path("r.jsonl"))
-      #expect(OwnFile.report.mayReplace(file) == (first == Self.oldReport))
+      #expect(GeneratedFile.report.mayReplace(file) == (first == Self.oldReport))
 
       #expect(rename(directory.path("other"), directory.path("r.jsonl")) == 0)
-      #expect(!OwnFile.report.mayReplace(file))
+      #expect(!GeneratedFile.report.mayReplace(file))
     }
   }
 

@@ -104,7 +104,7 @@ import Testing
   @Test func `A later run may replace the page of a killed one`() throws {
     try live.tick()
 
-    #expect(try OwnFile.gallery.mayReplace(NamedFile(path: directory.path("page.html"))))
+    #expect(try GeneratedFile.gallery.mayReplace(NamedFile(path: directory.path("page.html"))))
   }
 
   @Test func `The page may load itself into a frame, and runs only its own script`() throws {

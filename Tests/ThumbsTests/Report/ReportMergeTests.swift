@@ -49,12 +49,12 @@ import Testing
   }
 
   @Test func `A row beyond the end, and a row with two URLs, are no result`() throws {
-    #expect(throws: ReportMerge.Flaw.beyondEnd(index: 5, report: 0)) { try merged([[(5, "ok")]], total: 5) }
+    #expect(throws: ReportMerge.Failure.beyondEnd(index: 5, report: 0)) { try merged([[(5, "ok")]], total: 5) }
     var merge = ReportMerge()
     for (report, url) in [nil, "https://a.example/", nil, "https://b.example/"].enumerated() {
       _ = merge.add(try row(4, url: url), number: 1, report: report)
     }
-    #expect(throws: ReportMerge.Flaw.differentURLs(index: 4, reports: [3, 1])) {
+    #expect(throws: ReportMerge.Failure.differentURLs(index: 4, reports: [3, 1])) {
       try merge.resolve(MergedList(rows: nil))
     }
   }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Downloads
 
-@Suite struct RedirectTrailTests {
-  private func trail(_ url: String) throws -> RedirectTrail { RedirectTrail(from: try SourceURL(url), limit: 5) }
+@Suite struct RedirectChainTests {
+  private func trail(_ url: String) throws -> RedirectChain { RedirectChain(from: try SourceURL(url), limit: 5) }
 
   @Test func `A redirect from https to http is not followed`() throws {
     var trail = try trail("http://h/a")
@@ -67,6 +67,6 @@ import Testing
   func `A response that is not a redirect is not followed, even with a Location`(status: Int) {
     let response = HTTPResponse(status: .init(code: status), headerFields: [.location: "/b"])
 
-    #expect(RedirectTrail.location(in: response) == nil)
+    #expect(RedirectChain.location(in: response) == nil)
   }
 }

@@ -8,14 +8,14 @@
 ///
 /// Only running tickets hold a transfer: hosts whose names cannot be resolved do not slow down others. Hosts with ready
 /// tickets of the same priority take turns.
-struct TransferSchedule: Sendable {
+struct TransferScheduler: Sendable {
   /// A place in the schedule.
   struct Ticket: Hashable, Sendable { fileprivate let key: SlotMap<Entry>.Key }
 
   /// The contact of a ticket with its host.
   enum Contact: Sendable {
     /// The host has responded, perhaps with a refusal.
-    case response(HostPace.Refusal?)
+    case response(HostBackoff.Refusal?)
     /// The host was reached, but did not respond.
     case reached
     /// No connection could be made.
@@ -30,7 +30,7 @@ struct TransferSchedule: Sendable {
     /// Start the transfer, and report ``sent(_:now:)`` and ``end(_:_:now:)``.
     case start(Ticket)
     /// The ticket has been removed: its host is not available.
-    case refuse(Ticket, HostLine.Refusal)
+    case refuse(Ticket, HostQueue.Refusal)
     /// Report ``wakeUp(_:requestedFor:now:)`` at this time.
     case wakeUp(host: String, at: Duration)
   }
@@ -38,14 +38,14 @@ struct TransferSchedule: Sendable {
   fileprivate struct Entry: Sendable {
     let host: SlotMap<Host>.Key
     var priority: Priority
-    var stage = HostLine.Stage.new
+    var stage = HostQueue.Stage.new
   }
 
   fileprivate struct Host: Sendable {
     let name: String
-    var line: HostLine
+    var queue: HostQueue
     /// The place among the hosts that may start a transfer; nil if this one may not.
-    var turn: PriorityLine<SlotMap<Host>.Key>.Place?
+    var turn: PriorityQueue<SlotMap<Host>.Key>.Place?
   }
 
   private typealias HostKey = SlotMap<Host>.Key
@@ -57,12 +57,12 @@ struct TransferSchedule: Sendable {
   /// The number of threads that cancel many downloads now: none of these may start in between.
   private var holds = 0
   private let width: Int
-  private let makeLine: @Sendable (_ host: String) -> HostLine
+  private let makeQueue: @Sendable (_ host: String) -> HostQueue
   private var hosts = SlotMap<Host>()
   private var keys: [String: HostKey] = [:]
   private var entries = SlotMap<Entry>()
   /// The hosts whose next ticket may start as soon as a transfer is free.
-  private var turns = PriorityLine<HostKey>()
+  private var turns = PriorityQueue<HostKey>()
   private var running = 0
   /// The number of hosts above which those that are dispensable are dropped.
   private var hostLimit = Self.fewestHosts
@@ -70,10 +70,10 @@ struct TransferSchedule: Sendable {
 
   /// - Parameters:
   ///   - width: the maximum number of running transfers.
-  ///   - makeLine: makes the empty line of a host.
-  init(width: Int, makeLine: @escaping @Sendable (_ host: String) -> HostLine) {
+  ///   - makeQueue: makes the empty queue of a host.
+  init(width: Int, makeQueue: @escaping @Sendable (_ host: String) -> HostQueue) {
     self.width = width
-    self.makeLine = makeLine
+    self.makeQueue = makeQueue
   }
 
   /// The number of hosts with tickets, or with something to be remembered.
@@ -96,7 +96,7 @@ struct TransferSchedule: Sendable {
   ) -> (Ticket, [Action]) {
     let host = key(of: host, now)
     let ticket = Ticket(key: entries.insert(Entry(host: host, priority: priority)))
-    if let stage = hosts[host]?.line.add(ticket, priority, isPrepared: isPrepared) {
+    if let stage = hosts[host]?.queue.add(ticket, priority, isPrepared: isPrepared) {
       entries[ticket.key]?.stage = stage
     }
     return (ticket, update(host, now))
@@ -106,14 +106,14 @@ struct TransferSchedule: Sendable {
   mutating func change(_ ticket: Ticket, to priority: Priority, now: Duration) -> [Action] {
     guard let entry = entries[ticket.key], entry.priority != priority else { return [] }
     entries[ticket.key]?.priority = priority
-    hosts[entry.host]?.line.change(entry.stage, to: priority)
+    hosts[entry.host]?.queue.change(entry.stage, to: priority)
     return update(entry.host, now)
   }
 
   /// A transfer is prepared.
   mutating func prepared(_ ticket: Ticket, now: Duration) -> [Action] {
     guard let entry = entries[ticket.key], case .preparing = entry.stage else { return [] }
-    if let stage = hosts[entry.host]?.line.prepared(ticket, entry.priority) { entries[ticket.key]?.stage = stage }
+    if let stage = hosts[entry.host]?.queue.prepared(ticket, entry.priority) { entries[ticket.key]?.stage = stage }
     return update(entry.host, now)
   }
 
@@ -121,7 +121,7 @@ struct TransferSchedule: Sendable {
   /// end of the transfer.
   mutating func sent(_ ticket: Ticket, now: Duration) -> [Action] {
     guard let host = entries[ticket.key]?.host else { return [] }
-    hosts[host]?.line.sent(ticket, now: now)
+    hosts[host]?.queue.sent(ticket, now: now)
     return update(host, now)
   }
 
@@ -130,7 +130,7 @@ struct TransferSchedule: Sendable {
     guard let entry = entries[ticket.key], entry.stage.hasBegun else { return [] }
     entries.remove(ticket.key)
     if case .running = entry.stage { running -= 1 }
-    hosts[entry.host]?.line.end(ticket, at: entry.stage, contact, now: now)
+    hosts[entry.host]?.queue.end(ticket, at: entry.stage, contact, now: now)
     return update(entry.host, now)
   }
 
@@ -139,13 +139,13 @@ struct TransferSchedule: Sendable {
     guard let entry = entries[ticket.key] else { return [] }
     if case .running = entry.stage { return [] }
     entries.remove(ticket.key)
-    hosts[entry.host]?.line.remove(ticket, at: entry.stage, now: now)
+    hosts[entry.host]?.queue.remove(ticket, at: entry.stage, now: now)
     return update(entry.host, now)
   }
 
   /// A requested time has come.
   mutating func wakeUp(_ host: String, requestedFor time: Duration, now: Duration) -> [Action] {
-    guard let key = keys[host], hosts[key]?.line.takeWakeUp(requestedFor: time) == true else { return [] }
+    guard let key = keys[host], hosts[key]?.queue.takeWakeUp(requestedFor: time) == true else { return [] }
     return update(key, now)
   }
 
@@ -180,7 +180,7 @@ struct TransferSchedule: Sendable {
 
   /// Carries out the steps of a host.
   private mutating func advance(_ host: HostKey, _ now: Duration, _ actions: inout [Action]) {
-    guard let steps = hosts[host]?.line.advance(to: now) else { return }
+    guard let steps = hosts[host]?.queue.advance(to: now) else { return }
     if let (tickets, refusal) = steps.refused {
       for ticket in tickets {
         entries.remove(ticket.key)
@@ -216,7 +216,7 @@ struct TransferSchedule: Sendable {
     var actions = actions
     while !isSuspended, holds == 0, running < width, let host = turns.popFirst() {
       hosts[host]?.turn = nil
-      if let ticket = hosts[host]?.line.takeForTransfer() {
+      if let ticket = hosts[host]?.queue.takeForTransfer() {
         running += 1
         entries[ticket.key]?.stage = .running
         actions.append(.start(ticket))
@@ -232,7 +232,7 @@ struct TransferSchedule: Sendable {
   private mutating func key(of host: String, _ now: Duration) -> HostKey {
     if let key = keys[host] { return key }
     if hosts.count >= hostLimit { dropHosts(now) }
-    let key = hosts.insert(Host(name: host, line: makeLine(host)))
+    let key = hosts.insert(Host(name: host, queue: makeQueue(host)))
     keys[host] = key
     return key
   }
@@ -245,12 +245,12 @@ struct TransferSchedule: Sendable {
 
   /// Forgets hosts that failed a few times, so that any number of hosts takes a bounded amount of memory.
   private mutating func dropHosts(_ now: Duration) {
-    for (key, host) in hosts.elements where host.line.isDispensable(at: now) { drop(key) }
+    for (key, host) in hosts.elements where host.queue.isDispensable(at: now) { drop(key) }
     hostLimit = max(Self.fewestHosts, 2 * hosts.count)
   }
 }
 
-extension HostLine.Stage {
+extension HostQueue.Stage {
   /// True while the transfer is prepared, and while it runs.
   fileprivate var hasBegun: Bool {
     switch self {

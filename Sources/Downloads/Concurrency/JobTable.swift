@@ -6,7 +6,7 @@
 ///
 /// A caller is in the table exactly as long as it is owed an end. The thread that removes the caller delivers that end,
 /// so that each caller gets exactly one, however many threads race.
-@usableFromInline package struct InFlight<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Sendable {
+@usableFromInline package struct JobTable<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Sendable {
   @usableFromInline package typealias CallerID = ObjectIdentifier
 
   /// Identifies one job. An abandoned job that ends late never serves the callers of a later job of the same key.
@@ -283,7 +283,7 @@ extension Demand {
   }
 }
 
-// Inlinable for the reason given in InFlight.swift.
+// Inlinable for the reason given in JobTable.swift.
 
 /// Values that are found by the keys that they got when they were added: a slot map. A plain value.
 ///

@@ -8,7 +8,7 @@ internal import Synchronization
 /// piece ends, so that a finished piece is not kept alive, nor anything that its closures captured.
 ///
 /// ```swift
-/// let slot = TokenSlot()  // usually a property
+/// let slot = TaskHandleSlot()  // usually a property
 /// slot.run { demand in
 ///   request.priority = demand.priority
 ///   let token = downloader.download(request) { result in
@@ -19,7 +19,7 @@ internal import Synchronization
 /// slot.cancel()
 /// slot.end()  // usually in the completion
 /// ```
-package struct TokenSlot: ~Copyable, Sendable {
+package struct TaskHandleSlot: ~Copyable, Sendable {
   /// One piece of work.
   struct Round: Equatable, Sendable {
     fileprivate var number = 0

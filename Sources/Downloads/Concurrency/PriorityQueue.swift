@@ -1,11 +1,11 @@
-// Inlinable for the reason given in InFlight.swift.
+// Inlinable for the reason given in JobTable.swift.
 
 /// A line of elements that wait: the highest priority comes first, and within a priority the element that has waited
 /// longest. A plain value.
 ///
 /// Every operation takes constant time, and an element that changes its priority or leaves the line leaves nothing
 /// behind.
-@usableFromInline package struct PriorityLine<Element: Sendable>: Sendable {
+@usableFromInline package struct PriorityQueue<Element: Sendable>: Sendable {
   /// Identifies one element, also after it has left the line.
   @usableFromInline package struct Place: Hashable, Sendable {
     @usableFromInline let key: SlotMap<Link>.Key
@@ -115,7 +115,7 @@
   }
 }
 
-// Inlinable for the reason given in InFlight.swift.
+// Inlinable for the reason given in JobTable.swift.
 
 /// A queue of elements: first in, first out. A plain value.
 @usableFromInline package struct FIFO<Element> {

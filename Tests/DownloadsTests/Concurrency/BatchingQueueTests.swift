@@ -5,13 +5,13 @@ import Testing
 @testable import Downloads
 
 @Suite("The queue of groups")
-struct GroupQueueTests {
+struct BatchingQueueTests {
   /// The threads that were started, which the test runs.
   private let spawned = Recorder<WorkThreads.Work>()
   private let groups = Recorder<[Int]>()
 
-  private func queue(threads: Int = 1, limit: Int = 4) -> GroupQueue<Int> {
-    GroupQueue(WorkThreads(count: threads) { [spawned] in spawned.record($0) }, groupLimit: limit) { [groups] in
+  private func queue(threads: Int = 1, limit: Int = 4) -> BatchingQueue<Int> {
+    BatchingQueue(WorkThreads(count: threads) { [spawned] in spawned.record($0) }, groupLimit: limit) { [groups] in
       groups.record($0)
     }
   }

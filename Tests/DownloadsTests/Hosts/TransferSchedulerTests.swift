@@ -4,7 +4,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite struct TransferScheduleTests {
+@Suite struct TransferSchedulerTests {
   @Test func `A ticket is prepared, and then starts`() {
     var driver = ScheduleDriver()
     #expect(driver.add("a1") == ["prepare a1"])
@@ -137,8 +137,8 @@ import Testing
     #expect(driver.wake("a") == ["start a2"])
   }
 
-  @Test(arguments: [TransferSchedule.Contact.response(nil), .unreachable, .abandoned])
-  func `A transfer that does not report when it is sent counts from its end`(contact: TransferSchedule.Contact) {
+  @Test(arguments: [TransferScheduler.Contact.response(nil), .unreachable, .abandoned])
+  func `A transfer that does not report when it is sent counts from its end`(contact: TransferScheduler.Contact) {
     var driver = ScheduleDriver(rate: RequestRate(count: 1, per: .seconds(10)))
     #expect(driver.addPrepared(["a1", "a2"]) == ["a1"])
     driver.now = 30
@@ -149,7 +149,7 @@ import Testing
   @Test(arguments: [("5/s", 1.0), ("45/m", 60), ("0.5/s", 2), ("1000/h", 3600)])
   func `No period has more requests than the rate allows`(text: String, period: Double) throws {
     let rate = try #require(RequestRate(text))
-    var pace = RequestPace(rate)
+    var pace = RateLimiter(rate)
     var (now, times) = (Duration.zero, [Double]())
     for _ in 0..<3000 {
       now = max(now, pace.next)

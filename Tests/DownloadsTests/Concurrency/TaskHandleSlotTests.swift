@@ -4,7 +4,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite struct TokenSlotTests {
+@Suite struct TaskHandleSlotTests {
   enum Event: CaseIterable, Sendable {
     case fill, end, cancel, cancelRound, raise, pause
   }
@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: orders)
   func `A request reaches its piece of work in any order of events, unless the piece has ended`(order: [Event]) throws {
-    let slot = TokenSlot()
+    let slot = TaskHandleSlot()
     let requests = Recorder<String>()
     let round = slot.begin()
 
@@ -60,7 +60,7 @@ import Testing
 
   @Test(arguments: [Event.cancel, .raise, .pause])
   func `A request holds for every later piece`(request: Event) {
-    let slot = TokenSlot()
+    let slot = TaskHandleSlot()
     let requests = Recorder<String>()
 
     switch request {
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `A resume during the replay of a pause takes precedence`() {
     final class Holder: Sendable {
-      let slot = TokenSlot()
+      let slot = TaskHandleSlot()
     }
     let holder = Holder()
     let requests = Recorder<Bool>()
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func `A piece that begins with the latest priority does not receive it again`() {
-    let slot = TokenSlot(priority: .low)
+    let slot = TaskHandleSlot(priority: .low)
     let requests = Recorder<String>()
 
     slot.setPriority(.high)
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func `A late handle of an ended piece does not replace that of the next one`() {
-    let slot = TokenSlot()
+    let slot = TaskHandleSlot()
     let requests = Recorder<String>()
 
     let first = slot.begin()
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func `Canceling one piece does not cancel the next one`() {
-    let slot = TokenSlot()
+    let slot = TaskHandleSlot()
     let requests = Recorder<String>()
 
     slot.cancel(slot.begin())
@@ -143,7 +143,7 @@ import Testing
 
   @Test func `The handle is dropped when its piece ends`() {
     final class Captured: Sendable {}
-    let slot = TokenSlot()
+    let slot = TaskHandleSlot()
     weak var watched: Captured?
 
     do {
@@ -164,7 +164,7 @@ import Testing
     let outcome = Recorder<Outcome>()
     let completion: Downloader.Completion = { outcome.record($0) }
 
-    let slot = TokenSlot()  // usually a property
+    let slot = TaskHandleSlot()  // usually a property
     slot.run { demand in
       request.priority = demand.priority
       let token = downloader.download(request) { result in

@@ -2,13 +2,13 @@ import Testing
 
 @testable import Downloads
 
-@Suite struct HostPaceTests {
-  private var pace = HostPace()
+@Suite struct HostBackoffTests {
+  private var pace = HostBackoff()
   private let policy = RetryPolicy(limit: 3, base: .seconds(1), cap: .seconds(30), maxWait: .seconds(120))
 
   /// Returns the end of the pause after a refusal.
   private mutating func refuse(_ retryAfter: Int? = nil, isLimit: Bool = false, at now: Int) -> Int? {
-    let refusal = HostPace.Refusal(isLimit: isLimit, retryAfter: retryAfter.map { .seconds($0) })
+    let refusal = HostBackoff.Refusal(isLimit: isLimit, retryAfter: retryAfter.map { .seconds($0) })
     pace.refuse(refusal, policy: policy, now: .seconds(now))
     return pace.closedUntil.map { Int($0 / .seconds(1)) }
   }

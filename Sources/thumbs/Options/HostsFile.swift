@@ -15,10 +15,10 @@ private struct HostsDocument: Decodable {
         pattern = try HostPattern(key.stringValue)
       } catch {
         let forms = "images.example, images.example:8443, *.cdn.example or *"
-        throw HostsFlaw(keys: [key.stringValue], reason: "not a host; give one such as \(forms)")
+        throw HostsError(keys: [key.stringValue], reason: "not a host; give one such as \(forms)")
       }
       guard rules[pattern] == nil else {
-        throw HostsFlaw(keys: [key.stringValue], reason: "the host \(pattern) occurs twice; keep one entry")
+        throw HostsError(keys: [key.stringValue], reason: "the host \(pattern) occurs twice; keep one entry")
       }
       rules[pattern] = try HostSettings(hosts, key).rule
     }
@@ -38,13 +38,13 @@ private struct HostSettings {
   init(_ hosts: KeyedDecodingContainer<HostsKey>, _ key: HostsKey) throws {
     host = key.stringValue
     guard let values = try? hosts.nestedContainer(keyedBy: HostsKey.self, forKey: key) else {
-      throw HostsFlaw(keys: [host], reason: "give an object of settings such as {\"rate\": \"5/s\"}")
+      throw HostsError(keys: [host], reason: "give an object of settings such as {\"rate\": \"5/s\"}")
     }
     self.values = values
     for key in values.sortedKeys {
       guard let setting = Setting(rawValue: key.stringValue) else {
         let names = Setting.allCases.map(\.rawValue).joined(separator: ", ")
-        throw HostsFlaw(keys: [host, key.stringValue], reason: "there is no such setting; the settings are \(names)")
+        throw HostsError(keys: [host, key.stringValue], reason: "there is no such setting; the settings are \(names)")
       }
       try take(setting, key)
     }
@@ -59,7 +59,7 @@ private struct HostSettings {
       case .headers: try addHeaders(key)
       }
     } catch let error as ValidationError {
-      throw HostsFlaw(keys: [host, key.stringValue], reason: error.message)
+      throw HostsError(keys: [host, key.stringValue], reason: error.message)
     }
   }
 
@@ -83,7 +83,7 @@ private struct HostSettings {
         let header = try HeaderOption("\(name.replacing(":", with: " ")): \(value)")
         try add(header.name, header.value)
       } catch let error as ValidationError {
-        throw HostsFlaw(keys: [host, key.stringValue, name], reason: error.message)
+        throw HostsError(keys: [host, key.stringValue, name], reason: error.message)
       }
     }
   }
@@ -125,40 +125,40 @@ enum HostsFile {
       return try rules(bytes(path: path), name: path)
     } catch let error as ManifestError {
       throw ValidationError("--hosts \(error)")
-    } catch let flaw as HostsFlaw {
+    } catch let flaw as HostsError {
       throw ValidationError("--hosts \(path)\(flaw.place): \(flaw.reason).")
     }
   }
 
   private static func bytes(path: String) throws -> [UInt8] {
     let bytes = try ByteSource.open(path, expecting: "a JSON file").bytes(limit: longest)
-    guard let bytes else { throw HostsFlaw(reason: "is longer than \(ByteSize(count: longest))") }
+    guard let bytes else { throw HostsError(reason: "is longer than \(ByteSize(count: longest))") }
     return bytes
   }
 
   private static func rules(_ bytes: [UInt8], name: String) throws -> HostRules {
-    if bytes.allSatisfy({ $0 <= 0x20 }) { throw HostsFlaw(reason: "is empty; a file without settings contains {}") }
-    do throws(DocumentFlaw) {
+    if bytes.allSatisfy({ $0 <= 0x20 }) { throw HostsError(reason: "is empty; a file without settings contains {}") }
+    do throws(ParseError) {
       // Foundation's decoder reports neither the position of a syntax error nor a repeated key.
       let value = try JSONDocument.parse(bytes)
-      guard value is [String: Any] else { throw DocumentFlaw(reason: "the top level of the JSON is not an object") }
+      guard value is [String: Any] else { throw ParseError(reason: "the top level of the JSON is not an object") }
     } catch {
       throw ManifestError(name, at: error.place(in: bytes), error.reason)
     }
     if let path = JSONKeyScanner.repeatedKey(in: bytes) {
       let reason = "\(path[path.count - 1].quotedKey) occurs twice; keep one of them"
-      throw HostsFlaw(keys: Array(path.dropLast()), reason: reason)
+      throw HostsError(keys: Array(path.dropLast()), reason: reason)
     }
     do {
       return try JSONDecoder().decode(HostsDocument.self, from: Data(bytes)).rules
     } catch let error as DecodingError {
-      throw HostsFlaw(reason: "not valid JSON: \(error)")
+      throw HostsError(reason: "not valid JSON: \(error)")
     }
   }
 }
 
 /// An error in a valid JSON text.
-private struct HostsFlaw: Error, Hashable, Sendable {
+private struct HostsError: Error, Hashable, Sendable {
   /// The keys that lead to the error, outermost first.
   var keys: [String] = []
   /// The description of the error: the end of a sentence, without its period.

@@ -1,6 +1,6 @@
 /// The downloads that wait for one host, and all that decides when the next one may send its request. A plain value.
-struct HostLine: Sendable {
-  typealias Ticket = TransferSchedule.Ticket
+struct HostQueue: Sendable {
+  typealias Ticket = TransferScheduler.Ticket
 
   /// The reason why the downloads of a host fail without a request.
   enum Refusal: Equatable, Sendable {
@@ -28,20 +28,20 @@ struct HostLine: Sendable {
   enum Stage: Sendable {
     /// Not in the line yet.
     case new
-    case waiting(PriorityLine<Ticket>.Place)
+    case waiting(PriorityQueue<Ticket>.Place)
     case preparing
-    case ready(PriorityLine<Ticket>.Place)
+    case ready(PriorityQueue<Ticket>.Place)
     case running
   }
 
   /// The maximum number of running transfers, and again of tickets that are prepared for them.
   private let places: Int
   private let retry: RetryPolicy
-  private var pace = HostPace()
-  private var rate: RequestPace?
+  private var pace = HostBackoff()
+  private var rate: RateLimiter?
   private var breaker: HostBreaker
-  private var waiting = PriorityLine<Ticket>()
-  private var ready = PriorityLine<Ticket>()
+  private var waiting = PriorityQueue<Ticket>()
+  private var ready = PriorityQueue<Ticket>()
   private var preparing = 0
   private var running = 0
   /// The running ticket whose request is not sent yet, if the host has a rate. No other transfer starts until then:
@@ -55,7 +55,7 @@ struct HostLine: Sendable {
   init(places: Int, rate: RequestRate?, maxFailures: Int?, retry: RetryPolicy) {
     self.places = places
     self.retry = retry
-    self.rate = rate.map { RequestPace($0) }
+    self.rate = rate.map { RateLimiter($0) }
     breaker = HostBreaker(maxFailures: maxFailures)
   }
 
@@ -129,7 +129,7 @@ struct HostLine: Sendable {
   }
 
   /// Ends the preparation or the transfer of a ticket, and learns from its result.
-  mutating func end(_ ticket: Ticket, at stage: Stage, _ contact: TransferSchedule.Contact, now: Duration) {
+  mutating func end(_ ticket: Ticket, at stage: Stage, _ contact: TransferScheduler.Contact, now: Duration) {
     leave(stage)
     sent(ticket, now: now)
     switch contact {
@@ -305,7 +305,7 @@ struct HostBreaker: Sendable {
 }
 
 /// The pauses that a host has requested. A plain value; times are those of the injected clock.
-struct HostPace: Sendable {
+struct HostBackoff: Sendable {
   /// A response that requests fewer requests.
   struct Refusal: Equatable, Sendable {
     /// True for 429 Too Many Requests (RFC 6585, section 4), false for 503 Service Unavailable (RFC 9110, section

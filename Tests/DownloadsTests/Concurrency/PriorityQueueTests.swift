@@ -3,7 +3,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite(.timeLimit(.minutes(20))) struct PriorityLineTests {
+@Suite(.timeLimit(.minutes(20))) struct PriorityQueueTests {
   @Test func `The highest priority leaves first, and the oldest element within a priority`() {
     var line = NamedLine(("a", .low), ("b", .normal), ("c", .high), ("d", .normal), ("e", .low), ("f", .high))
     #expect(line.line.count == 6 && line.line.first == "c" && line.line.topPriority == .high)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `Equal elements wait separately`() {
-    var line = PriorityLine<String>()
+    var line = PriorityQueue<String>()
     let (first, second) = (line.append("a", .normal), line.append("a", .normal))
     #expect(first != second && line.count == 2)
   }
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `A million changes of priority leave nothing behind`() {
-    var line = PriorityLine<Int>()
+    var line = PriorityQueue<Int>()
     let places = (0..<100).map { line.append($0, .low) }
     for number in 0..<1_000_000 {
       line.change(places[number % 100], to: (number / 100).isMultiple(of: 2) ? .high : .low)
@@ -97,8 +97,8 @@ import Testing
 
 /// A line whose elements are known by their text.
 private struct NamedLine {
-  var line = PriorityLine<String>()
-  var places: [String: PriorityLine<String>.Place] = [:]
+  var line = PriorityQueue<String>()
+  var places: [String: PriorityQueue<String>.Place] = [:]
 
   init(_ elements: (String, Priority)...) {
     for (element, priority) in elements { append(element, priority) }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Downloads
 
-@Suite struct InFlightTests {
-  private typealias Table = InFlight<String, Int, String>
+@Suite struct JobTableTests {
+  private typealias Table = JobTable<String, Int, String>
 
   /// A caller in the table: a name, and an identity.
   private final class Caller {

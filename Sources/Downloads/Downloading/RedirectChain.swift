@@ -1,7 +1,7 @@
 public import HTTPTypes
 
 /// The redirects of one attempt. A plain value that checks every hop without using the network.
-package struct RedirectTrail {
+package struct RedirectChain {
   /// The URL of the download.
   let source: SourceURL
   /// The URL that reports show for the first hop.
