@@ -25,26 +25,25 @@ let package = Package(
   ],
   targets: [
     // System libraries. If one is missing, the build names it and the package that provides it.
-    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
-    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
-    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+    .system("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
+    .system("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
+    .system("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
+    .system("CDeflate", pkgConfig: "libdeflate", package: "libdeflate-dev"),
+    .system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+    .system("CLCMS", pkgConfig: "lcms2", package: "liblcms2-dev"),
+    .system("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+    .system("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
+    .system("CXXHash", pkgConfig: "libxxhash", package: "libxxhash-dev"),
     // The libraries of thumbs-decode. Each may be missing; then the program lacks its format.
-    .systemLibrary(name: "CAVIF", pkgConfig: "libavif", providers: [.apt(["libavif-dev"])]),
-    .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
-    .systemLibrary(name: "CJXL", pkgConfig: "libjxl", providers: [.apt(["libjxl-dev"])]),
-    .systemLibrary(name: "CTIFF", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
-    .systemLibrary(name: "CRSVG", pkgConfig: "librsvg-2.0", providers: [.apt(["librsvg2-dev"])]),
-    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .system("CAVIF", pkgConfig: "libavif", package: "libavif-dev"),
+    .system("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
+    .system("CJXL", pkgConfig: "libjxl", package: "libjxl-dev"),
+    .system("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
+    .system("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
+    .system("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
     // C declarations that Swift's own modules lack.
-    .systemLibrary(name: "CSQLiteSetup"),
-    .systemLibrary(name: "CMalloc"),
-    .systemLibrary(name: "CStatfs"),
+    .system("CGlibc"),
+    .system("CSQLiteSetup"),
 
     // Reads TOML; toml++ has headers only. Debian and Ubuntu: libtomlplusplus-dev.
     .target(name: "CTOML"),
@@ -74,7 +73,7 @@ let package = Package(
     .target(
       name: "ImageCache",
       dependencies: [
-        "Basics", "CDecodeChannel", "CImage", "CCrypto", "CDeflate", "CSQLiteSetup", "CStatfs", "CXXHash",
+        "Basics", "CDecodeChannel", "CImage", "CCrypto", "CDeflate", "CGlibc", "CSQLiteSetup", "CXXHash",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -92,7 +91,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "BatchFetch", "ImageCache", "CDecoder", "CMalloc", "CSQLiteSetup", "CStatfs", "CTOML", "CXXHash", "CZlib",
+        "BatchFetch", "ImageCache", "CDecoder", "CGlibc", "CSQLiteSetup", "CTOML", "CXXHash", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
@@ -138,7 +137,7 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "thumbs", "BatchFetch", "Downloads", "ImageCache", "TestSupport", "CStatfs", "CZlib",
+        "thumbs", "BatchFetch", "Downloads", "ImageCache", "TestSupport", "CGlibc", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -162,5 +161,13 @@ for target in package.targets where target.type != .system {
   if isCI { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
   if target.name == "CImage" {
     target.cSettings = (target.cSettings ?? []) + [.define("CIMAGE_WEBP", .when(traits: ["WebP"]))]
+  }
+}
+
+extension Target {
+  /// A module map in `Sources/System`, with the Debian package of its library, if that is not the C library.
+  static func system(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
+    .systemLibrary(
+      name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
   }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import CDecoder
-import CMalloc
+import CGlibc
 import Foundation
 import Glibc
 

@@ -55,8 +55,8 @@ compile_types() {
 compile_layer() {
   "$toolchain/swiftc" -package-name thumbs \
     -parse-as-library -O -swift-version 6 -enable-upcoming-feature InternalImportsByDefault \
-    -sanitize=fuzzer,address -I "$out/CImage" -I "$out/HTTPTypes" -I "$root/Sources/CDeflate" \
-    -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" "$@"
+    -sanitize=fuzzer,address -I "$out/CImage" -I "$out/HTTPTypes" -I "$root/Sources/System/CDeflate" \
+    -I "$root/Sources/System/CXXHash" -I "$root/Sources/System/CCrypto" "$@"
 }
 
 build() {
@@ -68,7 +68,7 @@ build() {
     "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -package-name thumbs \
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" -I "$out/HTTPTypes" \
-      -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -I "$root/Sources/CCrypto" -o "$out/$1" \
+      -I "$root/Sources/System/CDeflate" -I "$root/Sources/System/CXXHash" -I "$root/Sources/System/CCrypto" -o "$out/$1" \
       "$root/Tests/Fuzzing/$1.swift" "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
       "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
       "$layer"/Caching/StoredSource.swift \
@@ -104,7 +104,7 @@ build() {
     "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -package-name thumbs \
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
-      -I "$root/Sources/CDeflate" -I "$root/Sources/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
+      -I "$root/Sources/System/CDeflate" -I "$root/Sources/System/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$root"/Sources/Basics/ImageError.swift "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
       $(pkg-config --libs $libraries) -lm
     ;;

@@ -1,5 +1,5 @@
 import BatchFetch
-import CStatfs
+import CGlibc
 import Glibc
 import ImageCache
 import Synchronization

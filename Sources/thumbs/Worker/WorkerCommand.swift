@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchFetch
-import CMalloc
+import CGlibc
 import Dispatch
 import Foundation
 import Glibc

@@ -1,4 +1,4 @@
-import CStatfs
+import CGlibc
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import CStatfs
+import CGlibc
 public import Foundation
 internal import Glibc
 

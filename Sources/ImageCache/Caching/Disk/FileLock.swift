@@ -1,4 +1,4 @@
-import CStatfs
+import CGlibc
 import Foundation
 
 /// An open file with a `flock`, which the kernel releases when the process dies.

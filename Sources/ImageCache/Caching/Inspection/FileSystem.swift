@@ -1,4 +1,4 @@
-import CStatfs
+import CGlibc
 import Foundation
 
 /// The file system of a directory.

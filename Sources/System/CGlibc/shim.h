@@ -1,2 +1,3 @@
+#include <malloc.h>
 #include <sys/statfs.h>
 #include <sys/xattr.h>
