@@ -15,10 +15,10 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "Tests/Worker")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "Tests/Scripts")]
 import nginx  # noqa: E402
-from frames import Worker  # noqa: E402
-from server import ImageServer  # noqa: E402
+from worker_frames import Worker  # noqa: E402
+from image_server import ImageServer  # noqa: E402
 
 THUMBS, PHOTOS = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 ROUNDS = 5

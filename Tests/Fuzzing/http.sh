@@ -11,7 +11,7 @@ libraries=$work/$suite
 toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
 
 build_curl() {
-  "$root/.packaging/source.sh" "$work/sources-$suite" "curl/$suite"
+  "$root/Packaging/source.sh" "$work/sources-$suite" "curl/$suite"
   cd "$work/sources-$suite"/curl-*/
   # Patches change files that generated ones depend on; make must not generate them again.
   find . -name aclocal.m4 -exec touch {} +

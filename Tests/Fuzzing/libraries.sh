@@ -8,7 +8,7 @@ toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
 [ ! -d "$out" ] || exit 0
 work=$root/.build/fuzzing/sources
 rm -rf "$work"
-"$root/.packaging/source.sh" "$work" libjpeg-turbo libpng1.6 lcms2 libwebp
+"$root/Packaging/source.sh" "$work" libjpeg-turbo libpng1.6 lcms2 libwebp
 cd "$work"
 
 export CC="$toolchain/clang" CXX="$toolchain/clang++"

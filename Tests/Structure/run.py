@@ -22,7 +22,7 @@ import measure
 import words
 
 COLUMNS = 120
-SUFFIXES = {".swift", ".c", ".h", ".py", ".sh", ".md", ".js", ".css"}
+SUFFIXES = {".swift", ".c", ".h", ".py", ".sh", ".mk", ".md", ".js", ".css"}
 NAMES = {"Makefile", "run"}
 FAILURES = ["banned word", "headless opening", "British spelling", "undocumented", "too wide"]
 NOTES = ["test name", "same name"]

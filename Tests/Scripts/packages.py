@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs, uses and removes each file of a release in a clean system: run.py DIRECTORY [TEST ...]
+"""Installs, uses and removes each file of a release in a clean system: packages.py DIRECTORY [TEST ...]
 
 Run it through Tests/Servers/run.py, as root. DIRECTORY has the files that `make dist` makes. The clean systems are a
 Debian system with only its required packages and ca-certificates, which is kept in .build-roots, and a container image
@@ -16,8 +16,7 @@ import sys
 import tempfile
 import threading
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "CleanSystems"))
-from base import ROOT, make_base
+from debian import ROOT, make_base
 
 URL = os.environ["THUMBS_TEST_HTTPS"] + "/fjord.jpg"
 AUTHORITY = pathlib.Path(os.environ["THUMBS_TEST_CA"])
@@ -201,7 +200,7 @@ def image(packages):
             subprocess.run(["tar", "-xzOf", next(packages.glob("*.tar.gz")), "--wildcards", "*/bin/thumbs"],
                            stdout=file, check=True)
         command.chmod(0o755)
-        run(ROOT / ".packaging/image.sh", command, "0", archive, environment=environment)
+        run(ROOT / "Packaging/image.sh", command, "0", archive, environment=environment)
         container = buildah("from", f"oci-archive:{archive}").split()[-1]
         system = pathlib.Path(buildah("mount", container).strip())
         files = [path for path in system.rglob("*") if path.is_file()]
@@ -219,7 +218,7 @@ def tarball(packages):
     """Packing the same files again gives the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ)
-        run(ROOT / ".packaging/dist.sh", ROOT / ".build-static/dist", folder, environment=environment)
+        run(ROOT / "Packaging/dist.sh", ROOT / ".build-static/dist", folder, environment=environment)
         check((pathlib.Path(folder) / "SHA256SUMS").read_text() == (packages / "SHA256SUMS").read_text(),
               "Packed again, the files differ.")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the files of --metrics with the parser of Prometheus's Python client: run.py THUMBS
+"""Checks the files of --metrics with the parser of Prometheus's Python client: metrics.py THUMBS
 
 Run it through Examples/serve.py, which serves http://icons.example/.
 """

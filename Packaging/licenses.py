@@ -89,7 +89,7 @@ def main():
     compiler = pathlib.Path(shutil.which("swiftc")).resolve()
     version = output("swiftc", "--version").split("Swift version ")[1].split()[0]
     add("swift", version, SWIFT, compiler.parents[1] / "share/swift/LICENSE.txt")
-    add("unicode", "76", "Unicode-3.0", ROOT / ".packaging/licenses/unicode.txt")
+    add("unicode", "76", "Unicode-3.0", ROOT / "Packaging/licenses/unicode.txt")
     add("thumbs", output(sys.argv[3], "--version"), "MIT", ROOT / "LICENSE")
     # Texts that others refer to.
     for name in ["Apache-2.0", "GPL-2", "GPL-3", "LGPL-2.1", "LGPL-3"]:

@@ -5,7 +5,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/.build-static/deb
 rm -rf "$work"
 mkdir -p "$work/thumbs"
-cp -r "$root/.packaging/debian" "$work/thumbs/"
+cp -r "$root/Packaging/debian" "$work/thumbs/"
 cat > "$work/thumbs/debian/changelog" <<EOF
 thumbs ($1) unstable; urgency=medium
 

@@ -19,7 +19,7 @@ if [ ! -e "$out/root" ]; then
 fi
 
 flags="-std=gnu11 -O2 -Wall -Wextra -Werror -DCIMAGE_WEBP -I $root/Sources/CImage/include -I $root/Tests/Fuzzing"
-sources="$root/Tests/Portability/pixels.c $root/Sources/CImage/*.c $root/Sources/CImage/*/*.c"
+sources="$root/Tests/Scripts/pixels.c $root/Sources/CImage/*.c $root/Sources/CImage/*/*.c"
 libraries='-ljpeg -lpng16 -ldeflate -llcms2 -lwebp -lm'
 clang --target=aarch64-linux-gnu --sysroot="$out/root" -fuse-ld=lld $flags -isystem "$out/root/usr/include/libpng16" \
   -L "$out/root/usr/lib/gcc/aarch64-linux-gnu/12" -B "$out/root/usr/lib/gcc/aarch64-linux-gnu/12" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests install.sh with a release whose command is a script, and servers on loopback: script.py
+"""Tests install.sh with a release whose command is a script, and servers on loopback: install_script.py
 
 It refuses plain http from other machines, redirects from https to http, and in a signed release a wrong or missing
 signature.
@@ -15,7 +15,7 @@ import tarfile
 import tempfile
 import threading
 
-PACKAGING = pathlib.Path(__file__).resolve().parents[2] / ".packaging"
+PACKAGING = pathlib.Path(__file__).resolve().parents[2] / "Packaging"
 NAME = "thumbs-1.2.3-linux-x86_64"
 
 

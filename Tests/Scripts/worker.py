@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests `thumbs worker` and the shards at full size: run.py THUMBS [rows|pause|kill|shards|document ...]
+"""Tests `thumbs worker` and the shards at full size: worker.py THUMBS [rows|pause|kill|shards|document ...]
 
 rows:     ROWS (1,000,000) rows over 20,000 URLs of 200 hosts through one worker: each id has one result, each URL is
           requested once, and the peak of memory is within 10 % of that for 1,000 rows with the same cache.
@@ -20,8 +20,8 @@ import tempfile
 import threading
 import time
 
-from frames import Worker, memory, plain_environment, row
-from server import ImageServer
+from worker_frames import Worker, memory, plain_environment, row
+from image_server import ImageServer
 
 THUMBS = str(pathlib.Path(sys.argv[1]).resolve())
 ROWS, KILLS = int(os.environ.get("ROWS", 1_000_000)), int(os.environ.get("KILLS", 200))

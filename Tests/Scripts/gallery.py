@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the gallery in a real browser: run.py THUMBS SCREENSHOT_FOLDER
+"""Tests the gallery in a real browser: gallery.py THUMBS SCREENSHOT_FOLDER
 
 Run it through Examples/serve.py, which serves http://icons.example/. The command makes galleries from the example
 images, from names that try to inject markup, and from 10,000 rows; each is opened in Chromium. Screenshots are written

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes each system call of the disk cache fail once, with strace, while `thumbs fetch` fetches the example images:
-# run.sh THUMBS. The fetch must succeed every time without a crash or hang, and leave a valid cache: a full cache keeps
-# its entries and serves the images of the list, and a new one has what was written or does not exist.
+# faults.sh THUMBS. The fetch must succeed every time without a crash or hang, and leave a valid cache: a full cache
+# keeps its entries and serves the images of the list, and a new one has what was written or does not exist.
 # Run it through Examples/serve.py, which serves http://icons.example/.
 set -u
 thumbs=$1

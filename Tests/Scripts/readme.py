@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of the README and the cookbook and compares their output: run.py THUMBS [--write]
+"""Runs the commands of the README and the cookbook and compares their output: readme.py THUMBS [--write]
 
 Run it through Examples/serve.py. In blocks marked `console`, each line that begins with `$ ` is run by a shell in a
 fresh directory with the examples, one for each document; the lines below it are the expected output. Values that differ

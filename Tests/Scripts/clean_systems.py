@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of the README in an empty Debian system: run.py CODENAME [--all]
+"""Runs the commands of the README in an empty Debian system: clean_systems.py CODENAME [--all]
 
 As root. The system (bookworm or trixie) has only the required packages of Debian, what the Swift toolchain needs by
 itself, git and make. The toolchain is that of this machine, bound to the same path; the files of git's configuration
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-from base import ROOT, SYSTEMS, make_base
+from debian import ROOT, SYSTEMS, make_base
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 # CLONE_NEWNS of unshare(2), and PR_SET_PDEATHSIG of prctl(2).
