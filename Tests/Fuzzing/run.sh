@@ -68,10 +68,10 @@ build() {
     "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -package-name thumbs \
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" -I "$out/HTTPTypes" \
-      -I "$root/Sources/System/CDeflate" -I "$root/Sources/System/CXXHash" -I "$root/Sources/System/CCrypto" -o "$out/$1" \
-      "$root/Tests/Fuzzing/$1.swift" "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
-      "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
-      "$layer"/Caching/StoredSource.swift \
+      -I "$root/Sources/System/CDeflate" -I "$root/Sources/System/CXXHash" -I "$root/Sources/System/CCrypto" \
+      -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
+      "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/SourceKey.swift \
+      "$layer"/Caching/CacheEntry.swift \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
   remote)
@@ -85,15 +85,12 @@ build() {
     compile_layer -module-name ImageCache -enable-testing -D WebP -wmo -c -o "$out/ImageCache/ImageCache.o" \
       -emit-module -emit-module-path "$out/ImageCache/ImageCache.swiftmodule" \
       "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
-      "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/Keys/*.swift \
-      "$layer"/Caching/StoredSource.swift "$layer"/Caching/CacheEntry.swift
+      "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/SourceKey.swift \
+      "$layer"/Caching/CacheEntry.swift
     compile_layer -use-ld=lld -module-name Fuzzed -I "$out/ImageCache" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
-      "$upper"/Remote/RemoteQuery.swift "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/RemoteDecision.swift \
-      "$upper"/Pipeline/CacheDecision.swift "$upper"/Pipeline/RenderDemand.swift "$upper"/Pipeline/ContentRules.swift \
+      "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/Decisions.swift "$upper"/Requests/ThumbnailSet.swift \
       "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
-      "$upper"/Requests/FetchFailure+Image.swift \
-      "$upper"/Requests/ThumbnailSet.swift "$upper"/Requests/Timings.swift "$upper"/Requests/CacheMode.swift \
-      "$downloads"/Transport/TransferHead.swift "$downloads"/Transport/Redirect.swift "$out"/ImageCache/ImageCache.o \
+      "$downloads"/Transport/TransferHead.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
   header | file | render | decoder)

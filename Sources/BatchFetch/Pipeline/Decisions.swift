@@ -1,6 +1,71 @@
 internal import Foundation
 internal import HTTPTypes
-internal import ImageCache
+public import ImageCache
+
+/// Decides when cached entries are served.
+public enum CacheMode: String, CaseIterable, Hashable, Sendable {
+  /// Serves fresh entries and revalidates stale ones.
+  case normal
+  /// Serves fresh images like ``normal``, but no failure that was remembered before the batch, such as a 404: its
+  /// source is requested again.
+  case retry
+  /// Revalidates every entry, fresh or not.
+  case refresh
+  /// Serves every entry, fresh or not, and makes no requests.
+  case offline
+}
+
+/// The rules that the images of a pipeline must follow besides being decodable. The placeholders that hosts send in
+/// place of an image break them.
+///
+/// ```swift
+/// var configuration = ThumbnailPipeline.Configuration()
+/// configuration.content.minPixels = 32 * 32
+/// configuration.content.rejectedDigests = [placeholder]
+/// ```
+public struct ContentRules: Hashable, Sendable {
+  /// The minimum number of pixels of an image. One with fewer fails with `too_few_pixels`, as soon as its header has
+  /// arrived. Default 0.
+  public var minPixels = 0
+  /// The digests of files that fail with `rejected_hash`. Default: none.
+  public var rejectedDigests: Set<BodyDigest> = []
+
+  /// Creates rules that accept every image.
+  public init() {}
+
+  /// Returns the failure of a file with `digest`; nil if it is not rejected.
+  func failure(of digest: BodyDigest) -> FetchFailure? {
+    guard rejectedDigests.contains(digest) else { return nil }
+    return FetchFailure(.rejectedHash, "The file has the rejected SHA-256 \(digest).")
+  }
+
+  /// Returns the failure of an image in a cache; nil if it follows the rules.
+  func failure(of source: StoredSource) -> FetchFailure? {
+    guard case .image(let image, let digest, _) = source.content else { return nil }
+    if let failure = failure(of: digest) { return failure }
+    do throws(ImageError) {
+      try image.size.check(minPixels: minPixels)
+      return nil
+    } catch {
+      return FetchFailure(error)
+    }
+  }
+}
+
+/// The combined demand of all callers of one image.
+struct RenderDemand {
+  let specs: [ThumbnailSpec]
+  /// The digests that callers expect.
+  let digests: Set<BodyDigest>
+  /// Nil as soon as one caller accepts fresh entries only.
+  let since: ContinuousClock.Instant?
+
+  /// Returns true if no caller expects other bytes than those of `source`.
+  func accepts(_ source: StoredSource) -> Bool {
+    guard let digest = source.digest else { return true }
+    return digests.allSatisfy { $0 == digest }
+  }
+}
 
 /// Decides how callers are served, given the entry in the cache.
 enum CacheDecision {
@@ -113,53 +178,66 @@ struct CachedImage: Sendable {
   }
 }
 
-/// Decides how callers are served, given the outcome of a download.
-enum ResponseDecision {
-  /// Render the body.
-  case render(Download)
-  /// Serve the cached image: the server has confirmed it.
-  case confirmed(CachedImage, Download)
-  /// Serve the cached image: its URL redirects to the same target as before, which is still fresh.
-  case reused(CachedImage, Download)
-  /// Serve the cached image although it is stale: the request failed, and the entry may be used on errors.
-  case stale(CachedImage)
-  /// Request the source without conditions: the server has confirmed something other than the cached image.
-  case requestAgain
-  /// Fail.
-  case fail(FetchFailure)
+/// Decides how callers are served, given what a remote cache has.
+enum RemoteDecision {
+  /// Serve the image, and store it in the local cache.
+  case serve(CachedImage)
+  /// Fail: these bytes are known to fail. The local cache keeps the source.
+  case fail(FetchFailure, StoredSource)
+  /// Request the source and offer this image for confirmation. The local cache needs it first: it keeps the thumbnails
+  /// if the server confirms them.
+  case confirm(CachedImage)
+  /// Request the source as if there were no remote cache.
+  case proceed
 
-  /// - Parameter image: The cached image that the request offered for confirmation, with all sizes that were wanted
-  ///   then.
-  init(_ result: Result<Download, FetchFailure>, confirming image: CachedImage?, now: Date) {
-    switch result {
-    case .success(let download) where download.response.status == .ok:
-      self = .render(download)
-    case .success(let download) where download.response.status == .notModified:
-      // A request without conditions that got a 304 would get another one if it were repeated.
-      if let image, download.isTargetReused {
-        self = .reused(image, download)
-      } else if let image {
-        self = Self.confirms(download, image.source) ? .confirmed(image, download) : .requestAgain
-      } else {
-        self = .fail(FetchFailure(statusOf: download, now: now))
-      }
-    case .success(let download):
-      self = Self.standIn(for: FetchFailure(statusOf: download, now: now), image, now: now)
-    case .failure(let failure):
-      self = Self.standIn(for: failure, image, now: now)
+  /// - Parameters:
+  ///   - finding: What the remote cache has.
+  ///   - query: What it was searched for.
+  ///   - failLevel: Failures that it tolerates do not count.
+  init(_ finding: RemoteFinding, _ query: RemoteQuery, mode: CacheMode, failLevel: FailLevel, now: Date) {
+    guard let source = finding.source else {
+      self = .proceed
+      return
+    }
+    let isFresh = [.normal, .retry].contains(mode) && query.local.isFresh(source, now: now)
+    if let failure = CacheDecision.failure(of: source, failLevel) {
+      let isServed = isFresh && mode != .retry
+      self = isServed ? .fail(CacheDecision.remembered(failure, of: source), source) : .proceed
+    } else if let image = CachedImage(source, finding.thumbnails, specs: query.specs) {
+      self = isFresh ? .serve(image) : query.local.isOlder(than: source) ? .confirm(image.stale) : .proceed
+    } else {
+      self = .proceed
+    }
+  }
+}
+
+extension RemoteQuery.Local {
+  /// Returns true if `source`, found in a remote cache, may be served. One that was fresh locally still is.
+  fileprivate func isFresh(_ source: StoredSource, now: Date) -> Bool {
+    switch self {
+    case .fresh: true
+    case .nothingFresh: source.policy.sharedState(at: now) == .fresh
     }
   }
 
-  /// Returns true if a 304 response confirms the stored source. Validators belong to one URL (RFC 9110, section 8.8):
-  /// if a redirect leads elsewhere now, the file there may just be older, or have the same tag by chance.
-  private static func confirms(_ download: Download, _ source: StoredSource) -> Bool {
-    source.policy.isConfirmed(by: download.response) && download.finalURL == source.finalURL
+  /// Returns true if the local cache has no image, or an older one.
+  fileprivate func isOlder(than source: StoredSource) -> Bool {
+    guard case .nothingFresh(let image?) = self else { return true }
+    return source.isNewer(than: image.source)
+  }
+}
+
+extension CachedImage {
+  /// Creates an image from a remote cache; nil if it lacks a thumbnail of `specs` or is a failure.
+  fileprivate init?(_ source: StoredSource, _ thumbnails: [ThumbnailSpec: Thumbnail], specs: [ThumbnailSpec]) {
+    guard specs.allSatisfy({ thumbnails[$0] != nil }) else { return nil }
+    self.init(CacheEntry(source: source, thumbnails: thumbnails, origin: .memory))
   }
 
-  /// Applies `stale-if-error` (RFC 5861, section 4).
-  private static func standIn(for failure: FetchFailure, _ image: CachedImage?, now: Date) -> ResponseDecision {
-    let isUnreachable = failure.code.isRetryable || failure.code == .dnsNotFound
-    guard isUnreachable, let image, image.source.policy.mayServeStaleOnError(at: now) else { return .fail(failure) }
-    return .stale(image)
+  /// The image as one that the server of the remote cache must not serve any more.
+  fileprivate var stale: CachedImage {
+    var image = self
+    image.source.policy = source.policy.fromSharedCache
+    return image
   }
 }

@@ -132,19 +132,6 @@ public struct RequestOptions: Hashable, Sendable {
   public init() {}
 }
 
-/// Decides when cached entries are served.
-public enum CacheMode: String, CaseIterable, Hashable, Sendable {
-  /// Serves fresh entries and revalidates stale ones.
-  case normal
-  /// Serves fresh images like ``normal``, but no failure that was remembered before the batch, such as a 404: its
-  /// source is requested again.
-  case retry
-  /// Revalidates every entry, fresh or not.
-  case refresh
-  /// Serves every entry, fresh or not, and makes no requests.
-  case offline
-}
-
 /// The parameters in the query of a URL that decide which image it leads to. Others, such as signatures and their
 /// dates, change with each request for the same image.
 public enum CacheKeyQuery: Hashable, Sendable {
