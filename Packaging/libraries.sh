@@ -36,7 +36,9 @@ build_curl() {
     --disable-file --disable-rtsp --disable-dict --disable-telnet --disable-tftp --disable-pop3 --disable-imap \
     --disable-smb --disable-smtp --disable-gopher --disable-mqtt --disable-ntlm --disable-tls-srp --disable-doh \
     --disable-manual --disable-libcurl-option --disable-alt-svc --disable-hsts --disable-unix-sockets \
-    --disable-websockets --disable-ipfs --disable-docs
+    --disable-websockets --disable-ipfs --disable-docs --disable-cookies --disable-form-api --disable-mime \
+    --disable-headers-api --disable-progress-meter --disable-digest-auth --disable-bearer-auth \
+    --disable-kerberos-auth --disable-negotiate-auth --disable-sha512-256
   make -s -j"$(nproc)" -C lib LIBTOOLFLAGS=--silent
   # Host names are UTF-8 here, whatever the locale: some systems have no UTF-8 locale.
   objcopy --redefine-sym idn2_lookup_ul=idn2_lookup_u8 lib/.libs/libcurl.a "$directory/lib/libcurl.a"

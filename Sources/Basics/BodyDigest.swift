@@ -62,7 +62,7 @@ package final class DigestStream {
   /// Adds bytes.
   package func add(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
 
-  /// Returns the digest of all bytes. Nothing may be added any more.
+  /// Returns the digest of all bytes. Nothing may be added anymore.
   package func finish() -> BodyDigest? {
     var bytes = [UInt8](repeating: 0, count: 32)
     return EVP_DigestFinal_ex(context, &bytes, nil) == 1 ? BodyDigest(bytes: bytes) : nil

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `The nested name of the priority still compiles`() {
-    let priorities = ThumbnailRequest.Priority.allCases
+    let priorities = Priority.allCases
 
     #expect(priorities == [Priority.low, .normal, .high] && priorities.sorted() == priorities)
   }

@@ -234,7 +234,7 @@ extension CachedImage {
     self.init(CacheEntry(source: source, thumbnails: thumbnails, origin: .memory))
   }
 
-  /// The image as one that the server of the remote cache must not serve any more.
+  /// The image as one that the server of the remote cache must not serve anymore.
   fileprivate var stale: CachedImage {
     var image = self
     image.source.policy = source.policy.fromSharedCache

@@ -64,7 +64,4 @@ extension ThumbnailPipeline {
       cache.directory = cacheDirectory
     }
   }
-
-  /// The former name of ``BatchFetch/FileAccess``.
-  public typealias FileAccess = BatchFetch.FileAccess
 }

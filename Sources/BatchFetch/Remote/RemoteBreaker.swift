@@ -66,7 +66,7 @@ struct RemoteBreaker: Sendable {
     return .probe
   }
 
-  /// Records the end of a request. Those that began before the breaker opened do not count any more.
+  /// Records the end of a request. Those that began before the breaker opened do not count anymore.
   mutating func ended(_ permit: Permit, _ verdict: Verdict, at now: Duration) {
     switch (phase, permit, verdict) {
     case (.closed, .request, .success), (.closed, .request, .failure):
@@ -79,8 +79,8 @@ struct RemoteBreaker: Sendable {
     }
   }
 
-  /// Records the end of a lookup. While it held up one of several images in flight, the others went on: so it cost the
-  /// run its duration, divided by their number.
+  /// Records the end of a lookup. Its cost to the run is its duration divided by the number of images in flight, since
+  /// the others continued.
   ///
   /// - Parameters:
   ///   - duration: The duration of the lookup, including its wait for other ones.

@@ -56,7 +56,7 @@ public struct RemoteCache: Sendable {
   /// the same for each. They use other objects than machines without this setting. Has no effect together with
   /// ``AddressPolicy/publicOnly``. Default false.
   public var allowsPrivateSources = false
-  /// The maximum time to look up the name of the server, and again to connect. Default 100 ms.
+  /// The maximum time of the name lookup and, separately, of connecting to the server. Default 100 ms.
   public var connectTimeout = Duration.milliseconds(100)
   /// The maximum time to read one object. A lookup reads two or more, one after the other. When lookups have cost more
   /// time than this, the server is skipped for a while. Default 1 s.
@@ -164,9 +164,9 @@ extension RemoteCache {
   public func check() -> String? { check(over: CurlTransport(connections)) }
 
   func check(over transport: any Transport) -> String? {
-    let store = RemoteStore(self, transport: transport, now: ContinuousClock().stopwatch())
+    let client = RemoteClient(self, transport: transport, now: ContinuousClock().stopwatch())
     let waiting = WaitingCheck()
-    _ = store.get(Self.missingName, maxBytes: TransferLimits.maxUnwantedBytes, .high) { _ in
+    _ = client.get(Self.missingName, maxBytes: TransferLimits.maxUnwantedBytes, .high) { _ in
       Bool?.none
     } completion: {
       waiting.end($0)

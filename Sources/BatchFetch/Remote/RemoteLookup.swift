@@ -9,19 +9,19 @@ final class RemoteLookup: Sendable {
   }
 
   private let query: RemoteQuery
-  private let store: RemoteStore
+  private let client: RemoteClient
   private let codec: RemoteObjectCodec
   private let sharing: RemoteSharing
   private let completion: @Sendable (RemoteFinding) -> Void
   private let slot: TaskHandleSlot
   private let state = Mutex(State())
 
-  /// - Parameter completion: Called exactly once, on any queue, after ``start()``. May take its time.
+  /// - Parameter completion: Called exactly once, on any queue, after ``start()``. May block.
   init(
-    _ query: RemoteQuery, in store: RemoteStore, _ codec: RemoteObjectCodec, _ sharing: RemoteSharing,
+    _ query: RemoteQuery, in client: RemoteClient, _ codec: RemoteObjectCodec, _ sharing: RemoteSharing,
     priority: Priority, completion: @escaping @Sendable (RemoteFinding) -> Void
   ) {
-    (self.query, self.store, self.codec, self.completion) = (query, store, codec, completion)
+    (self.query, self.client, self.codec, self.completion) = (query, client, codec, completion)
     self.sharing = sharing
     slot = TaskHandleSlot(priority: priority)
   }
@@ -41,7 +41,7 @@ final class RemoteLookup: Sendable {
 
   private func getSource() {
     slot.run { demand in
-      store.get(
+      client.get(
         codec.name(of: query.key), maxBytes: RemoteObjectCodec.maxSourceBytes, demand.priority
       ) { [codec, query, sharing] in
         codec.source(in: $0, key: query.key, url: query.url)
@@ -76,7 +76,7 @@ final class RemoteLookup: Sendable {
   }
 
   private func get(_ spec: ThumbnailSpec, from digest: BodyDigest, _ priority: Priority) -> WorkHandle {
-    store.get(
+    client.get(
       codec.name(of: spec, from: digest), maxBytes: RemoteObjectCodec.maxThumbnailBytes, priority
     ) { [codec] in
       codec.thumbnail(in: $0, spec, from: digest)

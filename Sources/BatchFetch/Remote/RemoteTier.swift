@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The remote cache of a pipeline: lookups, uploads and their counts.
 final class RemoteTier: Sendable {
-  private let store: RemoteStore
+  private let client: RemoteClient
   private let codec: RemoteObjectCodec
   private let sharing: RemoteSharing
   private let monitor: RemoteMonitor
@@ -27,14 +27,14 @@ final class RemoteTier: Sendable {
   ) {
     let transport = transport ?? CurlTransport(configuration.connections)
     (self.sharing, self.now) = (sharing, now)
-    store = RemoteStore(configuration, transport: transport, now: now)
+    client = RemoteClient(configuration, transport: transport, now: now)
     // Machines that keep to public sources must not find private ones of others.
     codec = RemoteObjectCodec(
       secret: configuration.secret?.bytes, inks: inks, space: sharing.allowsPrivateSources ? "private" : "")
     monitor = RemoteMonitor(configuration.location.prefix, logger: logger, metrics: metrics)
     writer =
       configuration.access == .readOnly
-      ? nil : RemoteWriter(store, codec, monitor, limit: configuration.maxPendingBytes)
+      ? nil : RemoteWriter(client, codec, monitor, limit: configuration.maxPendingBytes)
   }
 
   /// The counts of what happened so far.
@@ -44,17 +44,17 @@ final class RemoteTier: Sendable {
   ///
   /// - Parameters:
   ///   - images: Returns the number of images in flight, of which the lookup holds up one.
-  ///   - completion: Called exactly once, on any queue, even after a cancel. May take its time.
+  ///   - completion: Called exactly once, on any queue, even after a cancel. May block.
   func lookUp(
     _ query: RemoteQuery, _ priority: Priority, among images: @escaping @Sendable () -> Int,
     completion: @escaping @Sendable (RemoteFinding) -> Void
   ) -> WorkHandle {
     let begin = now()
-    let lookup = RemoteLookup(query, in: store, codec, sharing, priority: priority) { [monitor, store, now] finding in
+    let lookup = RemoteLookup(query, in: client, codec, sharing, priority: priority) { [monitor, client, now] finding in
       if finding.problem != .cancelled {
         let event = finding.event(of: query.specs)
         monitor.count(event, because: finding.problem)
-        store.looked(for: now() - begin, isHit: event == .hit, among: images())
+        client.looked(for: now() - begin, isHit: event == .hit, among: images())
       }
       completion(finding)
     }
@@ -66,7 +66,7 @@ final class RemoteTier: Sendable {
 
   /// Blocks until the uploads have ended, but no longer than `limit`, less the time that lookups have cost already, and
   /// not at all while the server is skipped; see ``RemoteWriter/flush(within:)``.
-  func flush(within limit: Duration) { writer?.flush(within: store.uploadTime(within: limit)) }
+  func flush(within limit: Duration) { writer?.flush(within: client.uploadTime(within: limit)) }
 
   /// Drops all uploads, those that come later included.
   func dropUploads() { writer?.close() }

@@ -8,7 +8,7 @@ final class RemoteWriter: Sendable {
   /// The time after which a flush gives up if no upload succeeds.
   private static let patience = Duration.seconds(2)
 
-  private let store: RemoteStore
+  private let client: RemoteClient
   private let codec: RemoteObjectCodec
   private let monitor: RemoteMonitor
   private let state: Mutex<RemoteWrites>
@@ -21,9 +21,9 @@ final class RemoteWriter: Sendable {
   private let queue = DispatchQueue(label: "thumbs.remote.uploads", attributes: .concurrent)
 
   /// - Parameter limit: The maximum number of bytes that wait.
-  init(_ store: RemoteStore, _ codec: RemoteObjectCodec, _ monitor: RemoteMonitor, limit: Int) {
-    (self.store, self.codec, self.monitor) = (store, codec, monitor)
-    state = Mutex(RemoteWrites(limit: limit, width: RemoteStore.writeWidth))
+  init(_ client: RemoteClient, _ codec: RemoteObjectCodec, _ monitor: RemoteMonitor, limit: Int) {
+    (self.client, self.codec, self.monitor) = (client, codec, monitor)
+    state = Mutex(RemoteWrites(limit: limit, width: RemoteClient.writeWidth))
   }
 
   /// Uploads the objects of a source, unless too many wait.
@@ -85,7 +85,7 @@ final class RemoteWriter: Sendable {
     // or its upload among those that run.
     running.withLock { running in
       guard let write = state.withLock({ $0.next() }) else { return nil }
-      let upload = RemoteUpload(write, codec, to: store)
+      let upload = RemoteUpload(write, codec, to: client)
       running[ObjectIdentifier(upload)] = upload
       return (upload, write)
     }
@@ -114,7 +114,7 @@ final class RemoteWriter: Sendable {
 /// The objects of one source to upload.
 struct RemoteWrite: Sendable {
   let key: SourceKey
-  /// The source whose object is written last, so that whoever finds it finds its thumbnails; nil for thumbnails only.
+  /// The source whose object is written last: a reader that finds it also finds its thumbnails. Nil if there is none.
   let source: StoredSource?
   let digest: BodyDigest?
   let thumbnails: [Thumbnail]
@@ -201,11 +201,11 @@ struct RemoteWrites: Sendable {
 private final class RemoteUpload: Sendable {
   private let write: RemoteWrite
   private let codec: RemoteObjectCodec
-  private let store: RemoteStore
+  private let client: RemoteClient
   private let slot = TaskHandleSlot()
 
-  init(_ write: RemoteWrite, _ codec: RemoteObjectCodec, to store: RemoteStore) {
-    (self.write, self.codec, self.store) = (write, codec, store)
+  init(_ write: RemoteWrite, _ codec: RemoteObjectCodec, to client: RemoteClient) {
+    (self.write, self.codec, self.client) = (write, codec, client)
   }
 
   /// Begins. `completion` is called exactly once, on any queue, with nil if all objects are on the server.
@@ -218,7 +218,7 @@ private final class RemoteUpload: Sendable {
     guard index < write.count else { return completion(nil) }
     guard let object = write.object(at: index, codec) else { return put(from: index + 1, completion) }
     slot.run { _ in
-      store.put(object) { [self] problem in
+      client.put(object) { [self] problem in
         slot.end()
         if let problem { completion(problem) } else { put(from: index + 1, completion) }
       }

@@ -13,9 +13,6 @@ public import ImageCache
 /// request.priority = .high
 /// ```
 public struct ThumbnailRequest: Sendable {
-  /// The urgency of a request. Kept for source compatibility.
-  public typealias Priority = BatchFetch.Priority
-
   /// The URL of the image, as the caller wrote it. An invalid URL fails only this request, with `bad_url`.
   public var url: String {
     didSet { if url != oldValue { source = nil } }

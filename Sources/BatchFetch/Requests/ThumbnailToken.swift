@@ -31,9 +31,6 @@ public struct ThumbnailToken: Sendable {
   public func resume() { caller.slot.setPaused(false) }
 }
 
-/// The former name of ``ThumbnailToken``.
-public typealias FetchToken = ThumbnailToken
-
 extension WorkHandle {
   /// The handle of a request for thumbnails.
   init(_ token: ThumbnailToken) {

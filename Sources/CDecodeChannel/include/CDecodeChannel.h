@@ -175,7 +175,7 @@ int decode_send(int socket, const void *message, size_t size, int descriptor);
 /// `descriptor` gets the descriptor that came with the message, or -1. Without `descriptor`, one is an `EBADMSG`.
 int decode_receive(int socket, void *message, size_t size, int timeout, int *_Nullable descriptor);
 
-/// Creates a memory file of `size` bytes, which neither process can change any more. Returns its descriptor, or -1.
+/// Creates a memory file of `size` bytes, which neither process can change anymore. Returns its descriptor, or -1.
 int decode_memory(size_t size);
 
 /// Keeps the content of a memory file from being changed through descriptors and new mappings. Returns 0 or -1.

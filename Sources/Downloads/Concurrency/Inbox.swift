@@ -50,7 +50,7 @@ package struct Inbox<Value: Sendable>: ~Copyable, Sendable {
     wantsProgress && state.withLock { $0.mailbox.offer(progress) }
   }
 
-  /// Adds the end. Only the first one counts.
+  /// Sets the outcome. Only the first one counts.
   package func end(_ result: Result<Value, FetchFailure>, complete: DownloadProgress? = nil) -> Bool {
     state.withLock { $0.mailbox.end(result, complete: complete) }
   }

@@ -4,7 +4,7 @@
 /// The table of jobs in flight and their callers. A plain value: its owner guards it with a lock, and acts on the
 /// results after unlocking.
 ///
-/// A caller is in the table exactly as long as it is owed an end. The thread that removes the caller delivers that end,
+/// A caller is in the table until its outcome is claimed for delivery. The thread that removes the caller delivers it,
 /// so that each caller gets exactly one, however many threads race.
 @usableFromInline package struct JobTable<Key: Hashable & Sendable, Job: Sendable, Caller: Sendable>: Sendable {
   @usableFromInline package typealias CallerID = ObjectIdentifier

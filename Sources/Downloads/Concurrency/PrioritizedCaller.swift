@@ -175,7 +175,7 @@ struct CallerMailbox<Value: Sendable> {
     return beginDelivery()
   }
 
-  /// Adds the end; only the first one counts. Returns true if the caller of this method must begin to deliver.
+  /// Sets the outcome; only the first one counts. Returns true if the caller of this method must begin to deliver.
   ///
   /// - Parameter complete: The progress at the end, delivered before it.
   mutating func end(_ result: Result<Value, FetchFailure>, complete: DownloadProgress? = nil) -> Bool {

@@ -367,7 +367,7 @@ private final class ModifierCall: Sendable {
 
 // MARK: Queue
 
-// The way of one transfer through the queue: from the permission of the host to the turn among the transfers.
+// The queue of a transfer: robots, preparation, start.
 extension DownloadJob {
   /// Enters the queue of the host, if that permits the request.
   func enqueue(_ turn: DownloadState.Turn) {

@@ -100,7 +100,7 @@ final class PartFile: Sendable {
     }
   }
 
-  /// Returns a new writer. The earlier ones may not write any more.
+  /// Returns a new writer. The earlier ones may not write anymore.
   func makeWriter() -> Writer {
     let number = state.withLock { state in
       // Thread A may have released the file for a download that was canceled, after thread B opened it for this one.
@@ -189,7 +189,7 @@ extension PartFile {
       guard fsync(descriptor) == 0, rename(target.partPath, target.path) == 0 else {
         throw FetchFailure(errno, "cannot be written", target.path)
       }
-      // The file with this name is complete: no writer may change it any more.
+      // The file with this name is complete: no writer may change it anymore.
       state.writer += 1
       unlink(target.recordPath)
       return DownloadedFile(

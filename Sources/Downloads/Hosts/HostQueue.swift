@@ -34,7 +34,7 @@ struct HostQueue: Sendable {
     case running
   }
 
-  /// The maximum number of running transfers, and again of tickets that are prepared for them.
+  /// The maximum number of running transfers and, separately, of prepared tickets.
   private let places: Int
   private let retry: RetryPolicy
   private var pace = HostBackoff()

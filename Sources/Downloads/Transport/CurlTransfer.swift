@@ -41,7 +41,7 @@ final class CurlTransfer {
   var refusedAddress: FetchFailure?
   /// True if libcurl connects to the host, and not to a proxy, so that the policy applies to the address.
   var isGuarded = false
-  /// The instant at which the exchange must have a connection; nil once it has, or if libcurl alone sees to that.
+  /// The instant at which the exchange must have a connection; nil once it has, or if libcurl enforces it.
   var connectDeadline: ContinuousClock.Instant?
   /// True once there was a connection for the request.
   var isConnected = false

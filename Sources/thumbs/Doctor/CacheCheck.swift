@@ -196,8 +196,7 @@ extension RemoteCacheCheck.Condition {
     do {
       let call = ["fetch", "-"] + (isConfigured ? [] : ["--no-config"])
       let run = try Thumbs.parseAsRoot(Configuration.merge(call, environment: environment)) as? any DownloadingCommand
-      let netrc = run?.network.netrcPath(environment)
-      guard let cache = try run?.caching.remote.cache(netrc: netrc, environment: environment) else {
+      guard let cache = try run?.remoteCache(environment) else {
         self = .none
         return
       }

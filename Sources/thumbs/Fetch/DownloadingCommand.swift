@@ -54,8 +54,8 @@ extension DownloadingCommand {
     _ settings: RunSettings, metrics: (any MetricsFactory)? = nil, note: @escaping @Sendable (String) -> Void
   ) -> ThumbnailPipeline {
     let environment = ProcessInfo.processInfo.environment
-    var transport = network.transportConfiguration(environment: environment, cookies: settings.credentials.cookies)
-    transport.systemAuthorities = CertificateBundle.find(environment: environment)
+    var transport = network.transportConfiguration(environment: environment)
+    transport.cookies = settings.credentials.cookies
     transport.maxConnections = min(transport.maxConnections, settings.connections)
     var configuration = pipelineConfiguration
     configuration.remoteCache = settings.remoteCache
@@ -64,6 +64,12 @@ extension DownloadingCommand {
     configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)
     let logger = Logger(label: "thumbs") { _ in NoteLogHandler { note("thumbs: \($0)") } }
     return ThumbnailPipeline(configuration, transport: CurlTransport(transport), logger: logger)
+  }
+
+  /// Returns the settings of the remote cache; nil if there is none.
+  func remoteCache(_ environment: [String: String]) throws -> RemoteCache? {
+    try caching.remote.cache(
+      connections: network.transportConfiguration(environment: environment), environment: environment)
   }
 
   /// The pipeline configuration for the command's options.
@@ -105,7 +111,7 @@ extension FetchingCommand {
     _ plan: () throws -> any RowPlan
   ) throws {
     let environment = ProcessInfo.processInfo.environment
-    let remoteCache = try caching.remote.cache(netrc: network.netrcPath(environment), environment: environment)
+    let remoteCache = try remoteCache(environment)
     let descriptors = prepareProcess(isQuiet: output.quiet)
     try exiting {
       let (hosts, plan) = try runLimits.limits.opening(since: started) { (try politeness.hostRules(), try plan()) }

@@ -115,7 +115,7 @@ struct FetchCommand: FetchingCommand {
 struct DryRun {
   var plan: any RowPlan
   var directory: String
-  var files: ThumbnailPipeline.FileAccess
+  var files: FileAccess
   var demand: RowDemand
 
   /// Prints the lines on standard output. Throws the exit code if a row is unusable, or if a retry skips it. The

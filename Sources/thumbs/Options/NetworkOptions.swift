@@ -142,18 +142,16 @@ struct NetworkOptions: ParsableArguments {
     return configuration
   }
 
-  /// Returns the configuration of the transport.
+  /// Returns the configuration of the connections to hosts of images and to a remote cache: what each kind alone has,
+  /// such as cookies, is missing.
   ///
-  /// - Parameters:
-  ///   - environment: The environment variables of the process, for the path of `.netrc`.
-  ///   - cookies: The cookies of `--cookie-file`.
-  func transportConfiguration(
-    environment: [String: String], cookies: CookieFile? = nil
-  ) -> CurlTransport.Configuration {
+  /// - Parameter environment: The environment variables of the process, for the paths of `.netrc` and of the
+  ///   certificate authorities.
+  func transportConfiguration(environment: [String: String]) -> CurlTransport.Configuration {
     var configuration = CurlTransport.Configuration()
     configuration.insecureHosts = Set(insecureHosts.map(\.host))
-    configuration.cookies = cookies
     configuration.certificateAuthorities = certificateAuthorities
+    configuration.systemAuthorities = CertificateBundle.find(environment: environment)
     configuration.netrc = netrcPath(environment)
     configuration.maxConnections = max(configuration.maxConnections, 2 * concurrency)
     return configuration
@@ -165,5 +163,5 @@ struct NetworkOptions: ParsableArguments {
   }
 
   /// The permission to read local files.
-  var fileAccess: ThumbnailPipeline.FileAccess { allowFile ? .allowed : .refused }
+  var fileAccess: FileAccess { allowFile ? .allowed : .refused }
 }

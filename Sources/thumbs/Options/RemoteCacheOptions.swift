@@ -51,10 +51,10 @@ struct RemoteCacheOptions: ParsableArguments {
   /// Returns the settings of the remote cache; nil if there is none.
   ///
   /// - Parameters:
-  ///   - netrc: The path of a file with credentials; nil for none.
+  ///   - connections: The configuration of the connections to its server.
   ///   - environment: The environment variables of the process.
   /// - Throws: A `ValidationError` with the option, the reason and the remedy.
-  func cache(netrc: String?, environment: [String: String]) throws -> RemoteCache? {
+  func cache(connections: CurlTransport.Configuration, environment: [String: String]) throws -> RemoteCache? {
     guard let url = remoteCache ?? environment["THUMBS_REMOTE_CACHE"], !url.isEmpty else { return nil }
     var cache: RemoteCache
     do throws(FetchFailure) {
@@ -67,8 +67,7 @@ struct RemoteCacheOptions: ParsableArguments {
     cache.allowsPrivateSources = remoteCachePrivate
     cache.connectTimeout = remoteCacheConnectTimeout
     cache.readTimeout = remoteCacheTimeout
-    cache.connections.netrc = netrc
-    cache.connections.systemAuthorities = CertificateBundle.find(environment: environment)
+    cache.connections = connections
     return cache
   }
 

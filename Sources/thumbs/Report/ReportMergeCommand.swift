@@ -172,7 +172,7 @@ struct ReportSource: Sendable {
 
   /// Calls `body` with the lines whose numbers are in `numbers`, which ascend.
   ///
-  /// - Throws: A `ManifestError` if the report does not have them any more.
+  /// - Throws: A `ManifestError` if the report does not have them anymore.
   func forEach(of numbers: [UInt32], _ body: ([UInt8]) throws -> Void) throws {
     var (rest, lines) = (numbers[...], try lines())
     while let next = rest.first {

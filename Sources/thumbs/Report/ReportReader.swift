@@ -82,7 +82,7 @@ struct ReportRow: Hashable, Sendable {
   let fileBytes: [Int]
   let hasFallback: Bool
 
-  /// The longest time that is believed, in milliseconds: a year. Sums of larger ones could overflow.
+  /// The upper bound of a time, in milliseconds: a year. Larger ones are clamped, so that sums cannot overflow.
   private static let longestTime = 31_536_000_000
 
   /// Reads the row from the JSON value `value`; nil if that is not a row.
@@ -150,8 +150,6 @@ struct ReportTotals: Hashable, Sendable {
 
   /// The number of all rows.
   var total: Int { rows.values.reduce(0, +) }
-  /// True if a retry of some failed row may succeed.
-  var isWorthRetrying: Bool { failures.values.contains(where: \.isRetryable) || rows[.cancelled] != nil }
 
   /// Counts `row`.
   mutating func count(_ row: ReportRow) {

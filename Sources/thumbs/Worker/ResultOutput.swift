@@ -85,7 +85,7 @@ final class ResultOutput: Sendable {
     }
   }
 
-  /// Waits until everything is written, or the output has failed. Nothing may be added any more.
+  /// Waits until everything is written, or the output has failed. Nothing may be added anymore.
   func finish() {
     state.withLock { $0.isEnding = true }
     work.signal()
@@ -93,7 +93,7 @@ final class ResultOutput: Sendable {
     ended.wait()
   }
 
-  /// Drops everything that waits, and all later records. No thread waits for the reader any more, and ``finish()``
+  /// Drops everything that waits, and all later records. No thread waits for the reader anymore, and ``finish()``
   /// returns at once.
   func abandon() {
     wake { $0.buffer.close() }
@@ -236,7 +236,7 @@ struct OutputBuffer {
     case added(wakesWriter: Bool)
     /// There is no room; try again after the next ``take()``.
     case full
-    /// Nothing is written any more; the record was dropped.
+    /// Nothing is written anymore; the record was dropped.
     case closed
   }
 

@@ -60,7 +60,7 @@ struct WorkerCommand: DownloadingCommand {
     mallopt(M_ARENA_MAX, Int32(max(1, ProcessInfo.processInfo.activeProcessorCount / 2)))
     let credentials = try Credentials(network)
     let environment = ProcessInfo.processInfo.environment
-    let remoteCache = try caching.remote.cache(netrc: network.netrcPath(environment), environment: environment)
+    let remoteCache = try remoteCache(environment)
     let descriptors = prepareProcess(isQuiet: false)
     try exiting {
       let settings = RunSettings(

@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func `The old name of the type for access to files still works`() {
-    let access: ThumbnailPipeline.FileAccess = .allowed
+    let access: FileAccess = .allowed
     #expect(access == FileAccess.allowed)
   }
 }

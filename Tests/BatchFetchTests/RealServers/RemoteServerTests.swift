@@ -108,7 +108,7 @@ import Testing
   @Test func `An object of three megabytes is uploaded without waiting for the permission of the server`() async throws
   {
     for cache in [try Self.nginx(), try Self.s3(UUID().uuidString)] {
-      let store = RemoteStore(cache, transport: CurlTransport(.direct), now: { .zero })
+      let store = RemoteClient(cache, transport: CurlTransport(.direct), now: { .zero })
       var generator = SeededGenerator(seed: 1)
       let bytes = (0..<(3 << 20)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
       let results = Recorder<RemoteResult<[UInt8]>>()

@@ -51,7 +51,7 @@ import Testing
     #expect(breaker.lost == .milliseconds(10))
     breaker.looked(for: .milliseconds(200), isHit: true, among: 2, at: .zero)
     #expect(breaker.lost == .milliseconds(60))
-    // Nothing is in flight any more.
+    // Nothing is in flight anymore.
     breaker.looked(for: .milliseconds(30), isHit: false, among: 0, at: .zero)
     #expect(breaker.lost == .milliseconds(80))
   }

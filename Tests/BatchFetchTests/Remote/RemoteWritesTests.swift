@@ -62,7 +62,7 @@ import Testing
     #expect(two.cost == 1024 + 3200)
   }
 
-  @Test func `After closing, nothing is added any more`() {
+  @Test func `After closing, nothing is added anymore`() {
     var writes = RemoteWrites(limit: 1 << 20, width: 1)
     #expect(writes.add(Self.write(1, bytes: 0)) == true)
     writes.close()

@@ -121,7 +121,7 @@ import Testing
 private final class IconTable: Sendable {
   private struct State {
     var visible = 0..<0
-    var tokens: [Int: FetchToken] = [:]
+    var tokens: [Int: ThumbnailToken] = [:]
     var icons: [Int: Thumbnail] = [:]
   }
 

@@ -35,7 +35,7 @@ final class CommandStream: Sendable {
       while state.withLock({ $0.lineCount }) < lineLimit {
         let count = read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
-        // Reading from a pseudoterminal fails with EIO when no process has it open any more.
+        // Reading from a pseudoterminal fails with EIO when no process has it open anymore.
         guard count > 0 else { break }
         append(chunk[..<count])
       }

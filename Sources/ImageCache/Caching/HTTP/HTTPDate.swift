@@ -13,7 +13,7 @@ enum HTTPDate {
     return text.withUTF8 { parse($0, now: now) }
   }
 
-  /// A slice of the text's bytes. Every disk lookup parses these dates, and iterating over characters is much slower.
+  /// A slice of the text's bytes, over which iterating is much faster than over characters.
   private typealias Word = Slice<UnsafeBufferPointer<UInt8>>
 
   private static func parse(_ text: UnsafeBufferPointer<UInt8>, now: Int) -> Int? {

@@ -30,9 +30,6 @@ public struct FileSystem: Hashable, Sendable {
     (self.availableBytes, self.totalBytes) = (availableBytes, totalBytes)
   }
 
-  /// True if it is a network or FUSE file system, on which the disk cache is off.
-  public var isRemote: Bool { kind == .remote }
-
   /// True if less space is left than the cache leaves to others: a twentieth of the file system, at most 1 GiB.
   public var isShort: Bool { FileSystemSpace(available: availableBytes, whole: totalBytes).isShort }
 }

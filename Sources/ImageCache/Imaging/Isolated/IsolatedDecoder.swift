@@ -269,7 +269,7 @@ private struct IsolatedRows {
   }
 }
 
-/// The header that a process of `thumbs-decode` declares, checked: none of its numbers is believed.
+/// The header that a process of `thumbs-decode` declares, after validation.
 struct IsolatedHeader: Sendable {
   let size: PixelSize
   let layout: PixelLayout

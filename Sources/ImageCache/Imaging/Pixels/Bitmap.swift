@@ -53,10 +53,7 @@ extension Bitmap {
 
 // Operations on interleaved pixels.
 extension Bitmap {
-  /// Multiplies color by alpha in place, so that averages weigh pixels by their opacity.
-  func premultiply() { cimage_premultiply(planes[0].view) }
-
-  /// Undoes ``premultiply()``.
+  /// Divides color by alpha in place, which undoes the multiplication before averages are taken.
   func unpremultiply() { cimage_unpremultiply(planes[0].view) }
 
   /// Fills every pixel with the same samples, one per channel.

@@ -4,7 +4,7 @@ internal import ImageCache
 internal import Synchronization
 
 /// Reads and writes objects on the server of a remote cache.
-final class RemoteStore: Sendable {
+final class RemoteClient: Sendable {
   /// The maximum numbers of reads and writes at once.
   static let (readWidth, writeWidth) = (16, 16)
 
@@ -21,9 +21,6 @@ final class RemoteStore: Sendable {
       width: Self.writeWidth, timeout: configuration.writeTimeout, transport: transport, now: now)
   }
 
-  /// The time that lookups have cost the run. See ``RemoteBreaker/lost``.
-  var lost: Duration { reads.lost }
-
   /// Returns the part of `limit` that is left for uploads. See ``RemoteBreaker/uploadTime(within:)``.
   func uploadTime(within limit: Duration) -> Duration { reads.uploadTime(within: limit) }
 
@@ -39,7 +36,7 @@ final class RemoteStore: Sendable {
   ///   - maxBytes: The maximum length of the object.
   ///   - priority: The order among the reads that wait.
   ///   - decode: Returns the value of the object; nil if it is unusable.
-  ///   - completion: Called exactly once, on any queue. May take its time.
+  ///   - completion: Called exactly once, on any queue. May block.
   func get<Value: Sendable>(
     _ name: String, maxBytes: Int, _ priority: Priority, decode: @escaping @Sendable ([UInt8]) -> Value?,
     completion: @escaping @Sendable (RemoteResult<Value>) -> Void
@@ -139,7 +136,7 @@ private final class RemoteExchange: TransferReceiver {
     var body: [UInt8] = []
   }
 
-  /// The meaning of the end of an exchange: for the breaker, and for the caller, who is informed by `deliver`.
+  /// The end of an exchange: the verdict for the breaker, and a closure that informs the caller.
   struct Ending: Sendable {
     var verdict: RemoteBreaker.Verdict
     var deliver: @Sendable () -> Void
@@ -162,7 +159,7 @@ private final class RemoteExchange: TransferReceiver {
   /// - Parameters:
   ///   - request: The request to send.
   ///   - priority: The order among the requests that wait.
-  ///   - interpret: Returns the meaning of the end, given the duration of the transfer. May take its time.
+  ///   - interpret: Returns the meaning of the end, given the duration of the transfer. May block.
   init(
     _ request: TransferRequest, priority: Priority,
     interpret: @escaping @Sendable (Result<Response, FetchFailure>, Duration) -> Ending
@@ -235,7 +232,7 @@ private final class RemoteExchange: TransferReceiver {
 }
 
 /// The requests of one kind to the server of a remote cache: at most a few at once, those with the highest priority
-/// first, and none while the breaker is open. One that has waited for too long is not sent any more.
+/// first, and none while the breaker is open. One that has waited for too long is not sent anymore.
 ///
 /// Reads and writes have separate lanes, because a server may be full, or not allow writes, and still be read.
 private final class RequestLimiter: Sendable {
@@ -259,7 +256,7 @@ private final class RequestLimiter: Sendable {
   private static let maxBytes = 16 << 20
 
   private let width: Int
-  /// The time after which a request is not sent any more.
+  /// The time after which a request is not sent anymore.
   private let patience: Duration
   private let transport: any Transport
   private let now: @Sendable () -> Duration
@@ -279,9 +276,6 @@ private final class RequestLimiter: Sendable {
     patience = timeout / 2
     state = Mutex(State(breaker: RemoteBreaker(budget: timeout)))
   }
-
-  /// The time that lookups have cost the run. See ``RemoteBreaker/lost``.
-  var lost: Duration { state.withLock { $0.breaker.lost } }
 
   /// See ``RemoteBreaker/uploadTime(within:)``.
   func uploadTime(within limit: Duration) -> Duration { state.withLock { $0.breaker.uploadTime(within: limit) } }
