@@ -234,7 +234,7 @@ private final class RemoteExchange: TransferReceiver {
 /// The requests of one kind to the server of a remote cache: at most a few at once, those with the highest priority
 /// first, and none while the breaker is open. One that has waited for too long is not sent anymore.
 ///
-/// Reads and writes have separate lanes, because a server may be full, or not allow writes, and still be read.
+/// Reads and writes have separate limiters, because a server may be full, or not allow writes, and still be read.
 private final class RequestLimiter: Sendable {
   private struct Waiting: Sendable {
     let exchange: RemoteExchange
@@ -288,7 +288,7 @@ private final class RequestLimiter: Sendable {
   }
 
   /// Adds an exchange. Returns a handle that can cancel it and change its priority. Its end is delivered exactly once,
-  /// on a queue of the lane.
+  /// on a queue of the limiter.
   func add(_ exchange: RemoteExchange) -> WorkHandle {
     let waiting = Waiting(exchange: exchange, since: now())
     exchange.slot.run { demand in
