@@ -14,7 +14,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", ROOT / "Documentation/cookbook.md"]
+DOCUMENTS = [
+    ROOT / "README.md", ROOT / "Documentation/command.md", ROOT / "Documentation/cache.md",
+    ROOT / "Documentation/cookbook.md",
+]
 COLUMNS = 120
 # Values that may differ: seconds, milliseconds, dates, sizes on disk, ages, entity tags and parts of a cache.
 VARIABLE = [
