@@ -109,7 +109,7 @@ test-traits: setup
 	$(SWIFT) test --skip-build $(TRAITS) \
 	  --filter 'ImageCacheTests.*(codecs|Recognition|references|check of a spec|mark)'
 
-## Compares the output of the commands in the README and the cookbook with what they show.
+## Compares the output of the commands in the README and its pages with what they show.
 test-readme: PACKAGES += jq
 test-readme: setup
 	$(SWIFT) build --product thumbs

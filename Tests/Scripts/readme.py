@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the commands of the README and the cookbook and compares their output: readme.py THUMBS [--write]
+"""Runs the commands of the README and its pages and compares their output: readme.py THUMBS [--write]
 
 Run it through Examples/serve.py. In blocks marked `console`, each line that begins with `$ ` is run by a shell in a
 fresh directory with the examples, one for each document; the lines below it are the expected output. Values that differ
 between machines, such as times, dates and some sizes, are compared by form only. Links to files must lead somewhere,
-and no line of output may be over 120 columns. With --write, both documents are updated with the actual output.
+and no line of output may be over 120 columns. With --write, the documents are updated with the actual output.
 """
 import os
 import pathlib
