@@ -1,4 +1,4 @@
-// Functions that the decoders share, and the memory that stays between images.
+// Helps the decoders with errors, warnings and alpha, and keeps memory between images.
 
 #include "CDecoder.h"
 #include "session.h"

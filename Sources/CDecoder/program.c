@@ -1,4 +1,4 @@
-// The program: its arguments and settings, and the steps up to the loop.
+// Runs the program: reads its settings, prepares the libraries, closes the sandbox, and serves the renderer.
 
 #include "CDecoder.h"
 #include "sandbox.h"
@@ -13,7 +13,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-// MARK: Arguments
+// MARK: Arguments and settings
 
 static int argument_count;
 static char **argument_list;
@@ -44,7 +44,7 @@ DecoderSettings decoder_settings(int count, char *const *arguments) {
   return settings;
 }
 
-// MARK: Exhaustion
+// MARK: Lack of memory
 
 // Ends the process with the status `ENOMEM` if the last failure of this thread was that there is no memory. Otherwise
 // the signal does.
@@ -60,7 +60,7 @@ void report_exhaustion(void) {
   for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) sigaction(signals[index], &action, NULL);
 }
 
-// MARK: Steps
+// MARK: Program
 
 static const char usage[] =
     "thumbs-decode decodes AVIF, HEIC, JPEG XL, SVG and TIFF images for thumbs, and encodes AVIF, in a sandbox.\n"

@@ -18,26 +18,13 @@ typedef struct AVIFFile {
   avifCropRect crop;
 } AVIFFile;
 
-/// Sets the error of `text` to the reason of libavif, and returns the status.
-DecodeStatus avif_fail(avifResult result, const avifDiagnostics *diagnostics, DecodeText *text);
-
-/// Reads the header.
-DecodeStatus avif_open(const Source *source, Image *image, DecodeHeader *header, DecodeText *text);
-
-/// Decodes the image.
-DecodeStatus avif_decode(Image image, Target *target, DecodeText *text);
-
-/// Returns true if libavif has the encoder that is used.
-bool avif_can_encode(void);
-
-/// Encodes a thumbnail.
-DecodeStatus avif_encode(Encoding *encoding, DecodeText *text);
-
 static const char *library(void) {
   static char name[32];
   snprintf(name, sizeof name, "libavif %s", avifVersion());
   return name;
 }
+
+// MARK: Errors
 
 /// Converts libavif's result. Some versions have no result for some causes, but an explanation.
 static DecodeStatus status_of(avifResult result, const char *reason) {
@@ -63,7 +50,8 @@ static DecodeStatus status_of(avifResult result, const char *reason) {
   }
 }
 
-DecodeStatus avif_fail(avifResult result, const avifDiagnostics *diagnostics, DecodeText *text) {
+/// Sets the error of `text` to the reason of libavif, and returns the status.
+static DecodeStatus avif_fail(avifResult result, const avifDiagnostics *diagnostics, DecodeText *text) {
   const char *reason = diagnostics->error[0] != 0 ? diagnostics->error : avifResultToString(result);
   return fail(status_of(result, reason), text, "%s", reason);
 }
@@ -146,7 +134,7 @@ static avifResult parse(avifDecoder *decoder, const Source *source) {
   return result == AVIF_RESULT_OK ? avifDecoderParse(decoder) : result;
 }
 
-DecodeStatus avif_open(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
+static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
   AVIFFile *file = calloc(1, sizeof *file);
   if (file == NULL) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   *image = file;
@@ -266,7 +254,7 @@ static bool is_as_declared(const avifImage *image, const AVIFFile *file) {
     hasAlpha == (image->alphaPlane != NULL);
 }
 
-DecodeStatus avif_decode(Image image, Target *target, DecodeText *text) {
+static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   AVIFFile *file = image;
   avifDecoder *decoder = file->decoder;
   // libavif refuses a larger limit than its own. The AV1 decoder gets this limit, too.
@@ -282,13 +270,6 @@ DecodeStatus avif_decode(Image image, Target *target, DecodeText *text) {
   DecodeStatus status = convert_crop(file, target->pixels, text);
   if (status == DecodeStatusOK) target->rowCount = target->height;
   return status;
-}
-
-static void close_image(Image image) {
-  AVIFFile *file = image;
-  if (file == NULL) return;
-  if (file->decoder != NULL) avifDecoderDestroy(file->decoder);
-  free(file);
 }
 
 // MARK: Encoding
@@ -376,7 +357,7 @@ static DecodeStatus write_file(
   return status;
 }
 
-DecodeStatus avif_encode(Encoding *encoding, DecodeText *text) {
+static DecodeStatus encode(Encoding *encoding, DecodeText *text) {
   Content content = content_of(encoding->memory, (size_t)encoding->width * encoding->height);
   avifImage *image = create_planes(encoding, content);
   avifEncoder *encoder = create_encoder(encoding);
@@ -387,20 +368,28 @@ DecodeStatus avif_encode(Encoding *encoding, DecodeText *text) {
   return status;
 }
 
-bool avif_can_encode(void) {
+/// Returns true if libavif has the encoder that is used.
+static bool can_encode(void) {
   return avifCodecName(AVIF_CODEC_CHOICE_AOM, AVIF_CODEC_FLAG_CAN_ENCODE) != NULL;
 }
 
 // MARK: Format
 
+static void close_image(Image image) {
+  AVIFFile *file = image;
+  if (file == NULL) return;
+  if (file->decoder != NULL) avifDecoderDestroy(file->decoder);
+  free(file);
+}
+
 static const Format avif = {
   .id = DecodeFormatAVIF,
   .library = library,
-  .open = avif_open,
+  .open = open_image,
   .copy_profile = copy_profile,
-  .decode = avif_decode,
-  .encode = avif_encode,
-  .can_encode = avif_can_encode,
+  .decode = decode,
+  .encode = encode,
+  .can_encode = can_encode,
   .close = close_image,
 };
 

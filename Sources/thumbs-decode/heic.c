@@ -4,8 +4,8 @@
 
 #if __has_include(<libheif/heif.h>)
 
-#include <libheif/heif.h>
 #include <errno.h>
+#include <libheif/heif.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -17,18 +17,6 @@ typedef struct HEICFile {
   struct heif_context *context;
   struct heif_image_handle *handle;
 } HEICFile;
-
-/// Returns true if the file ends within a box. For libheif, the file then lacks that box.
-bool heic_is_cut(const Source *source);
-
-/// Sets the error of `text` to the message of libheif, and returns the status.
-DecodeStatus heic_fail(struct heif_error error, DecodeText *text);
-
-/// Reads the header.
-DecodeStatus heic_open(const Source *source, Image *image, DecodeHeader *header, DecodeText *text);
-
-/// Decodes the image.
-DecodeStatus heic_decode(Image image, Target *target, DecodeText *text);
 
 static const char *library(void) {
   static char name[32];
@@ -66,7 +54,8 @@ static uint64_t read_number(const uint8_t *bytes, int count) {
   return number;
 }
 
-bool heic_is_cut(const Source *source) {
+/// Returns true if the file ends within a box. For libheif, the file then lacks that box.
+static bool is_cut(const Source *source) {
   size_t offset = 0;
   while (source->count - offset >= 8) {
     const uint8_t *box = source->bytes + offset;
@@ -105,7 +94,8 @@ static DecodeStatus status_of(struct heif_error error) {
   }
 }
 
-DecodeStatus heic_fail(struct heif_error error, DecodeText *text) {
+/// Sets the error of `text` to the message of libheif, and returns the status.
+static DecodeStatus heic_fail(struct heif_error error, DecodeText *text) {
   // Some messages end with a newline.
   return fail(status_of(error), text, "%.*s", (int)strcspn(error.message, "\n"), error.message);
 }
@@ -155,7 +145,7 @@ static struct heif_error parse(HEICFile *file, const Source *source) {
   return error.code == heif_error_Ok ? heif_context_get_primary_image_handle(file->context, &file->handle) : error;
 }
 
-DecodeStatus heic_open(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
+static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
   HEICFile *file = calloc(1, sizeof *file);
   if (file == NULL) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   *image = file;
@@ -166,7 +156,7 @@ DecodeStatus heic_open(const Source *source, Image *image, DecodeHeader *header,
   if (error.code != heif_error_Ok) {
     DecodeStatus status = heic_fail(error, text);
     bool isUnclear = status == DecodeStatusCorrupt || status == DecodeStatusUnsupported;
-    return isUnclear && heic_is_cut(source) ? DecodeStatusTruncated : status;
+    return isUnclear && is_cut(source) ? DecodeStatusTruncated : status;
   }
   describe(file->handle, header, text);
   // The size before the transformations counts, too: libheif decodes that, and crops it.
@@ -240,7 +230,7 @@ static DecodeStatus copy_rows(const struct heif_image *pixels, Target *target, D
   return DecodeStatusOK;
 }
 
-DecodeStatus heic_decode(Image image, Target *target, DecodeText *text) {
+static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   const HEICFile *file = image;
   struct heif_image *pixels = NULL;
   errno = 0;
@@ -256,6 +246,8 @@ DecodeStatus heic_decode(Image image, Target *target, DecodeText *text) {
   return status;
 }
 
+// MARK: Format
+
 static void close_image(Image image) {
   HEICFile *file = image;
   if (file == NULL) return;
@@ -264,15 +256,13 @@ static void close_image(Image image) {
   free(file);
 }
 
-// MARK: Format
-
 static const Format heic = {
   .id = DecodeFormatHEIC,
   .library = library,
   .prepare = prepare,
-  .open = heic_open,
+  .open = open_image,
   .copy_profile = copy_profile,
-  .decode = heic_decode,
+  .decode = decode,
   .close = close_image,
 };
 

@@ -1,4 +1,4 @@
-// Draws SVG with librsvg. NULL without it.
+// Draws SVG documents with librsvg. NULL without it.
 
 #include "formats.h"
 
@@ -39,7 +39,8 @@ static const struct Cause {
   {"Document is empty", DecodeStatusNotAnImage},
 };
 
-DecodeStatus svg_explain(GError *error, DecodeText *text) {
+/// Sets the error of `text` to librsvg's message, clears `error`, and returns the status.
+static DecodeStatus explain(GError *error, DecodeText *text) {
   DecodeStatus status = DecodeStatusCorrupt;
   for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
     if (strstr(error->message, causes[i].message) != NULL) status = causes[i].status;
@@ -50,6 +51,9 @@ DecodeStatus svg_explain(GError *error, DecodeText *text) {
 }
 
 // MARK: Size
+
+/// The resolution of CSS, in pixels per inch (CSS Values and Units, section 6.2).
+enum { resolution = 96 };
 
 /// The size of an image that declares none, as in browsers.
 static const double defaultWidth = 300, defaultHeight = 150;
@@ -63,15 +67,15 @@ static double pixels_of(RsvgLength length) {
     case RSVG_UNIT_PX:
       return length.length;
     case RSVG_UNIT_IN:
-      return length.length * svg_resolution;
+      return length.length * resolution;
     case RSVG_UNIT_CM:
-      return length.length * svg_resolution / 2.54;
+      return length.length * resolution / 2.54;
     case RSVG_UNIT_MM:
-      return length.length * svg_resolution / 25.4;
+      return length.length * resolution / 25.4;
     case RSVG_UNIT_PT:
-      return length.length * svg_resolution / 72;
+      return length.length * resolution / 72;
     case RSVG_UNIT_PC:
-      return length.length * svg_resolution / 6;
+      return length.length * resolution / 6;
     default:
       return 0;
   }
@@ -107,7 +111,8 @@ static double limit_scale(double width, double height, const Limits *limits) {
   return pixels > (double)limits->pixels ? fmin(scale, sqrt((double)limits->pixels / pixels)) : scale;
 }
 
-DecodeStatus svg_read_size(RsvgHandle *handle, const Limits *limits, DecodeHeader *header, DecodeText *text) {
+/// Sets the size of the header. An image that is larger than the limits is declared smaller, because it can have any.
+static DecodeStatus read_size(RsvgHandle *handle, const Limits *limits, DecodeHeader *header, DecodeText *text) {
   double width, height;
   DecodeStatus status = DecodeStatusOK;
   find_size(handle, &width, &height);
@@ -121,22 +126,6 @@ DecodeStatus svg_read_size(RsvgHandle *handle, const Limits *limits, DecodeHeade
   return status;
 }
 
-/// Returns true if librsvg adapts the document to the viewport.
-static bool is_scalable(RsvgHandle *handle) {
-  gboolean hasBox = FALSE;
-  if (rsvg_handle_get_intrinsic_size_in_pixels(handle, NULL, NULL)) return true;
-  rsvg_handle_get_intrinsic_dimensions(handle, NULL, NULL, NULL, NULL, &hasBox, NULL);
-  return hasBox;
-}
-
-RsvgRectangle svg_scale(RsvgHandle *handle, cairo_t *context, int width, int height) {
-  RsvgRectangle viewport = {0, 0, width, height};
-  if (is_scalable(handle)) return viewport;
-  find_size(handle, &viewport.width, &viewport.height);
-  cairo_scale(context, width / viewport.width, height / viewport.height);
-  return viewport;
-}
-
 // MARK: Document
 
 RsvgHandle *svg_read(const void *bytes, size_t count, GError **error) {
@@ -146,22 +135,8 @@ RsvgHandle *svg_read(const void *bytes, size_t count, GError **error) {
   RsvgHandle *handle = rsvg_handle_new_from_stream_sync(stream, NULL, RSVG_HANDLE_FLAGS_NONE, NULL, error);
   g_object_unref(stream);
   g_bytes_unref(data);
-  if (handle != NULL) rsvg_handle_set_dpi(handle, svg_resolution);
+  if (handle != NULL) rsvg_handle_set_dpi(handle, resolution);
   return handle;
-}
-
-cairo_status_t svg_draw(RsvgHandle *handle, uint8_t *pixels, int width, int height, GError **error) {
-  cairo_surface_t *surface =
-    cairo_image_surface_create_for_data(pixels, CAIRO_FORMAT_ARGB32, width, height, 4 * width);
-  cairo_t *context = cairo_create(surface);
-  cairo_status_t status = cairo_status(context);
-  const RsvgRectangle viewport = svg_scale(handle, context, width, height);
-  if (status == CAIRO_STATUS_SUCCESS && rsvg_handle_render_document(handle, context, &viewport, error)) {
-    status = cairo_status(context);
-  }
-  cairo_destroy(context);
-  cairo_surface_destroy(surface);
-  return status;
 }
 
 /// Returns true if the bytes end like a plain document. One that is cut within a tag or a text does not.
@@ -179,13 +154,13 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   GError *error = NULL;
   RsvgHandle *handle = *image = svg_read(source->bytes, source->count, &error);
   if (handle == NULL) {
-    DecodeStatus status = svg_explain(error, text);
+    DecodeStatus status = explain(error, text);
     bool isPlain = source->count > 0 && source->bytes[0] != 0x1F;
     return status == DecodeStatusCorrupt && isPlain && !is_ended(source) ? DecodeStatusTruncated : status;
   }
   header->channels = 4;
   header->isVector = 1;
-  return svg_read_size(handle, &source->limits, header, text);
+  return read_size(handle, &source->limits, header, text);
 }
 
 static void copy_profile(Image image, uint8_t *bytes) {
@@ -193,6 +168,37 @@ static void copy_profile(Image image, uint8_t *bytes) {
 }
 
 // MARK: Pixels
+
+/// Returns true if librsvg adapts the document to the viewport.
+static bool is_scalable(RsvgHandle *handle) {
+  gboolean hasBox = FALSE;
+  if (rsvg_handle_get_intrinsic_size_in_pixels(handle, NULL, NULL)) return true;
+  rsvg_handle_get_intrinsic_dimensions(handle, NULL, NULL, NULL, NULL, &hasBox, NULL);
+  return hasBox;
+}
+
+/// Returns the viewport in which the document fills a surface, and scales the context if librsvg does not.
+static RsvgRectangle fit(RsvgHandle *handle, cairo_t *context, int width, int height) {
+  RsvgRectangle viewport = {0, 0, width, height};
+  if (is_scalable(handle)) return viewport;
+  find_size(handle, &viewport.width, &viewport.height);
+  cairo_scale(context, width / viewport.width, height / viewport.height);
+  return viewport;
+}
+
+cairo_status_t svg_draw(RsvgHandle *handle, uint8_t *pixels, int width, int height, GError **error) {
+  cairo_surface_t *surface =
+    cairo_image_surface_create_for_data(pixels, CAIRO_FORMAT_ARGB32, width, height, 4 * width);
+  cairo_t *context = cairo_create(surface);
+  cairo_status_t status = cairo_status(context);
+  const RsvgRectangle viewport = fit(handle, context, width, height);
+  if (status == CAIRO_STATUS_SUCCESS && rsvg_handle_render_document(handle, context, &viewport, error)) {
+    status = cairo_status(context);
+  }
+  cairo_destroy(context);
+  cairo_surface_destroy(surface);
+  return status;
+}
 
 /// Converts the pixels that cairo has drawn, in place, to bytes in the order red, green, blue and alpha.
 static void convert_pixels(uint8_t *pixels, size_t count) {
@@ -215,7 +221,7 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   svg_begin_text();
   cairo_status_t status = svg_draw(image, target->pixels, (int)target->width, (int)target->height, &error);
   convert_pixels(target->pixels, count);
-  if (error != NULL) return svg_explain(error, text);
+  if (error != NULL) return explain(error, text);
   if (status == CAIRO_STATUS_NO_MEMORY) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   if (status != CAIRO_STATUS_SUCCESS) return fail(DecodeStatusLimit, text, "%s", cairo_status_to_string(status));
   if (svg_lacks_fonts()) add_warning(text, "the text is empty boxes, because the decoder can open no fonts here");
@@ -223,12 +229,12 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   return DecodeStatusOK;
 }
 
+// MARK: Format
+
 static void close_image(Image image) {
   RsvgHandle *handle = image;
   g_clear_object(&handle);
 }
-
-// MARK: Format
 
 static const Format format = {
     .id = DecodeFormatSVG,

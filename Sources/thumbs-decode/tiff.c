@@ -99,7 +99,9 @@ uint64_t block_limit(const Limits *limits) {
   return (limits->pixels < most ? limits->pixels : most) * bytesPerPixel + smallBytes;
 }
 
-TIFF *open_memory(TIFFMemory *memory, const char *mode) {
+/// Opens the file and reads its first directory. Returns NULL if that fails. With the mode `rm`, libtiff calls
+/// functions to read, which see if bytes are missing; with `r`, it may read them in place.
+static TIFF *open_memory(TIFFMemory *memory, const char *mode) {
   TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
   if (options == NULL) return NULL;
   TIFFOpenOptionsSetErrorHandlerExtR(options, receive_error, memory);
@@ -111,6 +113,45 @@ TIFF *open_memory(TIFFMemory *memory, const char *mode) {
   return tiff;
 }
 
+// MARK: Pages
+
+/// The number of pages among which a full image is looked for.
+enum { maxPages = 16 };
+
+/// Returns true if the page is a smaller version or a mask of another one.
+static bool is_auxiliary(TIFF *tiff) {
+  uint32_t type = 0;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_SUBFILETYPE, &type);
+  return (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
+}
+
+/// Goes to the first page that is not auxiliary, or to the first one if all are.
+static bool find_page(TIFF *tiff) {
+  for (int page = 0; page < maxPages; page++) {
+    if (!is_auxiliary(tiff)) return true;
+    if (!TIFFReadDirectory(tiff)) break;
+  }
+  return TIFFSetDirectory(tiff, 0) != 0;
+}
+
+/// Opens the file, again if it is open, and goes to its page.
+static bool open_page(TIFFImage *self, const char *mode) {
+  if (self->tiff != NULL) TIFFClose(self->tiff);
+  self->memory.position = 0;
+  self->tiff = open_memory(&self->memory, mode);
+  return self->tiff != NULL && find_page(self->tiff);
+}
+
+/// Returns true if the page has uncompressed tiles. Version 4.5.0 in Debian refuses those whose size is no multiple of
+/// 1024 bytes, unless it reads them in place.
+static bool has_plain_tiles(TIFF *tiff) {
+  uint16_t compression = COMPRESSION_NONE;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
+  return compression == COMPRESSION_NONE && TIFFIsTiled(tiff);
+}
+
+// MARK: Errors
+
 /// Returns true if a strip or tile of the page ends behind the end of the file.
 static bool is_cut(const TIFFMemory *memory, TIFF *tiff) {
   uint32_t count = TIFFIsTiled(tiff) ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
@@ -121,7 +162,9 @@ static bool is_cut(const TIFFMemory *memory, TIFF *tiff) {
   return false;
 }
 
-DecodeStatus explain(const TIFFMemory *memory, TIFF *tiff) {
+/// Returns the status for the error that libtiff has reported. If `tiff` is not NULL, decoding its strips or tiles has
+/// failed.
+static DecodeStatus explain(const TIFFMemory *memory, TIFF *tiff) {
   char *error = memory->text->error;
   if (strstr(error, "byte limit") != NULL) return DecodeStatusLimit;
   if (strstr(error, "ut of memory") != NULL || strstr(error, "o space for") != NULL) {
@@ -129,6 +172,12 @@ DecodeStatus explain(const TIFFMemory *memory, TIFF *tiff) {
   }
   if (error[0] == 0) fail(DecodeStatusCorrupt, memory->text, "invalid image data");
   return memory->isShort || (tiff != NULL && is_cut(memory, tiff)) ? DecodeStatusTruncated : DecodeStatusCorrupt;
+}
+
+/// Turns an error that libtiff got over into a warning.
+static void forgive(DecodeText *text) {
+  if (text->error[0] != 0) add_warning(text, text->error);
+  text->error[0] = 0;
 }
 
 // MARK: Header
@@ -176,7 +225,8 @@ static uint32_t channels_of(const TIFFImage *self) {
   return hasAlpha && isRead ? colors + 1 : colors;
 }
 
-uint32_t find_tiff_profile(const TIFFImage *self, const void **bytes, DecodeText *text) {
+/// Returns the size of the ICC profile that fits the pixels, or 0. Sets `bytes`.
+static uint32_t find_profile(const TIFFImage *self, const void **bytes, DecodeText *text) {
   uint32_t count = 0;
   uint16_t photometric = self->reader.photometric;
   if (!TIFFGetField(self->tiff, TIFFTAG_ICCPROFILE, &count, bytes) || count == 0) return 0;
@@ -195,7 +245,8 @@ uint32_t find_tiff_profile(const TIFFImage *self, const void **bytes, DecodeText
   }
 }
 
-DecodeStatus read_tiff_header(TIFFImage *self, DecodeHeader *header, DecodeText *text) {
+/// Reads what the header declares, and decides how to decode the pixels.
+static DecodeStatus read_header(TIFFImage *self, DecodeHeader *header, DecodeText *text) {
   DecodeStatus status = DecodeStatusOK;
   const void *profile = NULL;
   uint16_t orientation = ORIENTATION_TOPLEFT;
@@ -208,55 +259,8 @@ DecodeStatus read_tiff_header(TIFFImage *self, DecodeHeader *header, DecodeText 
   self->hasPlainSamples = has_plain_samples(self);
   header->orientation = orientation;
   header->channels = self->channels = channels_of(self);
-  header->profileCount = find_tiff_profile(self, &profile, text);
+  header->profileCount = find_profile(self, &profile, text);
   return DecodeStatusOK;
-}
-
-uint32_t band_rows(const TIFFImage *self) {
-  uint32_t rows = 0;
-  TIFFGetFieldDefaulted(self->tiff, TIFFIsTiled(self->tiff) ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &rows);
-  return rows == 0 || rows > self->reader.height ? self->reader.height : rows;
-}
-
-/// The number of pages among which a full image is looked for.
-enum { maxPages = 16 };
-
-/// Returns true if the page is a smaller version or a mask of another one.
-static bool is_auxiliary(TIFF *tiff) {
-  uint32_t type = 0;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SUBFILETYPE, &type);
-  return (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
-}
-
-/// Goes to the first page that is not auxiliary, or to the first one if all are.
-static bool find_page(TIFF *tiff) {
-  for (int page = 0; page < maxPages; page++) {
-    if (!is_auxiliary(tiff)) return true;
-    if (!TIFFReadDirectory(tiff)) break;
-  }
-  return TIFFSetDirectory(tiff, 0) != 0;
-}
-
-/// Opens the file, again if it is open, and goes to its page.
-static bool open_page(TIFFImage *self, const char *mode) {
-  if (self->tiff != NULL) TIFFClose(self->tiff);
-  self->memory.position = 0;
-  self->tiff = open_memory(&self->memory, mode);
-  return self->tiff != NULL && find_page(self->tiff);
-}
-
-/// Returns true if the page has uncompressed tiles. Version 4.5.0 in Debian refuses those whose size is no multiple of
-/// 1024 bytes, unless it reads them in place.
-static bool has_plain_tiles(TIFF *tiff) {
-  uint16_t compression = COMPRESSION_NONE;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
-  return compression == COMPRESSION_NONE && TIFFIsTiled(tiff);
-}
-
-/// Turns an error that libtiff got over into a warning.
-static void forgive(DecodeText *text) {
-  if (text->error[0] != 0) add_warning(text, text->error);
-  text->error[0] = 0;
 }
 
 static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
@@ -266,7 +270,7 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   if (!open_page(self, "rm") || (has_plain_tiles(self->tiff) && !open_page(self, "r"))) {
     return explain(&self->memory, NULL);
   }
-  DecodeStatus status = read_tiff_header(self, header, text);
+  DecodeStatus status = read_header(self, header, text);
   if (status == DecodeStatusOK) forgive(text);
   return status;
 }
@@ -276,7 +280,7 @@ static void copy_profile(Image image, uint8_t *bytes) {
   const void *profile = NULL;
   DecodeText text = {0};
   self->memory.text = &text;
-  uint32_t count = find_tiff_profile(self, &profile, &text);
+  uint32_t count = find_profile(self, &profile, &text);
   if (count != 0) memcpy(bytes, profile, count);
 }
 
@@ -297,6 +301,8 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   return DecodeStatusOK;
 }
 
+// MARK: Format
+
 static void close_image(Image image) {
   TIFFImage *self = image;
   if (self == NULL) return;
@@ -306,8 +312,6 @@ static void close_image(Image image) {
   if (self->tiff != NULL) TIFFClose(self->tiff);
   free(self);
 }
-
-// MARK: Format
 
 static const Format format = {
     .id = DecodeFormatTIFF,

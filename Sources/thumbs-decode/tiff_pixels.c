@@ -9,11 +9,30 @@
 
 // MARK: Blocks
 
+/// The blocks of an image.
+typedef struct Blocks {
+  const TIFFImage *image;
+  bool isTiled;
+  /// The size of a block in pixels. The last strip may have fewer rows.
+  uint32_t width, height;
+  /// The samples of a pixel in a block: 1 if each channel has separate blocks.
+  uint32_t samples;
+  /// The bytes of a sample.
+  uint32_t depth;
+} Blocks;
+
 /// The largest number of samples of a pixel. Images with more are rare, and would need more memory than `block_limit`
 /// allows.
 enum { maxSamples = 4 };
 
-Blocks blocks_of(const TIFFImage *self) {
+/// Returns the rows that libtiff decodes at once: those of a strip or a tile, because it starts each at its first row.
+static uint32_t band_rows(const TIFFImage *self) {
+  uint32_t rows = 0;
+  TIFFGetFieldDefaulted(self->tiff, TIFFIsTiled(self->tiff) ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &rows);
+  return rows == 0 || rows > self->reader.height ? self->reader.height : rows;
+}
+
+static Blocks blocks_of(const TIFFImage *self) {
   const TIFFRGBAImage *reader = &self->reader;
   Blocks blocks = {.image = self, .isTiled = TIFFIsTiled(self->tiff), .width = reader->width};
   blocks.height = band_rows(self);
@@ -25,7 +44,8 @@ Blocks blocks_of(const TIFFImage *self) {
   return blocks;
 }
 
-size_t row_bytes(const Blocks *blocks) { return (size_t)blocks->width * blocks->samples * blocks->depth; }
+/// Returns the bytes of a row of a block.
+static size_t row_bytes(const Blocks *blocks) { return (size_t)blocks->width * blocks->samples * blocks->depth; }
 
 /// Returns true if libtiff's blocks have this size, and their memory is within the limit for a block. That excludes
 /// subsampled colors.
@@ -53,7 +73,9 @@ static bool is_whole(const TIFFImage *self, uint32_t index, uint64_t size) {
   return TIFFGetStrileByteCount(self->tiff, index) >= size && size <= count && offset <= count - size;
 }
 
-bool read_block(const Blocks *blocks, uint32_t x, uint32_t y, uint32_t rows, uint32_t plane, uint8_t *bytes) {
+/// Decodes the block that begins at a pixel, `rows` of it if it is a strip. `plane` is its channel if each channel has
+/// separate blocks.
+static bool read_block(const Blocks *blocks, uint32_t x, uint32_t y, uint32_t rows, uint32_t plane, uint8_t *bytes) {
   TIFF *tiff = blocks->image->tiff;
   uint16_t sample = (uint16_t)plane;
   uint32_t index = blocks->isTiled ? TIFFComputeTile(tiff, x, y, 0, sample) : TIFFComputeStrip(tiff, y, sample);
@@ -65,6 +87,9 @@ bool read_block(const Blocks *blocks, uint32_t x, uint32_t y, uint32_t rows, uin
 }
 
 // MARK: Samples
+
+// This is faster than libtiff's conversion to RGBA, which makes four bytes of each pixel. Most files have the samples
+// as they are needed; then libtiff decodes each strip into its place.
 
 /// Copies samples as levels of 8 bits. Two are `step` samples apart, and become `stride` bytes apart.
 static void copy_samples(
@@ -141,7 +166,7 @@ bool decode_samples(const TIFFImage *self, Target *target) {
   return true;
 }
 
-// MARK: All colors
+// MARK: Conversion to RGBA
 
 /// Returns true if the pixels of the target are what libtiff writes: numbers whose lowest byte is red.
 static bool is_raster(const Target *target) {
