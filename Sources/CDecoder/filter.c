@@ -1,3 +1,5 @@
+// Filters the system calls, with libseccomp.
+
 #include "sandbox.h"
 
 #if __has_include(<seccomp.h>)

@@ -1,5 +1,9 @@
-#include "CDecoder.h"
+// Helps the decoders with errors, warnings and alpha, and keeps memory between images.
 
+#include "CDecoder.h"
+#include "session.h"
+
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,4 +61,19 @@ void unpremultiply_gray(uint8_t *pixels, size_t count) {
     unsigned level = alpha ? (pixel[0] * 255u + alpha / 2) / alpha : 0;
     pixel[0] = (uint8_t)(level < 255 ? level : 255);
   }
+}
+
+// MARK: Memory
+
+// The free memory that stays for the next image.
+enum { KEPT = 32 << 20 };
+
+void keep_memory(void) {
+  mallopt(M_MMAP_THRESHOLD, KEPT);
+  mallopt(M_TRIM_THRESHOLD, KEPT);
+}
+
+void trim_memory(void) {
+  // glibc trims only the end of the heap by itself, where a small block is enough to keep all before it.
+  if (mallinfo2().fordblks > KEPT) malloc_trim(KEPT);
 }

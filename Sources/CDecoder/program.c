@@ -1,12 +1,66 @@
+// Runs the program: reads its settings, prepares the libraries, closes the sandbox, and serves the renderer.
+
 #include "CDecoder.h"
 #include "sandbox.h"
 #include "session.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
+
+// MARK: Arguments and settings
+
+static int argument_count;
+static char **argument_list;
+
+// glibc passes its initializers what it later passes to `main`.
+__attribute__((constructor)) static void keep_arguments(int count, char **arguments) {
+  argument_count = count;
+  argument_list = arguments;
+}
+
+int process_argument_count(void) { return argument_count; }
+
+char *const *process_arguments(void) { return argument_list; }
+
+// Reads the number of an argument such as `--memory=100` if it has this name.
+static void read_number(const char *argument, const char *name, uint64_t *number) {
+  size_t length = strlen(name);
+  if (strncmp(argument, name, length) == 0) *number = strtoull(argument + length, NULL, 10);
+}
+
+DecoderSettings decoder_settings(int count, char *const *arguments) {
+  DecoderSettings settings = {.memory = UINT64_C(2) << 30, .seconds = 60};
+  for (int index = 1; index < count; index++) {
+    read_number(arguments[index], "--memory=", &settings.memory);
+    read_number(arguments[index], "--seconds=", &settings.seconds);
+    if (strcmp(arguments[index], "--unsafe") == 0) settings.isUnsafe = true;
+  }
+  return settings;
+}
+
+// MARK: Lack of memory
+
+// Ends the process with the status `ENOMEM` if the last failure of this thread was that there is no memory. Otherwise
+// the signal does.
+static void end(int number) {
+  if (errno == ENOMEM) _exit(ENOMEM);
+  raise(number);
+}
+
+void report_exhaustion(void) {
+  // C++ and Rust end the process by SIGABRT, GLib by SIGTRAP, and libjxl by SIGILL.
+  static const int signals[] = {SIGABRT, SIGTRAP, SIGILL};
+  struct sigaction action = {.sa_handler = end, .sa_flags = SA_RESETHAND};
+  for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) sigaction(signals[index], &action, NULL);
+}
+
+// MARK: Program
 
 static const char usage[] =
     "thumbs-decode decodes AVIF, HEIC, JPEG XL, SVG and TIFF images for thumbs, and encodes AVIF, in a sandbox.\n"

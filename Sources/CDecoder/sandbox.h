@@ -6,9 +6,8 @@
 #include "CDecoder.h"
 
 /// Puts files out of reach, except that `opens_fonts` leaves the fonts of the system readable, and gives up all
-/// capabilities. Returns the protections
-/// that hold, as bits of `DecodeProtection`. If there is another thread, neither Landlock nor namespaces are used: that
-/// thread would not have them. Threads that start later inherit them.
+/// capabilities. Returns the protections that hold, as bits of `DecodeProtection`. If there is another thread, neither
+/// Landlock nor namespaces are used: that thread would not have them. Threads that start later inherit them.
 uint32_t close_files(bool opens_fonts);
 
 /// Closes the rest of the sandbox, for all threads. Returns the protections that hold, `protections` included.
@@ -20,15 +19,8 @@ bool is_enough(uint32_t protections);
 /// Makes a library that ends the process for lack of memory end it with the status `ENOMEM`.
 void report_exhaustion(void);
 
-/// The directories with the fonts of the system, and what is needed to find one. NULL ends the list.
-extern const char *const font_directories[];
-
-/// Returns true if the kernel has Landlock.
-bool has_landlock(void);
-
-// The single protections; each returns true if it holds from now on.
-bool restrict_files(bool opens_fonts);
-bool enter_namespaces(bool opens_fonts, bool leaves_network);
+/// Forbids the system calls that no library needs, except those that open fonts if `opens_fonts`. Returns true if that
+/// holds from now on.
 bool filter_system_calls(bool opens_fonts);
 
 /// Returns true if this program was built with libseccomp, which `filter_system_calls` needs.

@@ -1,3 +1,5 @@
+// Receives requests, carries them out, and replies.
+
 #include "session.h"
 
 #include <errno.h>

@@ -1,17 +1,14 @@
-// Decodes TIFF with libtiff.
+// Decodes TIFF images with libtiff. NULL without it.
 
 #include "formats.h"
 
 #if __has_include(<tiffio.h>)
 
+#include "tiff.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tiff_image.h"
-
-/// The number of pages among which a full image is looked for.
-enum { maxPages = 16 };
 
 static const char *library(void) {
   static char name[64];
@@ -27,6 +24,99 @@ static void prepare(void) {
   TIFFSetErrorHandler(NULL);
   TIFFSetWarningHandler(NULL);
 }
+
+// MARK: File
+
+/// The memory of a block of libtiff: that of the pixels with four samples of 16 bits, and some for small images.
+enum { bytesPerPixel = 8, smallBytes = 16 << 20 };
+
+static tmsize_t read_bytes(thandle_t handle, void *bytes, tmsize_t count) {
+  TIFFMemory *memory = handle;
+  size_t left = memory->position < memory->source.count ? memory->source.count - (size_t)memory->position : 0;
+  if (count < 0) return -1;
+  if ((size_t)count > left) {
+    memory->isShort = true;
+    count = (tmsize_t)left;
+  }
+  if (count == 0) return 0;
+  memcpy(bytes, memory->source.bytes + memory->position, (size_t)count);
+  memory->position += (uint64_t)count;
+  return count;
+}
+
+static tmsize_t write_bytes(thandle_t handle, void *bytes, tmsize_t count) {
+  (void)handle, (void)bytes, (void)count;
+  return -1;
+}
+
+static toff_t seek(thandle_t handle, toff_t offset, int origin) {
+  TIFFMemory *memory = handle;
+  if (origin == SEEK_CUR) offset += memory->position;
+  if (origin == SEEK_END) offset += memory->source.count;
+  return memory->position = offset;
+}
+
+static toff_t size_of(thandle_t handle) {
+  return ((TIFFMemory *)handle)->source.count;
+}
+
+static int close_file(thandle_t handle) {
+  (void)handle;
+  return 0;
+}
+
+/// Gives libtiff the file itself, so that it reads without copying, if the mode of opening allows that.
+static int map_file(thandle_t handle, void **base, toff_t *size) {
+  TIFFMemory *memory = handle;
+  *base = (void *)(uintptr_t)memory->source.bytes;
+  *size = memory->source.count;
+  return 1;
+}
+
+static void unmap_file(thandle_t handle, void *base, toff_t size) {
+  (void)handle, (void)base, (void)size;
+}
+
+/// Takes the first error, which has the cause of those that follow. `user` is the file.
+static int receive_error(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
+  DecodeText *text = ((TIFFMemory *)user)->text;
+  (void)tiff, (void)module;
+  if (text->error[0] == 0) vsnprintf(text->error, sizeof text->error, format, arguments);
+  return 1;
+}
+
+/// Takes a warning. Tags that libtiff does not know are common and harmless.
+static int receive_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments) {
+  char line[160];
+  (void)tiff, (void)module;
+  vsnprintf(line, sizeof line, format, arguments);
+  if (strncmp(line, "Unknown field", strlen("Unknown field")) != 0) add_warning(((TIFFMemory *)user)->text, line);
+  return 1;
+}
+
+uint64_t block_limit(const Limits *limits) {
+  uint64_t most = (uint64_t)INT64_MAX / bytesPerPixel - smallBytes;
+  return (limits->pixels < most ? limits->pixels : most) * bytesPerPixel + smallBytes;
+}
+
+/// Opens the file and reads its first directory. Returns NULL if that fails. With the mode `rm`, libtiff calls
+/// functions to read, which see if bytes are missing; with `r`, it may read them in place.
+static TIFF *open_memory(TIFFMemory *memory, const char *mode) {
+  TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+  if (options == NULL) return NULL;
+  TIFFOpenOptionsSetErrorHandlerExtR(options, receive_error, memory);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, receive_warning, memory);
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)block_limit(&memory->source.limits));
+  TIFF *tiff = TIFFClientOpenExt("image", mode, memory, read_bytes, write_bytes, seek, close_file, size_of, map_file,
+                                 unmap_file, options);
+  TIFFOpenOptionsFree(options);
+  return tiff;
+}
+
+// MARK: Pages
+
+/// The number of pages among which a full image is looked for.
+enum { maxPages = 16 };
 
 /// Returns true if the page is a smaller version or a mask of another one.
 static bool is_auxiliary(TIFF *tiff) {
@@ -60,10 +150,117 @@ static bool has_plain_tiles(TIFF *tiff) {
   return compression == COMPRESSION_NONE && TIFFIsTiled(tiff);
 }
 
+// MARK: Errors
+
+/// Returns true if a strip or tile of the page ends behind the end of the file.
+static bool is_cut(const TIFFMemory *memory, TIFF *tiff) {
+  uint32_t count = TIFFIsTiled(tiff) ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t offset = TIFFGetStrileOffset(tiff, i), size = TIFFGetStrileByteCount(tiff, i);
+    if (size > memory->source.count || offset > memory->source.count - size) return true;
+  }
+  return false;
+}
+
+/// Returns the status for the error that libtiff has reported. If `tiff` is not NULL, decoding its strips or tiles has
+/// failed.
+static DecodeStatus explain(const TIFFMemory *memory, TIFF *tiff) {
+  char *error = memory->text->error;
+  if (strstr(error, "byte limit") != NULL) return DecodeStatusLimit;
+  if (strstr(error, "ut of memory") != NULL || strstr(error, "o space for") != NULL) {
+    return DecodeStatusOutOfMemory;
+  }
+  if (error[0] == 0) fail(DecodeStatusCorrupt, memory->text, "invalid image data");
+  return memory->isShort || (tiff != NULL && is_cut(memory, tiff)) ? DecodeStatusTruncated : DecodeStatusCorrupt;
+}
+
 /// Turns an error that libtiff got over into a warning.
 static void forgive(DecodeText *text) {
   if (text->error[0] != 0) add_warning(text, text->error);
   text->error[0] = 0;
+}
+
+// MARK: Header
+
+/// Prevents libtiff from multiplying the colors by their alpha, and remembers if they are multiplied in the file.
+static void keep_colors(TIFFImage *self) {
+  uint16_t count = 0, *types = NULL, associated = EXTRASAMPLE_ASSOCALPHA;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_EXTRASAMPLES, &count, &types);
+  if (count == 0) return;
+  self->isPremultiplied = types[0] == EXTRASAMPLE_ASSOCALPHA;
+  if (types[0] == EXTRASAMPLE_UNASSALPHA) TIFFSetField(self->tiff, TIFFTAG_EXTRASAMPLES, 1, &associated);
+}
+
+static DecodeStatus begin(TIFFImage *self, DecodeText *text) {
+  char message[1024] = "";
+  uint16_t compression = COMPRESSION_NONE;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_COMPRESSION, &compression);
+  if (!TIFFIsCODECConfigured(compression)) {
+    return fail(DecodeStatusUnsupported, text, "compression scheme %u is not supported", compression);
+  }
+  if (!TIFFRGBAImageOK(self->tiff, message)) return fail(DecodeStatusUnsupported, text, "%s", message);
+  keep_colors(self);
+  self->hasReader = TIFFRGBAImageBegin(&self->reader, self->tiff, 1, message) != 0;
+  if (!self->hasReader) return fail(DecodeStatusUnsupported, text, "%s", message);
+  // Rows come as they are stored.
+  self->reader.orientation = self->reader.req_orientation = ORIENTATION_TOPLEFT;
+  return DecodeStatusOK;
+}
+
+bool is_gray(const TIFFImage *self) {
+  uint16_t photometric = self->reader.photometric;
+  return photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE;
+}
+
+uint32_t color_count(const TIFFImage *self) { return is_gray(self) ? 1 : 3; }
+
+/// Returns the channels of the pixels. Extra samples of an unspecified kind are not alpha, though libtiff takes them
+/// for it.
+static uint32_t channels_of(const TIFFImage *self) {
+  uint16_t count = 0, *types = NULL;
+  uint32_t colors = color_count(self);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_EXTRASAMPLES, &count, &types);
+  bool hasAlpha = count != 0 && types[0] != EXTRASAMPLE_UNSPECIFIED && self->reader.samplesperpixel > colors;
+  bool isRead = self->hasPlainSamples || self->reader.photometric == PHOTOMETRIC_RGB;
+  return hasAlpha && isRead ? colors + 1 : colors;
+}
+
+/// Returns the size of the ICC profile that fits the pixels, or 0. Sets `bytes`.
+static uint32_t find_profile(const TIFFImage *self, const void **bytes, DecodeText *text) {
+  uint32_t count = 0;
+  uint16_t photometric = self->reader.photometric;
+  if (!TIFFGetField(self->tiff, TIFFTAG_ICCPROFILE, &count, bytes) || count == 0) return 0;
+  TIFFGetField(self->tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+  switch (photometric) {
+    case PHOTOMETRIC_MINISBLACK:
+    case PHOTOMETRIC_MINISWHITE:
+    case PHOTOMETRIC_PALETTE:
+    case PHOTOMETRIC_RGB:
+    case PHOTOMETRIC_YCBCR:
+      return accepted_profile(count, text);
+    default:
+      // libtiff converts these colors to RGB, which the profile does not describe.
+      add_warning(text, "the colors are approximate, because the ICC profile is not used");
+      return 0;
+  }
+}
+
+/// Reads what the header declares, and decides how to decode the pixels.
+static DecodeStatus read_header(TIFFImage *self, DecodeHeader *header, DecodeText *text) {
+  DecodeStatus status = DecodeStatusOK;
+  const void *profile = NULL;
+  uint16_t orientation = ORIENTATION_TOPLEFT;
+  TIFFGetField(self->tiff, TIFFTAG_IMAGEWIDTH, &header->width);
+  TIFFGetField(self->tiff, TIFFTAG_IMAGELENGTH, &header->height);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_ORIENTATION, &orientation);
+  if (!check_size(header->width, header->height, &self->memory.source.limits, &status, text)) return status;
+  status = begin(self, text);
+  if (status != DecodeStatusOK) return status;
+  self->hasPlainSamples = has_plain_samples(self);
+  header->orientation = orientation;
+  header->channels = self->channels = channels_of(self);
+  header->profileCount = find_profile(self, &profile, text);
+  return DecodeStatusOK;
 }
 
 static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
@@ -73,7 +270,7 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   if (!open_page(self, "rm") || (has_plain_tiles(self->tiff) && !open_page(self, "r"))) {
     return explain(&self->memory, NULL);
   }
-  DecodeStatus status = read_tiff_header(self, header, text);
+  DecodeStatus status = read_header(self, header, text);
   if (status == DecodeStatusOK) forgive(text);
   return status;
 }
@@ -83,9 +280,11 @@ static void copy_profile(Image image, uint8_t *bytes) {
   const void *profile = NULL;
   DecodeText text = {0};
   self->memory.text = &text;
-  uint32_t count = find_tiff_profile(self, &profile, &text);
+  uint32_t count = find_profile(self, &profile, &text);
   if (count != 0) memcpy(bytes, profile, count);
 }
+
+// MARK: Pixels
 
 static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   TIFFImage *self = image;
@@ -101,6 +300,8 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   forgive(text);
   return DecodeStatusOK;
 }
+
+// MARK: Format
 
 static void close_image(Image image) {
   TIFFImage *self = image;

@@ -109,8 +109,7 @@ build() {
     "$toolchain/clang" -Wl,--wrap=mmap -fuse-ld=lld -g -O1 -std=gnu11 -D_GNU_SOURCE \
       -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I "$root/Sources/CDecodeChannel/include" \
       -I "$root/Sources/CDecoder/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" \
-      "$root/Sources/CDecoder/session.c" "$root/Sources/CDecoder/helpers.c" "$root/Sources/CDecoder/memory.c" \
-      "$root"/Sources/CDecodeChannel/*.c
+      "$root/Sources/CDecoder/session.c" "$root/Sources/CDecoder/helpers.c" "$root"/Sources/CDecodeChannel/*.c
     ;;
   *)
     # The linker leads calls of two functions to the fuzzer, which can switch the code behind them off.

@@ -1,10 +1,26 @@
-// An open TIFF image, and the two ways to its pixels.
+// An open TIFF image, and the functions that its header and its pixels share.
 
-#ifndef TIFF_IMAGE_H
-#define TIFF_IMAGE_H
+#ifndef TIFF_H
+#define TIFF_H
 
-#include "tiff_memory.h"
+#include <tiffio.h>
 
+#include <CDecoder.h>
+
+/// A TIFF file in memory.
+typedef struct TIFFMemory {
+  Source source;
+  uint64_t position;
+  /// True if libtiff wanted bytes behind the end.
+  bool isShort;
+  /// Gets the warnings, and the first error.
+  DecodeText *text;
+} TIFFMemory;
+
+/// Returns the largest block of memory for an image, in bytes.
+uint64_t block_limit(const Limits *limits);
+
+/// An open image.
 typedef struct TIFFImage {
   TIFFMemory memory;
   TIFF *tiff;
@@ -18,19 +34,10 @@ typedef struct TIFFImage {
   bool isPremultiplied;
 } TIFFImage;
 
-/// Reads what the header declares, and decides how to decode the pixels.
-DecodeStatus read_tiff_header(TIFFImage *self, DecodeHeader *header, DecodeText *text);
-
-/// Returns the size of the ICC profile that fits the pixels, or 0. Sets `bytes`.
-uint32_t find_tiff_profile(const TIFFImage *self, const void **bytes, DecodeText *text);
-
 bool is_gray(const TIFFImage *self);
 
 /// Returns the channels of a pixel without alpha.
 uint32_t color_count(const TIFFImage *self);
-
-/// Returns the rows that libtiff decodes at once: those of a strip or a tile, because it starts each at its first row.
-uint32_t band_rows(const TIFFImage *self);
 
 /// Returns true if strips and tiles have gray or RGB samples of 8 or 16 bits.
 bool has_plain_samples(const TIFFImage *self);
