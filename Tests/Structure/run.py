@@ -33,6 +33,7 @@ class Report:
 
     def __init__(self):
         self.findings, self.folders, self.types = [], collections.defaultdict(Folder), collections.defaultdict(list)
+        self.chapters = []
 
     def add(self, path, source):
         folder = self.folders[folder_of(path)]
@@ -42,8 +43,15 @@ class Report:
         if path.parts[0] in ("Sources", "Tests") and path.suffix in (".swift", ".c", ".h"):
             folder.measure(source, path.suffix, path.suffix == ".swift" and path.parts[0] == "Sources")
         if path.parts[0] == "Sources" and path.suffix == ".swift":
+            self.chapters.append(source.text.count("\n"))
             for name, offset in measure.types(source):
                 self.types[name].append((path, source.line(offset)))
+
+    def print_chapters(self):
+        """The lengths of the Swift files in Sources, and the number of their types that are not private."""
+        lines, shared = self.chapters, sum(map(len, self.types.values()))
+        print(f"Swift in Sources: {len(lines)} files, {sum(lines)} lines; median/95 %/largest {spread(lines)}; "
+              f"{sum(count < 30 for count in lines)} files under 30 lines; {shared} types that are not private\n")
 
     def add_same_names(self):
         for name, places in sorted(self.types.items()):
@@ -206,6 +214,7 @@ def main():
         report.add(path.relative_to(root), lexer.read(path))
     report.add_same_names()
     print_tables(report.folders)
+    report.print_chapters()
     wanted = [root.joinpath(path).resolve() for path in options.path] or [root]
     found = [finding for finding in report.findings
              if any((root / finding[0]).is_relative_to(path) for path in wanted)]

@@ -33,6 +33,17 @@ import Testing
     #expect(transport.netrc == "/home/me/.netrc" && transport.maxConnections == 300)
   }
 
+  @Test func `The connections to a remote cache have the options of those to hosts`() throws {
+    let command = try FetchCommand.parse([
+      "list.txt", "--remote-cache", "https://cache.example/", "--insecure-host", "cache.example", "--netrc",
+    ])
+
+    let cache = try #require(try command.remoteCache(["HOME": "/home/me", "SSL_CERT_FILE": "/etc/authorities.pem"]))
+
+    #expect(cache.connections.insecureHosts == ["cache.example"] && cache.connections.netrc == "/home/me/.netrc")
+    #expect(cache.connections.systemAuthorities == "/etc/authorities.pem" && cache.connections.cookies == nil)
+  }
+
   @Test func `Every option about limits has its effect`() throws {
     let configuration = try NetworkOptions.parse([
       "--concurrency", "9", "--per-host", "5", "--retries", "7", "--connect-timeout", "11", "--timeout", "13",
