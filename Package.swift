@@ -97,7 +97,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       resources: [
-        .embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js"),
+        .embedInCode("Help/advice.txt"), .embedInCode("Gallery/gallery.css"), .embedInCode("Gallery/gallery.js"),
         .embedInCode("Gallery/gallery-live.css"), .embedInCode("Gallery/gallery-live.js"),
       ]),
 

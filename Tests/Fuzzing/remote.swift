@@ -2,6 +2,7 @@
 // decides what follows from it for machines in different states. The first byte selects the state.
 
 import Foundation
+
 // Seen by the files of the layers above, too.
 @_exported @testable public import ImageCache
 

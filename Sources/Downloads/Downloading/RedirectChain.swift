@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The redirects of one attempt. A plain value that checks every hop without using the network.
 package struct RedirectChain {

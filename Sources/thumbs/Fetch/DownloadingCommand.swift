@@ -1,7 +1,7 @@
 import ArgumentParser
 import BatchFetch
-import CoreMetrics
 import CSQLiteSetup
+import CoreMetrics
 import Foundation
 import ImageCache
 import Logging
