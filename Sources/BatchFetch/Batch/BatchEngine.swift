@@ -65,7 +65,7 @@ final class BatchEngine: Sendable {
       return (Array(state.callers.values), parked)
     }
     close()
-    pipeline.context.downloader.context.queue.whileHeld { for caller in callers { caller.cancel() } }
+    pipeline.context.downloader.context.queue.whileFrozen { for caller in callers { caller.cancel() } }
     for pending in parked.sorted(by: { $0.element.index < $1.element.index }) {
       delivering.async { [self] in finish(pending.element, host: pending.host, .failure(.cancelled)) }
     }
@@ -99,8 +99,8 @@ final class BatchEngine: Sendable {
   /// element.
   private func admit() -> Bool {
     state.withLock { state in
-      if state.batch.mayBegin { group.enter() }
-      return state.batch.mayBegin
+      if state.batch.isOpen { group.enter() }
+      return state.batch.isOpen
     }
   }
 

@@ -73,8 +73,8 @@ struct BatchState<Element: Sendable> {
     return true
   }
 
-  /// True if the element of a reserved place counts. False if the batch was canceled while the element was pulled.
-  var mayBegin: Bool { !isClosed }
+  /// False once pulling has ended; an element that is pulled meanwhile is dropped.
+  var isOpen: Bool { !isClosed }
 
   /// Returns true if an element with a reserved place begins now. Otherwise parks it and frees its place.
   mutating func begin(_ element: Element, host: String?, priority: Priority) -> Bool {

@@ -57,7 +57,7 @@ struct RenderDemand {
   let specs: [ThumbnailSpec]
   /// The digests that callers expect.
   let digests: Set<BodyDigest>
-  /// Nil as soon as one caller accepts fresh entries only.
+  /// Responses obtained since then count as fresh; nil if a caller has no such instant.
   let since: ContinuousClock.Instant?
 
   /// Returns true if no caller expects other bytes than those of `source`.
@@ -82,7 +82,7 @@ enum CacheDecision {
   ///   - entry: the entry in the cache, if any.
   ///   - demand: what the callers want.
   ///   - failLevel: failures that it tolerates do not count.
-  ///   - content: a failure because of other rules does not count.
+  ///   - content: a remembered `rejected_hash` that these rules do not reject is ignored.
   init(
     _ entry: CacheEntry?, _ demand: RenderDemand, mode: CacheMode, failLevel: FailLevel = .error,
     content: ContentRules = ContentRules(), now: Date

@@ -214,7 +214,7 @@ extension ThumbnailContext {
     let now = now()
     switch CacheDecision(entry, demand, mode: request.options.cacheMode ?? mode, content: content, now: now) {
     case .serve(let image, let origin):
-      // Another step promotes images from disk to memory before it rejects them.
+      // A disk lookup puts an image into memory before the rules reject it, so they apply here as well.
       if let failure = content.failure(of: image.source) { return .failure(failure) }
       let timings = Timings(queued: begin.duration(to: .now))
       let served = ServedSource(image, origin: origin, now: now, timings: timings)
@@ -321,7 +321,7 @@ extension ThumbnailContext {
     }
     // Callers that wait for milestones come first: the end of another request may be what they wait for.
     for caller in waiting { caller.cancel() }
-    downloader.context.queue.whileHeld { for job in jobs { job.cancel() } }
+    downloader.context.queue.whileFrozen { for job in jobs { job.cancel() } }
     for caller in callers { caller.ended(.failure(.cancelled)) }
   }
 

@@ -29,6 +29,14 @@ final class ThumbnailJob: Sendable {
   let slot: TaskHandleSlot
   private let state = Mutex(State())
 
+  /// The key of the cache entry.
+  var key: SourceKey { identity.source }
+
+  var options: RequestOptions { identity.options }
+
+  /// Decides when cached entries are served.
+  var mode: CacheMode { options.cacheMode ?? context.mode }
+
   init(
     _ request: ThumbnailRequest, of source: SourceURL, identity: JobKey, id: ThumbnailContext.Table.JobID,
     in context: ThumbnailContext
@@ -78,9 +86,66 @@ final class ThumbnailJob: Sendable {
     get { state.withLock { $0.finding } }
     set { state.withLock { $0.finding = newValue } }
   }
+}
 
-  // MARK: The download
+// MARK: Looking up
 
+// The first step: the lookup in the cache, and what follows from the entry.
+extension ThumbnailJob {
+  /// Looks up several jobs of one pipeline at once, which costs less than one after the other.
+  static func lookUp(_ jobs: [ThumbnailJob]) {
+    guard let context = jobs.first?.context else { return }
+    for job in jobs { job.slot.end() }
+    let wanted = jobs.compactMap { job in context.demand(of: job).map { (job: job, demand: $0) } }
+    let lookups = wanted.map { job, demand in
+      CacheLookup(key: job.key, url: job.identity.url, specs: demand.specs)
+    }
+    for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
+  }
+
+  private func found(_ entry: CacheEntry?, for demand: RenderDemand) {
+    let decision = CacheDecision(
+      entry, demand, mode: mode, failLevel: context.renderer.failLevel, content: context.content,
+      now: context.now())
+    switch decision {
+    case .serve(let image, let origin): serve(image, origin)
+    case .fail(let failure): conclude(.failure(failure))
+    case .complete(let source): complete(source)
+    case .fetch(let image): lookUpRemotely(demand.specs, confirming: image)
+    }
+  }
+
+  /// Renders the missing sizes from the original, if the cache has kept it. The original is taken from memory, or read
+  /// from disk, when there is room for it among the bytes in hand.
+  private func complete(_ source: StoredSource) {
+    if let failure = context.content.failure(of: source) { return conclude(.failure(failure)) }
+    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
+    waitForRoom(bytes) { job in
+      let body = job.context.cache.memoryOriginal(of: source, for: job.key)
+      if body.isEmpty {
+        job.wait(in: job.context.reads, holding: bytes) { $0.readOriginal(of: source, holding: bytes) }
+      } else {
+        job.queue(holding: bytes) { $0.renderRounds(.kept(source, body, .memory)) }
+      }
+    }
+  }
+
+  private func readOriginal(of source: StoredSource, holding bytes: Int) {
+    guard let demand = context.demand(of: self) else { return context.budget.release(bytes) }
+    let body = context.cache.original(of: source, for: key)
+    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body, .disk)) } }
+    context.budget.release(bytes)
+    if mode == .offline {
+      conclude(.failure(CacheDecision.offlineMiss))
+    } else {
+      lookUpRemotely(demand.specs, completing: source)
+    }
+  }
+}
+
+// MARK: The download
+
+extension ThumbnailJob {
   /// Downloads the source.
   ///
   /// - Parameter image: The cached image to confirm; nil to download in any case.
@@ -99,14 +164,6 @@ final class ThumbnailJob: Sendable {
     }
     waitForDownload(request)
   }
-
-  /// The key of the cache entry.
-  var key: SourceKey { identity.source }
-
-  var options: RequestOptions { identity.options }
-
-  /// Decides when cached entries are served.
-  var mode: CacheMode { options.cacheMode ?? context.mode }
 
   /// Inspects the first bytes of a body: throws if they are not those of a supported image.
   private var inspection: DownloadRequest.Inspection {
@@ -189,128 +246,6 @@ extension Result<Download, FetchFailure> {
     switch self {
     case .success(let download): download.attempts
     case .failure(let failure): failure.attempts
-    }
-  }
-}
-
-// MARK: Waiting
-
-// The places where a job waits, one at a time. At each of them the slot passes on the highest priority among the
-// callers, now and after each change, and gives up the place when the last caller leaves.
-extension ThumbnailJob {
-  /// Joins a group of lookups.
-  func waitForLookUp() {
-    slot.run { demand in context.lookUps.append(self, demand.priority) }
-  }
-
-  /// Runs `work` on a thread that renders, when its turn comes.
-  ///
-  /// - Parameters:
-  ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
-  ///     release them.
-  ///   - host: the host for which they are held; nil for none.
-  ///   - work: called once, unless the job gives up its place.
-  func waitToRender(holding bytes: Int, of host: String?, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
-    slot.run { [context] demand in
-      let giveUp = { @Sendable in context.budget.release(bytes, of: host) }
-      return context.renders.async(demand.priority, of: source.host, onCancel: giveUp) { [self] in
-        slot.end()
-        work(self)
-      }
-    }
-  }
-
-  /// Runs `work` when its turn comes.
-  ///
-  /// - Parameters:
-  ///   - queue: the queue to wait in.
-  ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
-  ///     release them. Default 0.
-  ///   - work: called once, on a thread of the queue, unless the job gives up its place.
-  func wait(in queue: WorkQueue, holding bytes: Int = 0, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
-    slot.run { [context] demand in
-      let giveUp = { @Sendable in context.budget.release(bytes) }
-      return queue.async(demand.priority, onCancel: giveUp) { [self] in
-        slot.end()
-        work(self)
-      }
-    }
-  }
-
-  /// Runs `work`, which must not block, when there is room for `bytes` in memory. They are held from then on.
-  func waitForRoom(_ bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
-    slot.run { demand in
-      context.budget.hold(bytes, whenThereIsRoom: demand.priority) { [self] in work(self) }
-    }
-  }
-
-  /// Joins the download of `request`. Its end is reported to ``ended(_:)``.
-  func waitForDownload(_ request: DownloadRequest) {
-    let (downloads, id) = (context.downloader.context, DownloadContext.CallerID(self))
-    slot.run { demand in
-      downloads.join(request, self, demand: demand)
-      return WorkHandle {
-        downloads.leave(id)
-      } setPriority: { priority in
-        downloads.change(id) { $0.priority = priority }
-      } setPaused: { isPaused in
-        downloads.change(id) { $0.isPaused = isPaused }
-      }
-    }
-  }
-}
-
-// MARK: Looking up
-
-// The first step: the lookup in the cache, and what follows from the entry.
-extension ThumbnailJob {
-  /// Looks up several jobs of one pipeline at once, which costs less than one after the other.
-  static func lookUp(_ jobs: [ThumbnailJob]) {
-    guard let context = jobs.first?.context else { return }
-    for job in jobs { job.slot.end() }
-    let wanted = jobs.compactMap { job in context.demand(of: job).map { (job: job, demand: $0) } }
-    let lookups = wanted.map { job, demand in
-      CacheLookup(key: job.key, url: job.identity.url, specs: demand.specs)
-    }
-    for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
-  }
-
-  private func found(_ entry: CacheEntry?, for demand: RenderDemand) {
-    let decision = CacheDecision(
-      entry, demand, mode: mode, failLevel: context.renderer.failLevel, content: context.content,
-      now: context.now())
-    switch decision {
-    case .serve(let image, let origin): serve(image, origin)
-    case .fail(let failure): conclude(.failure(failure))
-    case .complete(let source): complete(source)
-    case .fetch(let image): lookUpRemotely(demand.specs, confirming: image)
-    }
-  }
-
-  /// Renders the missing sizes from the original, if the cache has kept it. The original is taken from memory, or read
-  /// from disk, when there is room for it among the bytes in hand.
-  private func complete(_ source: StoredSource) {
-    if let failure = context.content.failure(of: source) { return conclude(.failure(failure)) }
-    let bytes = if case .image(_, _, let bytes) = source.content { bytes } else { 0 }
-    waitForRoom(bytes) { job in
-      let body = job.context.cache.memoryOriginal(of: source, for: job.key)
-      if body.isEmpty {
-        job.wait(in: job.context.reads, holding: bytes) { $0.readOriginal(of: source, holding: bytes) }
-      } else {
-        job.queue(holding: bytes) { $0.renderRounds(.kept(source, body, .memory)) }
-      }
-    }
-  }
-
-  private func readOriginal(of source: StoredSource, holding bytes: Int) {
-    guard let demand = context.demand(of: self) else { return context.budget.release(bytes) }
-    let body = context.cache.original(of: source, for: key)
-    guard body.isEmpty else { return queue(holding: bytes) { $0.renderRounds(.kept(source, body, .disk)) } }
-    context.budget.release(bytes)
-    if mode == .offline {
-      conclude(.failure(CacheDecision.offlineMiss))
-    } else {
-      lookUpRemotely(demand.specs, completing: source)
     }
   }
 }
@@ -487,6 +422,73 @@ extension FailureCode {
       .image(.decodeLimit):
       true
     default: false
+    }
+  }
+}
+
+// MARK: Waiting
+
+// The places where a job waits, one at a time. At each of them the slot passes on the highest priority among the
+// callers, now and after each change, and gives up the place when the last caller leaves.
+extension ThumbnailJob {
+  /// Joins a group of lookups.
+  func waitForLookUp() {
+    slot.run { demand in context.lookUps.append(self, demand.priority) }
+  }
+
+  /// Runs `work` on a thread that renders, when its turn comes.
+  ///
+  /// - Parameters:
+  ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
+  ///     release them.
+  ///   - host: the host for which they are held; nil for none.
+  ///   - work: called once, unless the job gives up its place.
+  func waitToRender(holding bytes: Int, of host: String?, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    slot.run { [context] demand in
+      let giveUp = { @Sendable in context.budget.release(bytes, of: host) }
+      return context.renders.async(demand.priority, of: source.host, onCancel: giveUp) { [self] in
+        slot.end()
+        work(self)
+      }
+    }
+  }
+
+  /// Runs `work` when its turn comes.
+  ///
+  /// - Parameters:
+  ///   - queue: the queue to wait in.
+  ///   - bytes: the bytes held for the work. They are released if the job gives up its place; otherwise `work` must
+  ///     release them. Default 0.
+  ///   - work: called once, on a thread of the queue, unless the job gives up its place.
+  func wait(in queue: WorkQueue, holding bytes: Int = 0, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    slot.run { [context] demand in
+      let giveUp = { @Sendable in context.budget.release(bytes) }
+      return queue.async(demand.priority, onCancel: giveUp) { [self] in
+        slot.end()
+        work(self)
+      }
+    }
+  }
+
+  /// Runs `work`, which must not block, when there is room for `bytes` in memory. They are held from then on.
+  func waitForRoom(_ bytes: Int, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+    slot.run { demand in
+      context.budget.hold(bytes, whenThereIsRoom: demand.priority) { [self] in work(self) }
+    }
+  }
+
+  /// Joins the download of `request`. Its end is reported to ``ended(_:)``.
+  func waitForDownload(_ request: DownloadRequest) {
+    let (downloads, id) = (context.downloader.context, DownloadContext.CallerID(self))
+    slot.run { demand in
+      downloads.join(request, self, demand: demand)
+      return WorkHandle {
+        downloads.leave(id)
+      } setPriority: { priority in
+        downloads.change(id) { $0.priority = priority }
+      } setPaused: { isPaused in
+        downloads.change(id) { $0.isPaused = isPaused }
+      }
     }
   }
 }

@@ -283,7 +283,7 @@ extension Demand {
   }
 }
 
-// Inlinable for the reason given in JobTable.swift.
+// Inlinable for the reason given above.
 
 /// Values that are found by the keys that they got when they were added: a slot map. A plain value.
 ///

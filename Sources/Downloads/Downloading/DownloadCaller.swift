@@ -1,16 +1,6 @@
 internal import Foundation
 internal import Synchronization
 
-/// Someone who waits for a download: a caller of ``Downloader``, or a job of a pipeline.
-package protocol DownloadSubscriber: AnyObject, Sendable {
-  /// True if the subscriber needs progress.
-  var wantsProgress: Bool { get }
-  /// Called from any thread, not necessarily in order. Must not block.
-  func progressed(_ progress: DownloadProgress)
-  /// Called once for each download that the subscriber has joined and not left, from any thread. Must not block.
-  func ended(_ result: Result<Download, FetchFailure>)
-}
-
 /// One caller of a downloader: gets progress in order, then exactly one end.
 final class DownloadCaller: DownloadSubscriber {
   /// Makes the request of a caller when its dependencies have ended.
@@ -105,4 +95,14 @@ extension DownloadCaller: PrioritizedCaller {
 /// A weak reference to the context of a caller.
 private struct WeakContext: Sendable {
   weak var context: DownloadContext?
+}
+
+/// Someone who waits for a download: a caller of ``Downloader``, or a job of a pipeline.
+package protocol DownloadSubscriber: AnyObject, Sendable {
+  /// True if the subscriber needs progress.
+  var wantsProgress: Bool { get }
+  /// Called from any thread, not necessarily in order. Must not block.
+  func progressed(_ progress: DownloadProgress)
+  /// Called once for each download that the subscriber has joined and not left, from any thread. Must not block.
+  func ended(_ result: Result<Download, FetchFailure>)
 }

@@ -195,7 +195,7 @@ extension ResponseAssembler.AttemptOutcome {
     switch self {
     case .rangeRefused: .response(nil)
     case .ended(.failure(let failure), _): failure.contact
-    case .ended(let result, _): .response(result.refusal(now: now))
+    case .ended(let result, _): .response(result.pauseRequest(now: now))
     }
   }
 }
@@ -207,12 +207,12 @@ extension Result<ResponseAssembler.Response, FetchFailure> {
     return RetryAfter.duration(in: response.head.response, now: now)
   }
 
-  /// The refusal of a 429 or 503 response, with the pause that it requests; nil for other results.
-  fileprivate func refusal(now: Date) -> HostBackoff.Refusal? {
+  /// The pause that a 429 or 503 response requests; nil for other results.
+  fileprivate func pauseRequest(now: Date) -> HostBackoff.PauseRequest? {
     guard case .success(let response) = self, [429, 503].contains(response.head.response.status.code) else {
       return nil
     }
-    return HostBackoff.Refusal(
+    return HostBackoff.PauseRequest(
       isLimit: response.head.response.status.code == 429, retryAfter: retryAfter(now: now))
   }
 }

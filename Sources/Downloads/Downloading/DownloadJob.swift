@@ -94,70 +94,8 @@ package final class DownloadJob: Sendable {
     }
   }
 
-  private func releaseFile() {
+  fileprivate func releaseFile() {
     if let writer = state.withLock({ $0.writer }) { writer.file.release(by: writer) }
-  }
-
-  private func finish(_ request: DownloadRequest, _ result: Result<ResponseAssembler.Response, FetchFailure>) {
-    guard let part = request.part else { return context.ended(self, request, download(result, of: request)) }
-    // Checking a file takes time, and the thread that ends transfers has others to serve.
-    context.callbacks.async { [self] in
-      let download = download(result, in: part)
-      releaseFile()
-      context.ended(self, request, download)
-    }
-  }
-
-  private func download(
-    _ result: Result<ResponseAssembler.Response, FetchFailure>, in part: PartFile
-  ) -> Result<Download, FetchFailure> {
-    download(result).flatMap { download in
-      guard case .success(let response) = result, response.head.response.status == .ok else {
-        return .failure(FetchFailure(statusOf: download, now: context.now()))
-      }
-      do throws(FetchFailure) {
-        var complete = download
-        complete.file = try part.commit(length: response.body.count)
-        return .success(complete)
-      } catch {
-        var failure = error
-        (failure.head, failure.attempts) = (download.head, download.attempts)
-        return .failure(failure)
-      }
-    }
-  }
-
-  /// Returns the outcome for a body in memory: a status that the request does not accept is a failure.
-  private func download(
-    _ result: Result<ResponseAssembler.Response, FetchFailure>, of request: DownloadRequest
-  ) -> Result<Download, FetchFailure> {
-    let fields = state.withLock { $0.sentRequest?.headerFields } ?? request.headerFields
-    return download(result).flatMap { download in
-      let status = download.response.status.code
-      if download.isTargetReused || request.responses.accepts(status, of: fields) {
-        return .success(download)
-      }
-      return .failure(FetchFailure(statusOf: download, now: context.now()))
-    }
-  }
-
-  private func download(
-    _ result: Result<ResponseAssembler.Response, FetchFailure>
-  ) -> Result<Download, FetchFailure> {
-    let (attempts, first) = state.withLock { ($0.machine.attempts, $0.machine.firstAttempt ?? created) }
-    return result.map { response in
-      var download = Download(
-        response: response.head.response, body: response.body.bytes, finalURL: response.head.finalURL,
-        redirects: response.head.redirects, isCacheable: response.head.isCacheable,
-        isPrivate: response.head.isPrivate, requestedAt: response.requestedAt, respondedAt: response.respondedAt,
-        attempts: attempts, queued: created.duration(to: first), elapsed: first.duration(to: .now))
-      download.isTargetReused = response.head.isTargetReused
-      return download
-    }.mapError { failure in
-      var failure = failure
-      failure.attempts = attempts
-      return failure
-    }
   }
 }
 
@@ -211,6 +149,86 @@ extension DownloadJob.State {
     let place = assembler == nil ? ticket.take() : nil
     return Effects(
       queue: place.map { queue.remove($0) }, backoff: backoff.take(), modification: modification.take())
+  }
+}
+
+// MARK: Queue
+
+// The queue of a transfer: robots, preparation, start.
+extension DownloadJob {
+  /// Enters the queue of the host, if that permits the request.
+  func enqueue(_ turn: DownloadState.Turn) {
+    let (request, trail) = state.withLock { ($0.request, $0.trail) }
+    guard let request, let trail else { return }
+    let hop = trail.hop
+    guard let robots = context.robots, !request.isRobotsFile else { return enter(request, hop, turn) }
+    let (userAgent, limits) = (context.userAgent(of: request, to: trail), context.limits(of: request))
+    robots.check(hop, userAgent: userAgent, addresses: limits.addresses) { [self] failure in
+      if let failure { refuse(failure, in: turn) } else { enter(request, hop, turn) }
+    }
+  }
+
+  /// Takes a place in the queue, unless the download has given up this turn.
+  private func enter(_ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn) {
+    let isModified = request.modifier == nil || state.withLock { $0.modified != nil || $0.machine.isRedirected }
+    let isPrepared = isModified && context.isPrepared(request, to: hop)
+    let effects = state.withLock { state -> TransferQueue.Effects? in
+      guard state.machine.isWaiting(in: turn) else { return nil }
+      // The queue keeps the job while it has a ticket: thread A may have decided to start the transfer when the last
+      // caller leaves on thread B, and nobody else could give the place back then.
+      let (ticket, effects) = context.queue.add(
+        to: hop.host, state.machine.priority, isPrepared: isPrepared
+      ) { [self] in
+        handle($0, request, hop, turn)
+      }
+      state.ticket = ticket
+      return effects
+    }
+    if let effects { context.queue.perform(effects) }
+  }
+
+  private func handle(
+    _ event: TransferQueue.Event, _ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn
+  ) {
+    switch event {
+    case .prepare(let ticket):
+      modify(request, turn) { [weak self] failure in
+        guard let self else { return }
+        if let failure { fail(failure, ticket, turn, .abandoned) } else { prepare(request, hop, ticket, turn) }
+      }
+    case .start(let ticket): startTransfer(turn, ticket)
+    case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
+    }
+  }
+
+  private func prepare(
+    _ request: DownloadRequest, _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
+  ) {
+    context.prepare(request, to: hop) { [weak self] failure in
+      guard let self else { return }
+      guard let failure else { return context.queue.prepared(ticket) }
+      fail(failure, ticket, turn, failure.isUnreachable ? .unreachable : .abandoned)
+    }
+  }
+
+  /// Ends an attempt whose preparation failed.
+  private func fail(
+    _ failure: FetchFailure, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn,
+    _ contact: TransferScheduler.Contact
+  ) {
+    let attempt = state.withLock { state in
+      let attempt = state.machine.attempt(in: turn)
+      if attempt != nil { state.ticket = nil }
+      return attempt
+    }
+    context.queue.end(ticket, contact)
+    if let attempt { attemptEnded(.ended(.failure(failure), kept: attempt.partial)) }
+  }
+
+  /// Ends a download whose request is not sent. If earlier attempts have failed, the result of the last one says more.
+  private func refuse(_ failure: FetchFailure, in turn: DownloadState.Turn) {
+    let last = state.withLock { $0.lastResult }
+    act(last ?? .failure(failure)) { $0.refused(in: turn) }
   }
 }
 
@@ -294,8 +312,8 @@ extension DownloadJob.State {
 }
 
 extension FetchFailure {
-  /// The failure of a modifier. What it says about a server concerns another one than that of the request, which must
-  /// not be taken for unreachable, nor its image for missing.
+  /// The failure of a modifier. Keeps only code and message: a response that the modifier got from another server says
+  /// nothing about this host or image.
   fileprivate var ofModifier: FetchFailure { FetchFailure(code, message) }
 }
 
@@ -365,82 +383,70 @@ private final class ModifierCall: Sendable {
   }
 }
 
-// MARK: Queue
+// MARK: End
 
-// The queue of a transfer: robots, preparation, start.
 extension DownloadJob {
-  /// Enters the queue of the host, if that permits the request.
-  func enqueue(_ turn: DownloadState.Turn) {
-    let (request, trail) = state.withLock { ($0.request, $0.trail) }
-    guard let request, let trail else { return }
-    let hop = trail.hop
-    guard let robots = context.robots, !request.isRobotsFile else { return enter(request, hop, turn) }
-    let (userAgent, limits) = (context.userAgent(of: request, to: trail), context.limits(of: request))
-    robots.check(hop, userAgent: userAgent, addresses: limits.addresses) { [self] failure in
-      if let failure { refuse(failure, in: turn) } else { enter(request, hop, turn) }
+  fileprivate func finish(_ request: DownloadRequest, _ result: Result<ResponseAssembler.Response, FetchFailure>) {
+    guard let part = request.part else { return context.ended(self, request, outcome(of: result, for: request)) }
+    // Checking a file takes time, and the thread that ends transfers has others to serve.
+    context.callbacks.async { [self] in
+      let outcome = outcome(of: result, in: part)
+      releaseFile()
+      context.ended(self, request, outcome)
     }
   }
 
-  /// Takes a place in the queue, unless the download has given up this turn.
-  private func enter(_ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn) {
-    let isModified = request.modifier == nil || state.withLock { $0.modified != nil || $0.machine.isRedirected }
-    let isPrepared = isModified && context.isPrepared(request, to: hop)
-    let effects = state.withLock { state -> TransferQueue.Effects? in
-      guard state.machine.isWaiting(in: turn) else { return nil }
-      // The queue keeps the job while it has a ticket: thread A may have decided to start the transfer when the last
-      // caller leaves on thread B, and nobody else could give the place back then.
-      let (ticket, effects) = context.queue.add(
-        to: hop.host, state.machine.priority, isPrepared: isPrepared
-      ) { [self] in
-        handle($0, request, hop, turn)
+  /// Returns the outcome for a body in a file, which gets its name: any status but 200 is a failure.
+  private func outcome(
+    of result: Result<ResponseAssembler.Response, FetchFailure>, in part: PartFile
+  ) -> Result<Download, FetchFailure> {
+    measured(result).flatMap { download in
+      guard case .success(let response) = result, response.head.response.status == .ok else {
+        return .failure(FetchFailure(statusOf: download, now: context.now()))
       }
-      state.ticket = ticket
-      return effects
-    }
-    if let effects { context.queue.perform(effects) }
-  }
-
-  private func handle(
-    _ event: TransferQueue.Turn, _ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn
-  ) {
-    switch event {
-    case .prepare(let ticket):
-      modify(request, turn) { [weak self] failure in
-        guard let self else { return }
-        if let failure { fail(failure, ticket, turn, .abandoned) } else { prepare(request, hop, ticket, turn) }
+      do throws(FetchFailure) {
+        var complete = download
+        complete.file = try part.commit(length: response.body.count)
+        return .success(complete)
+      } catch {
+        var failure = error
+        (failure.head, failure.attempts) = (download.head, download.attempts)
+        return .failure(failure)
       }
-    case .start(let ticket): startTransfer(turn, ticket)
-    case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
     }
   }
 
-  private func prepare(
-    _ request: DownloadRequest, _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
-  ) {
-    context.prepare(request, to: hop) { [weak self] failure in
-      guard let self else { return }
-      guard let failure else { return context.queue.prepared(ticket) }
-      fail(failure, ticket, turn, failure.isUnreachable ? .unreachable : .abandoned)
+  /// Returns the outcome for a body in memory: a status that the request does not accept is a failure.
+  private func outcome(
+    of result: Result<ResponseAssembler.Response, FetchFailure>, for request: DownloadRequest
+  ) -> Result<Download, FetchFailure> {
+    let fields = state.withLock { $0.sentRequest?.headerFields } ?? request.headerFields
+    return measured(result).flatMap { download in
+      let status = download.response.status.code
+      if download.isTargetReused || request.responses.accepts(status, of: fields) {
+        return .success(download)
+      }
+      return .failure(FetchFailure(statusOf: download, now: context.now()))
     }
   }
 
-  /// Ends an attempt whose preparation failed.
-  private func fail(
-    _ failure: FetchFailure, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn,
-    _ contact: TransferScheduler.Contact
-  ) {
-    let attempt = state.withLock { state in
-      let attempt = state.machine.attempt(in: turn)
-      if attempt != nil { state.ticket = nil }
-      return attempt
+  /// Returns the download with its attempts and times, whatever its status.
+  private func measured(
+    _ result: Result<ResponseAssembler.Response, FetchFailure>
+  ) -> Result<Download, FetchFailure> {
+    let (attempts, first) = state.withLock { ($0.machine.attempts, $0.machine.firstAttempt ?? created) }
+    return result.map { response in
+      var download = Download(
+        response: response.head.response, body: response.body.bytes, finalURL: response.head.finalURL,
+        redirects: response.head.redirects, isCacheable: response.head.isCacheable,
+        isPrivate: response.head.isPrivate, requestedAt: response.requestedAt, respondedAt: response.respondedAt,
+        attempts: attempts, queued: created.duration(to: first), elapsed: first.duration(to: .now))
+      download.isTargetReused = response.head.isTargetReused
+      return download
+    }.mapError { failure in
+      var failure = failure
+      failure.attempts = attempts
+      return failure
     }
-    context.queue.end(ticket, contact)
-    if let attempt { attemptEnded(.ended(.failure(failure), kept: attempt.partial)) }
-  }
-
-  /// Ends a download whose request is not sent. If earlier attempts have failed, the result of the last one says more.
-  private func refuse(_ failure: FetchFailure, in turn: DownloadState.Turn) {
-    let last = state.withLock { $0.lastResult }
-    act(last ?? .failure(failure)) { $0.refused(in: turn) }
   }
 }

@@ -37,7 +37,7 @@ struct HostQueue: Sendable {
   /// The maximum number of running transfers and, separately, of prepared tickets.
   private let places: Int
   private let retry: RetryPolicy
-  private var pace = HostBackoff()
+  private var backoff = HostBackoff()
   private var rate: RateLimiter?
   private var breaker: HostBreaker
   private var waiting = PriorityQueue<Ticket>()
@@ -63,7 +63,7 @@ struct HostQueue: Sendable {
   var isEmpty: Bool { waiting.isEmpty && ready.isEmpty && preparing == 0 && running == 0 }
 
   private func isIdle(at now: Duration) -> Bool {
-    isEmpty && pace.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now
+    isEmpty && backoff.isIdle && breaker.isIdle && (rate?.next ?? .zero) <= now
   }
 
   /// Returns true if the line is empty and its host has no pause: at most a few failures would be forgotten with it.
@@ -135,7 +135,7 @@ struct HostQueue: Sendable {
     switch contact {
     case .response(let refusal):
       breaker.reached()
-      if let refusal { pace.refuse(refusal, policy: retry, now: now) } else { pace.accept() }
+      if let refusal { backoff.refuse(refusal, policy: retry, now: now) } else { backoff.accept() }
     case .reached: breaker.reached()
     case .unreachable: breaker.failed(isProbe: ticket == probe, now: now)
     case .abandoned: abandonProbe(ticket, now)
@@ -163,7 +163,7 @@ struct HostQueue: Sendable {
 
   /// Ends the pauses that are over, and returns what follows.
   mutating func advance(to now: Duration) -> Steps {
-    pace.open(at: now)
+    backoff.open(at: now)
     if !(waiting.isEmpty && ready.isEmpty) { breaker.advance(to: now) }
     let refused = refusal.map { (ready.removeAll() + waiting.removeAll(), $0) }
     var prepared: [Ticket] = []
@@ -175,7 +175,7 @@ struct HostQueue: Sendable {
   /// The reason to refuse all waiting tickets; nil if they may wait.
   private var refusal: Refusal? {
     if breaker.isDead { return .dead }
-    guard pace.isTooLong, let end = pace.closedUntil else { return nil }
+    guard backoff.isTooLong, let end = backoff.closedUntil else { return nil }
     return .paused(until: end)
   }
 
@@ -197,12 +197,12 @@ struct HostQueue: Sendable {
   }
 
   private func nextChange(after now: Duration) -> Duration? {
-    if waiting.isEmpty, ready.isEmpty { return pace.closedUntil }
+    if waiting.isEmpty, ready.isEmpty { return backoff.closedUntil }
     return breaker.pauseEnd ?? openTime.later(than: now)
   }
 
   /// The time before which no request may start.
-  private var openTime: Duration { max(pace.closedUntil ?? .zero, rate?.next ?? .zero) }
+  private var openTime: Duration { max(backoff.closedUntil ?? .zero, rate?.next ?? .zero) }
 
   private var limit: Int { min(places, breaker.limit ?? places) }
 }
@@ -307,7 +307,7 @@ struct HostBreaker: Sendable {
 /// The pauses that a host has requested. A plain value; times are those of the injected clock.
 struct HostBackoff: Sendable {
   /// A response that requests fewer requests.
-  struct Refusal: Equatable, Sendable {
+  struct PauseRequest: Equatable, Sendable {
     /// True for 429 Too Many Requests (RFC 6585, section 4), false for 503 Service Unavailable (RFC 9110, section
     /// 15.6.4), which may concern one URL only.
     var isLimit: Bool
@@ -335,9 +335,9 @@ struct HostBackoff: Sendable {
 
   /// Records a refusal, which may begin a pause or make it longer. Without `Retry-After`, the pauses grow
   /// exponentially: from the first 429 on, and from the second 503 in a row on.
-  mutating func refuse(_ refusal: Refusal, policy: RetryPolicy, now: Duration) {
+  mutating func refuse(_ request: PauseRequest, policy: RetryPolicy, now: Duration) {
     if closedUntil == nil { refusals += 1 }
-    guard let pause = refusal.retryAfter ?? (closedUntil == nil ? backoff(refusal, policy) : nil) else { return }
+    guard let pause = request.retryAfter ?? (closedUntil == nil ? duration(of: request, policy) : nil) else { return }
     let begin = max(closedUntil ?? now, now)
     let end = now + pause.clamped(to: .waiting)
     guard end > begin else { return }
@@ -353,7 +353,7 @@ struct HostBackoff: Sendable {
     isTooLong = false
   }
 
-  private func backoff(_ refusal: Refusal, _ policy: RetryPolicy) -> Duration? {
-    refusals > (refusal.isLimit ? 0 : 1) ? policy.ceiling(attempts: refusals) : nil
+  private func duration(of request: PauseRequest, _ policy: RetryPolicy) -> Duration? {
+    refusals > (request.isLimit ? 0 : 1) ? policy.ceiling(attempts: refusals) : nil
   }
 }

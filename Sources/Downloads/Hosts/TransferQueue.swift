@@ -5,8 +5,8 @@ internal import Synchronization
 package final class TransferQueue: Sendable {
   typealias Ticket = TransferScheduler.Ticket
 
-  /// The turn of a ticket.
-  enum Turn: Sendable {
+  /// An event of a ticket.
+  enum Event: Sendable {
     /// Prepare the transfer.
     case prepare(Ticket)
     /// Start the transfer.
@@ -15,14 +15,14 @@ package final class TransferQueue: Sendable {
     case refuse(HostQueue.Refusal)
   }
 
-  /// Receives the turns of one ticket, on any thread. Must not block.
-  typealias Handler = @Sendable (Turn) -> Void
+  /// Receives the events of one ticket, on any thread. Must not block.
+  typealias Handler = @Sendable (Event) -> Void
 
   /// Decisions to carry out after all locks are released.
   struct Effects: Sendable {
-    fileprivate typealias HandlerTurn = (handler: Handler, turn: Turn)
+    fileprivate typealias Call = (handler: Handler, event: Event)
 
-    fileprivate var turns: [HandlerTurn] = []
+    fileprivate var calls: [Call] = []
     fileprivate var wakeUps: [(host: String, time: Duration)] = []
   }
 
@@ -41,9 +41,9 @@ package final class TransferQueue: Sendable {
     var holders: [String: Set<Suspender>] = [:]
     var schedule: TransferScheduler
     var handlers: [Ticket: Handler] = [:]
-    /// The turns that are decided, but not carried out yet.
-    var turns = FIFO<Effects.HandlerTurn>()
-    /// True while a thread carries out turns.
+    /// The calls that are decided, but not made yet.
+    var calls = FIFO<Effects.Call>()
+    /// True while a thread makes calls.
     var isPerforming = false
   }
 
@@ -91,16 +91,16 @@ package final class TransferQueue: Sendable {
   }
 
   /// Runs `body`, which cancels many downloads, and starts none of them in between.
-  package func whileHeld(_ body: () -> Void) {
-    state.withLock { $0.schedule.hold() }
+  package func whileFrozen(_ body: () -> Void) {
+    state.withLock { $0.schedule.freeze() }
     body()
-    perform(change { $0.schedule.release(now: $1) })
+    perform(change { $0.schedule.thaw(now: $1) })
   }
 
   // The methods that return effects may be called under the lock of a job: they call no handlers. The job performs the
   // effects after it has unlocked.
 
-  /// Adds a ticket for a request to `host`. One that `isPrepared` gets no turn to prepare.
+  /// Adds a ticket for a request to `host`. One that `isPrepared` gets no event to prepare.
   func add(
     to host: String, _ priority: Priority, isPrepared: Bool, _ handler: @escaping Handler
   ) -> (Ticket, Effects) {
@@ -142,15 +142,14 @@ package final class TransferQueue: Sendable {
 
   /// Carries out decisions.
   ///
-  /// A turn may lead to the next one at once: if a name is known not to exist, the downloads of that host end one after
-  /// the other. Therefore no turn is carried out within another one. While a thread carries out turns, it carries out
-  /// those of other threads as well.
+  /// Not reentrant: the first thread makes all calls, those of other threads and those that a call leads to as well. If a
+  /// name is known not to exist, the downloads of that host end one after the other, each within the call of the last.
   func perform(_ effects: Effects) {
     for (host, time) in effects.wakeUps {
       _ = clock.run(after: time - now()) { [weak self] in self?.wakeUp(host, time) }
     }
-    guard !effects.turns.isEmpty, state.withLock({ $0.beginTurns(effects) }) else { return }
-    while let (handler, turn) = state.withLock({ $0.nextTurn() }) { handler(turn) }
+    guard !effects.calls.isEmpty, state.withLock({ $0.beginCalls(effects) }) else { return }
+    while let (handler, event) = state.withLock({ $0.nextCall() }) { handler(event) }
   }
 
   private func wakeUp(_ host: String, _ time: Duration) {
@@ -167,16 +166,16 @@ package final class TransferQueue: Sendable {
 }
 
 extension TransferQueue.State {
-  /// Adds turns to those to carry out. Returns false if a thread carries them out already.
-  fileprivate mutating func beginTurns(_ effects: TransferQueue.Effects) -> Bool {
-    for turn in effects.turns { turns.append(turn) }
+  /// Adds calls to those to make. Returns false if a thread makes them already.
+  fileprivate mutating func beginCalls(_ effects: TransferQueue.Effects) -> Bool {
+    for call in effects.calls { calls.append(call) }
     defer { isPerforming = true }
     return !isPerforming
   }
 
-  /// Returns the next turn to carry out; nil if none is left, which ends the work of the thread.
-  fileprivate mutating func nextTurn() -> TransferQueue.Effects.HandlerTurn? {
-    let next = turns.popFirst()
+  /// Returns the next call to make; nil if none is left, which ends the work of the thread.
+  fileprivate mutating func nextCall() -> TransferQueue.Effects.Call? {
+    let next = calls.popFirst()
     isPerforming = next != nil
     return next
   }
@@ -186,10 +185,10 @@ extension TransferQueue.State {
     var effects = TransferQueue.Effects()
     for action in actions {
       switch action {
-      case .prepare(let ticket): if let handler = handlers[ticket] { effects.turns.append((handler, .prepare(ticket))) }
-      case .start(let ticket): if let handler = handlers[ticket] { effects.turns.append((handler, .start(ticket))) }
+      case .prepare(let ticket): if let handler = handlers[ticket] { effects.calls.append((handler, .prepare(ticket))) }
+      case .start(let ticket): if let handler = handlers[ticket] { effects.calls.append((handler, .start(ticket))) }
       case .refuse(let ticket, let refusal):
-        if let handler = handlers.removeValue(forKey: ticket) { effects.turns.append((handler, .refuse(refusal))) }
+        if let handler = handlers.removeValue(forKey: ticket) { effects.calls.append((handler, .refuse(refusal))) }
       case .wakeUp(let host, let time): effects.wakeUps.append((host, time))
       }
     }

@@ -15,7 +15,7 @@ struct TransferScheduler: Sendable {
   /// The contact of a ticket with its host.
   enum Contact: Sendable {
     /// The host has responded, perhaps with a refusal.
-    case response(HostBackoff.Refusal?)
+    case response(HostBackoff.PauseRequest?)
     /// The host was reached, but did not respond.
     case reached
     /// No connection could be made.
@@ -54,8 +54,8 @@ struct TransferScheduler: Sendable {
   private(set) var isSuspended = false
   /// The hosts of which no transfer starts.
   private var heldHosts: Set<String> = []
-  /// The number of threads that cancel many downloads now: none of these may start in between.
-  private var holds = 0
+  /// The number of ``freeze()`` calls without a ``thaw(now:)``. No transfer starts until it is 0.
+  private var freezes = 0
   private let width: Int
   private let makeQueue: @Sendable (_ host: String) -> HostQueue
   private var hosts = SlotMap<Host>()
@@ -161,11 +161,11 @@ struct TransferScheduler: Sendable {
     return keys[host].map { update($0, now) } ?? []
   }
 
-  /// Starts no transfers until ``release(now:)`` is called as often as this method.
-  mutating func hold() { holds += 1 }
+  /// Starts no transfers until ``thaw(now:)`` is called as often as this method.
+  mutating func freeze() { freezes += 1 }
 
-  mutating func release(now: Duration) -> [Action] {
-    holds -= 1
+  mutating func thaw(now: Duration) -> [Action] {
+    freezes -= 1
     return startTransfers(now, after: [])
   }
 
@@ -214,7 +214,7 @@ struct TransferScheduler: Sendable {
   /// Returns `actions`, and the starts for which there are free transfers.
   private mutating func startTransfers(_ now: Duration, after actions: [Action]) -> [Action] {
     var actions = actions
-    while !isSuspended, holds == 0, running < width, let host = turns.popFirst() {
+    while !isSuspended, freezes == 0, running < width, let host = turns.popFirst() {
       hosts[host]?.turn = nil
       if let ticket = hosts[host]?.queue.takeForTransfer() {
         running += 1

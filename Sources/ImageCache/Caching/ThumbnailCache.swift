@@ -106,6 +106,8 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
+  // MARK: Looking up
+
   /// Returns the entry that the memory tier has for `key`, without blocking; nil if it has none for this URL. Counts a
   /// hit.
   ///
@@ -151,7 +153,7 @@ public final class ThumbnailCache: Sendable {
     let held = lookups.map { resident($0.key, url: $0.url, specs: $0.specs) }
     let isOpen = zip(lookups, held).map { lookup, held in !(held?.isComplete(for: lookup.specs) ?? false) }
     let open = isOpen.contains(false) ? zip(lookups, isOpen).filter(\.1).map(\.0) : lookups
-    var loaded = loaded(open).makeIterator()
+    var loaded = load(open).makeIterator()
     let entries = zip(held, isOpen).map { held, isOpen in
       let entry = held.map { CacheEntry($0, origin: .memory) }
       return isOpen ? (loaded.next() ?? nil) ?? entry : entry
@@ -177,116 +179,20 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Stores a source and its thumbnails: in memory now, on disk with the next batch. A source that must not be stored
-  /// (see ``CachePolicy/isStorable``) stays in memory only.
-  ///
-  /// Thumbnails stored earlier are kept if the source is an image with the same digest, and removed otherwise. A stored
-  /// image is kept if the source is a failure that is never fresh or one of undecodable bytes; the failure is then kept
-  /// in memory only, as ``CacheEntry/laterFailure``. This case may block on a disk read.
-  ///
-  /// - Parameters:
-  ///   - source: The source as described by the response.
-  ///   - thumbnails: The rendered thumbnails; empty for a failure.
-  ///   - original: The whole file, kept depending on ``Configuration/originals`` and
-  ///     ``Configuration/memoryOriginalByteLimit``; empty for none.
-  ///   - key: The key of the source.
-  public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
-    if case .failure(_, _, let digest?) = source.content, let error = source.imageError(of: digest) {
-      undecodable.insert(error, for: digest, cost: 128 + error.message.utf8.count)
-    }
-    // Loads an image from disk into memory, so that the check below sees it.
-    if !source.replacesImages, memory.value(for: key) == nil {
-      _ = loaded([CacheLookup(key: key, url: source.url, specs: [])])
-    }
-    changes.withLock(for: key) {
-      if let old = memory.value(for: key), !source.replaces(old.source) {
-        let content = old.with(laterFailure: source)
-        memory.insert(content, for: key, cost: content.cost)
-        return
-      }
-      keep(CacheEntry.Content(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }), for: key)
-      originals.store(original, of: source, for: key)
-      // The disk tier keeps a stored image in place of a useless failure, which memory may not know.
-      if source.policy.isStorable || !source.replacesImages {
-        disk?.store(source, thumbnails: thumbnails, original: original, for: key)
-      } else {
-        disk?.remove(key)
-      }
-    }
-  }
-
-  /// Returns the whole file of `source` from memory or disk if it was kept and is unchanged; empty otherwise.
-  ///
-  /// May block on a disk read: do not call it on the threads of Swift concurrency.
-  public func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
-    let held = memoryOriginal(of: source, for: key)
-    return held.isEmpty ? disk?.original(of: source, for: key) ?? [] : held
-  }
-
-  /// Returns the whole file of `source` if memory has it and it is unchanged, without blocking; empty otherwise.
-  public func memoryOriginal(of source: StoredSource, for key: SourceKey) -> [UInt8] {
-    originals.bytes(of: source, for: key)
-  }
-
-  /// Returns the reason why the bytes of `digest` cannot be decoded, if a renderer of this version with the same
-  /// formats has stored a failure with this digest for any URL; nil otherwise.
-  ///
-  /// May block on a disk read: do not call it on the threads of Swift concurrency.
-  public func imageError(of digest: BodyDigest) -> ImageError? {
-    undecodable.value(for: digest) ?? disk?.imageError(of: digest)
-  }
-
-  /// Stores a source as updated by a 304 response. All thumbnails are kept.
-  public func update(_ source: StoredSource, for key: SourceKey) { store(source, thumbnails: [], for: key) }
-
-  /// Removes a source and its thumbnails from both tiers.
-  public func remove(_ key: SourceKey) {
-    changes.withLock(for: key) {
-      memory.remove(key)
-      originals.remove(key)
-      disk?.remove(key)
-    }
-  }
-
-  /// Empties the memory tier, for an application that runs short of memory. The disk tier is unchanged.
-  public func emptyMemory() {
-    memory.removeAll()
-    originals.removeAll()
-  }
-
-  /// Blocks until everything stored so far is on disk or has failed to be written. Call it at the end of a run.
-  public func flush() { disk?.flush() }
-
-  /// Adds the counts so far to the last runs that ``CacheInspector/runs`` returns. Call it once, at the end of a run.
-  /// Has no effect without a disk tier, before the first write to it, or without lookups.
-  public func recordRun() {
-    let run = CacheRun(ended: now(), counters)
-    if run.lookups > 0 { directory?.record(run) }
-  }
-
-  /// The counts of what happened so far.
-  public var counters: CacheCounters { monitor.snapshot }
-
-  /// The number of sources in memory, and their size in bytes with that of the originals in memory.
-  public var memoryUsage: (sources: Int, bytes: Int) {
-    let usage = memory.usage
-    return (usage.count, usage.cost + originals.usage.cost)
-  }
-
   private func resident(_ key: SourceKey, url: String, specs: [ThumbnailSpec]) -> CacheEntry.Content? {
     guard let content = memory.value(for: key), content.source.url == url else { return nil }
     return content.narrowed(to: specs)
   }
 
-  /// Returns the entries of the disk tier, promoted to memory; nil for those of which memory knows a newer image.
-  private func loaded(_ lookups: [CacheLookup]) -> [CacheEntry?] {
+  /// Returns the entries of the disk tier, and puts them into memory; nil for those of which memory knows a newer image.
+  private func load(_ lookups: [CacheLookup]) -> [CacheEntry?] {
     guard let disk, !lookups.isEmpty else { return lookups.map { _ in nil } }
     return zip(lookups, disk.entries(for: lookups)).map { lookup, entry in
-      entry.flatMap { promoted($0, for: lookup.key, specs: lookup.specs, from: disk) }
+      entry.flatMap { promote($0, for: lookup.key, specs: lookup.specs, from: disk) }
     }
   }
 
-  private func promoted(
+  private func promote(
     _ entry: CacheEntry, for key: SourceKey, specs: [ThumbnailSpec], from disk: DiskCache
   ) -> CacheEntry? {
     let url = entry.source.url
@@ -311,6 +217,46 @@ public final class ThumbnailCache: Sendable {
     }
   }
 
+  // MARK: Storing
+
+  /// Stores a source and its thumbnails: in memory now, on disk with the next batch. A source that must not be stored
+  /// (see ``CachePolicy/isStorable``) stays in memory only.
+  ///
+  /// Thumbnails stored earlier are kept if the source is an image with the same digest, and removed otherwise. A stored
+  /// image is kept if the source is a failure that is never fresh or one of undecodable bytes; the failure is then kept
+  /// in memory only, as ``CacheEntry/laterFailure``. This case may block on a disk read.
+  ///
+  /// - Parameters:
+  ///   - source: The source as described by the response.
+  ///   - thumbnails: The rendered thumbnails; empty for a failure.
+  ///   - original: The whole file, kept depending on ``Configuration/originals`` and
+  ///     ``Configuration/memoryOriginalByteLimit``; empty for none.
+  ///   - key: The key of the source.
+  public func store(_ source: StoredSource, thumbnails: [Thumbnail], original: [UInt8] = [], for key: SourceKey) {
+    if case .failure(_, _, let digest?) = source.content, let error = source.imageError(of: digest) {
+      undecodable.insert(error, for: digest, cost: 128 + error.message.utf8.count)
+    }
+    // Loads an image from disk into memory, so that the check below sees it.
+    if !source.replacesImages, memory.value(for: key) == nil {
+      _ = load([CacheLookup(key: key, url: source.url, specs: [])])
+    }
+    changes.withLock(for: key) {
+      if let old = memory.value(for: key), !source.replaces(old.source) {
+        let content = old.with(laterFailure: source)
+        memory.insert(content, for: key, cost: content.cost)
+        return
+      }
+      keep(CacheEntry.Content(source, Dictionary(thumbnails.map { ($0.spec, $0) }) { $1 }), for: key)
+      originals.store(original, of: source, for: key)
+      // The disk tier keeps a stored image in place of a useless failure, which memory may not know.
+      if source.policy.isStorable || !source.replacesImages {
+        disk?.store(source, thumbnails: thumbnails, original: original, for: key)
+      } else {
+        disk?.remove(key)
+      }
+    }
+  }
+
   /// Puts `content` into memory and keeps the thumbnails already there if the bytes are the same. Requires `changes`.
   private func keep(_ content: CacheEntry.Content, for key: SourceKey) {
     var content = content
@@ -319,6 +265,68 @@ public final class ThumbnailCache: Sendable {
       content = CacheEntry.Content(content.source, thumbnails, laterFailure: content.laterFailure)
     }
     memory.insert(content, for: key, cost: content.cost)
+  }
+
+  /// Stores a source as updated by a 304 response. All thumbnails are kept.
+  public func update(_ source: StoredSource, for key: SourceKey) { store(source, thumbnails: [], for: key) }
+
+  /// Removes a source and its thumbnails from both tiers.
+  public func remove(_ key: SourceKey) {
+    changes.withLock(for: key) {
+      memory.remove(key)
+      originals.remove(key)
+      disk?.remove(key)
+    }
+  }
+
+  // MARK: Originals and failures
+
+  /// Returns the whole file of `source` from memory or disk if it was kept and is unchanged; empty otherwise.
+  ///
+  /// May block on a disk read: do not call it on the threads of Swift concurrency.
+  public func original(of source: StoredSource, for key: SourceKey) -> [UInt8] {
+    let held = memoryOriginal(of: source, for: key)
+    return held.isEmpty ? disk?.original(of: source, for: key) ?? [] : held
+  }
+
+  /// Returns the whole file of `source` if memory has it and it is unchanged, without blocking; empty otherwise.
+  public func memoryOriginal(of source: StoredSource, for key: SourceKey) -> [UInt8] {
+    originals.bytes(of: source, for: key)
+  }
+
+  /// Returns the reason why the bytes of `digest` cannot be decoded, if a renderer of this version with the same
+  /// formats has stored a failure with this digest for any URL; nil otherwise.
+  ///
+  /// May block on a disk read: do not call it on the threads of Swift concurrency.
+  public func imageError(of digest: BodyDigest) -> ImageError? {
+    undecodable.value(for: digest) ?? disk?.imageError(of: digest)
+  }
+
+  // MARK: Ending
+
+  /// Empties the memory tier, for an application that runs short of memory. The disk tier is unchanged.
+  public func emptyMemory() {
+    memory.removeAll()
+    originals.removeAll()
+  }
+
+  /// Blocks until everything stored so far is on disk or has failed to be written. Call it at the end of a run.
+  public func flush() { disk?.flush() }
+
+  /// Adds the counts so far to the last runs that ``CacheInspector/runs`` returns. Call it once, at the end of a run.
+  /// Has no effect without a disk tier, before the first write to it, or without lookups.
+  public func recordRun() {
+    let run = CacheRun(ended: now(), counters)
+    if run.lookups > 0 { directory?.record(run) }
+  }
+
+  /// The counts of what happened so far.
+  public var counters: CacheCounters { monitor.snapshot }
+
+  /// The number of sources in memory, and their size in bytes with that of the originals in memory.
+  public var memoryUsage: (sources: Int, bytes: Int) {
+    let usage = memory.usage
+    return (usage.count, usage.cost + originals.usage.cost)
   }
 }
 

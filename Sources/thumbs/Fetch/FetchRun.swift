@@ -7,7 +7,7 @@ import Synchronization
 
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
 final class FetchRun: Sendable {
-  struct State {
+  private struct State {
     var summary = Summary()
     /// The first error that stopped the run.
     var fatal: OutputError?
@@ -18,25 +18,25 @@ final class FetchRun: Sendable {
     /// The limits of the run.
     var limiter: RunLimiter
     /// The outcomes of rows that are left alone, by index, until they are reported.
-    var kept: [Int: ReportLine.RowOutcome] = [:]
+    var existingOutcomes: [Int: ReportLine.RowOutcome] = [:]
   }
 
-  let plan: any RowPlan
-  let rows: PlannedRows
-  let files: RunFiles
-  let meter: ProgressMeter
-  let isQuiet: Bool
-  let isVerbose: Bool
+  private let plan: any RowPlan
+  private let rows: PlannedRows
+  private let files: RunFiles
+  private let meter: ProgressMeter
+  private let isQuiet: Bool
+  private let isVerbose: Bool
   /// True to leave files of the same source and sizes alone, without a request.
-  let skipsExisting: Bool
+  private let skipsExisting: Bool
   /// True if the rows come from a report.
-  let isRetry: Bool
+  private let isRetry: Bool
   /// The path of the report that the run writes or retries; nil if there is none.
-  let reportPath: String?
-  let pipeline: ThumbnailPipeline
-  let settings: RunSettings
-  let limits: RunLimits
-  let state: Mutex<State>
+  private let reportPath: String?
+  private let pipeline: ThumbnailPipeline
+  private let settings: RunSettings
+  private let limits: RunLimits
+  private let state: Mutex<State>
   private let demand: RowDemand
   private let reserved: ReservedFiles
   private let window: Int
@@ -91,9 +91,9 @@ final class FetchRun: Sendable {
       try request(for: row)
     }
     let run = batch.start { [self] row, outcome in
-      line(of: row, outcome)
+      writeFiles(of: row, outcome)
     } each: { [self] item, line in
-      handle(item, line)
+      report(item, line)
     } completion: { _ in
       done.signal()
     } begin: { [meter] in
@@ -122,8 +122,8 @@ final class FetchRun: Sendable {
       try checkLimit()
       reserved.insert(sourcesOf: row)
       if let outcome = existing(planned) {
-        state.withLock { $0.kept[row.index] = outcome }
-        // Any failure ends the row here. It is reported with its outcome.
+        state.withLock { $0.existingOutcomes[row.index] = outcome }
+        // The failure only keeps the batch from requesting the row; `writeFiles` reports the existing files instead.
         throw FetchFailure(.cancelled, "The files exist.")
       }
     }
@@ -134,8 +134,101 @@ final class FetchRun: Sendable {
 // MARK: Rows
 
 extension FetchRun {
+  /// Returns the files of `planned` if an earlier run made all of them from the same source in the same way; nil if one
+  /// is missing or cannot prove that.
+  private func existing(_ planned: PlannedRow) -> ReportLine.RowOutcome? {
+    guard skipsExisting, case .row(let row) = planned.entry, let name = planned.name, !planned.specs.isEmpty,
+      planned.files.count == planned.specs.count
+    else { return nil }
+    var (thumbnails, outputs): ([Thumbnail], [ReportLine.Output]) = ([], [])
+    for spec in planned.specs {
+      let label = OutputLabel(row, spec)
+      let found = name.possibleNames(of: spec).compactMap { name, format in
+        files.writer.existing(name, label, spec, format).map { ($0, name) }
+      }
+      // With two formats, nothing says which one the image has now.
+      guard let (thumbnail, path) = found.first, found.count == 1 else { return nil }
+      thumbnails.append(thumbnail)
+      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: .unchanged))
+    }
+    return .kept(thumbnails, outputs)
+  }
+
+  /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
+  /// Several threads may do this at a time.
+  private func writeFiles(of planned: PlannedRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> ReportLine {
+    switch (planned.entry, outcome) {
+    case (.bad(let row), _): return ReportLine(row, kept: planned.kept)
+    case (.row(let row), .failure(let failure)):
+      if let outcome = state.withLock({ $0.existingOutcomes.removeValue(forKey: row.index) }) {
+        return ReportLine(row, outcome)
+      }
+      var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
+      if line.status == .failed { line.fallback = writeFallback(for: planned, url: row.url) }
+      return line
+    case (.row(let row), .success(let set)):
+      do throws(OutputError) {
+        // A stale image gets no label, so that --skip-existing requests it again.
+        let labeled = set.origin == .stale ? nil : row
+        return ReportLine(row, .done(set, try writeOutputs(set.files, for: planned, url: row.url, labeledFor: labeled)))
+      } catch {
+        if error.isFatal { stop(for: error) }
+        return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
+      }
+    }
+  }
+
+  /// Writes the thumbnails of a row, and returns what became of each.
+  private func writeOutputs(
+    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String, labeledFor labeled: ManifestRow? = nil
+  ) throws(OutputError) -> [ReportLine.Output] {
+    guard let name = row.name else { return [] }
+    let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
+    var outputs: [ReportLine.Output] = []
+    for thumbnail in thumbnails {
+      let path = name.fileName(of: thumbnail)
+      let label = labeled.map { (OutputLabel($0, thumbnail.spec), thumbnail.size) }
+      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner, label: label)
+      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
+    }
+    removeFallback(of: row, unless: outputs)
+    return outputs
+  }
+
+  /// Writes the fallback image, if there is one, as the files of a failed row. If that fails, the row has no files; the
+  /// report keeps its own failure, which matters more.
+  private func writeFallback(for row: PlannedRow, url: String) -> [ReportLine.Output] {
+    guard let thumbnails = try? files.fallback?.thumbnails(row.files) else { return [] }
+    do throws(OutputError) {
+      return try writeOutputs(thumbnails, for: row, url: url)
+    } catch {
+      if error.isFatal { stop(for: error) }
+      meter.note("thumbs: \(error)")
+      return []
+    }
+  }
+
+  /// Returns the files with the fallback image that an earlier run wrote for `row` into this directory, as far as they
+  /// are still there.
+  private func remainingFallback(of row: PlannedRow) -> [ReportLine.Output] {
+    guard let (directory, outputs) = row.fallback, directory == files.writer.directory else { return [] }
+    return outputs.filter { output in
+      output.path.map { files.writer.contains($0, length: output.byteCount) } ?? false
+    }
+  }
+
+  /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of
+  /// the row's image has another extension than that of the fallback.
+  private func removeFallback(of row: PlannedRow, unless outputs: [ReportLine.Output]) {
+    guard let name = row.name, let thumbnails = try? files.fallback?.thumbnails(row.files) else { return }
+    for thumbnail in thumbnails {
+      let path = name.fileName(of: thumbnail)
+      if !outputs.contains(where: { $0.path == path }) { try? files.writer.remove(path, containing: thumbnail.bytes) }
+    }
+  }
+
   /// Accounts for a finished row in the output directory, the report, the gallery, the summary and the progress.
-  func handle(_ item: BatchItem<PlannedRow>, _ line: ReportLine) {
+  private func report(_ item: BatchItem<PlannedRow>, _ line: ReportLine) {
     defer { plan.finish(item.element) }
     var line = line
     if line.status != .ok {
@@ -162,96 +255,6 @@ extension FetchRun {
       return bytes - state.shownBytes
     }
   }
-
-  /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
-  /// Several threads may do this at a time.
-  func line(of planned: PlannedRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> ReportLine {
-    switch (planned.entry, outcome) {
-    case (.bad(let row), _): return ReportLine(row, kept: planned.kept)
-    case (.row(let row), .failure(let failure)):
-      if let kept = state.withLock({ $0.kept.removeValue(forKey: row.index) }) { return ReportLine(row, kept) }
-      var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
-      if line.status == .failed { line.fallback = fallback(for: planned, url: row.url) }
-      return line
-    case (.row(let row), .success(let set)):
-      do throws(OutputError) {
-        // A stale image must not be left alone as if it were the present one.
-        let labeled = set.origin == .stale ? nil : row
-        return ReportLine(row, .done(set, try outputs(set.files, for: planned, url: row.url, labeledFor: labeled)))
-      } catch {
-        if error.isFatal { stop(for: error) }
-        return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
-      }
-    }
-  }
-
-  private func outputs(
-    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String, labeledFor labeled: ManifestRow? = nil
-  ) throws(OutputError) -> [ReportLine.Output] {
-    guard let name = row.name else { return [] }
-    let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
-    var outputs: [ReportLine.Output] = []
-    for thumbnail in thumbnails {
-      let path = name.fileName(of: thumbnail)
-      let label = labeled.map { (OutputLabel($0, thumbnail.spec), thumbnail.size) }
-      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner, label: label)
-      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
-    }
-    removeFallback(of: row, unless: outputs)
-    return outputs
-  }
-
-  /// Returns the files of `planned` if an earlier run made all of them from the same source in the same way; nil if one
-  /// is missing or cannot prove that.
-  func existing(_ planned: PlannedRow) -> ReportLine.RowOutcome? {
-    guard skipsExisting, case .row(let row) = planned.entry, let name = planned.name, !planned.specs.isEmpty,
-      planned.files.count == planned.specs.count
-    else { return nil }
-    var (thumbnails, outputs): ([Thumbnail], [ReportLine.Output]) = ([], [])
-    for spec in planned.specs {
-      let label = OutputLabel(row, spec)
-      let found = name.possibleNames(of: spec).compactMap { name, format in
-        files.writer.existing(name, label, spec, format).map { ($0, name) }
-      }
-      // With two formats, nothing says which one the image has now.
-      guard let (thumbnail, path) = found.first, found.count == 1 else { return nil }
-      thumbnails.append(thumbnail)
-      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: .unchanged))
-    }
-    return .kept(thumbnails, outputs)
-  }
-
-  /// Writes the fallback image, if there is one, as the files of a failed row. If that fails, the row has no files; the
-  /// report keeps its own failure, which matters more.
-  private func fallback(for row: PlannedRow, url: String) -> [ReportLine.Output] {
-    guard let thumbnails = try? files.fallback?.thumbnails(row.files) else { return [] }
-    do throws(OutputError) {
-      return try outputs(thumbnails, for: row, url: url)
-    } catch {
-      if error.isFatal { stop(for: error) }
-      meter.note("thumbs: \(error)")
-      return []
-    }
-  }
-
-  /// Returns the files with the fallback image that an earlier run wrote for `row` into this directory, as far as they
-  /// are still there.
-  private func remainingFallback(of row: PlannedRow) -> [ReportLine.Output] {
-    guard let (directory, outputs) = row.fallback, directory == files.writer.directory else { return [] }
-    return outputs.filter { output in
-      output.path.map { files.writer.contains($0, length: output.byteCount) } ?? false
-    }
-  }
-
-  /// Removes the fallback that an earlier run wrote for `row`, if its files now have other names, because the format of
-  /// the row's image has another extension than that of the fallback.
-  private func removeFallback(of row: PlannedRow, unless outputs: [ReportLine.Output]) {
-    guard let name = row.name, let thumbnails = try? files.fallback?.thumbnails(row.files) else { return }
-    for thumbnail in thumbnails {
-      let path = name.fileName(of: thumbnail)
-      if !outputs.contains(where: { $0.path == path }) { try? files.writer.remove(path, containing: thumbnail.bytes) }
-    }
-  }
 }
 
 // MARK: Limits
@@ -261,7 +264,7 @@ extension FetchRun {
   private static let interval = DispatchTimeInterval.milliseconds(50)
 
   /// Starts a timer that enforces the limits of the run, and returns it; nil if the run has no limits.
-  func enforceLimits() -> (any DispatchSourceTimer)? {
+  private func enforceLimits() -> (any DispatchSourceTimer)? {
     guard !limits.isEmpty else { return nil }
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.limits"))
     timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
@@ -271,13 +274,13 @@ extension FetchRun {
   }
 
   /// Throws `cancelled` if a limit of the run has been reached.
-  func checkLimit() throws(FetchFailure) {
+  private func checkLimit() throws(FetchFailure) {
     guard !limits.isEmpty else { return }
     if let limit = state.withLock({ $0.limiter.reached }) { throw FetchFailure(.cancelled, limit.message) }
   }
 
   /// Cancels what is in flight if the downloads so far have reached a limit.
-  func countDownloads() {
+  private func countDownloads() {
     guard !limits.isEmpty else { return }
     let (elapsed, downloaded) = (settings.started.duration(to: .now), pipeline.downloadedBytes)
     if state.withLock({ $0.limiter.check(after: elapsed, downloaded: downloaded) }) { pipeline.cancelAll() }
@@ -288,7 +291,7 @@ extension FetchRun {
     let (step, run) = state.withLock { ($0.limiter.step(after: elapsed, rows: count), $0.run) }
     switch step {
     case .proceed: break
-    // Every time: thread A finds no limit and begins a row while thread B reaches the limit and cancels the others.
+    // At every tick: thread A finds no limit and begins a row while thread B reaches the limit and cancels the others.
     case .cancelRequests: pipeline.cancelAll()
     case .stopReading: run?.cancel()
     }
@@ -297,7 +300,7 @@ extension FetchRun {
 
 extension FetchFailure {
   /// Returns the failure with the reason for a cancellation: the limit that the run has reached, if any.
-  func explained(by limit: RunLimit?) -> FetchFailure {
+  fileprivate func explained(by limit: RunLimit?) -> FetchFailure {
     guard code == .cancelled, let limit else { return self }
     var failure = self
     failure.message = limit.message
@@ -309,7 +312,7 @@ extension FetchFailure {
 
 extension FetchRun {
   /// Finishes the files, prints the summary, and throws the exit code unless it is 0.
-  func end(signal: Int32?) throws {
+  private func end(signal: Int32?) throws {
     let summary = state.withLock { $0.summary }
     let coverage = rows.coverage(finished: summary.total)
     let limit = state.withLock { $0.limiter.reached }.flatMap { limit in
@@ -355,7 +358,7 @@ extension FetchRun {
   }
 
   /// Runs `write`, and stops the run if it throws.
-  func attempt(_ write: () throws(OutputError) -> Void) {
+  private func attempt(_ write: () throws(OutputError) -> Void) {
     do throws(OutputError) {
       try write()
     } catch {
@@ -364,7 +367,7 @@ extension FetchRun {
   }
 
   /// Cancels the run after an output error: what cannot be written is not worth fetching. The first error is kept.
-  func stop(for error: OutputError) {
+  private func stop(for error: OutputError) {
     let run = state.withLock { state in
       state.fatal = state.fatal ?? error
       state.limiter.disarm()

@@ -85,6 +85,13 @@ extension RowPlan {
   var listEnd: ListEnd? { nil }
 }
 
+/// A demand on rows, besides that they are valid.
+enum RowDemand: Hashable, Sendable {
+  case none
+  /// Each has the digest of its image.
+  case digest
+}
+
 /// An item of a manifest with everything that is decided before it is fetched.
 struct PlannedRow: Sendable {
   var entry: ManifestEntry

@@ -174,65 +174,41 @@ extension UInt8 {
   fileprivate var beginsJSONValue: Bool { "\"{[-0123456789tfn".utf8.contains(self) }
 }
 
-/// Finds a key that occurs twice in an object of a JSON text. Foundation's parsers keep one of the two values and
-/// report no error.
-struct JSONKeyScanner {
-  private struct Level {
-    let isObject: Bool
-    /// The keys so far.
-    var keys: Set<String> = []
-    /// The last key.
-    var key: String?
+/// The rows of a JSON Lines file: an object or a string with the URL on each line. Empty lines are skipped.
+struct JSONLineRows: RowSource {
+  private var lines: LineReader
+  private let keys: ManifestKeys
+
+  /// Reads `lines`, whose columns are called as in `keys`.
+  init(_ lines: LineReader, keys: ManifestKeys) {
+    self.lines = lines
+    self.keys = keys
   }
 
-  private let bytes: [UInt8]
-  private var index = 0
-  private var levels: [Level] = []
-  /// True if the next string is a key.
-  private var isBeforeKey = false
+  /// Returns true if the first line in `reader`, a file called `.json`, is a row by itself. Consumes nothing.
+  static func isLikely(_ reader: inout LineReader, keys: ManifestKeys) throws(ManifestError) -> Bool {
+    // A pipe is not read ahead, so that its first rows can start at once.
+    guard reader.isFile else { return false }
+    let start = try reader.peek(atLeast: LineReader.chunkLength).drop { $0 <= 0x20 }
+    guard start.first == UInt8(ascii: "{") else { return false }
+    let line = start.prefix { $0 != 0x0A }
+    guard let value = try? JSONDocument.parse(Array(line)), case .url = keys.item(value).content else { return false }
+    return true
+  }
 
-  /// Returns the first repeated key in the valid JSON text `bytes`, after the keys that lead to its object, outermost
-  /// first. Returns nil if no key is repeated.
-  static func repeatedKey(in bytes: [UInt8]) -> [String]? {
-    var scanner = JSONKeyScanner(bytes: bytes)
-    while scanner.index < bytes.count {
-      if scanner.passToken() { return scanner.levels.compactMap(\.key) }
+  /// Returns the next row; nil after the last. A line that is not JSON is a bad row.
+  mutating func next() throws(ManifestError) -> ManifestItem? {
+    while let line = try lines.next(skipping: .spacesAndTabs) {
+      guard let bytes = line.bytes else {
+        return ManifestItem(line: line.number, content: .bad("the line is too long"))
+      }
+      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
+      do throws(ParseError) {
+        return keys.item(try JSONDocument.parse(bytes), line: line.number)
+      } catch {
+        return ManifestItem(line: line.number, content: .bad("not JSON: \(error.reason)"))
+      }
     }
     return nil
-  }
-
-  private init(bytes: [UInt8]) { self.bytes = bytes }
-
-  /// Passes a string or a single byte. Returns true if it is a repeated key.
-  private mutating func passToken() -> Bool {
-    switch bytes[index] {
-    case UInt8(ascii: "\""): return passString()
-    case UInt8(ascii: "{"): open(isObject: true)
-    case UInt8(ascii: "["): open(isObject: false)
-    case UInt8(ascii: "}"), UInt8(ascii: "]"):
-      levels.removeLast(min(1, levels.count))
-      isBeforeKey = false
-    case UInt8(ascii: ","): isBeforeKey = levels.last?.isObject ?? false
-    default: break
-    }
-    index += 1
-    return false
-  }
-
-  private mutating func open(isObject: Bool) {
-    levels.append(Level(isObject: isObject))
-    isBeforeKey = isObject
-  }
-
-  private mutating func passString() -> Bool {
-    let start = index
-    repeat {
-      index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
-    } while index < bytes.count && bytes[index] != UInt8(ascii: "\"")
-    index = min(index + 1, bytes.count)
-    guard isBeforeKey, let key = try? JSONDocument.parse(Array(bytes[start..<index])) as? String else { return false }
-    isBeforeKey = false
-    levels[levels.count - 1].key = key
-    return !levels[levels.count - 1].keys.insert(key).inserted
   }
 }

@@ -170,13 +170,6 @@ extension RowSource {
   var readAheadCount: Int { 0 }
 }
 
-/// A demand on rows, besides that they are valid.
-enum RowDemand: Hashable, Sendable {
-  case none
-  /// Each has the digest of its image.
-  case digest
-}
-
 /// An error that makes a whole manifest unreadable. The command exits with 65 (`EX_DATAERR`).
 struct ManifestError: Error, Hashable, Sendable {
   /// The place of an error in the file.

@@ -3,6 +3,54 @@ import BatchFetch
 import Foundation
 import HTTPTypes
 
+/// The file of `--hosts`: rules for hosts, as a JSON object.
+///
+///     {"images.example": {"rate": "5/s", "per-host": 2, "headers": {"Referer": "https://images.example/"}},
+///      "*.cdn.example": {"per-host": 16, "user-agent": "robot/1"}, "*": {"rate": "10/s"}}
+enum HostsFile {
+  /// The maximum length of the file in bytes.
+  private static let longest = 16 << 20
+
+  /// Reads the rules in the file at `path`, which may be a pipe.
+  ///
+  /// - Throws: A `ValidationError` with the file, the place in it, the reason and the remedy.
+  static func rules(path: String) throws -> HostRules {
+    do {
+      return try rules(bytes(path: path), name: path)
+    } catch let error as ManifestError {
+      throw ValidationError("--hosts \(error)")
+    } catch let flaw as HostsError {
+      throw ValidationError("--hosts \(path)\(flaw.place): \(flaw.reason).")
+    }
+  }
+
+  private static func bytes(path: String) throws -> [UInt8] {
+    let bytes = try ByteSource.open(path, expecting: "a JSON file").bytes(limit: longest)
+    guard let bytes else { throw HostsError(reason: "is longer than \(ByteSize(count: longest))") }
+    return bytes
+  }
+
+  private static func rules(_ bytes: [UInt8], name: String) throws -> HostRules {
+    if bytes.allSatisfy({ $0 <= 0x20 }) { throw HostsError(reason: "is empty; a file without settings contains {}") }
+    do throws(ParseError) {
+      // Foundation's decoder reports neither the position of a syntax error nor a repeated key.
+      let value = try JSONDocument.parse(bytes)
+      guard value is [String: Any] else { throw ParseError(reason: "the top level of the JSON is not an object") }
+    } catch {
+      throw ManifestError(name, at: error.place(in: bytes), error.reason)
+    }
+    if let path = JSONKeyScanner.repeatedKey(in: bytes) {
+      let reason = "\(path[path.count - 1].quotedKey) occurs twice; keep one of them"
+      throw HostsError(keys: Array(path.dropLast()), reason: reason)
+    }
+    do {
+      return try JSONDecoder().decode(HostsDocument.self, from: Data(bytes)).rules
+    } catch let error as DecodingError {
+      throw HostsError(reason: "not valid JSON: \(error)")
+    }
+  }
+}
+
 /// The top level of the file of `--hosts`: settings by host.
 private struct HostsDocument: Decodable {
   private(set) var rules = HostRules()
@@ -109,54 +157,6 @@ extension KeyedDecodingContainer<HostsKey> {
   fileprivate var sortedKeys: [HostsKey] { allKeys.sorted { $0.stringValue < $1.stringValue } }
 }
 
-/// The file of `--hosts`: rules for hosts, as a JSON object.
-///
-///     {"images.example": {"rate": "5/s", "per-host": 2, "headers": {"Referer": "https://images.example/"}},
-///      "*.cdn.example": {"per-host": 16, "user-agent": "robot/1"}, "*": {"rate": "10/s"}}
-enum HostsFile {
-  /// The maximum length of the file in bytes.
-  private static let longest = 16 << 20
-
-  /// Reads the rules in the file at `path`, which may be a pipe.
-  ///
-  /// - Throws: A `ValidationError` with the file, the place in it, the reason and the remedy.
-  static func rules(path: String) throws -> HostRules {
-    do {
-      return try rules(bytes(path: path), name: path)
-    } catch let error as ManifestError {
-      throw ValidationError("--hosts \(error)")
-    } catch let flaw as HostsError {
-      throw ValidationError("--hosts \(path)\(flaw.place): \(flaw.reason).")
-    }
-  }
-
-  private static func bytes(path: String) throws -> [UInt8] {
-    let bytes = try ByteSource.open(path, expecting: "a JSON file").bytes(limit: longest)
-    guard let bytes else { throw HostsError(reason: "is longer than \(ByteSize(count: longest))") }
-    return bytes
-  }
-
-  private static func rules(_ bytes: [UInt8], name: String) throws -> HostRules {
-    if bytes.allSatisfy({ $0 <= 0x20 }) { throw HostsError(reason: "is empty; a file without settings contains {}") }
-    do throws(ParseError) {
-      // Foundation's decoder reports neither the position of a syntax error nor a repeated key.
-      let value = try JSONDocument.parse(bytes)
-      guard value is [String: Any] else { throw ParseError(reason: "the top level of the JSON is not an object") }
-    } catch {
-      throw ManifestError(name, at: error.place(in: bytes), error.reason)
-    }
-    if let path = JSONKeyScanner.repeatedKey(in: bytes) {
-      let reason = "\(path[path.count - 1].quotedKey) occurs twice; keep one of them"
-      throw HostsError(keys: Array(path.dropLast()), reason: reason)
-    }
-    do {
-      return try JSONDecoder().decode(HostsDocument.self, from: Data(bytes)).rules
-    } catch let error as DecodingError {
-      throw HostsError(reason: "not valid JSON: \(error)")
-    }
-  }
-}
-
 /// An error in a valid JSON text.
 private struct HostsError: Error, Hashable, Sendable {
   /// The keys that lead to the error, outermost first.
@@ -171,4 +171,67 @@ private struct HostsError: Error, Hashable, Sendable {
 extension String {
   /// The text in quotation marks, cut to 100 characters.
   fileprivate var quotedKey: String { "\"\(prefix(100))\"" }
+}
+
+/// Finds a key that occurs twice in an object of a JSON text. Foundation's parsers keep one of the two values and
+/// report no error.
+struct JSONKeyScanner {
+  private struct Level {
+    let isObject: Bool
+    /// The keys so far.
+    var keys: Set<String> = []
+    /// The last key.
+    var key: String?
+  }
+
+  private let bytes: [UInt8]
+  private var index = 0
+  private var levels: [Level] = []
+  /// True if the next string is a key.
+  private var isBeforeKey = false
+
+  /// Returns the first repeated key in the valid JSON text `bytes`, after the keys that lead to its object, outermost
+  /// first. Returns nil if no key is repeated.
+  static func repeatedKey(in bytes: [UInt8]) -> [String]? {
+    var scanner = JSONKeyScanner(bytes: bytes)
+    while scanner.index < bytes.count {
+      if scanner.passToken() { return scanner.levels.compactMap(\.key) }
+    }
+    return nil
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Passes a string or a single byte. Returns true if it is a repeated key.
+  private mutating func passToken() -> Bool {
+    switch bytes[index] {
+    case UInt8(ascii: "\""): return passString()
+    case UInt8(ascii: "{"): open(isObject: true)
+    case UInt8(ascii: "["): open(isObject: false)
+    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      levels.removeLast(min(1, levels.count))
+      isBeforeKey = false
+    case UInt8(ascii: ","): isBeforeKey = levels.last?.isObject ?? false
+    default: break
+    }
+    index += 1
+    return false
+  }
+
+  private mutating func open(isObject: Bool) {
+    levels.append(Level(isObject: isObject))
+    isBeforeKey = isObject
+  }
+
+  private mutating func passString() -> Bool {
+    let start = index
+    repeat {
+      index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+    } while index < bytes.count && bytes[index] != UInt8(ascii: "\"")
+    index = min(index + 1, bytes.count)
+    guard isBeforeKey, let key = try? JSONDocument.parse(Array(bytes[start..<index])) as? String else { return false }
+    isBeforeKey = false
+    levels[levels.count - 1].key = key
+    return !levels[levels.count - 1].keys.insert(key).inserted
+  }
 }

@@ -70,39 +70,6 @@ extension ListEnd {
   }
 }
 
-/// Decides if a report has every row of its run, by its last line. A plain value that is informed of the lines in their
-/// order. Several reports may follow one another.
-struct ReportProof: Hashable, Sendable {
-  /// True if a line says that rows are missing.
-  private(set) var isPartial = false
-  /// The number of rows, and that of the rows that the ends count.
-  private var (rows, items) = (0, 0)
-  /// False after an end that does not count its rows, as older versions wrote it for a shard.
-  private var countsItems = true
-  private var endsWithEnd = false
-
-  /// True if the report was cut, or may have been: it does not say that every row is there.
-  var isCut: Bool { !isPartial && !(endsWithEnd && (!countsItems || items == rows)) }
-
-  /// Records a row.
-  mutating func addRow() {
-    rows += 1
-    endsWithEnd = false
-  }
-
-  /// Records the beginning of a line that is not finished.
-  mutating func addPart() { endsWithEnd = false }
-
-  /// Records a last line with these members. Returns false if it is not one.
-  mutating func addEnd(_ members: [String: Any]) -> Bool {
-    guard let isComplete = members["complete"] as? Bool else { return false }
-    if !isComplete { isPartial = true }
-    if let count = members["items"] as? Int { items &+= count } else { countsItems = false }
-    endsWithEnd = true
-    return true
-  }
-}
-
 /// Writes the report as JSON Lines, in the order in which rows end.
 ///
 /// Each line is written immediately, so the report is valid after each row and complete up to that point even if the
@@ -292,20 +259,5 @@ final class ReportUpdate: ReportOutput {
   private static func isCompressed(_ file: Int32) -> Bool {
     var start: [UInt8] = [0, 0]
     return pread(file, &start, 2, 0) == 2 && start == [0x1F, 0x8B]
-  }
-}
-
-/// The list of a complete run, as in the last line of a report.
-struct ReportedList: Hashable, Sendable {
-  /// The number of rows.
-  let rows: Int
-  /// The digest of the rows, see ``ListDigest``; nil if the line has none.
-  let digest: String?
-
-  /// Reads the members of a last line; nil if they do not contain the number of rows.
-  init?(_ members: [String: Any]) {
-    guard let rows = members["rows"] as? Int else { return nil }
-    self.rows = rows
-    digest = members["list"] as? String
   }
 }

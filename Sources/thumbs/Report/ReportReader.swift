@@ -1,3 +1,6 @@
+import Glibc
+import Synchronization
+
 /// Reads a report line by line, in constant memory.
 struct ReportReader {
   /// A line with a row.
@@ -265,5 +268,53 @@ extension ReportTotals {
       text.member("url", row.url)
       text.member("download", row.download.wholeMilliseconds)
     }
+  }
+}
+
+/// Decides if a report has every row of its run, by its last line. A plain value that is informed of the lines in their
+/// order. Several reports may follow one another.
+struct ReportProof: Hashable, Sendable {
+  /// True if a line says that rows are missing.
+  private(set) var isPartial = false
+  /// The number of rows, and that of the rows that the ends count.
+  private var (rows, items) = (0, 0)
+  /// False after an end that does not count its rows, as older versions wrote it for a shard.
+  private var countsItems = true
+  private var endsWithEnd = false
+
+  /// True if the report was cut, or may have been: it does not say that every row is there.
+  var isCut: Bool { !isPartial && !(endsWithEnd && (!countsItems || items == rows)) }
+
+  /// Records a row.
+  mutating func addRow() {
+    rows += 1
+    endsWithEnd = false
+  }
+
+  /// Records the beginning of a line that is not finished.
+  mutating func addPart() { endsWithEnd = false }
+
+  /// Records a last line with these members. Returns false if it is not one.
+  mutating func addEnd(_ members: [String: Any]) -> Bool {
+    guard let isComplete = members["complete"] as? Bool else { return false }
+    if !isComplete { isPartial = true }
+    if let count = members["items"] as? Int { items &+= count } else { countsItems = false }
+    endsWithEnd = true
+    return true
+  }
+}
+
+/// The list of a complete run, as in the last line of a report.
+struct ReportedList: Hashable, Sendable {
+  /// The number of rows.
+  let rows: Int
+  /// The digest of the rows, see ``ListDigest``; nil if the line has none.
+  let digest: String?
+
+  /// Reads the members of a last line; nil if they do not contain the number of rows.
+  init?(_ members: [String: Any]) {
+    guard let rows = members["rows"] as? Int else { return nil }
+    self.rows = rows
+    digest = members["list"] as? String
   }
 }

@@ -3,14 +3,14 @@ import Testing
 @testable import Downloads
 
 @Suite struct HostBackoffTests {
-  private var pace = HostBackoff()
+  private var backoff = HostBackoff()
   private let policy = RetryPolicy(limit: 3, base: .seconds(1), cap: .seconds(30), maxWait: .seconds(120))
 
   /// Returns the end of the pause after a refusal.
   private mutating func refuse(_ retryAfter: Int? = nil, isLimit: Bool = false, at now: Int) -> Int? {
-    let refusal = HostBackoff.Refusal(isLimit: isLimit, retryAfter: retryAfter.map { .seconds($0) })
-    pace.refuse(refusal, policy: policy, now: .seconds(now))
-    return pace.closedUntil.map { Int($0 / .seconds(1)) }
+    let refusal = HostBackoff.PauseRequest(isLimit: isLimit, retryAfter: retryAfter.map { .seconds($0) })
+    backoff.refuse(refusal, policy: policy, now: .seconds(now))
+    return backoff.closedUntil.map { Int($0 / .seconds(1)) }
   }
 
   @Test(arguments: [(7, false), (100, false), (120, false), (121, true), (3600, true)])
@@ -19,12 +19,12 @@ import Testing
   ) {
     let end = refuse(seconds, at: 10)
     #expect(end == 10 + seconds)
-    #expect(pace.isTooLong == isTooLong)
+    #expect(backoff.isTooLong == isTooLong)
 
-    pace.open(at: .seconds(9 + seconds))
-    #expect(pace.closedUntil != nil)
-    pace.open(at: .seconds(10 + seconds))
-    #expect(pace.closedUntil == nil && !pace.isTooLong)
+    backoff.open(at: .seconds(9 + seconds))
+    #expect(backoff.closedUntil != nil)
+    backoff.open(at: .seconds(10 + seconds))
+    #expect(backoff.closedUntil == nil && !backoff.isTooLong)
   }
 
   @Test mutating func `A longer pause replaces a shorter one, and a shorter one changes nothing`() {
@@ -43,7 +43,7 @@ import Testing
       let end = refuse(isLimit: isLimit, at: now)
       found.append(end.map { $0 - now })
       now = end ?? now
-      pace.open(at: .seconds(now))
+      backoff.open(at: .seconds(now))
     }
     #expect(found == pauses)
   }
@@ -51,29 +51,29 @@ import Testing
   @Test mutating func `Refusals of requests sent before the pause do not count`() {
     let ends = [refuse(at: 0), refuse(at: 0), refuse(at: 0), refuse(at: 1)]
     #expect(ends == [nil, 2, 2, 2])
-    pace.open(at: .seconds(2))
+    backoff.open(at: .seconds(2))
     let end = refuse(at: 2)
     #expect(end == 6)
   }
 
   @Test mutating func `A response that is not a refusal resets the count of refusals`() {
     _ = refuse(at: 0)
-    pace.accept()
+    backoff.accept()
     let end = refuse(at: 1)
     #expect(end == nil)
-    #expect(!pace.isIdle)
+    #expect(!backoff.isIdle)
   }
 
   @Test mutating func `Pauses add up until the host serves a request`() {
     _ = refuse(100, at: 0)
-    #expect(!pace.isTooLong)
-    pace.open(at: .seconds(100))
+    #expect(!backoff.isTooLong)
+    backoff.open(at: .seconds(100))
     _ = refuse(100, at: 100)
-    #expect(pace.isTooLong)
+    #expect(backoff.isTooLong)
 
-    pace.open(at: .seconds(200))
-    pace.accept()
+    backoff.open(at: .seconds(200))
+    backoff.accept()
     _ = refuse(100, at: 200)
-    #expect(!pace.isTooLong)
+    #expect(!backoff.isTooLong)
   }
 }

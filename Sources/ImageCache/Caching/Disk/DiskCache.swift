@@ -66,6 +66,34 @@ final class DiskCache: Sendable {
     return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
   }
 
+  private func storedEntry(for lookup: CacheLookup) -> CacheEntry? { storedEntries(for: [lookup]).first ?? nil }
+
+  private func storedEntries(for lookups: [CacheLookup]) -> [CacheEntry?] {
+    guard !lookups.isEmpty else { return [] }
+    let time = now().wholeSeconds
+    var used: [Int] = []
+    defer { if !used.isEmpty { writer.noteUses(of: used) } }
+    do throws(DiskReader.ReadFailure) {
+      return zip(lookups, try reader.find(lookups, now: time, used: &used)).map(entry)
+    } catch {
+      note(error)
+      // A failure that concerns one entry must not lose the others.
+      guard lookups.count > 1 else { return [nil] }
+      return lookups.map(storedEntry)
+    }
+  }
+
+  private func entry(for lookup: CacheLookup, _ finding: Finding) -> CacheEntry? {
+    switch finding {
+    case .missing: return nil
+    case .found(let source, let thumbnails): return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
+    case .unusable:
+      monitor.count { $0.unusable += 1 }
+      remove(lookup.key)
+      return nil
+    }
+  }
+
   /// Returns true if a write of `key` is pending, so that an earlier lookup may be outdated.
   func isChanging(_ key: SourceKey) -> Bool { writer.change(for: key) != nil }
 
@@ -109,34 +137,6 @@ final class DiskCache: Sendable {
 
   /// Blocks until everything stored so far is on disk or has failed to be written.
   func flush() { writer.flush() }
-
-  private func storedEntry(for lookup: CacheLookup) -> CacheEntry? { storedEntries(for: [lookup]).first ?? nil }
-
-  private func storedEntries(for lookups: [CacheLookup]) -> [CacheEntry?] {
-    guard !lookups.isEmpty else { return [] }
-    let time = now().wholeSeconds
-    var used: [Int] = []
-    defer { if !used.isEmpty { writer.noteUses(of: used) } }
-    do throws(DiskReader.ReadFailure) {
-      return zip(lookups, try reader.find(lookups, now: time, used: &used)).map(entry)
-    } catch {
-      note(error)
-      // A failure that concerns one entry must not lose the others.
-      guard lookups.count > 1 else { return [nil] }
-      return lookups.map(storedEntry)
-    }
-  }
-
-  private func entry(for lookup: CacheLookup, _ finding: Finding) -> CacheEntry? {
-    switch finding {
-    case .missing: return nil
-    case .found(let source, let thumbnails): return CacheEntry(source: source, thumbnails: thumbnails, origin: .disk)
-    case .unusable:
-      monitor.count { $0.unusable += 1 }
-      remove(lookup.key)
-      return nil
-    }
-  }
 
   private func note(_ failure: DiskReader.ReadFailure) {
     monitor.record(failure.error)

@@ -1,0 +1,103 @@
+import Foundation
+import Synchronization
+
+/// An input of a run: an argument, or a file of `--input-file`.
+enum ManifestInput: Hashable, Sendable {
+  /// The manifest at this path; `-` is standard input.
+  case file(String)
+  /// The URL of an image.
+  case url(String)
+}
+
+extension ManifestInput {
+  /// Reads an argument: one that begins with a scheme and `://` is a URL, every other one a path.
+  init(argument: String) {
+    let isURL = argument.prefixMatch(of: #/[A-Za-z][A-Za-z0-9+.\-]*:\/\//#) != nil
+    self = isURL ? .url(argument) : .file(argument)
+  }
+
+  /// The path of the manifest; nil for a URL.
+  var path: String? { if case .file(let path) = self { path } else { nil } }
+
+  /// The URL of the image; nil for a manifest.
+  var url: String? { if case .url(let url) = self { url } else { nil } }
+
+  /// Returns a message about `argument`, which is not the name of a file, if it looks like a URL that is wrong; nil for
+  /// any other argument.
+  static func flaw(of argument: String) -> String? {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let (scheme, rest) = (parts[0].lowercased(), parts.count == 2 ? parts[1] : "")
+    let isWeb = parts.count == 2 && ["http", "https"].contains(scheme)
+    if parts.count == 2, scheme == "data" {
+      return "data: URLs are not supported; give a file or an http or https URL."
+    }
+    if isWeb, rest.wholeMatch(of: #/\/?|\/\/([\/?#].*)?/#) != nil {
+      return "'\(argument.printable)' has no host; give a whole URL, such as https://example.com/photo.jpg."
+    }
+    if isWeb, !rest.hasPrefix("//") {
+      let whole = "\(scheme)://\(rest.drop { $0 == "/" })".printable
+      return "There is no file '\(argument.printable)'. If it is a URL, it needs two slashes: \(whole)"
+    }
+    guard looksLikeURLWithoutScheme(argument) else { return nil }
+    return "There is no file '\(argument.printable)'. If it is a URL, put https:// in front of it."
+  }
+
+  /// Returns true for `www.example.com/…` and `example.com/photo.jpg`: a host, then the path of an image.
+  static func looksLikeURLWithoutScheme(_ argument: String) -> Bool {
+    let pattern =
+      #/(www\.[^/]+|[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+(:\d+)?\/.*\.(jpe?g|png|webp|gif|bmp|ico|avif|svg))(\/.*)?/#
+    return argument.wholeMatch(of: pattern.ignoresCase()) != nil
+  }
+}
+
+/// The rows of a manifest in memory.
+struct URLRows: RowSource {
+  /// The URLs of the rows that are left.
+  var urls: ArraySlice<String>
+
+  /// Returns the next row; nil after the last.
+  mutating func next() -> ManifestItem? { urls.popFirst().map { ManifestItem(content: .url($0)) } }
+}
+
+/// A policy for the relative URLs in a manifest.
+enum RelativeURLs: Hashable, Sendable {
+  /// Relative URLs fail with `bad_url`.
+  case refused
+  /// Relative URLs are the names of files in the manifest's directory.
+  case files
+}
+
+/// The directory that relative URLs of a manifest are resolved against.
+struct BaseDirectory: Hashable, Sendable {
+  /// An absolute path without its trailing slash.
+  private let path: String
+
+  /// The directory of `manifest`; the working directory if `manifest` is `-`.
+  init(manifest: String, workingDirectory: String = FileManager.default.currentDirectoryPath) {
+    let file = manifest.hasPrefix("/") ? manifest : "\(workingDirectory)/\(manifest)"
+    path = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
+  }
+
+  /// Returns `url` unchanged if it has a scheme or a host, and otherwise a `file` URL. A relative `url` is taken
+  /// literally as the name of a file: `?`, `#` and `%` are part of the name.
+  func resolve(_ url: String) -> String {
+    if url.hasPrefix("//") || hasScheme(url) { return url }
+    let file = url.hasPrefix("/") ? url : "\(path)/\(url)"
+    return "file://" + file.percentEncodedPath
+  }
+
+  /// Returns true if `url` begins with a scheme (RFC 3986, section 3.1).
+  private func hasScheme(_ url: String) -> Bool {
+    guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), let first = url.unicodeScalars.first else {
+      return false
+    }
+    let letters = url[..<colon].unicodeScalars
+    return first.isASCII && first.properties.isAlphabetic && letters.allSatisfy(\.isSchemeCharacter)
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isSchemeCharacter: Bool {
+    isASCII && (properties.isAlphabetic || properties.numericType != nil || "+-.".unicodeScalars.contains(self))
+  }
+}
