@@ -73,7 +73,7 @@ struct BatchState<Element: Sendable> {
     return true
   }
 
-  /// False once pulling has ended; an element that is pulled meanwhile is dropped.
+  /// False once pulling has ended. An element that is pulled then is dropped.
   var isOpen: Bool { !isClosed }
 
   /// Returns true if an element with a reserved place begins now. Otherwise parks it and frees its place.

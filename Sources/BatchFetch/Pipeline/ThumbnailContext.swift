@@ -197,7 +197,7 @@ extension ThumbnailContext {
   }
 
   /// Returns the outcome of a request if it is in memory; nil if the disk must be read.
-  func outcomeInMemory(
+  private func outcomeInMemory(
     _ request: ThumbnailRequest, _ key: JobKey
   ) -> Result<ThumbnailSet, FetchFailure>? {
     let begin = ContinuousClock.now

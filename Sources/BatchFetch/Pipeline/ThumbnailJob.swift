@@ -294,7 +294,7 @@ extension ThumbnailJob {
   }
 
   /// Renders until no caller is left: callers that join during a round may want other sizes.
-  func renderRounds(_ material: Material) {
+  private func renderRounds(_ material: Material) {
     var isOver = false
     while !isOver, let demand = context.demand(of: self) {
       let begin = ContinuousClock.now
@@ -432,7 +432,7 @@ extension FailureCode {
 // callers, now and after each change, and gives up the place when the last caller leaves.
 extension ThumbnailJob {
   /// Joins a group of lookups.
-  func waitForLookUp() {
+  private func waitForLookUp() {
     slot.run { demand in context.lookUps.append(self, demand.priority) }
   }
 
@@ -443,7 +443,7 @@ extension ThumbnailJob {
   ///     release them.
   ///   - host: the host for which they are held; nil for none.
   ///   - work: called once, unless the job gives up its place.
-  func waitToRender(holding bytes: Int, of host: String?, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
+  private func waitToRender(holding bytes: Int, of host: String?, _ work: @escaping @Sendable (ThumbnailJob) -> Void) {
     slot.run { [context] demand in
       let giveUp = { @Sendable in context.budget.release(bytes, of: host) }
       return context.renders.async(demand.priority, of: source.host, onCancel: giveUp) { [self] in
@@ -478,7 +478,7 @@ extension ThumbnailJob {
   }
 
   /// Joins the download of `request`. Its end is reported to ``ended(_:)``.
-  func waitForDownload(_ request: DownloadRequest) {
+  private func waitForDownload(_ request: DownloadRequest) {
     let (downloads, id) = (context.downloader.context, DownloadContext.CallerID(self))
     slot.run { demand in
       downloads.join(request, self, demand: demand)

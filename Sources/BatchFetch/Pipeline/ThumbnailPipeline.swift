@@ -207,7 +207,7 @@ extension ThumbnailPipeline {
 
 extension ThumbnailContext {
   /// Returns the thumbnails of a request that are in memory; nil if the disk or the server is needed, and for failures.
-  func thumbnailsInMemory(_ request: ThumbnailRequest) -> ThumbnailSet? {
+  fileprivate func thumbnailsInMemory(_ request: ThumbnailRequest) -> ThumbnailSet? {
     guard let key = try? identity(of: request).key else { return nil }
     let begin = ContinuousClock.now
     return cache.memoryEntry(for: key.source, url: key.url, specs: request.specs) { entry in

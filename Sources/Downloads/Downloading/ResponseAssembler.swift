@@ -96,8 +96,8 @@ struct ResponseAssembler {
 
   /// Adds bytes of the body. Returns false if they are not needed: the body of an error response, or a partial response
   /// to a request for everything. Its start is kept if the rules say so. Such a body is read up to
-  /// ``TransferLimits/maxUnwantedBytes``, so that the connection stays usable; beyond that this throws, and the response
-  /// still counts.
+  /// ``TransferLimits/maxUnwantedBytes``, so that the connection stays usable. Beyond that this throws, and the
+  /// response still counts.
   mutating func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) -> Bool {
     guard isBodyKept else {
       try keepStart(of: bytes)

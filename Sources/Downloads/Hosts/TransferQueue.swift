@@ -142,8 +142,8 @@ package final class TransferQueue: Sendable {
 
   /// Carries out decisions.
   ///
-  /// Not reentrant: the first thread makes all calls, those of other threads and those that a call leads to as well. If a
-  /// name is known not to exist, the downloads of that host end one after the other, each within the call of the last.
+  /// Not reentrant: the first thread makes all calls, also those of other threads and those that a call leads to. If a
+  /// name is known not to exist, the downloads of that host end one after the other, each as a result of the last.
   func perform(_ effects: Effects) {
     for (host, time) in effects.wakeUps {
       _ = clock.run(after: time - now()) { [weak self] in self?.wakeUp(host, time) }

@@ -188,7 +188,7 @@ extension SourceURL {
   /// Returns `text` with every illegal byte percent-encoded, and with dots in place of `%2e` in the dot segments of the
   /// path. Any other `%` before two hexadecimal digits stays. The authority is left unchanged, because libcurl converts
   /// international names to ASCII (UTS 46).
-  static func encodingIllegalBytes(of text: String) -> String {
+  private static func encodingIllegalBytes(of text: String) -> String {
     let (bytes, isLegal) = (Array(text.utf8), isLegal)
     let end = endOfAuthority(in: bytes)
     guard !bytes[end...].allSatisfy({ isLegal[Int($0)] }) else { return text }

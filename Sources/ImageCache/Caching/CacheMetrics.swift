@@ -107,7 +107,7 @@ final class CacheMonitor: Sendable {
   func countMemoryHit(of key: SourceKey) { memoryHits.increment(key.scatteredBits) }
 
   /// Adds the memory hits since the last call to the metrics.
-  func publishMemoryHits() {
+  fileprivate func publishMemoryHits() {
     let hits = publishedHits.withLock { published in
       let count = memoryHits.value
       defer { published = count }

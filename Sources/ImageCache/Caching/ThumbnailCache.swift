@@ -184,7 +184,7 @@ public final class ThumbnailCache: Sendable {
     return content.narrowed(to: specs)
   }
 
-  /// Returns the entries of the disk tier, and puts them into memory; nil for those of which memory knows a newer image.
+  /// Puts the entries of the disk tier into memory and returns them; nil for those of which memory has a newer image.
   private func load(_ lookups: [CacheLookup]) -> [CacheEntry?] {
     guard let disk, !lookups.isEmpty else { return lookups.map { _ in nil } }
     return zip(lookups, disk.entries(for: lookups)).map { lookup, entry in

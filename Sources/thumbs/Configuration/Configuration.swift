@@ -96,7 +96,7 @@ enum ConfigurationRules {
   ]
 
   /// Returns true if a setting in `table` may set the option called `key`.
-  static func maySet(_ key: String, in table: String?) -> Bool {
+  fileprivate static func maySet(_ key: String, in table: String?) -> Bool {
     !unconfigurable.contains(key) && (table != "cache" || ofCache.contains(key))
   }
 

@@ -13,8 +13,8 @@ protocol FetchingCommand: DownloadingCommand {
 extension FetchingCommand {
   var skipsExisting: Bool { false }
 
-  /// Fetches the rows that the plan of `makePlan` reads from `inputs` into `directory`, with `credentials`. The run began at `started`.
-  /// Throws the exit code for every error.
+  /// Fetches the rows that the plan of `makePlan` reads from `inputs` into `directory`, with `credentials`. The run
+  /// began at `started`. Throws the exit code for every error.
   func fetch(
     _ inputs: RunInputs, to directory: String, with credentials: Credentials,
     since started: ContinuousClock.Instant = .now,

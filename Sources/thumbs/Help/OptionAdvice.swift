@@ -61,7 +61,7 @@ extension OptionAdvice {
   private static func find(_ name: String) -> OptionAdvice? { table[name] ?? joined(name).flatMap { table[$0] } }
 
   /// Returns true if `fetch` has the option called `name`, but `retry` does not.
-  static func isForFetchOnly(_ name: String) -> Bool {
+  private static func isForFetchOnly(_ name: String) -> Bool {
     fetchOptions[name] != nil && retryOptions[name] == nil
   }
 

@@ -104,7 +104,7 @@ extension BinaryPlist {
   }
 
   /// The number of content bytes for each unit of an object's count.
-  func contentSize(of object: Object) -> Int {
+  private func contentSize(of object: Object) -> Int {
     switch object.type {
     case 0x6: 2
     case 0xA, 0xC: referenceSize

@@ -43,7 +43,7 @@ extension ManifestInput {
   }
 
   /// Returns true for `www.example.com/…` and `example.com/photo.jpg`: a host, then the path of an image.
-  static func looksLikeURLWithoutScheme(_ argument: String) -> Bool {
+  private static func looksLikeURLWithoutScheme(_ argument: String) -> Bool {
     let pattern =
       #/(www\.[^/]+|[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+(:\d+)?\/.*\.(jpe?g|png|webp|gif|bmp|ico|avif|svg))(\/.*)?/#
     return argument.wholeMatch(of: pattern.ignoresCase()) != nil

@@ -195,7 +195,7 @@ enum FileNameText {
 
   /// Replaces separators, control characters, bidirectional controls and characters that other systems forbid in file
   /// names with `_`.
-  static func cleaned(_ text: String) -> String {
+  fileprivate static func cleaned(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnfit) else { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars { result.append(isUnfit(scalar) ? "_" : scalar) }
@@ -204,14 +204,14 @@ enum FileNameText {
 
   /// Cleans the value of a field. Leading dots become `_`, so that no value is taken for an extension; an empty value
   /// becomes `_`.
-  static func cleaned(value: String) -> String {
+  fileprivate static func cleaned(value: String) -> String {
     let text = cleaned(value)
     return text.isEmpty ? "_" : masked(text) { $0 == "." }
   }
 
   /// Replaces leading dots, which hide a file, and leading dashes, which look like an option, with `_`, and puts `_`
   /// before a name that Windows reserves for a device. An empty name becomes `_`.
-  static func guarded(_ name: String) -> String {
+  fileprivate static func guarded(_ name: String) -> String {
     if name.isEmpty { return "_" }
     let stem = Substring(name.utf8.prefix { $0 != UInt8(ascii: ".") })
     if deviceLengths.contains(stem.utf8.count), devices.contains(stem.uppercased()) { return "_" + name }

@@ -120,7 +120,7 @@ extension OutputWriter {
   }
 
   /// Returns what is at `place`. Neither reads through a link nor waits for a pipe.
-  func occupant(of place: borrowing OutputPlace, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
+  private func occupant(of place: borrowing OutputPlace, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
     var status = stat()
     guard place.name.withCString({ fstatat(place.directory, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
       if errno == ENOENT { return .nothing }
@@ -222,7 +222,7 @@ extension OutputWriter {
   }
 
   /// Labels the file at `place`, which has the expected bytes already.
-  func relabel(_ place: borrowing OutputPlace, _ label: OutputLabel, _ size: PixelSize) {
+  private func relabel(_ place: borrowing OutputPlace, _ label: OutputLabel, _ size: PixelSize) {
     let file = openat(place.directory, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return }
     label.add(to: file, size)
@@ -317,7 +317,7 @@ extension OutputWriter {
   }
 
   /// Creates a temporary file and locks it.
-  func createTemporary() throws(OutputError) -> (descriptor: Int32, name: String) {
+  private func createTemporary() throws(OutputError) -> (descriptor: Int32, name: String) {
     while true {
       let number = temporaries.add(1, ordering: .relaxed).newValue
       let name = "\(TemporaryName(process: getpid(), number: number))"
@@ -340,7 +340,7 @@ extension OutputWriter {
   ///
   /// A file is a leftover if its process is gone and nobody holds a lock on it. A process on another machine or in
   /// another container is invisible here, but its lock is not.
-  func removeLeftovers() {
+  private func removeLeftovers() {
     // A separate open file: reading entries moves its position, which `dup` would share.
     let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard copy >= 0, let entries = fdopendir(copy) else { return }

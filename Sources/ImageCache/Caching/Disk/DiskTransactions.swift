@@ -171,7 +171,7 @@ extension DiskTransactions {
   }
 
   /// Removes thumbnails from other renderer versions, which are never served.
-  mutating func removeOutdated(_ rows: inout StoredRows) throws {
+  private mutating func removeOutdated(_ rows: inout StoredRows) throws {
     guard !rows.rows.isEmpty else { return }
     let outdated = try rows.outdatedThumbnails(in: database)
     try remove(from: &rows, where: outdated.contains)
@@ -303,7 +303,7 @@ struct StoredRows {
   }
 
   /// Returns those rows that hold thumbnails of other renderer versions, or damaged ones.
-  func outdatedThumbnails(in database: Database) throws -> Set<Int> {
+  fileprivate func outdatedThumbnails(in database: Database) throws -> Set<Int> {
     var result: Set<Int> = []
     for row in rows.keys where RowNumber.kind(of: row) == .thumbnail {
       var run = try StatementRun("SELECT record FROM item WHERE id = ?", in: database)

@@ -235,7 +235,7 @@ extension CachePolicy {
 
 extension CacheControl {
   /// Returns these directives with the prohibitions of `other` added. Lifetimes are unchanged.
-  func restricted(by other: CacheControl) -> CacheControl {
+  fileprivate func restricted(by other: CacheControl) -> CacheControl {
     var result = self
     result.noStore = noStore || other.noStore
     result.noCache = noCache || other.noCache

@@ -116,7 +116,7 @@ extension StoredSource.Content {
 // computations needs a new version of the record.
 extension CachePolicy {
   /// Adds the policy to a record.
-  func pack(into writer: inout RecordWriter) {
+  fileprivate func pack(into writer: inout RecordWriter) {
     writer.add(Int32(truncatingIfNeeded: status))
     for number in [requestedAt, respondedAt, lifetime, initialAge] { writer.add(amount: max(0, number)) }
     writer.add(flags)

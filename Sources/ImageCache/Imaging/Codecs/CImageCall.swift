@@ -82,7 +82,7 @@ extension CImageStatus {
 
 extension CImageMessages {
   /// Appends the warnings that are not in the list yet.
-  func appendWarnings(to list: inout [String]) {
+  fileprivate func appendWarnings(to list: inout [String]) {
     for line in String.text(inArray: warnings).split(separator: "\n") where !list.contains(String(line)) {
       list.append(String(line))
     }

@@ -9,7 +9,7 @@ final class ColorTransform: Sendable {
 
   /// Creates the conversion for samples of `model`. Returns nil if the profile is sRGB or, with a warning, if it is
   /// malformed or describes another color model. Throws `outOfMemory` if memory runs out.
-  static func making(
+  fileprivate static func making(
     _ profile: [UInt8], model: CImageColorModel, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
     var handle: OpaquePointer?
@@ -19,7 +19,7 @@ final class ColorTransform: Sendable {
 
   /// Creates the conversion of an encoding without a profile. Returns nil if nothing needs conversion or, with a
   /// warning, if the encoding is impossible. Throws `outOfMemory` if memory runs out.
-  static func making(
+  fileprivate static func making(
     _ encoding: ColorEncoding, model: CImageColorModel, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
     var handle: OpaquePointer?

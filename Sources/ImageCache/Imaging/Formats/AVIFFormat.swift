@@ -87,7 +87,7 @@ extension AVIFEncoder {
 
   /// Returns the bytes of memory for the pixels, and for a file that takes their place: twice the pixels is more than
   /// AV1 ever needs.
-  static func memoryCount(_ pixels: Int) -> Int { pixels * 8 + (64 << 10) }
+  private static func memoryCount(_ pixels: Int) -> Int { pixels * 8 + (64 << 10) }
 
   /// Encodes the pixels at the start of `memory` in a process, which replaces them by the file. Returns a copy
   /// of it, which is one of this size.

@@ -186,10 +186,10 @@ struct ICOEntry: Hashable, Sendable {
   }
 
   /// Returns true if the image is smaller than `other`, or of the same size with fewer bits.
-  func isLess(than other: ICOEntry) -> Bool { (size.area, bitCount) < (other.size.area, other.bitCount) }
+  fileprivate func isLess(than other: ICOEntry) -> Bool { (size.area, bitCount) < (other.size.area, other.bitCount) }
 
   /// Returns true if both images have the same aspect ratio, give or take rounding.
-  func hasShape(of other: ICOEntry) -> Bool {
+  fileprivate func hasShape(of other: ICOEntry) -> Bool {
     let difference = size.width.saturatingProduct(other.size.height) - size.height.saturatingProduct(other.size.width)
     return abs(difference) <= max(other.size.width, other.size.height)
   }

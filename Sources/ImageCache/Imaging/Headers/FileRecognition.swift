@@ -98,7 +98,7 @@ struct FileSignature: Sendable {
   }
 
   /// Returns true if `prefix` is shorter than the signature, and the bytes after it decide whether the file has it.
-  func canStillMatch(_ prefix: Span<UInt8>) -> Bool { prefix.count < bytes.count && agrees(with: prefix) }
+  fileprivate func canStillMatch(_ prefix: Span<UInt8>) -> Bool { prefix.count < bytes.count && agrees(with: prefix) }
 
   private func agrees(with prefix: Span<UInt8>) -> Bool {
     if let nonzero, nonzero < prefix.count, prefix[nonzero] == 0 { return false }

@@ -76,7 +76,7 @@ extension ThumbHash {
 
   /// Calls `body` with the waves of a channel in the order of the hash: each is a number of half periods across, and
   /// one down. The first wave, with none, is the mean.
-  static func forEachWave(across: Int, down: Int, _ body: (_ across: Int, _ down: Int) -> Void) {
+  fileprivate static func forEachWave(across: Int, down: Int, _ body: (_ across: Int, _ down: Int) -> Void) {
     for row in 0..<down {
       for column in 0..<across where column * down < across * (down - row) { body(column, row) }
     }

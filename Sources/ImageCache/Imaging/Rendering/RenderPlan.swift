@@ -52,7 +52,7 @@ extension RenderPlan.Step {
   /// Returns true if `other` can be made from this step's scaled pixels without visible loss: both show the same part
   /// with the same filter, and this one has twice as many pixels in each direction, give or take rounding. Chroma must
   /// not be sparser either; the quality of the specs decides that, even if one of the thumbnails is not a JPEG.
-  func canYield(_ other: Self) -> Bool {
+  fileprivate func canYield(_ other: Self) -> Bool {
     mixing == .numbers && other.mixing == .numbers && geometry.crop == other.geometry.crop
       && spec.filter == other.spec.filter && JPEGEncoder(spec).chromaStep <= JPEGEncoder(other.spec).chromaStep
       && geometry.content.width + 1 >= 2 * other.geometry.content.width
