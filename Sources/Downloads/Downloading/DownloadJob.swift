@@ -312,8 +312,8 @@ extension DownloadJob.State {
 }
 
 extension FetchFailure {
-  /// The failure of a modifier. Keeps only code and message: the response that a modifier got is from another server and
-  /// does not concern this host or image.
+  /// The failure of a modifier. Keeps only code and message: the response that a modifier got is from another server
+  /// and does not concern this host or image.
   fileprivate var ofModifier: FetchFailure { FetchFailure(code, message) }
 }
 
