@@ -1,9 +1,4 @@
-internal import CoreMetrics
-internal import Dispatch
-public import Foundation
-public import ImageCache
-public import Logging
-internal import Synchronization
+internal import Foundation
 
 /// Controls one caller's part in a request for thumbnails that others may share. A token keeps its pipeline alive, but
 /// neither the thumbnails nor the closures of the request.
