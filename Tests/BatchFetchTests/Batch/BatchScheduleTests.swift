@@ -113,7 +113,8 @@ private struct Simulation {
     guard let row = tickets.removeValue(forKey: ticket) else { return }
     if rows[row] == refusing, refusedUntil == nil {
       refusedUntil = now + .seconds(4)
-      perform(schedule.end(ticket, .response(HostBackoff.PauseRequest(isLimit: true, retryAfter: .seconds(4))), now: now))
+      perform(
+        schedule.end(ticket, .response(HostBackoff.PauseRequest(isLimit: true, retryAfter: .seconds(4))), now: now))
       return begin(row)
     }
     perform(schedule.end(ticket, .response(nil), now: now))
