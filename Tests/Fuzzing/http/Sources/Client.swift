@@ -84,11 +84,21 @@ import Synchronization
   /// Writes a line without a buffer: the leak checker ends the process before a buffer is written.
   private static func print(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
+  /// Enough time for a normal response on a machine that runs other programs as well.
+  private static let patience = {
+    var limits = TransferLimits()
+    (limits.connect, limits.firstByte, limits.total) = (.seconds(300), .seconds(300), .seconds(300))
+    limits.stallInterval = .seconds(300)
+    return limits
+  }()
+
   /// Downloads a response without faults, which must be unharmed by those before it.
   private func downloadNormal(_ number: Int, at host: String) async throws {
     let size = number % 5000 * 2 + 1
     let source = try SourceURL("http://\(host):\(ports[0])/normal/\(size)?\(number)")
-    let download = try await direct.download(DownloadRequest(source: source))
+    var request = DownloadRequest(source: source)
+    request.limits = Self.patience
+    let download = try await direct.download(request)
     let part = (0..<size % 256).map { UInt8($0 * 31 % 251) }
     let expected = Array(repeatElement(part, count: size / 256 + 1).joined())
     guard download.body == expected else { fatalError("Normal response \(number) has other bytes.") }
