@@ -84,7 +84,7 @@ import Testing
     let manifest = try Self.text("Package.swift")
     // The README alone names those of the program thumbs-decode.
     let decoders = page == "README.md" ? [] : Self.decoders
-    let packages = Set(manifest.matches(of: /\.apt\(\["([^"]+)"\]\)/).map { String($0.1) })
+    let packages = Set(manifest.matches(of: /pkgConfig: "[^"]+", package: "([^"]+)"/).map { String($0.1) })
     let words = Set(try Self.text(page).split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))
 
     #expect(packages.count > 7 && packages.isSuperset(of: others))
