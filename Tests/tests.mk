@@ -179,10 +179,10 @@ test-install: release
 
 FUZZ_SECONDS := 60
 ## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each, and the messages of
-## thumbs-decode for a quarter of that.
+## thumbs-decode for a quarter of that and a second, because libFuzzer takes 0 for no limit.
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS)
-	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4)) session decoder
+	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session decoder
 
 ## Builds the codec libraries with the address sanitizer, and fuzzes with them.
 fuzz-libraries: PACKAGES += cmake autoconf automake libtool dpkg-dev

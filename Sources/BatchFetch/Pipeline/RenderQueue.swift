@@ -149,7 +149,7 @@ struct RenderSchedule<Element: Sendable>: Sendable {
   private var waiting: [Ticket: Entry] = [:]
   private var running: [Ticket: Run] = [:]
   /// The pieces that wait, by host. No line is empty.
-  private var lines: [Host: PriorityQueue<Ticket>] = [:]
+  private var queues: [Host: PriorityQueue<Ticket>] = [:]
   /// The time that the pieces of each host have taken, counted from that of the other hosts when it came.
   private var used: [Host: Duration] = [:]
   /// The least time that a host with waiting pieces has used. A host that comes later begins with it: time that it did
@@ -173,8 +173,8 @@ struct RenderSchedule<Element: Sendable>: Sendable {
   mutating func add(_ element: Element, of host: Host, _ priority: Priority) -> Ticket {
     lastNumber += 1
     let ticket = Ticket(number: lastNumber)
-    if lines[host] == nil { used[host] = max(used[host] ?? leastUsed, leastUsed) }
-    let place = lines[host, default: PriorityQueue()].append(ticket, priority)
+    if queues[host] == nil { used[host] = max(used[host] ?? leastUsed, leastUsed) }
+    let place = queues[host, default: PriorityQueue()].append(ticket, priority)
     waiting[ticket] = Entry(element: element, host: host, place: place)
     return ticket
   }
@@ -182,14 +182,14 @@ struct RenderSchedule<Element: Sendable>: Sendable {
   /// Changes the order of a piece that waits.
   mutating func change(_ ticket: Ticket, to priority: Priority) {
     guard let entry = waiting[ticket] else { return }
-    lines[entry.host]?.change(entry.place, to: priority)
+    queues[entry.host]?.change(entry.place, to: priority)
   }
 
   /// Removes a piece that waits, and returns it; nil if it has begun.
   mutating func remove(_ ticket: Ticket) -> Element? {
     guard let entry = waiting.removeValue(forKey: ticket) else { return nil }
-    lines[entry.host]?.remove(entry.place)
-    if lines[entry.host]?.isEmpty == true { lines[entry.host] = nil }
+    queues[entry.host]?.remove(entry.place)
+    if queues[entry.host]?.isEmpty == true { queues[entry.host] = nil }
     return entry.element
   }
 
@@ -231,8 +231,8 @@ struct RenderSchedule<Element: Sendable>: Sendable {
     let slow = Set(running.values.filter { isFull && isSlow($0, at: now) }.map(\.host))
     var best: (ticket: Ticket, priority: Priority, used: Duration)?
     var least = Duration?.none
-    for (host, line) in lines {
-      guard let priority = line.topPriority, let ticket = line.first else { continue }
+    for (host, queue) in queues {
+      guard let priority = queue.topPriority, let ticket = queue.first else { continue }
       let used = time(of: host, at: now)
       least = min(least ?? used, used)
       if slow.contains(host) { continue }
@@ -252,8 +252,8 @@ struct RenderSchedule<Element: Sendable>: Sendable {
   /// pieces if they are too many.
   private mutating func forgetHosts(after host: Host) {
     let busy = Set(running.values.map(\.host))
-    if lines[host] == nil, !busy.contains(host), used[host] ?? .zero < leastUsed + patience { used[host] = nil }
-    guard used.count > lines.count + busy.count + Self.rememberedHosts else { return }
-    used = used.filter { lines[$0.key] != nil || busy.contains($0.key) }
+    if queues[host] == nil, !busy.contains(host), used[host] ?? .zero < leastUsed + patience { used[host] = nil }
+    guard used.count > queues.count + busy.count + Self.rememberedHosts else { return }
+    used = used.filter { queues[$0.key] != nil || busy.contains($0.key) }
   }
 }

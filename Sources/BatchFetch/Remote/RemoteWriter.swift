@@ -114,7 +114,8 @@ final class RemoteWriter: Sendable {
 /// The objects of one source to upload.
 struct RemoteWrite: Sendable {
   let key: SourceKey
-  /// The source whose object is written last: a reader that finds it also finds its thumbnails. Nil if there is none.
+  /// The source whose object is written last: a reader that finds it also finds its thumbnails. Nil to write thumbnails
+  /// only.
   let source: StoredSource?
   let digest: BodyDigest?
   let thumbnails: [Thumbnail]

@@ -71,6 +71,8 @@ final class FloodGuard: Sendable {
         for socket in isWithinCall ? floods(in: readings(of: state.open), since: seen.readings) : [] {
           state.flooded.insert(ccurl_ports(socket))
           shutdown(socket, Int32(SHUT_RDWR))
+          // The next look must not find it again: its ports are gone by then.
+          state.open.remove(socket)
         }
       } else {
         state.seen = (state.call, isWithinCall ? readings(of: state.open) : [:])

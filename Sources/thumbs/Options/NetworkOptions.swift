@@ -142,8 +142,8 @@ struct NetworkOptions: ParsableArguments {
     return configuration
   }
 
-  /// Returns the configuration of the connections to hosts of images and to a remote cache: what each kind alone has,
-  /// such as cookies, is missing.
+  /// Returns the configuration of the connections, to hosts of images as well as to a remote cache. It has no cookies,
+  /// which are for hosts of images only.
   ///
   /// - Parameter environment: The environment variables of the process, for the paths of `.netrc` and of the
   ///   certificate authorities.

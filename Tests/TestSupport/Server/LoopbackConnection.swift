@@ -8,9 +8,10 @@ public final class LoopbackConnection: Sendable {
 
   public init() throws {
     let (listener, port) = try LoopbackSocket.listen(on: .v4)
-    defer { LoopbackSocket.close(listener) }
     client = try LoopbackSocket.connect(to: port, on: .v4)
+    // After a failure, `accept` has closed the listener.
     guard let server = LoopbackSocket.accept(listener) else { throw LoopbackSocket.Failure(errno: errno) }
+    LoopbackSocket.close(listener)
     _ = fcntl(server, F_SETFL, O_NONBLOCK)
     self.server = server
   }
