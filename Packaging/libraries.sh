@@ -59,11 +59,14 @@ describe() {
     "${3-}" > "$directory/pkgconfig/$1.pc"
 }
 
-if ! cmp -s "$here/libraries.sh" "$directory/built"; then
+# What the libraries are built from.
+inputs() { cat "$here"/{libraries,source}.sh "$here"/patches/*; }
+
+if ! inputs | cmp -s "$directory/built"; then
   fetch_sources
   (build_curl)
   (build_lcms)
-  cp "$here/libraries.sh" "$directory/built"
+  inputs >"$directory/built"
 fi
 for library in nghttp2 idn2 unistring ssl crypto z jpeg png16 webp deflate sqlite3 seccomp; do
   ln -sf "$(gcc -print-file-name=lib$library.a)" "$directory/lib/"

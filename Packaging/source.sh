@@ -1,9 +1,10 @@
 #!/bin/bash
 # Unpacks source packages: source.sh DIRECTORY PACKAGE[/SUITE] ...
 #
-# They come from the suite of this system, or from another suite of the same distribution, such as curl/trixie. The
-# system's own lists stay as they are.
+# They come from the suite of this system, or from another suite of the same distribution, such as curl/trixie, and get
+# our patch for that suite, if there is one. The system's own lists stay as they are.
 set -euo pipefail
+patches=$(cd "$(dirname "$0")/patches" && pwd)
 directory=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
 mkdir -p "$directory"/{parts,lists/partial,cache/archives/partial}
@@ -30,10 +31,19 @@ list_suite() {
 unpack() {
   local version
   for version in $(apt cache showsrc --only-source "$1" | sed -n 's/^Version: //p' | sort -rVu); do
-    if (cd "$directory" && apt get source "$1=$version" >/dev/null 2>&1); then return; fi
+    if (cd "$directory" && apt get source "$1=$version" >/dev/null 2>&1); then
+      patch_source "$1"
+      return
+    fi
   done
   echo "No source of $1 can be downloaded." >&2
   exit 1
+}
+
+patch_source() {
+  if [ -f "$patches/$1-$suite.patch" ]; then
+    patch --quiet --strip=1 --directory="$(echo "$directory/$1"-*/)" <"$patches/$1-$suite.patch"
+  fi
 }
 
 listed=

@@ -192,7 +192,7 @@ fuzz-libraries: setup
 
 RESPONSES := 1000000
 ## Downloads RESPONSES=1000000 responses of structured garbage with a libcurl that is built with the address sanitizer;
-## takes about ten minutes. With CURL_SUITE=trixie, the libcurl is that of Debian 13.
-fuzz-http: PACKAGES += libnghttp2-dev build-essential dpkg-dev
+## takes 40 minutes. With CURL_SUITE=trixie, libcurl is that of Debian 13.
+fuzz-http: PACKAGES += cmake build-essential dpkg-dev
 fuzz-http: setup
 	Tests/Fuzzing/http.sh $(RESPONSES)
