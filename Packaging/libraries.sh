@@ -59,7 +59,7 @@ describe() {
     "${3-}" > "$directory/pkgconfig/$1.pc"
 }
 
-# What the libraries are built from.
+# Prints what the libraries are built from.
 inputs() { cat "$here"/{libraries,source}.sh "$here"/patches/*; }
 
 if ! inputs | cmp -s "$directory/built"; then

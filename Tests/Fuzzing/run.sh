@@ -84,11 +84,12 @@ build() {
     mkdir -p "$out/ImageCache"
     compile_layer -module-name ImageCache -enable-testing -D WebP -wmo -c -o "$out/ImageCache/ImageCache.o" \
       -emit-module -emit-module-path "$out/ImageCache/ImageCache.swiftmodule" \
-      "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
+      "$root"/Sources/Basics/*.swift "$layer"/Imaging/*.swift "$layer"/Imaging/*/*.swift \
       "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/SourceKey.swift \
       "$layer"/Caching/CacheEntry.swift
     compile_layer -use-ld=lld -module-name Fuzzed -I "$out/ImageCache" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
       "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/Decisions.swift "$upper"/Requests/ThumbnailSet.swift \
+      "$upper"/Requests/FailureCode+Thumbnails.swift \
       "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
       "$downloads"/Transport/TransferHead.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
@@ -102,7 +103,7 @@ build() {
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" \
       -I "$root/Sources/System/CDeflate" -I "$root/Sources/System/CXXHash" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" \
-      "$root"/Sources/Basics/ImageError.swift "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
+      "$root"/Sources/ImageCache/Imaging/*.swift "$root"/Sources/ImageCache/Imaging/*/*.swift "$out"/CImage/*.o \
       $(pkg-config --libs $libraries) -lm
     ;;
   session)

@@ -115,11 +115,9 @@ enum CacheDecision {
   ) -> FetchFailure? {
     guard case .failure(let name, let message, let digest) = source.content else { return nil }
     let code = FailureCode(name) ?? .image(.decodeError)
-    switch code {
-    case .image(let code) where level.tolerates(code): return nil
-    case .rejectedHash where digest.flatMap(content.failure(of:)) == nil: return nil
-    default: return FetchFailure(code, message, httpStatus: source.status)
-    }
+    if let image = ImageError.Code(rawValue: name), level.tolerates(image) { return nil }
+    if code == .rejectedHash, digest.flatMap(content.failure(of:)) == nil { return nil }
+    return FetchFailure(code, message, httpStatus: source.status)
   }
 
   /// Returns the stored failure with the time of its response, unless that came after the batch had begun.

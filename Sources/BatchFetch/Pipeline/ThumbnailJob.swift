@@ -397,7 +397,7 @@ extension ThumbnailJob {
 
   /// Caches lasting failures (404, 410, bytes that cannot be decoded), so that they are not requested again soon.
   private func remember(_ failure: FetchFailure, _ digest: BodyDigest?) {
-    guard let head = failure.head, failure.code.isLasting, failure.origin == .file else { return }
+    guard let head = failure.head, failure.code.isLasting else { return }
     // The failure may be a warning, which other runs ignore.
     if context.renderer.failLevel == .warning, failure.code == .image(.decodeError) { return }
     let now = context.now()
@@ -411,18 +411,6 @@ extension ThumbnailJob {
     context.cache.store(stored, thumbnails: [], for: key)
     // Other machines may have other rules.
     if failure.code != .rejectedHash { upload(stored, []) }
-  }
-}
-
-extension FailureCode {
-  /// True if another request soon would fail in the same way.
-  fileprivate var isLasting: Bool {
-    switch self {
-    case .http(404), .http(410), .rejectedHash, .image(.notAnImage), .image(.unsupportedFormat), .image(.decodeError),
-      .image(.decodeLimit):
-      true
-    default: false
-    }
   }
 }
 

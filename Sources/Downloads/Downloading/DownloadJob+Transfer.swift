@@ -185,7 +185,7 @@ extension FetchFailure {
   fileprivate var contact: TransferScheduler.Contact {
     if isUnreachable { return .unreachable }
     if head != nil { return .response(nil) }
-    return [.cancelled, .blockedAddress, .timeoutTotal].contains(code) ? .abandoned : .reached
+    return code.contact == .none ? .abandoned : .reached
   }
 }
 

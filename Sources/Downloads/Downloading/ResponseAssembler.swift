@@ -162,7 +162,7 @@ struct ResponseAssembler {
       return FetchFailure(.emptyBody, "The response has no body.")
     }
     if let continuation, response.body.count < continuation.total {
-      return FetchFailure(.image(.truncated), "The server sent only part of the missing bytes.")
+      return FetchFailure(.truncated, "The server sent only part of the missing bytes.")
     }
     return nil
   }

@@ -25,8 +25,6 @@ public struct FetchFailure: Error, Hashable, Sendable {
   /// The start of the body of an error response, of up to ``ResponseRules/maxErrorBytes``. Empty by default, and for
   /// any failure other than that of a status.
   public var body: [UInt8] = []
-  /// The place of the fault of an image that cannot be rendered; ``ImageError/Origin/file`` for any other failure.
-  public var origin = ImageError.Origin.file
   /// True if the connection broke during its TLS handshake.
   var isHandshake = false
 
@@ -43,7 +41,7 @@ public struct FetchFailure: Error, Hashable, Sendable {
   public var httpStatus: Int? { response?.status.code }
 
   /// True if no connection to the host could be made.
-  var isUnreachable: Bool { isHandshake || [.dnsTemporary, .connectFailed, .timeoutConnect].contains(code) }
+  var isUnreachable: Bool { isHandshake || code.contact == .unreachable }
 
   /// The failure of a request that its caller canceled.
   public static let cancelled = FetchFailure(.cancelled, "The request was canceled.")

@@ -13,7 +13,7 @@ extension HTTPFields {
   /// Throws `bad_row` if one of the fields concerns framing or the connection, or is meant for a proxy.
   package func checkFraming() throws(FetchFailure) {
     for field in self where Self.isFraming(field.name.canonicalName) {
-      throw FetchFailure(.badRow, "The header field \(field.name) is set by the transport; remove it.")
+      throw FetchFailure(.badField, "The header field \(field.name) is set by the transport; remove it.")
     }
   }
 

@@ -331,7 +331,7 @@ extension CurlTransfer {
     case CURLE_COULDNT_RESOLVE_HOST: .dnsTemporary
     case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY, CURLE_INTERFACE_FAILED: .connectFailed
     case CURLE_OPERATION_TIMEDOUT: timeoutCode(text: text)
-    case CURLE_PARTIAL_FILE: .image(.truncated)
+    case CURLE_PARTIAL_FILE: .truncated
     case CURLE_BAD_CONTENT_ENCODING: .badEncoding
     case CURLE_SSL_CONNECT_ERROR: Self.isBroken(handshake: text) ? .connectionLost : .tls
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,

@@ -60,7 +60,7 @@ private final class FileReading: Transfer {
       count += bytes.count
     }
     guard file.size == 0 || count == file.size else {
-      throw FetchFailure(.image(.truncated), "\(request.source) has changed while it was read.")
+      throw FetchFailure(.truncated, "\(request.source) has changed while it was read.")
     }
   }
 

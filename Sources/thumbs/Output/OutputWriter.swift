@@ -436,6 +436,11 @@ struct OutputError: Error, Hashable, Sendable {
   }
 }
 
+extension FailureCode {
+  /// A file that `thumbs` did not make has the name of the output file.
+  static let outputExists = FailureCode("output_exists", isRetryable: false, contact: .none)
+}
+
 extension OutputError: CustomStringConvertible {
   /// `Cannot write thumbs/a.jpg: No space left on device.`
   var description: String {

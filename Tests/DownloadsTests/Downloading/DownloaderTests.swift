@@ -270,13 +270,13 @@ import Testing
       ServerReply([.send(ServerReply.head(200, ["Content-Length": "1000000"]) + Array("<html>".utf8))])
     }
     let wanted = DownloadRequest(source: try SourceURL(server.url("/a"))) { bytes throws(FetchFailure) in
-      if bytes.starts(with: Array("<html>".utf8)) { throw FetchFailure(.image(.notAnImage), "A web page.") }
+      if bytes.starts(with: Array("<html>".utf8)) { throw FetchFailure(.badEncoding, "A web page.") }
       return true
     }
 
     let error = await #expect(throws: FetchFailure.self) { try await Downloader(.patient).download(wanted) }
 
-    #expect(error?.code == .image(.notAnImage))
+    #expect(error?.code == .badEncoding)
 
     await server.waitForClosedConnections(1)
   }

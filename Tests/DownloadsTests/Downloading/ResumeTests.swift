@@ -48,7 +48,7 @@ import Testing
     #expect(ranges(transport) == [nil, "bytes=30-", "bytes=30-", "bytes=50-"])
   }
 
-  @Test(arguments: [FailureCode.connectionLost, .stalled, .timeoutTotal, .image(.truncated)])
+  @Test(arguments: [FailureCode.connectionLost, .stalled, .timeoutTotal, .truncated])
   func `A download continues after every kind of temporary failure`(code: FailureCode) async throws {
     let transport = ScriptedTransport { [whole, tagged] _, number in
       number == 1

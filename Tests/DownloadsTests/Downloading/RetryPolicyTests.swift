@@ -37,7 +37,7 @@ import Testing
     #expect(pause == expected.map { .seconds($0) })
   }
 
-  @Test(arguments: [FailureCode.http(404), .http(403), .tls, .cancelled, .badURL, .image(.notAnImage), .dnsNotFound])
+  @Test(arguments: [FailureCode.http(404), .http(403), .tls, .cancelled, .badURL, .badEncoding, .dnsNotFound])
   func `A failure that would only repeat itself is not retried`(code: FailureCode) {
     #expect(policy.pause(after: code, attempts: 1, retryAfter: nil, jitter: 1) == nil)
   }

@@ -35,14 +35,14 @@ import Testing
     }
     let downloader = Self.downloader(transport)
     var request = try DownloadRequest("robots.txt")
-    request.inspection = { _ throws(FetchFailure) in throw FetchFailure(.image(.notAnImage), "It is a text.") }
+    request.inspection = { _ throws(FetchFailure) in throw FetchFailure(.badEncoding, "It is a text.") }
 
     let file = downloader.start(request).outcome
     let first = await transport.exchanges.values(count: 1)[0]
     #expect(try await Self.failures(["a", "private"], downloader) == [nil, .blockedRobots])
     first.resume()
 
-    #expect(await file.only().failure?.code == .image(.notAnImage))
+    #expect(await file.only().failure?.code == .badEncoding)
     #expect(transport.paths == ["robots.txt", "robots.txt", "a"])
   }
 

@@ -32,7 +32,7 @@ import Testing
   private func package(namedBy configs: Downloader.Outcomes) throws(FetchFailure) -> DownloadRequest {
     let file = Data(try configs.first?.get().body ?? [])
     guard let names = try? PropertyListDecoder().decode([String: String].self, from: file), let url = names["package"]
-    else { throw FetchFailure(.badRow, "The configuration file names no package.") }
+    else { throw FetchFailure(.badField, "The configuration file names no package.") }
     return DownloadRequest(source: try SourceURL(url))
   }
 

@@ -1,6 +1,5 @@
+import BatchFetch
 import Testing
-
-@testable import Downloads
 
 @Suite struct FailureCodeTests {
   @Test(arguments: [
