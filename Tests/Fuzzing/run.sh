@@ -69,7 +69,8 @@ build() {
       -parse-as-library -O -module-name Fuzzed \
       -swift-version 6 -D WebP -enable-upcoming-feature InternalImportsByDefault -I "$out/CImage" -I "$out/HTTPTypes" \
       -I "$root/Sources/System/CDeflate" -I "$root/Sources/System/CXXHash" -I "$root/Sources/System/CCrypto" \
-      -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" "$root"/Sources/Basics/*.swift "$layer"/Imaging/*/*.swift \
+      -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" "$root"/Sources/Basics/*.swift "$layer"/Imaging/*.swift \
+      "$layer"/Imaging/*/*.swift \
       "$layer"/Caching/Records/*.swift "$layer"/Caching/HTTP/*.swift "$layer"/Caching/SourceKey.swift \
       "$layer"/Caching/CacheEntry.swift \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
@@ -93,6 +94,18 @@ build() {
       "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
       "$downloads"/Transport/TransferHead.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
+    ;;
+  url)
+    compile_types
+    downloads=$root/Sources/Downloads
+    compile_layer -use-ld=lld -module-name Fuzzed -I "$root/Sources/System/CCurl" -o "$out/$1" \
+      "$root/Tests/Fuzzing/$1.swift" "$downloads"/Requests/CanonicalURL.swift \
+      "$downloads"/Requests/ParsedURL.swift "$downloads"/Requests/SourceURL.swift \
+      "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
+      "$downloads"/Hosts/HostPattern.swift "$downloads"/Transport/AddressPolicy.swift \
+      "$downloads"/Transport/IPAddress.swift "$downloads"/Transport/TransferHead.swift \
+      "$downloads"/Transport/TransferLimits.swift "$root"/Sources/Basics/*.swift \
+      "$out/HTTPTypes/HTTPTypes.o" -lcurl -lcrypto
     ;;
   header | file | render | decoder)
     compile_codecs
@@ -185,7 +198,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file render record remote}; do
+for target in ${*:-jpeg png webp resize icc header file render record remote url}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

@@ -1,4 +1,3 @@
-public import Downloads
 public import ImageCache
 
 extension FailureCode {

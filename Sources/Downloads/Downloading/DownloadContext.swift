@@ -118,6 +118,7 @@ package final class DownloadContext: Sendable {
     transfer.elapsed = elapsed
     transfer.responses = request.responses
     transfer.addsCredentials = trail.isAtOriginalHost
+    transfer.cookies = trail.cookies.field(for: trail.hop)
     let transport: any Transport = trail.hop.scheme == .file ? fileTransport : transport
     let handle = transport.start(transfer, receiver: receiver)
     return WorkHandle(cancel: { handle.cancel() })

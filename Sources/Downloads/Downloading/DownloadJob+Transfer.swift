@@ -95,7 +95,7 @@ extension DownloadJob: TransferReceiver {
   }
 
   /// Follows a redirect, as soon as the state has decided to go on. Returns the redirects with this one.
-  private func follow(_ location: String, in head: TransferHead) throws(FetchFailure) -> RedirectChain? {
+  private func follow(_ location: [UInt8], in head: TransferHead) throws(FetchFailure) -> RedirectChain? {
     try state.withLock { state throws(FetchFailure) in
       guard var next = state.trail else { return nil }
       try next.follow(location, in: head.response)

@@ -13,6 +13,8 @@ package struct RedirectChain {
   private(set) var hops: [SourceURL]
   /// The redirects that were followed, in order.
   private(set) var redirects: [Redirect] = []
+  /// The cookies that the servers of the chain have set.
+  private(set) var cookies = ChainCookies()
   /// True if a server that redirected is in a private network. See ``TransferHead/isPrivate``.
   var isPrivate = false
 
@@ -45,17 +47,19 @@ package struct RedirectChain {
     .userAgent, .accept, .acceptLanguage, .referer, .range, .ifRange, .ifNoneMatch, .ifModifiedSince,
   ]
 
-  /// Returns the `Location` of a redirect, as the server wrote it; nil if `response` is final.
-  package static func location(in response: HTTPResponse) -> String? {
+  /// Returns the `Location` of a redirect, as the server wrote it; nil if `response` is final. The first of several
+  /// counts.
+  package static func location(in response: HTTPResponse) -> [UInt8]? {
     guard [301, 302, 303, 307, 308].contains(response.status.code) else { return nil }
-    return response.headerFields[.location].flatMap { $0.isEmpty ? nil : $0 }
+    let field = response.headerFields.first { $0.name == .location }
+    return field?.withUnsafeBytesOfValue { $0.isEmpty ? nil : [UInt8]($0) }
   }
 
   /// Follows the redirect `response` to `location`.
   ///
   /// - Throws: `too_many_redirects`, `bad_url`, or `blocked_scheme` for a scheme other than http and https and for a
   ///   redirect from https to http.
-  mutating func follow(_ location: String, in response: HTTPResponse) throws(FetchFailure) {
+  mutating func follow(_ location: [UInt8], in response: HTTPResponse) throws(FetchFailure) {
     guard redirects.count < limit else {
       throw FetchFailure(.tooManyRedirects, "The request exceeded the redirect limit of \(limit).")
     }
@@ -67,6 +71,7 @@ package struct RedirectChain {
     case .http, .https: break
     }
     if next.credentials == nil, next.host == source.host { next.credentials = source.credentials }
+    cookies.add(from: response, to: hop)
     let shown = redirects.isEmpty ? shownSource : hop
     redirects.append(Redirect(url: shown.description, response: response))
     hop = next

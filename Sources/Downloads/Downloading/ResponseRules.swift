@@ -50,7 +50,8 @@ public struct ResponseRules: Hashable, Sendable {
   /// Creates the default rules.
   public init() {}
 
-  /// The rules for images and robots.txt: every status is passed on, only a 200 has a body, and it must not be empty.
+  /// The rules for images and robots.txt: every status is passed on, only a 200 has a body, and it must not be empty. A
+  /// 201 and the like count as a 200.
   package static let image = ResponseRules(.all, .refused)
 
   /// Returns the rules for a download into a file, which gets the body of a 200 only. An empty file needs a declared
@@ -79,6 +80,15 @@ public struct ResponseRules: Hashable, Sendable {
       default: (200...299).contains(code)
       }
     }
+  }
+
+  /// Returns the code that a response with the status `code` is treated as. A 203 is a 200 that a proxy has modified
+  /// (RFC 9110, section 15.3.4). Where only a 200 has a body, each other success with content is a 200, as in browsers
+  /// (section 15: a client treats an unknown status as the first of its class).
+  func treated(_ code: Int) -> Int {
+    if code == 203 { return 200 }
+    guard completeBodies == .ok, (200...299).contains(code), ![204, 205, 206].contains(code) else { return code }
+    return 200
   }
 
   /// Returns true if the body of a response with the status `code` is kept completely, for a request with `fields`.

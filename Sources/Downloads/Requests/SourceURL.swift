@@ -1,10 +1,10 @@
 public import Foundation
 
 /// A URL that can be fetched, in canonical form: scheme and host in lower case, international names in ASCII, no
-/// default port, no dot segments, no fragment, and percent-encoded exactly where RFC 3986 requires it.
+/// default port, no dot segments, no fragment, and percent-encoded where the URL standard (https://url.spec.whatwg.org)
+/// requires it. Whatever is written, a browser would request the same URL.
 ///
-/// libcurl parses the URL here and connects with the result later, so the host that is checked is the host that gets
-/// the request.
+/// libcurl gets the canonical form, so the host that is checked is the host that gets the request.
 public struct SourceURL: Hashable, Sendable {
   /// The protocol of a URL.
   public enum Scheme: String, Hashable, Sendable {
@@ -47,9 +47,10 @@ public struct SourceURL: Hashable, Sendable {
     }
   }
 
-  /// Lets libcurl parse `text`, whether it is canonical or not.
+  /// Parses `text`, whether it is canonical or not.
   init(parsing text: String) throws(FetchFailure) {
-    try self.init(Self.scheme(of: text), CurlURL(Self.encodingIllegalBytes(of: text), shown: text), written: text)
+    try Self.checkLength(of: text, shown: text)
+    try self.init(ParsedURL(Array(text.utf8), shown: text), written: text)
   }
 
   /// - Parameter text: the canonical URL.
@@ -62,26 +63,27 @@ public struct SourceURL: Hashable, Sendable {
     credentials = nil
   }
 
-  /// Resolves the reference `text`, an absolute or a relative one, against `base` (RFC 3986, section 5.2).
-  package init(_ text: String, relativeTo base: SourceURL) throws(FetchFailure) {
-    try Self.checkLength(of: text, shown: text)
-    if text.prefix(while: { !"/?#".contains($0) }).contains(":") {
-      try self.init(text)
-    } else {
-      let reference = Self.encodingIllegalBytes(of: text)
-      try self.init(base.scheme, CurlURL(reference, relativeTo: base.description, shown: text), written: text)
-    }
+  /// Resolves the reference `text`, an absolute or a relative one, against `base`.
+  public init(_ text: String, relativeTo base: SourceURL) throws(FetchFailure) {
+    try self.init(Array(text.utf8), relativeTo: base)
+  }
+
+  /// Resolves a reference that need not be UTF-8, such as a `Location`.
+  package init(_ bytes: [UInt8], relativeTo base: SourceURL) throws(FetchFailure) {
+    let shown = String(decoding: bytes.prefix(Self.maxLength + 1), as: UTF8.self)
+    try Self.checkLength(of: shown, shown: shown)
+    try self.init(ParsedURL(bytes, relativeTo: base, shown: shown), written: shown)
   }
 
   /// - Parameter written: The text that was read. If it is canonical already, it shares its memory with the
   ///   description: a run may hold thousands of URLs.
-  private init(_ scheme: Scheme, _ read: CurlURL, written: String) throws(FetchFailure) {
-    self.scheme = scheme
+  private init(_ read: ParsedURL, written: String) throws(FetchFailure) {
+    scheme = read.scheme
     credentials = read.credentials
     host = read.port.map { "\(read.host):\($0)" } ?? read.host
     parts = HostParts(of: host)
     hasFinalDot = read.hasFinalDot
-    let text = Self.text(scheme, read)
+    let text = Self.text(read)
     // A reference may be shorter than the URL that it leads to.
     try Self.checkLength(of: text, shown: written)
     description = text == written ? written : text
@@ -93,18 +95,14 @@ public struct SourceURL: Hashable, Sendable {
     throw FetchFailure(.badURL, "The URL is longer than \(maxLength) bytes: \(shown.quotedForMessage)")
   }
 
-  private static func text(_ scheme: Scheme, _ parts: CurlURL) -> String {
-    var text = scheme.rawValue
-    text.reserveCapacity(17 + parts.host.utf8.count + parts.path.utf8.count + (parts.query?.utf8.count ?? 0))
+  private static func text(_ parts: ParsedURL) -> String {
+    var text = parts.scheme.rawValue
+    text.reserveCapacity(17 + parts.host.utf8.count + parts.target.count)
     text += "://"
-    if scheme == .file { return text + parts.path }
     text += parts.host
     if parts.hasFinalDot { text += "." }
     if let port = parts.port { text += ":\(port)" }
-    text += parts.path
-    guard let query = parts.query else { return text }
-    text += "?"
-    return text + query
+    return text + String(decoding: parts.target, as: UTF8.self)
   }
 
   /// The host without port, final dot, or the brackets of an IPv6 address.
@@ -152,106 +150,12 @@ extension SourceURL {
   }
 }
 
-// MARK: Encoding
-
-extension SourceURL {
-  /// Schemes that need no `//` after the colon. Without this list, `data:…` would look like `host:port`.
-  private static let opaqueSchemes: Set<String> = ["data", "javascript", "blob", "about", "mailto", "file", "ftp"]
-
-  /// Returns the scheme of `text`.
-  ///
-  /// - Throws: `bad_url` if there is no scheme, `blocked_scheme` if it is not supported.
-  static func scheme(of text: String) throws(FetchFailure) -> Scheme {
-    let bytes = text.utf8
-    if bytes.starts(with: "https://".utf8) { return .https }
-    if bytes.starts(with: "http://".utf8) { return .http }
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[..<colon].isSchemeName else {
-      throw FetchFailure(.badURL, "The URL is not absolute: \(text.quotedForMessage)")
-    }
-    let name = text[..<colon].lowercased()
-    let hasAuthority = bytes[colon...].starts(with: "://".utf8)
-    if hasAuthority, let scheme = Scheme(rawValue: name) { return scheme }
-    if hasAuthority || opaqueSchemes.contains(name) {
-      throw FetchFailure(.blockedScheme, "The URL scheme \"\(name)\" is not supported.")
-    }
-    throw FetchFailure(.badURL, "The URL is not absolute: \(text.quotedForMessage)")
-  }
-
-  /// The bytes that a URL may contain without encoding, by value (RFC 3986, sections 2.2 and 2.3).
-  private static let isLegal: [Bool] = {
-    let legal = Set("-._~:/?#[]@!$&'()*+,;=".utf8)
-    return (0...UInt8.max).map { $0.isASCIIAlphanumeric || legal.contains($0) }
-  }()
-  /// True for the bytes that end the authority, by value.
-  private static let endsAuthority = (0...UInt8.max).map { "/?#".utf8.contains($0) }
-
-  /// Returns `text` with every illegal byte percent-encoded, and with dots in place of `%2e` in the dot segments of the
-  /// path. Any other `%` before two hexadecimal digits stays. The authority is left unchanged, because libcurl converts
-  /// international names to ASCII (UTS 46).
-  private static func encodingIllegalBytes(of text: String) -> String {
-    let (bytes, isLegal) = (Array(text.utf8), isLegal)
-    let end = endOfAuthority(in: bytes)
-    guard !bytes[end...].allSatisfy({ isLegal[Int($0)] }) else { return text }
-    var encoded = Array(bytes[..<end])
-    encoded.reserveCapacity(bytes.count + 32)
-    let rest = writingDots(in: bytes[end...])
-    for (index, byte) in zip(rest.indices, rest) {
-      if isLegal[Int(byte)] || isEscape(rest[index...].prefix(3)) {
-        encoded.append(byte)
-      } else {
-        encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: encoded, as: UTF8.self)
-  }
-
-  /// The segments with a percent-encoded dot that lead to the same or the parent directory, in lower case (WHATWG URL,
-  /// "single-dot URL path segment"). Some versions of libcurl remove them, others only those of plain dots.
-  private static let dotSegments = ["%2e": ".", "%2e.": "..", ".%2e": "..", "%2e%2e": ".."]
-
-  /// Returns a path, perhaps with a query and a fragment, whose dot segments are written as dots.
-  private static func writingDots(in bytes: ArraySlice<UInt8>) -> [UInt8] {
-    let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
-    let segments = bytes[..<end].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
-      guard segment.count <= 6, let dots = dotSegments[String(decoding: segment, as: UTF8.self).lowercased()] else {
-        return Array(segment)
-      }
-      return Array(dots.utf8)
-    }
-    return Array(segments.joined(separator: "/".utf8)) + Array(bytes[end...])
-  }
-
-  /// Returns true if `bytes` are a `%` and two hexadecimal digits.
-  private static func isEscape(_ bytes: ArraySlice<UInt8>) -> Bool {
-    bytes.first == UInt8(ascii: "%") && bytes.count == 3 && bytes.dropFirst().allSatisfy(\.isHexDigit)
-  }
-
-  /// Returns the end of the part between `//` and the path (RFC 3986, section 3.2); 0 for a reference without
-  /// authority.
-  private static func endOfAuthority(in bytes: [UInt8]) -> Int {
-    let endsAuthority = endsAuthority
-    guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else { return 0 }
-    let scheme = bytes[..<slash]
-    guard scheme.isEmpty || (scheme.last == UInt8(ascii: ":") && scheme.dropLast().isSchemeName) else { return 0 }
-    return bytes[(slash + 2)...].firstIndex { endsAuthority[Int($0)] } ?? bytes.endIndex
-  }
-
-  private static let hexDigits = Array("0123456789ABCDEF".utf8)
-}
-
-extension Collection<UInt8> {
-  /// True if the text has the syntax of a scheme (RFC 3986, section 3.1).
-  fileprivate var isSchemeName: Bool {
-    guard let first, first.isASCIILetter else { return false }
-    return allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
-  }
-}
+// MARK: Characters
 
 extension UInt8 {
-  fileprivate var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+  var isASCIILetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
   var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
   package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
-  fileprivate var isHexDigit: Bool { hexDigitValue != nil }
 
   /// The value of a hexadecimal digit; nil for any other byte.
   var hexDigitValue: UInt8? {
@@ -336,7 +240,7 @@ extension HostParts {
   static func canonical(_ host: String) -> String? {
     if host.utf8.first == UInt8(ascii: "[") {
       let address = host.utf8.last == UInt8(ascii: "]") ? IPAddress(String(host.dropFirst().dropLast())) : nil
-      return address.flatMap { $0.bytes.count == 16 ? "[\($0)]" : nil }
+      return address.flatMap { $0.bytes.count == 16 ? "[\($0.groups)]" : nil }
     }
     let name = host.utf8.last == UInt8(ascii: ".") ? host.dropLast() : host[...]
     let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -169,6 +169,11 @@ private struct CurlTransferTable {
       guard result != CURLM_OK else { return }
       end(transfer.id, FetchFailure(.connectFailed, String(cString: curl_multi_strerror(result))))
     case .resolve(let host): resolve(transfer, host)
+    case .repeat(let request):
+      transfers[transfer.id] = nil
+      recycle(transfer.handle)
+      transfer.leaveConnection()
+      start(transfer.id, request, transfer.receiver)
     case .end(let failure): end(transfer.id, failure)
     }
   }

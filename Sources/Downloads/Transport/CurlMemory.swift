@@ -17,9 +17,11 @@ final class CurlMemory {
   /// The bytes of responses that ended transfers got, by the ports of their connection.
   var delivered: [Int: Int] = [:]
   private var allowedPeers: Set<Peer> = []
+  /// The hosts whose last response had a content coding that nobody knows, so that nothing is to be decoded.
+  private var plainHosts: Set<String> = []
   private var header: (fields: HTTPFields, lines: CurlList)?
 
-  /// The maximum number of allowed peers. At the limit, all are removed.
+  /// The maximum number of allowed peers, and of plain hosts. At the limit, all are removed.
   private static let peerCapacity = 1024
 
   init(floods: FloodGuard = FloodGuard()) { self.floods = floods }
@@ -34,6 +36,15 @@ final class CurlMemory {
     guard policy.dependsOnAddressOnly else { return }
     if allowedPeers.count >= Self.peerCapacity { allowedPeers = [] }
     allowedPeers.insert(Peer(address: address, rule: policy.rule))
+  }
+
+  /// Returns true if the content codings of the host are to be decoded.
+  func decodesContent(of host: String) -> Bool { !plainHosts.contains(host) }
+
+  /// Remembers whether the content codings of the host are to be decoded.
+  func setDecodesContent(_ decodes: Bool, of host: String) {
+    if plainHosts.count >= Self.peerCapacity { plainHosts = [] }
+    if decodes { plainHosts.remove(host) } else { plainHosts.insert(host) }
   }
 
   /// Returns the header lines of a request. Most requests have the same fields as the one before.

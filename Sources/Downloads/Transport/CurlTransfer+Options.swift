@@ -28,6 +28,7 @@ extension CurlTransfer {
     ccurl_set_long(handle, CURLOPT_PIPEWAIT, request.source.scheme == .https ? 1 : 0)
     // Images are compressed already. With this option, libcurl still decodes a coding that a server applies anyway.
     ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "identity")
+    ccurl_set_long(handle, CURLOPT_HTTP_CONTENT_DECODING, decodesContent ? 1 : 0)
   }
 
   /// Gives libcurl the resolved addresses of the host, in order, unless it has them. libcurl itself resolves only names

@@ -9,6 +9,8 @@ final class CurlTransfer {
     case exchange
     /// Resolve the name of this host.
     case resolve(String)
+    /// Start over with this request.
+    case `repeat`(TransferRequest)
     /// End the transfer: with nil if the response is complete, otherwise with the failure.
     case end(FetchFailure?)
   }
@@ -27,6 +29,8 @@ final class CurlTransfer {
   let limits: TransferLimits
   let configuration: CurlTransport.Configuration
   let request: TransferRequest
+  /// True if libcurl decodes content codings.
+  let decodesContent: Bool
   /// The buffer for libcurl's error text.
   let errorText: UnsafeMutablePointer<CChar>
   /// The values that the transfers of the event loop share.
@@ -61,6 +65,8 @@ final class CurlTransfer {
   private var phase = Phase.exchanging
   private var head = HeadParser()
   private var isHeadDelivered = false
+  /// True if a callback aborted the exchange because the body is coded, and libcurl does not decode it.
+  private var isMisread = false
   /// The reason why a callback aborted the exchange, which libcurl's result does not show.
   private var abortReason: FetchFailure?
   /// The number of bytes read from unwanted bodies.
@@ -79,6 +85,7 @@ final class CurlTransfer {
     self.memory = memory
     self.receiver = receiver
     self.request = request
+    decodesContent = request.decodesContent ?? memory.decodesContent(of: request.source.host)
     let now = ContinuousClock.now
     end = now + max(.zero, request.limits.total - request.elapsed)
     firstByteDeadline = now + request.limits.firstByte
@@ -136,6 +143,7 @@ final class CurlTransfer {
   /// Returns the step after libcurl has finished the exchange.
   func step(after result: CURLcode) -> Step {
     if let abortReason { return .end(abortReason) }
+    if isMisread || (result == CURLE_BAD_CONTENT_ENCODING && needsOtherDecoding) { return .repeat(otherRequest) }
     // An unwanted body may be incomplete, because only the head of its response matters.
     guard result == CURLE_OK || (head.isComplete && isUnwanted) else {
       return .end(failure(for: result))
@@ -151,8 +159,13 @@ final class CurlTransfer {
 
   /// Reports the end to the receiver, as the last event.
   func finish(with failure: FetchFailure?) {
-    if let ports { memory.delivered[ports, default: 0] += delivered }
+    leaveConnection()
     receiver.receiveEnd(failure)
+  }
+
+  /// Adds the received bytes to those of earlier transfers over the connection.
+  func leaveConnection() {
+    if let ports { memory.delivered[ports, default: 0] += delivered }
   }
 
   /// - Parameter addresses: the addresses of the host if its name was resolved.
@@ -198,6 +211,27 @@ final class CurlTransfer {
     FetchFailure(.timeoutTotal, "The response was not complete within \(limits.total).")
   }
 
+  // MARK: Content codings
+
+  // A coding that no browser knows, such as `aws-chunked` or `UTF-8`, is hardly ever applied to the body. When the head
+  // is complete, libcurl has decided whether it decodes, so a wrong decision costs one more request.
+
+  /// True if libcurl decodes a body that is not coded, or the other way around.
+  private var needsOtherDecoding: Bool {
+    // A server that changes its mind gets no third request.
+    guard request.decodesContent == nil, !isHeadDelivered else { return false }
+    return decodesContent ? head.response.hasUnknownCoding : head.response.hasKnownCoding
+  }
+
+  /// The request with the other decision, which later ones to the host begin with.
+  private var otherRequest: TransferRequest {
+    var other = request
+    other.decodesContent = !decodesContent
+    other.elapsed = limits.total - max(.zero, ContinuousClock.now.duration(to: end))
+    memory.setDecodesContent(!decodesContent, of: request.source.host)
+    return other
+  }
+
   // MARK: Callbacks from libcurl
 
   /// Receives one line of a head. Returns false to abort the exchange.
@@ -224,7 +258,11 @@ final class CurlTransfer {
   }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    accept { () throws(FetchFailure) in
+    if !decodesContent, needsOtherDecoding {
+      isMisread = true
+      return false
+    }
+    return accept { () throws(FetchFailure) in
       try deliverHead()
       try receiver.receive(bytes: bytes)
     }
@@ -263,8 +301,8 @@ final class CurlTransfer {
   /// True if the body need not be complete: that of a redirect, an error page, or a part although no range was
   /// requested.
   private var isUnwanted: Bool {
-    switch head.statusCode {
-    case 200, 203: false
+    switch request.responses.treated(head.statusCode) {
+    case 200: false
     case 206 where request.headerFields[.range] != nil || head.response.holdsWholeRange: false
     default: !request.responses.keepsBody(head.statusCode, of: request.headerFields)
     }
@@ -276,10 +314,9 @@ final class CurlTransfer {
     guard !isHeadDelivered else { return }
     isHeadDelivered = true
     var response = head.response
-    switch head.statusCode {
+    switch request.responses.treated(head.statusCode) {
     case 206 where request.headerFields[.range] == nil && response.holdsWholeRange: response.status = .ok
-    // A 203 is a 200 that a proxy has modified (RFC 9110, section 15.3.4).
-    case 203: response.status = .ok
+    case 200: response.status = .ok
     default: break
     }
     var delivered = TransferHead(response: response)
@@ -368,4 +405,20 @@ extension CurlTransfer {
     if isConnected || (isTimeOver && request.elapsed > .zero) { return .timeoutTotal }
     return text.hasPrefix("Resolving timed out") ? .dnsTemporary : .timeoutConnect
   }
+}
+
+extension HTTPResponse {
+  /// The content codings that libcurl may know. A version without one of the last two fails with `bad_encoding`.
+  private static let knownCodings: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+
+  private var codings: [String] {
+    (headerFields[.contentEncoding] ?? "").split(separator: ",").map { $0.trimmed.lowercased() }
+      .filter { !["", "identity", "none"].contains($0) }
+  }
+
+  /// True if browsers do not know one of the content codings. They then decode nothing.
+  fileprivate var hasUnknownCoding: Bool { codings.contains { !Self.knownCodings.contains($0) } }
+
+  /// True if there are content codings, and browsers know all of them.
+  fileprivate var hasKnownCoding: Bool { !codings.isEmpty && !hasUnknownCoding }
 }

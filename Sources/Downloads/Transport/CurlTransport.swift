@@ -104,11 +104,9 @@ public final class CurlTransport: Transport {
   }
 
   private func addingCookies(to request: TransferRequest) -> TransferRequest {
-    guard request.headerFields[.cookie] == nil, let cookies = configuration.cookies?.field(for: request.source) else {
-      return request
-    }
+    let field = request.headerFields[.cookie] ?? configuration.cookies?.field(for: request.source)
     var request = request
-    request.headerFields[.cookie] = cookies
+    request.headerFields[.cookie] = request.cookies.map { ChainCookies.merge(field, with: $0) } ?? field
     return request
   }
 }

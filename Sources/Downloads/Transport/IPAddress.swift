@@ -110,6 +110,16 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
+  /// An IPv6 address in hexadecimal groups only, as the URL standard writes it (section 3.5). ``description`` ends with
+  /// an IPv4 address if there is one in it.
+  var groups: String {
+    guard let dots = description.lastIndex(of: ":"), description.contains(".") else { return description }
+    let pairs = [bytes[12...13], bytes[14...15]].map { pair in
+      String(pair.reduce(0) { $0 << 8 | Int($1) }, radix: 16)
+    }
+    return description[...dots] + pairs.joined(separator: ":")
+  }
+
   /// True if the address is on the public Internet.
   package var isPublic: Bool { AddressPolicy.publicOnly.refusal(of: self, for: description) == nil }
 }

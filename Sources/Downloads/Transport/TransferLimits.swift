@@ -13,8 +13,9 @@ public struct TransferLimits: Hashable, Sendable {
   public var stallInterval: Duration = .seconds(10)
   /// The maximum length of the body in bytes, after content codings are decoded. Default 32 MiB.
   public var maxBytes: Int = 32 << 20
-  /// The maximum number of redirects to follow, at most 100, because all of them are kept and reported. Default 5.
-  public var maxRedirects: Int = 5
+  /// The maximum number of redirects to follow, at most 100, because all of them are kept and reported. Default 20, as
+  /// in browsers (Fetch standard, section 4.4).
+  public var maxRedirects: Int = 20
   /// The rule for IP addresses, checked on every hop. Default: all except link-local and metadata addresses.
   public var addresses: AddressPolicy = .noLinkLocal
 

@@ -100,9 +100,14 @@ public struct TransferRequest: Sendable {
   /// True if the transport may add its own credentials, for example from a `.netrc` file. False after a redirect to
   /// another host. Default true.
   public var addsCredentials = true
+  /// The cookies that earlier responses of the redirect chain have set, in the form of a `Cookie` header field. They
+  /// replace others of the same names. Default nil: none.
+  public var cookies: String?
   /// The rules for bodies. A transport may drop those that they do not keep. Default: only the body of a 200 or 206
   /// response is kept.
   public var responses = ResponseRules.image
+  /// False if the body is not decoded, whatever `Content-Encoding` says; nil if earlier responses of the host decide.
+  var decodesContent: Bool?
   /// The body of a PUT request; nil for a GET request.
   package var upload: [UInt8]?
   /// The signature of the request; nil for none.

@@ -48,9 +48,9 @@ struct NetworkOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("max-redirects"), .customLong("max-redirs")],
-    help: ArgumentHelp("Maximum number of redirects to follow, up to 100. (default: 5)", valueName: "n"),
+    help: ArgumentHelp("Maximum number of redirects to follow, up to 100. (default: 20)", valueName: "n"),
     transform: { try Count.natural($0) })
-  var maxRedirects = 5
+  var maxRedirects = 20
 
   @Flag(help: "Connect to public IP addresses only.")
   var publicOnly = false

@@ -187,7 +187,7 @@ struct HostOption: Hashable, Sendable {
 extension HostOption {
   /// Parses a host with an optional port.
   init(_ text: String) throws {
-    guard !text.contains(where: { "/?#@".contains($0) }), let url = try? SourceURL("https://\(text)/") else {
+    guard !text.contains(where: { "/\\?#@".contains($0) }), let url = try? SourceURL("https://\(text)/") else {
       throw ValidationError("give a host such as icons.example, or icons.example:8443")
     }
     host = url.host

@@ -167,7 +167,7 @@ import Testing
       try await fixture.pipeline().thumbnails(for: fixture.request("/a"))
     }
     #expect(loop?.code == .tooManyRedirects)
-    #expect(fixture.server.requests.count == 6)
+    #expect(fixture.server.requests.count == 21)
 
     let file = await #expect(throws: FetchFailure.self) {
       try await fixture.pipeline().thumbnails(for: fixture.request("/file"))

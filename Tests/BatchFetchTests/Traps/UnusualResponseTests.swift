@@ -1,5 +1,6 @@
 import DownloadSupport
 import ImageCache
+import Synchronization
 import TestSupport
 import Testing
 
@@ -21,6 +22,9 @@ import Testing
     .ok(
       "an unrequested 206 with the whole body",
       "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-\(Trap.image.count - 1)/\(Trap.image.count)\r\n\(length)\r\n"),
+    .ok("a 201", "HTTP/1.1 201 Created\r\nLocation: /elsewhere\r\n\(length)\r\n"),
+    .ok("a 202", "HTTP/1.1 202 Accepted\r\n\(length)\r\n"),
+    .ok("a 299", "HTTP/1.1 299 Something\r\n\(length)\r\n"),
     .ok("a 203", "HTTP/1.1 203 Non-Authoritative Information\r\n\(length)\r\n"),
     .ok("HTTP/1.0", "HTTP/1.0 200 OK\r\n\(length)\r\n"),
     .ok("no reason phrase", "HTTP/1.1 200\r\n\(length)\r\n"),
@@ -47,6 +51,11 @@ import Testing
     .ok("deflate without the zlib wrapper", coded("deflate", BodyCoding.rawDeflate), BodyCoding.rawDeflate(Trap.image)),
     .ok("br", coded("br", BodyCoding.brotli), BodyCoding.brotli(Trap.image)),
     .ok("zstd", coded("zstd", BodyCoding.zstd), BodyCoding.zstd(Trap.image)),
+    .ok("an unknown coding", coded("rot13") { $0 }),
+    .ok("the coding of an upload", coded("aws-chunked") { $0 }),
+    .ok("a character set as coding", coded("UTF-8") { $0 }),
+    .ok("binary as coding", coded("binary") { $0 }),
+    .ok("identity and an unknown coding", coded("identity, zip") { $0 }),
     .ok("identity", coded("identity") { $0 }),
     .ok("an empty coding", coded("") { $0 }),
     .ok(
@@ -87,6 +96,40 @@ import Testing
       let download = try await Downloader(.patient, transport: CurlTransport(.direct)).download(.init(source: source))
       #expect(download.body == Trap.image, "\(response.name)")
     }
+  }
+
+  @Test func `A host whose content coding is unknown gets one more request`() async throws {
+    let coded = BodyCoding.gzip(Trap.image)
+    let server = try LoopbackServer { request in
+      request.target == "/coded"
+        ? .http(200, ["Content-Encoding": "gzip"], coded) : .http(200, ["Content-Encoding": "aws-chunked"], Trap.image)
+    }
+    let downloader = Downloader(.patient, transport: CurlTransport(.direct))
+
+    for target in ["/a", "/b", "/coded", "/coded", "/c"] {
+      let download = try await downloader.download(DownloadRequest(source: SourceURL(server.url(target))))
+      #expect(download.body == Trap.image)
+    }
+
+    #expect(server.requests.map(\.target) == ["/a", "/a", "/b", "/coded", "/coded", "/coded", "/c", "/c"])
+  }
+
+  @Test func `A host that changes its content codings with each request gets no third one`() async throws {
+    let count = Mutex(0)
+    let server = try LoopbackServer { _ in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return .http(200, ["Content-Encoding": number.isMultiple(of: 2) ? "gzip" : "zip"], Trap.image)
+    }
+    var request = DownloadRequest(source: try SourceURL(server.url("/a")))
+    request.retry = RetryPolicy(limit: 0)
+
+    let downloader = Downloader(.patient, transport: CurlTransport(.direct))
+    _ = try? await downloader.download(request)
+
+    #expect(server.requests.count == 2)
   }
 
   @Test func `Consecutive requests share a connection`() async throws {

@@ -20,11 +20,11 @@ import Testing
     "http://.h/", "http://h../", "http://h./", "http://bücher.example/", "http://h/ä", "http://h/\0", "http://h/[",
     "file:///a", "ftp://h/", "http:///", "", "/a", "http://h/\\a", "http://xn--bcher-kva.example/\t",
   ])
-  func `Any other URL is left to libcurl`(text: String) {
+  func `Any other URL is left to the parser`(text: String) {
     #expect(CanonicalURL(text) == nil)
   }
 
-  @Test func `Each recognized URL is read as by libcurl`() throws {
+  @Test func `Each recognized URL is read as by the parser`() throws {
     var random = SeededGenerator(seed: 5)
     let parts = [
       "a", "b.c", "h", "xn--x", "0", "1", "127", "255", "256", "0x7f", "-", "_", ".", "..", ":", "80", "443", "8080",
