@@ -88,7 +88,7 @@ struct FetchCommand: FetchingCommand {
   private func list(_ inputs: [ManifestInput]) throws(ManifestError) -> ManifestList {
     try ManifestList(
       inputs: inputs, format: manifest.format, keys: manifest.keys,
-      relativeURLs: network.allowFile ? .files : .refused)
+      relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused))
   }
 
   /// Reads the manifests once to reserve the local images in them, so that no row overwrites the source of a later row.
@@ -126,7 +126,7 @@ struct DryRun {
       if row.kept != nil { skipped += 1 } else if !show(row) { unusable += 1 }
       plan.finish(row)
     }
-    if let failure = plan.failure { throw failure }
+    if let failure = plan.failure ?? plan.lack { throw failure }
     if skipped > 0 { throw ExitCode.temporaryFailure }
     if unusable > 0 { throw ExitCode.failure }
   }

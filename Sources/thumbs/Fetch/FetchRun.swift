@@ -243,8 +243,26 @@ extension FetchRun {
       if let warning, !isQuiet { meter.note("thumbs: \(warning)") }
     }
     countDownloads()
-    if isVerbose { meter.note(line.note) }
+    if isVerbose { meter.note(line.note) } else { explain(line) }
     meter.finish(line.index, line.status, bytes: newlyDownloadedBytes())
+  }
+
+  /// The number of bad rows whose reasons are shown. A list that is read in the wrong way has thousands of them.
+  private static let shownBadRows = 3
+
+  /// Shows why a row is bad, if it is one of the first.
+  private func explain(_ line: ReportLine) {
+    guard !isQuiet, case .failed(let failure) = line.outcome, failure.code == .badRow else { return }
+    let number = state.withLock { $0.summary.failed[.badRow] ?? 0 }
+    if number <= Self.shownBadRows { meter.note("thumbs: \(failure.message.printable)") }
+  }
+
+  /// Returns the sentence about the bad rows that were not shown, if there are any.
+  private func advice(aboutBadRowsOf summary: Summary) -> [String] {
+    let rest = (summary.failed[.badRow] ?? 0) - Self.shownBadRows
+    guard !isVerbose, rest > 0 else { return [] }
+    let place = reportPath == nil ? "--verbose shows them" : "the report has their reasons"
+    return ["thumbs: \(rest) more \(rest == 1 ? "row is" : "rows are") bad; \(place)."]
   }
 
   /// Returns the number of bytes downloaded since the last call, so that rows sharing a download do not count it twice.
@@ -333,12 +351,10 @@ extension FetchRun {
     // The files are finished first, because writing to a stopped terminal or an unread pipe may block.
     meter.end()
     if !isQuiet {
-      if coverage == .complete, summary.total == 0, !isRetry {
-        ProgressOutput.standardError.write("thumbs: The list has no rows.\n")
-      }
       let text = summary.text(
         coverage, limit: limit, after: elapsed, downloaded: downloaded, remote: pipeline.remoteCounters)
-      ProgressOutput.standardError.write(([text] + advice(summary, coverage)).joined(separator: "\n") + "\n")
+      ProgressOutput.standardError.write(
+        (advice(aboutBadRowsOf: summary) + [text] + advice(summary, coverage)).joined(separator: "\n") + "\n")
     }
     let ending = runEnding(summary, signal, limit)
     if let message = ending.message { throw ending.exitCode.printing(message) }
@@ -353,7 +369,7 @@ extension FetchRun {
 
   private func runEnding(_ summary: Summary, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {
     let ending = RunEnding(
-      signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure, limit: limit, summary)
+      signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure ?? plan.lack, limit: limit, summary)
     return isRetry && plan.isPartial && ending.exitCode == .success ? .missingRows : ending
   }
 

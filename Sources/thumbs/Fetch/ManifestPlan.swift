@@ -63,6 +63,8 @@ final class ManifestPlan: RowPlan {
   var isPartial: Bool { list.failure != nil }
 
   var failure: ManifestError? { list.failure }
+
+  var lack: ManifestError? { list.lack }
 }
 
 /// An ordered source of the rows of a run.
@@ -79,10 +81,13 @@ protocol RowPlan: Sendable {
   var listEnd: ListEnd? { get }
   /// The error that ended the rows early; nil while there are more rows, and after a normal end.
   var failure: ManifestError? { get }
+  /// The error about a list without any row; nil for any other list. Default nil.
+  var lack: ManifestError? { get }
 }
 
 extension RowPlan {
   var listEnd: ListEnd? { nil }
+  var lack: ManifestError? { nil }
 }
 
 /// A demand on rows, besides that they are valid.

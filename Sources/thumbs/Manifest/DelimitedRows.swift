@@ -19,6 +19,9 @@ struct DelimitedRows: RowSource {
   private var subtitleColumn: Int?
   private var optionColumns: [OptionColumn] = []
   private var optionPlaces: [OptionColumn: Int] = [:]
+  private var decoder = TextDecoder()
+  /// The header row; empty if there is none.
+  private var headerFields: [String] = []
 
   /// Reads the header row from `lines`, whose columns are called as in `keys`. Throws if it has no URL column. A file
   /// without any row is an empty list. CSV is split at the first of comma, semicolon and tab that gives the header row
@@ -31,13 +34,16 @@ struct DelimitedRows: RowSource {
     try chooseDialect(keys)
     guard let header = try nextRecord() else { return }
     switch header.fields {
-    case .success(let fields): setColumns(fields, keys)
+    case .success(let fields):
+      headerFields = fields.map { $0.trimmingWhitespace() }
+      setColumns(fields, keys)
     case .failure(let flaw): throw ManifestError(lines.name, at: .line(header.line), flaw.reason)
     }
     guard hasURLColumn else {
       throw ManifestError(
         lines.name, at: .line(header.line),
-        "the header row has no column named \(urlList); name the URL column with --url-column")
+        "the header row has no column named \(urlList); name the URL column with --url-column, one of "
+          + headerFields.joined(separator: ", ").printable)
     }
   }
 
@@ -83,6 +89,11 @@ struct DelimitedRows: RowSource {
     optionPlaces = [:]
     for column in keys.options { optionPlaces[column] = Self.place(of: [column.name], in: columns) }
     optionColumns = keys.options.filter { optionPlaces[$0] != nil }
+  }
+
+  var found: String {
+    headerFields.isEmpty
+      ? "it is empty" : "it has only a header row (\(headerFields.joined(separator: ", ").printable))"
   }
 
   private var hasURLColumn: Bool { urlColumn != nil || optionColumns.contains { $0.column == .urls } }
@@ -164,8 +175,8 @@ struct DelimitedRows: RowSource {
     return Record(line: firstLine, fields: .failure(ParseError(reason: "a quote is opened but never closed")))
   }
 
-  private func record(_ fields: [[UInt8]], line: Int) -> Record {
-    let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
+  private mutating func record(_ fields: [[UInt8]], line: Int) -> Record {
+    let texts = fields.compactMap { decoder.text($0) }
     guard texts.count == fields.count else {
       return Record(line: line, fields: .failure(ParseError(reason: "the line is not valid UTF-8")))
     }

@@ -10,14 +10,16 @@ struct ElementRows<Scanner: ElementScanner>: RowSource {
   private var checked: ArraySlice<ManifestItem> = []
 
   /// Opens the document in `reader`, whose columns are called as in `keys`, and checks the beginning of a file.
-  init(_ reader: LineReader, keys: ManifestKeys) throws(ManifestError) {
-    elements = ElementReader(reader)
+  init(_ reader: LineReader, scanner: Scanner = Scanner(), keys: ManifestKeys) throws(ManifestError) {
+    elements = ElementReader(reader, scanner: scanner)
     self.keys = keys
     guard reader.isFile else { return }
     while elements.count < Self.checkedLength, let item = try nextUnchecked() { checked.append(item) }
   }
 
   var readAheadCount: Int { checked.count }
+
+  var found: String { "its array is empty" }
 
   /// Returns the next row. A complete but invalid JSON element is a bad row, because the others can still be read.
   mutating func next() throws(ManifestError) -> ManifestItem? {
@@ -53,7 +55,7 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
   var name: String { reader.name }
   /// The number of bytes scanned so far, in whole chunks.
   private(set) var count = 0
-  private(set) var scanner = Scanner()
+  private(set) var scanner: Scanner
   private var reader: LineReader
   private var chunk: [UInt8] = []
   private var offset = 0
@@ -65,8 +67,9 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
   private let longest: Int
 
   /// Creates a reader at the first byte of the document in `reader`. An element may have up to `longest` bytes.
-  init(_ reader: LineReader, longest: Int = ElementLimits.longest) {
+  init(_ reader: LineReader, scanner: Scanner = Scanner(), longest: Int = ElementLimits.longest) {
     self.reader = reader
+    self.scanner = scanner
     self.longest = longest
   }
 

@@ -5,11 +5,36 @@ enum JSONDocument {
   /// Returns the value in `bytes`. An unpaired surrogate (`\ud800` alone), which encodes no character, becomes U+FFFD,
   /// as in browsers (Web IDL, `USVString`).
   static func parse(_ bytes: [UInt8]) throws(ParseError) -> Any {
+    let bytes = mendingSurrogates(in: bytes)
     do {
-      return try JSONSerialization.jsonObject(with: Data(mendingSurrogates(in: bytes)), options: .fragmentsAllowed)
+      return try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
     } catch {
+      let mended = replacingNumbersThatAreNone(in: bytes)
+      let value =
+        mended == bytes ? nil : try? JSONSerialization.jsonObject(with: Data(mended), options: .fragmentsAllowed)
+      if let value { return value }
       throw flaw(error.parserMessage)
     }
+  }
+
+  /// Returns the text with `null` in place of `NaN` and `Infinity`, which Python writes.
+  private static func replacingNumbersThatAreNone(in bytes: [UInt8]) -> [UInt8] {
+    var (mended, isInString): ([UInt8], Bool) = ([], false)
+    var rest = bytes[...]
+    while let byte = rest.first {
+      let word = isInString ? nil : ["NaN", "-Infinity", "Infinity"].first { rest.starts(with: $0.utf8) }
+      if let word {
+        mended += "null".utf8
+        rest = rest.dropFirst(word.utf8.count)
+        continue
+      }
+      // The byte after a backslash ends no string.
+      let count = isInString && byte == UInt8(ascii: "\\") ? 2 : 1
+      if byte == UInt8(ascii: "\"") { isInString.toggle() }
+      mended += rest.prefix(count)
+      rest = rest.dropFirst(count)
+    }
+    return mended
   }
 
   private static func mendingSurrogates(in bytes: [UInt8]) -> [UInt8] {
@@ -63,10 +88,13 @@ extension Error {
 /// Finds the elements of a JSON array (RFC 8259).
 struct JSONArrayScanner: ElementScanner {
   private enum Phase: Hashable, Sendable {
-    case start, beforeElement, inToken, inStructure, afterElement, end
+    case start, searching, beforeElement, inToken, inStructure, afterElement, end
   }
 
   private var phase = Phase.start
+  private var finder: JSONRowFinder
+  /// True if the array is in an object, whose other members are ignored.
+  private var isWrapped = false
   /// The closing bytes of the arrays and objects around the next byte, outermost first.
   private var closers: [UInt8] = []
   private var isInString = false
@@ -76,7 +104,10 @@ struct JSONArrayScanner: ElementScanner {
   static let isStrict = false
   var isComplete: Bool { phase == .end }
 
-  init() {}
+  init() { self.init(rows: nil) }
+
+  /// - Parameter rows: The keys that lead to the array in an object; nil for the first array that looks like rows.
+  init(rows: [String]?) { finder = JSONRowFinder(path: rows) }
 
   func value(of bytes: [UInt8]) throws(ParseError) -> Any {
     do throws(ParseError) {
@@ -91,6 +122,8 @@ struct JSONArrayScanner: ElementScanner {
     switch phase {
     case .inStructure: return try takeInside(byte)
     case .inToken: return try takeInToken(byte)
+    case .searching: return try search(byte)
+    case .end where isWrapped: return .outside
     case .start, .beforeElement, .afterElement, .end:
       return byte.isJSONSpace ? .outside : try takeOutside(byte)
     }
@@ -101,6 +134,9 @@ struct JSONArrayScanner: ElementScanner {
     case (.start, UInt8(ascii: "[")), (.afterElement, UInt8(ascii: ",")): phase = .beforeElement
     // A trailing comma is accepted, because many hand-written arrays have one.
     case (.beforeElement, UInt8(ascii: "]")), (.afterElement, UInt8(ascii: "]")): phase = .end
+    case (.start, UInt8(ascii: "{")):
+      (phase, isWrapped) = (.searching, true)
+      return try search(byte)
     case (.start, _) where byte.beginsJSONValue:
       throw ParseError(reason: "the top level of the JSON is not an array")
     case (.beforeElement, UInt8(ascii: "\"")), (.beforeElement, UInt8(ascii: "{")), (.beforeElement, UInt8(ascii: "[")):
@@ -112,6 +148,23 @@ struct JSONArrayScanner: ElementScanner {
     default: throw Self.invalid
     }
     return .outside
+  }
+
+  /// Searches the array in an object. The first bytes of its first element have passed when it is found.
+  private mutating func search(_ byte: UInt8) throws(ParseError) -> ElementStep {
+    switch try finder.take(byte) {
+    case .none: return .outside
+    case .candidate: return .inside
+    case .found(.object):
+      phase = .inStructure
+      return try takeInside(byte)
+    case .found(.string):
+      (phase, isInString) = (.inStructure, true)
+      return .inside
+    case .found(.array):
+      phase = .beforeElement
+      return .outside
+    }
   }
 
   /// Scans a number, `true`, `false` or `null`, which ends just before the next delimiter.
@@ -171,7 +224,7 @@ extension UInt8 {
   fileprivate var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
   /// True for the first byte of a string, an object, an array, a number, `true`, `false` or `null`.
-  fileprivate var beginsJSONValue: Bool { "\"{[-0123456789tfn".utf8.contains(self) }
+  fileprivate var beginsJSONValue: Bool { "\"{[-0123456789tfnNI".utf8.contains(self) }
 }
 
 /// The rows of a JSON Lines file: an object or a string with the URL on each line. Empty lines are skipped.
@@ -185,15 +238,52 @@ struct JSONLineRows: RowSource {
     self.keys = keys
   }
 
-  /// Returns true if the first line in `reader`, a file called `.json`, is a row by itself. Consumes nothing.
+  /// Returns true if the text in `reader`, which begins with `{`, has a row on each line, and is not an object with an
+  /// array of rows. Consumes nothing.
   static func isLikely(_ reader: inout LineReader, keys: ManifestKeys) throws(ManifestError) -> Bool {
-    // A pipe is not read ahead, so that its first rows can start at once.
+    guard keys.rows == nil, let line = try firstLine(of: &reader), line.first == UInt8(ascii: "{") else { return false }
+    guard let value = try? JSONDocument.parse(line) else { return !isUnfinished(line) }
+    if keys.hasOwnURL(value) { return true }
+    let hasRows = JSONRowFinder.findsRows(in: line)
+    // An object with nothing but `urls` is a row with mirrors if others follow, and otherwise a list.
+    if case .url = keys.item(value).content { return try !hasRows || !isAlone(line, in: &reader) }
+    return try !hasRows && !isAlone(line, in: &reader)
+  }
+
+  /// Returns true if nothing follows `line` in a file. A pipe is not read beyond it.
+  private static func isAlone(_ line: [UInt8], in reader: inout LineReader) throws(ManifestError) -> Bool {
     guard reader.isFile else { return false }
-    let start = try reader.peek(atLeast: LineReader.chunkLength).drop { $0 <= 0x20 }
-    guard start.first == UInt8(ascii: "{") else { return false }
-    let line = start.prefix { $0 != 0x0A }
-    guard let value = try? JSONDocument.parse(Array(line)), case .url = keys.item(value).content else { return false }
-    return true
+    let text = try reader.peek(atLeast: LineReader.chunkLength).drop { $0 <= 0x20 }
+    return text.dropFirst(line.count).allSatisfy { $0 <= 0x20 }
+  }
+
+  /// Returns the first line, cut to a chunk. A pipe is not read beyond it, so that its first rows can start at once.
+  private static func firstLine(of reader: inout LineReader) throws(ManifestError) -> [UInt8]? {
+    var count = 1
+    while true {
+      let start = try reader.peek(atLeast: count)
+      let text = start.drop { $0 <= 0x20 }
+      if text.contains(0x0A) || start.count < count || start.count >= LineReader.chunkLength {
+        return Array(text.prefix { $0 != 0x0A })
+      }
+      count = start.count + 1
+    }
+  }
+
+  /// Returns true if an object or an array in the line continues on the next one.
+  private static func isUnfinished(_ line: [UInt8]) -> Bool {
+    var (depth, isInString, isEscaped) = (0, false, false)
+    for byte in line {
+      switch byte {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\") where isInString: isEscaped = true
+      case UInt8(ascii: "\""): isInString.toggle()
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += isInString ? 0 : 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= isInString ? 0 : 1
+      default: break
+      }
+    }
+    return depth > 0 && !isInString
   }
 
   /// Returns the next row; nil after the last. A line that is not JSON is a bad row.

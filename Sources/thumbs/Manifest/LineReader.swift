@@ -1,6 +1,7 @@
 /// Splits a stream of bytes into lines, holding one chunk of it at a time.
 ///
-/// A line ends with LF or CRLF, and the last line may end with the stream. A leading byte-order mark is dropped.
+/// A line ends with LF or CRLF, and the last line may end with the stream. If the first line ends with CR alone, as
+/// some spreadsheets write on a Mac, others may do so, too. A leading byte-order mark is dropped.
 struct LineReader: Sendable {
   /// One line without its line end.
   struct Line: Hashable, Sendable {
@@ -46,6 +47,10 @@ struct LineReader: Sendable {
   private var isAtEnd = false
   private var isSkipping = false
   private var isPastMark = false
+  /// True if a line may end with CR alone; nil before the end of the first line.
+  private var endsWithCR: Bool?
+  /// True behind a CR that has ended a line. An LF that follows belongs to it.
+  private var isBehindCR = false
 
   /// Creates a reader at the first byte of `source`.
   init(_ source: ByteSource, chunkLength: Int = chunkLength, longestLine: Int = longestLine) {
@@ -66,8 +71,10 @@ struct LineReader: Sendable {
   ///   kilobytes of gzip data may have a billion such lines. Default: no line is skipped.
   mutating func next(skipping blanks: Blanks = .nothing) throws(ManifestError) -> Line? {
     while true {
+      try detectLineEnds()
+      passLF()
       skip(blanks)
-      if let end = buffer[searched...].firstIndex(of: 0x0A) {
+      if let end = lineEnd() {
         return take(upTo: end, resumingAt: end + 1)
       }
       searched = buffer.count
@@ -80,6 +87,34 @@ struct LineReader: Sendable {
       }
       try fill()
     }
+  }
+
+  /// Decides about the line ends by the first one in the stream.
+  private mutating func detectLineEnds() throws(ManifestError) {
+    while endsWithCR == nil {
+      let end = buffer[start...].firstIndex { $0 == 0x0A || $0 == 0x0D }
+      if let end, buffer[end] == 0x0A || end + 1 < buffer.count || isAtEnd {
+        endsWithCR = buffer[end] == 0x0D && end + 1 < buffer.count && buffer[end + 1] != 0x0A
+      } else if isAtEnd || pendingCount > lineLimit {
+        endsWithCR = false
+      } else {
+        try fill()
+      }
+    }
+  }
+
+  private mutating func passLF() {
+    guard isBehindCR, start < buffer.count else { return }
+    isBehindCR = false
+    guard buffer[start] == 0x0A else { return }
+    start += 1
+    searched = max(searched, start)
+  }
+
+  /// Returns the place of the next line end in the buffer.
+  private func lineEnd() -> Int? {
+    guard endsWithCR == true else { return buffer[searched...].firstIndex(of: 0x0A) }
+    return buffer[searched...].firstIndex { $0 == 0x0A || $0 == 0x0D }
   }
 
   /// Returns the next bytes without consuming them: everything already buffered, and at least `count` bytes unless the
@@ -116,7 +151,11 @@ struct LineReader: Sendable {
         if bytes[next] == 0x0A {
           (start, lineNumber) = (next + 1, lineNumber + 1)
         } else if bytes[next] == 0x0D {
-          guard next + 1 < bytes.count, bytes[next + 1] == 0x0A else { break }
+          guard next + 1 < bytes.count else { break }
+          if bytes[next + 1] != 0x0A {
+            guard endsWithCR == true else { break }
+            (start, lineNumber) = (next + 1, lineNumber + 1)
+          }
         } else if !blanks.contains(bytes[next]) {
           break
         }
@@ -130,6 +169,7 @@ struct LineReader: Sendable {
     lineNumber += 1
     var content = buffer[start..<end]
     if content.last == 0x0D { content.removeLast() }
+    isBehindCR = end < buffer.count && buffer[end] == 0x0D
     defer { (start, searched, isSkipping) = (next, next, false) }
     return Line(
       number: lineNumber, bytes: isSkipping || content.count > lineLimit ? nil : Array(content), isEnded: next > end)

@@ -5,7 +5,7 @@ struct Manifest: Sendable {
   /// The file format.
   let format: ManifestFormat
   private var rows: any RowSource
-  private let base: BaseDirectory?
+  private let base: ManifestBase?
   private var number = 0
   /// Records that a row was returned, or with false that there are no more.
   private var progress: @Sendable (_ hasRow: Bool) -> Void = { _ in }
@@ -19,10 +19,10 @@ struct Manifest: Sendable {
     path: String, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
     relativeURLs: RelativeURLs = .refused, meter: InputMeter = InputMeter()
   ) throws(ManifestError) {
-    let base = relativeURLs == .files ? BaseDirectory(manifest: path) : nil
+    let base = ManifestBase(relativeURLs, manifest: path)
     let source = try ByteSource.open(path)
     let part = meter.record { $0.add(size: source.length) }
-    var reader = LineReader(source.metered(by: meter, as: part).unpacked())
+    var reader = LineReader(source.metered(by: meter, as: part).unpacked().decodingUTF16())
     var named = format ?? ManifestFormat(path: path)
     if format == nil, named == .json, try JSONLineRows.isLikely(&reader, keys: keys) { named = .jsonLines }
     try self.init(reader, format: named, keys: keys, base: base)
@@ -41,11 +41,13 @@ struct Manifest: Sendable {
   /// Opens the manifest in `reader`. Without `format`, the format is detected from its first bytes. Relative URLs are
   /// resolved against `base`; without a base, they fail later.
   init(
-    _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: BaseDirectory? = nil
+    _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: ManifestBase? = nil
   ) throws(ManifestError) {
+    let isDetected = format == nil
     var reader = reader
     let start = try reader.peek(atLeast: 8)
-    let format = format ?? ManifestFormat(startingWith: start)
+    var format = format ?? ManifestFormat(startingWith: start)
+    if isDetected, format == .jsonLines, try !JSONLineRows.isLikely(&reader, keys: keys) { format = .json }
     try Self.check(start, of: format, name: reader.name)
     self.name = reader.name
     self.base = base
@@ -58,7 +60,7 @@ struct Manifest: Sendable {
       switch format {
       case .plist where start.starts(with: "bplist".utf8): try BinaryPlistRows(reader, keys: keys)
       case .plist: try PlistRows.xml(reader, startingWith: start, keys: keys)
-      case .json: try ElementRows<JSONArrayScanner>(reader, keys: keys)
+      case .json: try ElementRows(reader, scanner: JSONArrayScanner(rows: keys.rows), keys: keys)
       case .jsonLines: JSONLineRows(reader, keys: keys)
       case .csv: try DelimitedRows(reader, dialect: .csv, keys: keys)
       case .tsv: try DelimitedRows(reader, dialect: .tsv, keys: keys)
@@ -83,6 +85,9 @@ struct Manifest: Sendable {
     return (base.map(item.resolved) ?? item).entry(index: index, number: number, manifest: name)
   }
 
+  /// A sentence, without its period, about the list if it has no items.
+  var found: String { rows.found }
+
   /// Returns true if there is only whitespace in `reader`, as after a filter that found nothing. Consumes nothing.
   private static func isBlank(_ reader: inout LineReader) throws(ManifestError) -> Bool {
     var count = 1
@@ -101,9 +106,6 @@ struct Manifest: Sendable {
     _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
   ) throws(ManifestError) {
     if format == .plist { return }
-    if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
-      throw ManifestError(name, "is UTF-16 text; a manifest must be UTF-8")
-    }
     if start.contains(0) { throw ManifestError(name, "is binary data, not a manifest") }
   }
 }
@@ -163,11 +165,14 @@ protocol RowSource: Sendable {
   var count: Int? { get }
   /// The number of items that were read ahead when the manifest was opened. Default 0.
   var readAheadCount: Int { get }
+  /// A sentence, without its period, about a list without items: what is there instead. Default: it is empty.
+  var found: String { get }
 }
 
 extension RowSource {
   var count: Int? { nil }
   var readAheadCount: Int { 0 }
+  var found: String { "it is empty" }
 }
 
 /// An error that makes a whole manifest unreadable. The command exits with 65 (`EX_DATAERR`).

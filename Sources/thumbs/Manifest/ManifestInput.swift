@@ -1,3 +1,4 @@
+import BatchFetch
 import Foundation
 import Synchronization
 
@@ -65,6 +66,32 @@ enum RelativeURLs: Hashable, Sendable {
   case refused
   /// Relative URLs are the names of files in the manifest's directory.
   case files
+  /// Relative URLs are resolved against this one.
+  case base(SourceURL)
+}
+
+/// The place that relative URLs of a manifest are resolved against.
+enum ManifestBase: Hashable, Sendable {
+  case directory(BaseDirectory)
+  case url(SourceURL)
+
+  /// Creates the place for the manifest at `path`; nil if relative URLs are refused.
+  init?(_ policy: RelativeURLs, manifest path: String) {
+    switch policy {
+    case .refused: return nil
+    case .files: self = .directory(BaseDirectory(manifest: path))
+    case .base(let url): self = .url(url)
+    }
+  }
+
+  /// Returns a URL that is whole; one that cannot be resolved stays as it is, and fails later.
+  func resolve(_ url: String) -> String {
+    switch self {
+    case .directory(let directory): directory.resolve(url)
+    case .url(let base):
+      (try? SourceURL(url)) == nil ? (try? SourceURL(url, relativeTo: base))?.description ?? url : url
+    }
+  }
 }
 
 /// The directory that relative URLs of a manifest are resolved against.

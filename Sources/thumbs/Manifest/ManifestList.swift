@@ -20,6 +20,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   private let state: Mutex<State>
   /// The error that ended the list early. Under its own lock, so that a run can end while an item is read.
   private let end = Mutex<ManifestError?>(nil)
+  private let emptiness = Mutex<ManifestError?>(nil)
 
   /// Opens the manifests at `paths`. At most one of them may be `-`, standard input. Without `format`, the format of
   /// each depends on its name and its first bytes.
@@ -68,6 +69,9 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   /// The error that ended the list early; nil while there are more items, and after a normal end.
   var failure: ManifestError? { end.withLock { $0 } }
 
+  /// The error about a list that has ended without any item; nil for any other list.
+  var lack: ManifestError? { emptiness.withLock { $0 } }
+
   /// Returns the next item; nil after the last, and after a ``failure``.
   func next() -> ManifestEntry? {
     state.withLock { state in
@@ -78,7 +82,10 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
             state.index += 1
             return isNamed ? entry.named(state.manifests[current].name) : entry
           }
-          state.manifests.removeFirst()
+          let ended = state.manifests.removeFirst()
+          if state.manifests.isEmpty, state.index == 0 {
+            emptiness.withLock { $0 = ManifestError(ended.name, "no rows: \(ended.found)") }
+          }
         }
       } catch {
         end.withLock { $0 = error }

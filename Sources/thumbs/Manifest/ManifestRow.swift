@@ -112,7 +112,7 @@ struct ManifestItem: Hashable, Sendable {
 
 extension ManifestItem {
   /// Returns this item with its URLs resolved against `base`.
-  func resolved(by base: BaseDirectory) -> ManifestItem {
+  func resolved(by base: ManifestBase) -> ManifestItem {
     guard case .url(let url) = content else { return self }
     var resolved = self
     resolved.content = .url(base.resolve(url))
@@ -157,11 +157,22 @@ struct ManifestKeys: Hashable, Sendable {
   /// The columns of ``RowOptions`` to read, in the order of its cases. Default all columns, under their default names.
   var options = RowOptions.Column.allCases.map { OptionColumn(column: $0, name: $0.rawValue) }
 
-  /// Creates the default names, except that `urlKey`, `nameKey` and `subtitleKey` replace theirs.
+  /// The keys that lead to the array of rows in a JSON object; nil if the first one that looks like it has them.
+  private(set) var rows: [String]?
+
+  /// Creates the default names, except that `urlKey`, `nameKey` and `subtitleKey` replace theirs. A key such as
+  /// `items[].image.url` names the array of rows in front of `[]`.
   init(urlKey: String? = nil, nameKey: String? = nil, subtitleKey: String? = nil) {
-    if let urlKey { url = [urlKey] }
-    if let nameKey { name = [nameKey] }
-    if let subtitleKey { subtitle = [subtitleKey] }
+    let prefix = urlKey.flatMap { key in key.firstRange(of: "[].").map { key[..<$0.lowerBound] } }
+    rows = prefix.flatMap { $0.isEmpty ? nil : $0.split(separator: ".").map(String.init) }
+    if let urlKey { url = [Self.key(urlKey, behind: prefix)] }
+    if let nameKey { name = [Self.key(nameKey, behind: prefix)] }
+    if let subtitleKey { subtitle = [Self.key(subtitleKey, behind: prefix)] }
+  }
+
+  private static func key(_ key: String, behind prefix: Substring?) -> String {
+    guard let prefix, key.hasPrefix(prefix + "[].") else { return key }
+    return String(key.dropFirst(prefix.count + 3))
   }
 }
 
@@ -178,7 +189,7 @@ extension ManifestKeys {
     guard let columns = element as? [String: Any] else {
       return ManifestItem(line: line, content: .bad("\(kind(of: element)) instead of a dictionary"))
     }
-    let name = text(of: self.name, in: columns) ?? (anyCase(of: self.name, in: columns)?.value as? String)
+    let name = text(of: self.name, in: columns) ?? anyCase(of: self.name, in: columns).flatMap { text($0.value) }
     do throws(ParseError) {
       var options = try RowOptions(self.options) { columns[$0.name] }
       options.subtitle = text(of: subtitle, in: columns)
@@ -190,7 +201,36 @@ extension ManifestKeys {
   }
 
   private func text(of keys: [String], in columns: [String: Any]) -> String? {
-    keys.lazy.compactMap { columns[$0] as? String }.first
+    keys.lazy.compactMap { text(value(at: $0, in: columns)) }.first
+  }
+
+  /// Returns a string, or a number as it is written; nil for any other value.
+  private func text(_ value: Any?) -> String? {
+    switch value {
+    case let text as String: text
+    case let number as Int: "\(number)"
+    case let number as Double: "\(number)"
+    default: nil
+    }
+  }
+
+  /// Returns the value at `path`: a key, or keys and positions such as `image.sizes[0].url`. Where a key meets an
+  /// array, the first element counts.
+  private func value(at path: String, in columns: [String: Any]) -> Any? {
+    if let value = columns[path] { return value }
+    guard path.contains(where: { ".[".contains($0) }) else { return nil }
+    return path.split { ".[]".contains($0) }.reduce(columns as Any?) { value, step in
+      let list = value as? [Any]
+      if let list, let position = Int(step) { return list.indices.contains(position) ? list[position] : nil }
+      return ((list?.first ?? value) as? [String: Any])?[String(step)]
+    }
+  }
+
+  /// Returns the URL in a value: the first of an array, and that of an object such as `{"url": …, "width": 640}`.
+  private func url(in value: Any) -> Any {
+    if let list = value as? [Any] { return list.first.map(url) ?? value }
+    guard let object = value as? [String: Any] else { return value }
+    return ["url", "src", "href"].lazy.compactMap { object[$0] }.first ?? value
   }
 
   /// Returns the first of `keys` that is a column when case does not matter, with its value.
@@ -200,10 +240,15 @@ extension ManifestKeys {
     }.first
   }
 
+  /// Returns true if `element` has a URL apart from its mirrors.
+  func hasOwnURL(_ element: Any) -> Bool {
+    element is String || (element as? [String: Any]).flatMap { (try? ownURL(in: $0)) ?? nil } != nil
+  }
+
   private func ownURL(in columns: [String: Any]) throws(ParseError) -> String? {
-    let exact = url.first { columns[$0] != nil }.flatMap { key in columns[key].map { (key: key, value: $0) } }
+    let exact = url.lazy.compactMap { key in value(at: key, in: columns).map { (key: key, value: $0) } }.first
     guard let (key, value) = exact ?? anyCase(of: url, in: columns) else { return nil }
-    guard let url = value as? String else {
+    guard let url = url(in: value) as? String else {
       throw ParseError(reason: "no URL: \(key) is \(kind(of: value)), not a string")
     }
     return url
@@ -216,7 +261,7 @@ extension ManifestKeys {
     case is [String: Any]: "a dictionary"
     case is [Any]: "an array"
     case is Bool, is Int, is Double: "a number"
-    default: "another kind of value"
+    default: "null"
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchFetch
 
 /// The manifests to read, and the names of their columns.
 struct ManifestOptions: ParsableArguments {
@@ -31,8 +32,25 @@ struct ManifestOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("url-column"), .customLong("url-key")],
-    help: ArgumentHelp("Column of the image URL. (default: the first of icon, url, image and src)", valueName: "key"))
+    help: ArgumentHelp(
+      "Column of the image URL. (default: the first of icon, url, image and src)",
+      discussion: """
+        In JSON and plists, a path such as image.url or sizes[0].url leads to a value inside the row, and \
+        items[].image.url also names the array of rows in an object.
+        """,
+      valueName: "key"))
   var urlKey: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Resolve relative URLs of the manifests against this one. (default: they fail with bad_url)", valueName: "url"),
+    transform: { text in
+      guard let url = try? SourceURL(text), url.scheme != .file else {
+        throw ValidationError("give an http or https URL, such as https://example.com/catalog/")
+      }
+      return url
+    })
+  var base: SourceURL?
 
   @Option(
     name: [.customLong("name-column"), .customLong("name-key")],

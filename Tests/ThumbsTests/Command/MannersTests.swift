@@ -4,14 +4,14 @@ import Testing
 
 @Suite("thumbs fetch: manners", .timeLimit(.minutes(20))) struct MannersTests {
   @Test(arguments: ["-", "list.txt", "list.csv", "list.jsonl"])
-  func `An empty list is not an error, and the message mentions it`(manifest: String) async throws {
+  func `An empty list is an error, and its report is complete`(manifest: String) async throws {
     let fixture = try CommandFixture()
     if manifest != "-" { _ = try fixture.directory.write("", as: manifest) }
 
     let result = try await fixture.fetch(manifest)
 
-    #expect(result.ending == .exit(0))
-    #expect(result.errors.hasPrefix("thumbs: The list has no rows.\n0 items: "))
+    #expect(result.ending == .exit(65))
+    #expect(result.errors.contains("\(manifest == "-" ? "standard input" : manifest): no rows: it is empty."))
     let end = #"{"complete":true,"rows":0,"list":"0000000000000000","items":0}"#
     #expect(try fixture.text("report.jsonl") == end + "\n")
   }
@@ -54,7 +54,7 @@ import Testing
     ).result()
 
     #expect(result.output.contains("thumbs: Reading URLs from the terminal, one per line."))
-    #expect(result.output.contains("thumbs: The list has no rows."))
+    #expect(result.output.contains("standard input: no rows: it is empty."))
   }
 
   @Test func `A run in the background draws no bar on its terminal`() async throws {

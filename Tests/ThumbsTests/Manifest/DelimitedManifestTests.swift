@@ -93,6 +93,6 @@ import Testing
     #expect(
       message
         == "list, line 1: the header row has no column named icon, url, image or src; "
-        + "name the URL column with --url-column.")
+        + "name the URL column with --url-column, one of http://a/1.png.")
   }
 }

@@ -46,11 +46,6 @@ private func xml(_ body: String) -> String {
     #expect(entries.map(\.name) == ["One", nil, nil])
   }
 
-  @Test(arguments: [(xml("<array/></plist>"), ManifestFormat.plist), ("[]", .json)])
-  func `An empty array is a manifest without rows`(text: String, format: ManifestFormat) throws {
-    #expect(try entries(text, format).isEmpty)
-  }
-
   @Test(
     arguments: [
       (
@@ -69,7 +64,7 @@ private func xml(_ body: String) -> String {
       ("bplist00\u{1}\u{2}\u{3}", .plist, "list: the binary plist is damaged."),
       ("[{\"a\": 1},\n  \"éé\", x]", .json, "list, line 2, column 9: not valid JSON: Invalid value."),
       ("[{\"a\": 1},\n\"b\"\n\n", .json, "list, line 2: the JSON ends unexpectedly."),
-      ("{\"a\": 1}", .json, "list: the top level of the JSON is not an array."),
+      ("17", .json, "list: the top level of the JSON is not an array."),
       ("<html>", nil, "list, line 1: not a valid plist: Encountered unknown tag html."),
       ("\u{89}PNG\r\n\u{1A}\n\0\0\0", nil, "list: is binary data, not a manifest."),
     ] as [(String, ManifestFormat?, String)])
@@ -78,11 +73,19 @@ private func xml(_ body: String) -> String {
   }
 
   @Test(arguments: ["", "\u{FEFF}", "\n\n", String(repeating: " \r\n", count: 99)], [nil] + ManifestFormat.allCases)
-  func `A list without rows is empty, not an error`(text: String, format: ManifestFormat?) throws {
-    #expect(try entries(text, format).isEmpty)
+  func `A blank list lacks rows`(text: String, format: ManifestFormat?) {
+    #expect(message { _ = try entries(text, format) } == "list: no rows: it is empty.")
   }
 
-  @Test func `The error for UTF-16 text names the encoding`() {
-    #expect(message { _ = try entries([0xFF, 0xFE, 0x68, 0]) }?.contains("UTF-16") == true)
+  @Test(
+    arguments: [
+      (xml("<array/></plist>"), ManifestFormat.plist, "its array is empty"), ("[]", .json, "its array is empty"),
+      ("# nothing yet\n\n", .text, "it has only comments"), ("id,url\n\n", .csv, "it has only a header row (id, url)"),
+      ("id\turl\r\n", .tsv, "it has only a header row (id, url)"), ("\n{\"a\": []}\n", .json, nil),
+    ] as [(String, ManifestFormat, String?)])
+  func `A list without rows says what it has instead`(text: String, format: ManifestFormat, found: String?) {
+    let message = message { _ = try entries(text, format) }
+    let other = "list: the JSON is an object with no array of rows; it has a; name the array as in --url-column "
+    #expect(message == (found.map { "list: no rows: \($0)." } ?? other + "'items[].url'."))
   }
 }

@@ -118,7 +118,7 @@ import Testing
     #expect(row.manifest == path)
 
     let other = try directory.write("{\"rows\":[]}\n", as: "b.json")
-    #expect(message { _ = try ManifestList(paths: [other]) }?.contains("not an array") == true)
+    #expect(message { _ = try ManifestList(paths: [other]) }?.contains("no array of rows") == true)
   }
 
   @Test func `The format of the command line takes precedence over the name`() throws {

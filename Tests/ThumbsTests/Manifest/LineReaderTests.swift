@@ -19,7 +19,9 @@ import Testing
     arguments: [
       ("", []), ("a", ["a"]), ("a\n", ["a"]), ("\n\n", ["", ""]), ("a\r\nb\r\n", ["a", "b"]),
       ("\u{FEFF}a\nb", ["a", "b"]), ("\u{FEFF}", []), ("a\u{FEFF}\n", ["a\u{FEFF}"]),
-      ("0123456789abcdef\nx\n", ["0123456789abcdef", "x"]), ("a\rb\n", ["a\rb"]), ("\na", ["", "a"]),
+      ("0123456789abcdef\nx\n", ["0123456789abcdef", "x"]), ("a\rb\n", ["a", "b"]), ("a\rb\r", ["a", "b"]),
+      ("a\r\rb", ["a", "", "b"]),
+      ("a\rb\r\nc\n", ["a", "b", "c"]), ("a\nb\rc\n", ["a", "b\rc"]), ("a\r", ["a"]), ("\na", ["", "a"]),
     ] as [(String, [String])], [1, 2, 3, 1000])
   func `Lines are the same, whatever the size of the reads`(sample: (text: String, lines: [String]), step: Int) throws {
     #expect(try lines(sample.text, step: step) == sample.lines)

@@ -33,9 +33,9 @@ func entries(_ text: String, _ format: ManifestFormat? = nil, keys: ManifestKeys
 func entries(_ bytes: [UInt8], _ format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys()) throws
   -> [ManifestEntry]
 {
-  let list = ManifestList([try Manifest(LineReader(.bytes(bytes)), format: format, keys: keys)])
+  let list = ManifestList([try Manifest(LineReader(.bytes(bytes).decodingUTF16()), format: format, keys: keys)])
   let entries = Array(list)
-  if let failure = list.failure { throw failure }
+  if let failure = list.failure ?? list.lack { throw failure }
   return entries
 }
 

@@ -101,7 +101,7 @@ private func parsed(_ line: ReportLine) throws -> [String: Any] {
   @Test(
     arguments: [
       ("https://user:secret@h/a.png", "https://***@h/a.png"), ("https://secret@h", "https://***@h"),
-      ("http://u:secret@x@h/a?b=c@d", "http://***@d"), ("user:secret@h/a.png", "***@h/a.png"),
+      ("http://u:secret@x@h/a?b=c@d", "http://***@h/a?b=c@d"), ("user:secret@h/a.png", "***@h/a.png"),
       ("http://proxy/http://u:secret@h/a", "http://proxy/http://***@h/a"), ("http://h/a@b.png", "http://h/a@b.png"),
       ("http://u:secret part@h/", "http://***@h/"), ("http://h/a.png", "http://h/a.png"),
       ("http://secret@", "http://***@"),
