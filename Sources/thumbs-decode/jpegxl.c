@@ -73,8 +73,40 @@ static JxlDecoderStatus profile_size(const JPEGXL *self, size_t *count) {
 #endif
 }
 
+static bool get_encoding(const JPEGXL *self, JxlColorEncoding *encoding) {
+#if JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
+  return JxlDecoderGetColorAsEncodedProfile(self->decoder, JXL_COLOR_PROFILE_TARGET_DATA, encoding) == JXL_DEC_SUCCESS;
+#else
+  JxlPixelFormat format = format_of(self);
+  return JxlDecoderGetColorAsEncodedProfile(self->decoder, &format, JXL_COLOR_PROFILE_TARGET_DATA, encoding) ==
+         JXL_DEC_SUCCESS;
+#endif
+}
+
+/// Reads the code points (ITU-T H.273) of high dynamic range, whose ICC profile would be nearly black. Returns false for
+/// other colors.
+static bool read_code_points(const JPEGXL *self, DecodeHeader *header) {
+  JxlColorEncoding colors;
+  if (!get_encoding(self, &colors) || colors.white_point != JXL_WHITE_POINT_D65) return false;
+  if (colors.transfer_function != JXL_TRANSFER_FUNCTION_PQ && colors.transfer_function != JXL_TRANSFER_FUNCTION_HLG) {
+    return false;
+  }
+  if (colors.color_space == JXL_COLOR_SPACE_GRAY || colors.primaries == JXL_PRIMARIES_SRGB) {
+    header->primaries = 1;
+  } else if (colors.primaries == JXL_PRIMARIES_2100) {
+    header->primaries = 9;
+  } else if (colors.primaries == JXL_PRIMARIES_P3) {
+    header->primaries = 12;
+  } else {
+    return false;
+  }
+  header->transfer = colors.transfer_function == JXL_TRANSFER_FUNCTION_PQ ? 16 : 18;
+  return true;
+}
+
 static void read_profile(const JPEGXL *self, DecodeHeader *header, DecodeText *text) {
   size_t count = 0;
+  if (read_code_points(self, header)) return;
   if (profile_size(self, &count) != JXL_DEC_SUCCESS) return add_warning(text, "the colors have no ICC profile");
   header->profileCount = accepted_profile(count, text);
 }

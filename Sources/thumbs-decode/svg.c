@@ -111,6 +111,22 @@ static double limit_scale(double width, double height, const Limits *limits) {
   return pixels > (double)limits->pixels ? fmin(scale, sqrt((double)limits->pixels / pixels)) : scale;
 }
 
+/// Replaces a size by one of whole pixels that has its proportions, to 1 in 10,000, and is hardly larger if possible:
+/// rounded up, 1.2 x 0.8 pixels would be a square of 2 x 1.
+static void make_whole(double *width, double *height) {
+  enum { longest = 8192 };
+  const double proportion = *width / *height;
+  double best = HUGE_VAL;
+  for (double rows = ceil(*height), limit = fmax(rows, longest); rows <= limit && best > 1e-4; rows++) {
+    double columns = fmax(1, round(rows * proportion));
+    double error = fabs(columns / (rows * proportion) - 1);
+    if (error >= best) continue;
+    best = error;
+    *width = columns;
+    *height = rows;
+  }
+}
+
 /// Sets the size of the header. An image that is larger than the limits is declared smaller, because it can have any.
 static DecodeStatus read_size(RsvgHandle *handle, const Limits *limits, DecodeHeader *header, DecodeText *text) {
   double width, height;
@@ -119,9 +135,10 @@ static DecodeStatus read_size(RsvgHandle *handle, const Limits *limits, DecodeHe
   if (!isfinite(width) || !isfinite(height) || width <= 0 || height <= 0) {
     return fail(DecodeStatusCorrupt, text, "the image has no size");
   }
-  double scale = limit_scale(ceil(width), ceil(height), limits);
-  header->width = (uint32_t)fmax(1, floor(ceil(width) * scale));
-  header->height = (uint32_t)fmax(1, floor(ceil(height) * scale));
+  make_whole(&width, &height);
+  double scale = limit_scale(width, height, limits);
+  header->width = (uint32_t)fmax(1, floor(width * scale));
+  header->height = (uint32_t)fmax(1, floor(height * scale));
   check_size(header->width, header->height, limits, &status, text);
   return status;
 }
@@ -150,6 +167,16 @@ static bool is_ended(const Source *source) {
   return count > 0 && bytes[count - 1] == '>';
 }
 
+/// Returns true if the document, unless it is compressed, uses a variable of CSS, which librsvg does not know.
+static bool uses_variables(const Source *source) {
+  const char *rest = (const char *)source->bytes, *end = rest + source->count;
+  while ((rest = memmem(rest, (size_t)(end - rest), "var(", 4)) != NULL) {
+    for (rest += 4; rest < end && strchr(" \t\r\n", *rest) != NULL && *rest != 0;) rest++;
+    if (end - rest >= 2 && memcmp(rest, "--", 2) == 0) return true;
+  }
+  return false;
+}
+
 static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {
   GError *error = NULL;
   RsvgHandle *handle = *image = svg_read(source->bytes, source->count, &error);
@@ -158,6 +185,7 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
     bool isPlain = source->count > 0 && source->bytes[0] != 0x1F;
     return status == DecodeStatusCorrupt && isPlain && !is_ended(source) ? DecodeStatusTruncated : status;
   }
+  if (uses_variables(source)) add_warning(text, "variables of CSS are not supported, so that colors may be missing");
   header->channels = 4;
   header->isVector = 1;
   return read_size(handle, &source->limits, header, text);

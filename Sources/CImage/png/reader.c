@@ -8,8 +8,33 @@ enum { maxChunkBytes = 8 << 20, maxKeptChunks = 128 };
 /// The number of bytes of image data that are read at once if the file may be truncated.
 enum { smallRead = 16 };
 
+static uint32_t get32(const uint8_t *bytes) {
+  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static bool is_letter(uint8_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
+
+/// Returns true for the name of an ancillary chunk, of which a byte is not a letter. Decoders ignore ancillary chunks
+/// that they do not know (PNG, section 5.4), but libpng fails.
+static bool is_odd(const uint8_t *name) {
+  bool isName = is_letter(name[1]) && is_letter(name[2]) && is_letter(name[3]);
+  return is_letter(name[0]) && (name[0] & 0x20) != 0 && !isName;
+}
+
+/// Passes the chunks with odd names before the next chunk, whose beginning libpng reads next.
+static void pass_odd_chunks(PNGReader *self) {
+  while (self->left >= 12 && is_odd(self->next + 4) && get32(self->next) <= self->left - 12) {
+    size_t count = (size_t)get32(self->next) + 12;
+    self->next += count;
+    self->left -= count;
+  }
+  size_t length = self->left >= 8 ? get32(self->next) : 0;
+  self->chunk = length <= self->left ? self->next + 12 + length : NULL;
+}
+
 static void take(png_structp png, png_bytep bytes, size_t count) {
   PNGReader *self = png_get_io_ptr(png);
+  if (count == 8 && self->next == self->chunk) pass_odd_chunks(self);
   if (count > self->budget) {
     // The budget is limited only once the last row is decoded.
     self->isComplete = true;
@@ -45,6 +70,7 @@ bool cimage_png_open(PNGReader *self, const uint8_t *bytes, size_t count, CImage
   self->errors.messages = messages;
   self->next = bytes;
   self->left = count;
+  self->chunk = count >= 8 ? bytes + 8 : NULL;
   self->budget = SIZE_MAX;
   self->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &self->errors, cimage_png_error, cimage_png_warning,
                                        &self->errors, cimage_png_malloc, cimage_png_free);

@@ -15,6 +15,8 @@ typedef struct PNGReader {
   /// The bytes that are not read yet.
   const uint8_t *next;
   size_t left;
+  /// The beginning of the chunk that follows the one that libpng reads; NULL if it is not in the file.
+  const uint8_t *chunk;
   /// The number of bytes that may still be read. If more are needed, `isComplete` becomes true and reading fails.
   size_t budget;
   /// True if all rows are read. Later errors do not affect the image.

@@ -246,8 +246,9 @@ struct JSONLineRows: RowSource {
     if keys.hasOwnURL(value) { return true }
     let hasRows = JSONRowFinder.findsRows(in: line)
     // An object with nothing but `urls` is a row with mirrors if others follow, and otherwise a list.
-    if case .url = keys.item(value).content { return try !hasRows || !isAlone(line, in: &reader) }
-    return try !hasRows && !isAlone(line, in: &reader)
+    let isURL = if case .url = keys.item(value).content { true } else { false }
+    if isURL ? !hasRows : hasRows { return isURL }
+    return try !isAlone(line, in: &reader)
   }
 
   /// Returns true if nothing follows `line` in a file. A pipe is not read beyond it.

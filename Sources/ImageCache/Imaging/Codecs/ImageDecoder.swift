@@ -74,10 +74,15 @@ protocol FileDecoder: ImageDecoder {
   /// Throws `unsupportedFormat`, `tooManyPixels`, `decodeError` or `decodeLimit` as soon as it is certain that the file
   /// cannot be decoded.
   init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError)
+
+  /// Reads the header of a whole file. Returns nil if it ends too early. The default is ``init(prefix:limits:)``.
+  init?(whole file: Span<UInt8>, limits: DecodingLimits) throws(ImageError)
 }
 
 extension FileDecoder {
   static func start(afterGarbageIn window: Span<UInt8>) -> Int? { nil }
+
+  init?(whole file: Span<UInt8>, limits: DecodingLimits) throws(ImageError) { try self.init(prefix: file, limits: limits) }
 }
 
 /// The needs of all thumbnails of an image, from which its decoder chooses how to decode it.

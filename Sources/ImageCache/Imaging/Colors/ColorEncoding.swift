@@ -74,6 +74,24 @@ extension ColorEncoding {
       white: primaries[0], red: primaries[1], green: primaries[2], blue: primaries[3], curve: curve)
   }
 
+  /// Creates the encoding of a profile for high dynamic range, which its tag `cicp` names (ICC.1:2022, 9.2.17 and 10.3).
+  /// The curves of the profile itself end at the brightest light and would make everything else nearly black. Returns
+  /// nil for any other profile.
+  init?(profile: [UInt8]) {
+    guard profile.count >= 132, profile[16..<20].elementsEqual("RGB ".utf8) else { return nil }
+    let count = min(profile.bigEndian(at: 128), (profile.count - 132) / 12)
+    let entry = (0..<count).lazy.map { 132 + $0 * 12 }.first { profile[$0..<($0 + 4)].elementsEqual("cicp".utf8) }
+    guard let entry else { return nil }
+    let start = profile.bigEndian(at: entry + 4)
+    guard start >= 132, start <= profile.count - 12, profile[start..<(start + 4)].elementsEqual("cicp".utf8) else {
+      return nil
+    }
+    // RGB samples of full range.
+    guard profile[start + 10] == 0, profile[start + 11] == 1 else { return nil }
+    self.init(primaries: profile[start + 8], transfer: profile[start + 9])
+    guard curve == .pq || curve == .hlg else { return nil }
+  }
+
   private static let d65 = Chromaticity(x: 0.3127, y: 0.3290)
   private static let illuminantC = Chromaticity(x: 0.310, y: 0.316)
 
@@ -109,6 +127,10 @@ extension ColorEncoding {
     default: nil
     }
   }
+}
+
+extension [UInt8] {
+  fileprivate func bigEndian(at index: Int) -> Int { self[index..<(index + 4)].reduce(0) { $0 << 8 | Int($1) } }
 }
 
 /// The colors that a file declares.

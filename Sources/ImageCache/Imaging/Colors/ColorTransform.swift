@@ -110,6 +110,10 @@ final class ColorTransformCache: Sendable {
     var finding = Finding()
     switch key.colors {
     case .profile(let profile):
+      if let encoding = ColorEncoding(profile: profile) {
+        finding.transform = try ColorTransform.making(encoding, model: key.model, warnings: &finding.warnings)
+        break
+      }
       finding.transform = try ColorTransform.making(profile, model: key.model, warnings: &finding.warnings)
     case .encoding(let encoding):
       finding.transform = try ColorTransform.making(encoding, model: key.model, warnings: &finding.warnings)

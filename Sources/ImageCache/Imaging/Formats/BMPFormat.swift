@@ -102,7 +102,7 @@ struct DIBDecoder {
       return
     }
     let rows = try DIBRows(header, bytes, channels: layout.channels)
-    let mask = hasMask && !rows.hasAlpha ? try DIBTransparency(header, bytes) : nil
+    let mask = hasMask && !rows.hasAlpha ? DIBTransparency(header) : nil
     try sink.begin(DecodedShape(layout: layout, planes: [plane], colors: colors))
     try pushRows(to: sink) { row, samples, target in
       rows.read(row, from: bytes, to: &samples, at: target)

@@ -38,7 +38,16 @@ struct ICODecoder: FileDecoder {
   }
 
   init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
-    guard let directory = try ICODirectory(prefix) else { return nil }
+    guard let directory = try ICODirectory(prefix, isWhole: false) else { return nil }
+    try self.init(directory, limits: limits)
+  }
+
+  init?(whole file: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+    guard let directory = try ICODirectory(file, isWhole: true) else { return nil }
+    try self.init(directory, limits: limits)
+  }
+
+  private init(_ directory: ICODirectory, limits: DecodingLimits) throws(ImageError) {
     try limits.check(directory.largest.size)
     (self.directory, self.limits, entry) = (directory, limits, directory.largest)
     header = ImageHeader(
@@ -50,14 +59,24 @@ struct ICODecoder: FileDecoder {
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
-    try decodeEntry(file, colors: colors, into: sink, warnings: &warnings)
-    guard directory.end <= file.count else {
-      throw ImageError(.truncated, "The icon ends before its last image does.")
+    let whole = WholeAreaSink(sink, size: header.storedSize)
+    var rest = directory.others(than: entry)[...]
+    var current = entry
+    // A damaged image of the icon is replaced by another one, as long as none of its rows is used.
+    while true {
+      do throws(ImageError) {
+        return try decode(current, of: file, colors: colors, into: whole, warnings: &warnings)
+      } catch {
+        guard !whole.hasBegun, error.code != .outOfMemory, let next = rest.popFirst() else { throw error }
+        warnings.append("ignored an image of the icon: \(error.message)")
+        current = next
+      }
     }
   }
 
-  private func decodeEntry(
-    _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
+  private func decode(
+    _ entry: ICOEntry, of file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink,
+    warnings: inout [String]
   ) throws(ImageError) {
     // The length in the directory may be too short.
     let bytes = file.extracting(min(entry.range.lowerBound, file.count)...)
@@ -65,14 +84,15 @@ struct ICODecoder: FileDecoder {
       guard let png = try PNGDecoder(prefix: bytes, limits: limits) else {
         throw ImageError(.truncated, "The icon ends before its image data does.")
       }
-      let whole = WholeAreaSink(sink, size: header.storedSize)
-      try png.decode(bytes, colors: colors, into: whole, warnings: &warnings)
+      try png.decode(bytes, colors: colors, into: sink, warnings: &warnings)
     } else {
-      try decodeBitmap(bytes, into: sink)
+      try decodeBitmap(bytes, into: sink, warnings: &warnings)
     }
   }
 
-  private func decodeBitmap(_ bytes: Span<UInt8>, into sink: some RowSink) throws(ImageError) {
+  private func decodeBitmap(
+    _ bytes: Span<UInt8>, into sink: some RowSink, warnings: inout [String]
+  ) throws(ImageError) {
     guard var bitmap = try DIBHeaderReader.read(bytes, at: 0, pixelStart: nil) else { throw DIBHeader.truncated }
     bitmap.size.height /= 2
     try limits.check(bitmap.size)
@@ -81,6 +101,9 @@ struct ICODecoder: FileDecoder {
     }
     // The fourth byte of a pixel is alpha in icons, unlike in other bitmaps.
     if bitmap.bitCount == 32 && bitmap.masks == .standard(bitCount: 32) { bitmap.masks.alpha = 0xFF00_0000 }
+    if bitmap.bitCount < 32, DIBTransparency(bitmap).end > bytes.count {
+      warnings.append("the icon has no complete mask; its pixels are opaque where the mask is missing")
+    }
     let decoder = DIBDecoder(bitmap, layout: .rgba, hasMask: true)
     try decoder.decode(bytes, area: PixelBox(size: header.storedSize), into: sink)
   }
@@ -90,8 +113,6 @@ struct ICODecoder: FileDecoder {
 private struct ICODirectory: Sendable {
   /// The images with a readable header, in the order of the file.
   private(set) var entries: [ICOEntry] = []
-  /// The end of the last one of these images.
-  private(set) var end = 0
   /// Harmless oddities.
   private(set) var warnings: [String] = []
   /// The largest image, of those the one with the most bits.
@@ -99,7 +120,7 @@ private struct ICODirectory: Sendable {
 
   /// Reads the directory and the header of each image. Returns nil if more bytes are needed. Throws `decodeError` if no
   /// image has a readable header.
-  init?(_ file: Span<UInt8>) throws(ImageError) {
+  init?(_ file: Span<UInt8>, isWhole: Bool) throws(ImageError) {
     guard let count = file.uint16(at: 4, .little), 6 + 16 * count <= file.count else { return nil }
     for index in 0..<count {
       guard let range = Self.range(file, at: 6 + 16 * index) else { return nil }
@@ -108,13 +129,18 @@ private struct ICODirectory: Sendable {
         continue
       }
       do throws(ImageError) {
-        guard let entry = try ICOEntry(file, at: range) else { return nil }
-        entries.append(entry)
-        end = max(end, range.upperBound)
+        if let entry = try ICOEntry(file, at: range) {
+          entries.append(entry)
+        } else if isWhole {
+          warnings.append("ignored image \(index + 1) of the icon, which is not in the file")
+        } else {
+          return nil
+        }
       } catch {
         warnings.append("ignored image \(index + 1) of the icon, whose header is invalid")
       }
     }
+    if entries.isEmpty, isWhole, warnings.allSatisfy({ $0.hasSuffix("not in the file") }) { return nil }
     guard let largest = entries.max(by: { $0.isLess(than: $1) }) else {
       throw ImageError(.decodeError, "No image of the icon has a valid header.")
     }
@@ -127,6 +153,12 @@ private struct ICODirectory: Sendable {
       return nil
     }
     return start..<start + length
+  }
+
+  /// Returns the images besides `entry`, the largest first. Those of its shape come before others.
+  func others(than entry: ICOEntry) -> [ICOEntry] {
+    let others = entries.filter { $0 != entry }.sorted { $1.isLess(than: $0) }
+    return others.filter { $0.hasShape(of: entry) } + others.filter { !$0.hasShape(of: entry) }
   }
 
   /// Returns the image to make thumbnails from: the smallest that has all pixels they need, of those the one with the
@@ -199,6 +231,8 @@ struct ICOEntry: Hashable, Sendable {
 private final class WholeAreaSink: RowSink {
   private let sink: any RowSink
   private let area: PixelBox
+  /// True once the sink has got the shape of an image.
+  private(set) var hasBegun = false
 
   /// Creates a sink for an image that shows the same as the one of `size`.
   init(_ sink: any RowSink, size: PixelSize) { (self.sink, area) = (sink, PixelBox(size: size)) }
@@ -206,6 +240,7 @@ private final class WholeAreaSink: RowSink {
   func begin(_ shape: DecodedShape) throws(ImageError) {
     var shape = shape
     shape.planes = shape.planes.map { PlaneShape(size: $0.size, area: area) }
+    hasBegun = true
     try sink.begin(shape)
   }
 

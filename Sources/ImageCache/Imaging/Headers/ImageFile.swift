@@ -11,11 +11,12 @@ struct ImageFile: Sendable {
   }
 
   /// Reads the header of the file that begins with `prefix`. Returns nil if more bytes are needed.
-  init?(prefix: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+  init?(prefix: Span<UInt8>, isWhole: Bool = false, limits: DecodingLimits) throws(ImageError) {
     // The header of a file for another process is read when the file is complete.
-    guard case .decodable(let format, let start) = try FileRecognition(prefix),
-      let decoder = try format.init(prefix: prefix.extracting(start...), limits: limits)
-    else { return nil }
+    guard case .decodable(let format, let start) = try FileRecognition(prefix) else { return nil }
+    let bytes = prefix.extracting(start...)
+    let read = try isWhole ? format.init(whole: bytes, limits: limits) : format.init(prefix: bytes, limits: limits)
+    guard let decoder = read else { return nil }
     self.start = start
     self.decoder = decoder
   }
@@ -26,7 +27,7 @@ struct ImageFile: Sendable {
       (start, decoder) = (0, try IsolatedDecoder(bytes, format, limits: limits, pool: decoders))
       return
     }
-    guard var file = try ImageFile(prefix: bytes, limits: limits) else {
+    guard var file = try ImageFile(prefix: bytes, isWhole: true, limits: limits) else {
       if case .undecided = try FileRecognition(bytes) { throw TextContent.description(of: bytes) }
       throw ImageError(.truncated, "The file ends before its image data begins.")
     }
@@ -54,14 +55,26 @@ struct ImageHeader: Sendable {
   var orientation = Orientation.upright
   /// Harmless oddities.
   var warnings: [String] = []
+  /// True once a block of EXIF was read. Of several, the first counts, as in other programs.
+  private var hasEXIF = false
+
+  init(
+    format: SourceFormat, storedSize: PixelSize, layout: PixelLayout, orientation: Orientation = .upright,
+    warnings: [String] = []
+  ) {
+    (self.format, self.storedSize, self.layout) = (format, storedSize, layout)
+    (self.orientation, self.warnings) = (orientation, warnings)
+  }
 
   /// The description of the source for callers.
   var source: SourceImage { SourceImage(size: orientation.applied(to: storedSize), format: format) }
 
   /// Reads the orientation from an EXIF block, or adds a warning if the block is malformed.
   mutating func readOrientation(exif block: Span<UInt8>) {
+    guard !hasEXIF else { return }
     do throws(Orientation.BadEXIF) {
       orientation = try Orientation(exif: block) ?? orientation
+      hasEXIF = true
     } catch {
       // A file with thousands of malformed blocks gets one warning.
       let warning = "EXIF ignored: \(error.reason)"
