@@ -8,9 +8,10 @@ enum { curvePoints = 4096 };
 /// The light of white in an image of high dynamic range, in cd/m2 (ITU-R BT.2408-7, table 1).
 static const double whiteLight = 203;
 
-/// Compresses light above half of white, so that none is brighter than 1. There is no standard for this.
+/// Compresses light above 0.8 of white, so that none is brighter than 1. There is no standard for this. What is as
+/// bright as in an image of standard range stays nearly the same.
 static double compressed(double light) {
-  const double knee = 0.5;
+  const double knee = 0.8;
   return light <= knee ? light : knee + (1 - knee) * (1 - exp(-(light - knee) / (1 - knee)));
 }
 
@@ -22,13 +23,15 @@ static double light_of_pq(double sample) {
   return 10000 * pow(fmax(power - c1, 0) / (c2 - c3 * power), 1 / m1);
 }
 
-/// The light of HLG in cd/m2 on a display of 1,000 (ITU-R BT.2100-2, table 5), with its gamma of 1.2 applied to each
-/// color.
-static double light_of_hlg(double sample) {
+/// The light of the scene in HLG, of which the brightest is 1 (ITU-R BT.2100-2, table 5).
+static double scene_of_hlg(double sample) {
   const double a = 0.17883277, b = 1 - 4 * a, c = 0.5 - a * log(4 * a);
-  double scene = sample <= 0.5 ? sample * sample / 3 : (exp((sample - c) / a) + b) / 12;
-  return 1000 * pow(scene, 1.2);
+  return sample <= 0.5 ? sample * sample / 3 : (exp((sample - c) / a) + b) / 12;
 }
+
+/// The light of HLG in cd/m2, with white at 75 % of the signal (ITU-R BT.2408-7, table 1). Images of standard range are
+/// put into HLG without the gamma of a display (section 5.1.3.2), so it is left out here.
+static double light_of_hlg(double sample) { return whiteLight * scene_of_hlg(sample) / scene_of_hlg(0.75); }
 
 static cmsToneCurve *table_curve(cmsContext context, double (*light)(double sample)) {
   cmsFloat32Number points[curvePoints];

@@ -83,8 +83,8 @@ static bool get_encoding(const JPEGXL *self, JxlColorEncoding *encoding) {
 #endif
 }
 
-/// Reads the code points (ITU-T H.273) of high dynamic range, whose ICC profile would be nearly black. Returns false for
-/// other colors.
+/// Reads the code points (ITU-T H.273) of high dynamic range, whose ICC profile would be nearly black. Returns false
+/// for other colors.
 static bool read_code_points(const JPEGXL *self, DecodeHeader *header) {
   JxlColorEncoding colors;
   if (!get_encoding(self, &colors) || colors.white_point != JXL_WHITE_POINT_D65) return false;

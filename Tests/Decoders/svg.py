@@ -75,6 +75,17 @@ def shapes(folder):
             + [Case(moved, functools.partial(drawn, moved), size) for size in SIZES])
 
 
+def fractions(folder):
+    """Documents of 3:2 whose sizes are no whole pixels, filled with green: nothing may be left empty."""
+    fill = '<rect width="{}" height="{}" fill="rgb(0,128,0)"/>'
+    documents = [('viewBox="0 0 1.2 0.8"', 1.2, 0.8), ('width="0.9mm" height="0.6mm" viewBox="0 0 9 6"', 9, 6),
+                 ('width="4.2px" height="2.8px"', 4.2, 2.8), ('viewBox="0 0 1 0.6666667"', 1, 0.6666667),
+                 ('width="100.5" height="67" viewBox="0 0 3 2"', 3, 2), ('width="0.3" viewBox="0 0 0.3 0.2"', 0.3, 0.2)]
+    for number, (attributes, width, height) in enumerate(documents):
+        path = write(folder / f"fraction-{number}.svg", attributes, fill.format(width, height))
+        yield Case(path, lambda *_: numpy.tile(numpy.array([0, 128, 0, 255], numpy.uint8), (64, 96, 1)), "96")
+
+
 def icons(folder):
     """Icons from all folders of the theme: every n-th."""
     files = sorted(path for path in BREEZE.rglob("*.svg") if not path.is_symlink())
@@ -92,6 +103,7 @@ def groups(folder):
     exact = [Case(path, squares, size) for path in files for size in ("10", "50", "200", "800")]
     return [
         Group("SVG: rectangles", "computed", exact, 0),
+        Group("SVG: fractional sizes", "computed", list(fractions(folder)), 1),
         Group("SVG: shapes, text, filters at several sizes", "alpha is divided, with rounding", shapes(folder), 2),
         Group("SVG: icons of the Breeze theme", "alpha is divided, with rounding", list(icons(folder)), 2),
     ]

@@ -106,6 +106,27 @@ import Testing
     #expect(try color(sample, cHRM(Self.srgb)) == sample)
   }
 
+  /// An ICC profile with nothing but the tag `cicp`.
+  private func profile(_ points: [UInt8], space: String = "RGB ", start: UInt8 = 144) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 128)
+    bytes.replaceSubrange(16..<20, with: space.utf8)
+    bytes += [0, 0, 0, 1] + "cicp".utf8 + [0, 0, 0, start, 0, 0, 0, 12] + "cicp".utf8
+    return bytes + [0, 0, 0, 0] + points
+  }
+
+  @Test func `The code points of a profile for high dynamic range are read`() {
+    let rec2020 = ColorEncoding(primaries: 9, transfer: 16)
+    #expect(rec2020 != nil && ColorEncoding(profile: profile([9, 16, 0, 1])) == rec2020)
+    #expect(ColorEncoding(profile: profile([12, 18, 0, 1])) == ColorEncoding(primaries: 12, transfer: 18))
+    for other in [
+      profile([9, 13, 0, 1]), profile([9, 16, 9, 1]), profile([9, 16, 0, 0]), profile([2, 16, 0, 1]),
+      profile([9, 16, 0, 1], space: "GRAY"), profile([9, 16, 0, 1], start: 145), profile([9, 16, 0, 1], start: 255),
+      profile([9, 16, 0, 1], start: 0),
+    ] { #expect(ColorEncoding(profile: other) == nil) }
+    let whole = profile([9, 16, 0, 1])
+    for count in 0..<whole.count { #expect(ColorEncoding(profile: Array(whole.prefix(count))) == nil) }
+  }
+
   /// Diffuse white is at 58 % of the signal of PQ and at 75 % of that of HLG (ITU-R BT.2408-7, table 1).
   @Test(arguments: [(UInt8(16), UInt8(148)), (18, 191)])
   func `White of high dynamic range is light, and its brightest light is not darker`(transfer: UInt8, white: UInt8)
@@ -114,7 +135,7 @@ import Testing
     let colors = try [0, white / 2, white, 255].map { try color([$0, $0, $0], cICP(9, transfer))[0] }
 
     #expect(colors == colors.sorted() && Set(colors).count == 4)
-    #expect(colors[0] == 0 && (220...240).contains(colors[2]) && colors[3] >= 254)
+    #expect(colors[0] == 0 && (244...250).contains(colors[2]) && colors[3] >= 254)
   }
 
   @Test func `Gray samples have a curve, and no chromaticities`() throws {

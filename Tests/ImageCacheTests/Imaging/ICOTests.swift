@@ -29,11 +29,18 @@ import Testing
   ])
 
   @Test(arguments: Fixtures.exact.filter { $0.hasSuffix(".ico") || $0.hasSuffix(".cur") })
-  func `A file cut anywhere is truncated`(name: String) throws {
+  func `A file cut anywhere is truncated, or shows with a warning what it has`(name: String) throws {
     let bytes = try Fixtures.exactImage(name)
 
     for count in (3..<bytes.count).cutPositions() {
-      #expect(failure(Array(bytes.prefix(count)))?.code == .truncated, "cut to \(count)")
+      let cut = Array(bytes.prefix(count))
+      guard let failure = failure(cut) else {
+        let rendering = try Renderer().render(cut, specs: [ThumbnailSpec(width: 16)])
+        let isExplained = rendering.warnings.contains { $0.contains("ends before") || $0.contains("not in the file") }
+        #expect(isExplained, "cut to \(count)")
+        continue
+      }
+      #expect(failure.code == .truncated, "cut to \(count)")
     }
     #expect(try Renderer().render(bytes, specs: [ThumbnailSpec(width: 16)]).warnings.isEmpty)
   }
@@ -148,15 +155,42 @@ import Testing
     #expect(rendering.warnings == ["ignored image 2 of the icon, which overlaps the directory"])
   }
 
-  @Test func `An image past the end of the file is truncated`() {
-    var icon = SampleBitmap.icon([
-      SampleBitmap.entry(width: 16, height: 16, red: 255), SampleBitmap.entry(width: 32, height: 32, green: 255),
-    ])
-    icon[22 + 10] = 1
-    #expect(failure(icon)?.code == .truncated)
+  @Test func `An image past the end of the file is ignored with a warning`() throws {
+    for index in 0..<2 {
+      var icon = SampleBitmap.icon([
+        SampleBitmap.entry(width: 16, height: 16, red: 255), SampleBitmap.entry(width: 32, height: 32, green: 255),
+      ])
+      icon[6 + 16 * index + 14] = 9
 
-    icon[22 + 14] = 9
-    #expect(failure(icon)?.code == .truncated)
+      let rendering = try Renderer().render(icon, specs: [ThumbnailSpec(width: 32)])
+
+      #expect(try Pixels(rendering.thumbnails[0]).at(0, 0) == (index == 0 ? Self.green : Self.red))
+      #expect(rendering.warnings == ["ignored image \(index + 1) of the icon, which is not in the file"])
+      icon[6 + 16 * (1 - index) + 14] = 9
+      #expect(failure(icon)?.code == .truncated)
+    }
+  }
+
+  @Test func `A damaged image is replaced by the next largest one`() throws {
+    let runs = SampleBitmap.header(width: 64, height: 128, bits: 8, compression: 1)
+    let icon = SampleBitmap.icon([
+      SampleBitmap.entry(width: 16, height: 16, red: 255), runs + Array(repeating: 0, count: 2000),
+      SampleBitmap.entry(width: 32, height: 32, green: 255),
+    ])
+
+    let rendering = try Renderer().render(icon, specs: [ThumbnailSpec(width: 64)])
+
+    #expect(try Pixels(rendering.thumbnails[0]).at(0, 0) == Self.green)
+    #expect(rendering.warnings.count == 1 && rendering.warnings[0].hasPrefix("ignored an image of the icon: "))
+  }
+
+  @Test(arguments: [1, 4, 8, 24]) func `Pixels without a mask are opaque`(bits: Int) throws {
+    let whole = try Fixtures.exactImage("bits-\(bits).ico")
+
+    let rendering = try Renderer().render(Array(whole.dropLast(8)), specs: [ThumbnailSpec(width: 200)])
+
+    let warning = "the icon has no complete mask; its pixels are opaque where the mask is missing"
+    #expect(rendering.warnings == ["the icon ends before its last image does", warning])
   }
 
   @Test func `Too many pixels are refused`() {

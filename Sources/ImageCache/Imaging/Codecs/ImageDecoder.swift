@@ -82,7 +82,9 @@ protocol FileDecoder: ImageDecoder {
 extension FileDecoder {
   static func start(afterGarbageIn window: Span<UInt8>) -> Int? { nil }
 
-  init?(whole file: Span<UInt8>, limits: DecodingLimits) throws(ImageError) { try self.init(prefix: file, limits: limits) }
+  init?(whole file: Span<UInt8>, limits: DecodingLimits) throws(ImageError) {
+    try self.init(prefix: file, limits: limits)
+  }
 }
 
 /// The needs of all thumbnails of an image, from which its decoder chooses how to decode it.

@@ -74,9 +74,9 @@ extension ColorEncoding {
       white: primaries[0], red: primaries[1], green: primaries[2], blue: primaries[3], curve: curve)
   }
 
-  /// Creates the encoding of a profile for high dynamic range, which its tag `cicp` names (ICC.1:2022, 9.2.17 and 10.3).
-  /// The curves of the profile itself end at the brightest light and would make everything else nearly black. Returns
-  /// nil for any other profile.
+  /// Creates the encoding of a profile for high dynamic range, which its tag `cicp` names (ICC.1:2022, 9.2.17 and
+  /// 10.3). The curves of the profile itself end at the brightest light and would make everything else nearly black.
+  /// Returns nil for any other profile.
   init?(profile: [UInt8]) {
     guard profile.count >= 132, profile[16..<20].elementsEqual("RGB ".utf8) else { return nil }
     let count = min(profile.bigEndian(at: 128), (profile.count - 132) / 12)

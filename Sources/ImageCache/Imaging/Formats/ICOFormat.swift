@@ -59,6 +59,7 @@ struct ICODecoder: FileDecoder {
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
+    if directory.end > file.count { warnings.append("the icon ends before its last image does") }
     let whole = WholeAreaSink(sink, size: header.storedSize)
     var rest = directory.others(than: entry)[...]
     var current = entry
@@ -67,7 +68,9 @@ struct ICODecoder: FileDecoder {
       do throws(ImageError) {
         return try decode(current, of: file, colors: colors, into: whole, warnings: &warnings)
       } catch {
-        guard !whole.hasBegun, error.code != .outOfMemory, let next = rest.popFirst() else { throw error }
+        // A cut image may be whole after another transfer.
+        let isLasting = ![.truncated, .outOfMemory].contains(error.code)
+        guard isLasting, !whole.hasBegun, let next = rest.popFirst() else { throw error }
         warnings.append("ignored an image of the icon: \(error.message)")
         current = next
       }
@@ -113,6 +116,8 @@ struct ICODecoder: FileDecoder {
 private struct ICODirectory: Sendable {
   /// The images with a readable header, in the order of the file.
   private(set) var entries: [ICOEntry] = []
+  /// The end of the last one of these images.
+  var end: Int { entries.map(\.range.upperBound).max() ?? 0 }
   /// Harmless oddities.
   private(set) var warnings: [String] = []
   /// The largest image, of those the one with the most bits.
