@@ -72,8 +72,8 @@ def profile(curve, primaries):
 
 
 def groups(folder):
-    """All groups. Light above 0.8 of white is compressed. The largest differences are at saturated colors, whose darkest
-    sample is coarse with 8 bits."""
+    """All groups. Light above 0.8 of white is compressed. The largest differences are at saturated colors, whose
+    darkest sample is coarse with 8 bits."""
     original = samples.pixels(samples.photo())
 
     def case(path):
