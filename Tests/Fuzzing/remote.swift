@@ -70,7 +70,8 @@ private func check(_ source: StoredSource, _ machine: Machine) {
     precondition(image.source == source && specs.allSatisfy { image.thumbnails[$0] != nil }, "another image")
   case .fail(let failure, let kept):
     precondition(mayServe && kept == source && source.digest != nil, "a failure that does not follow from the bytes")
-    if case .image(let code) = failure.code { precondition(!machine.level.tolerates(code), "a tolerated failure") }
+    let code = ImageError.Code(rawValue: failure.code.description)
+    precondition(code.map { !machine.level.tolerates($0) } ?? true, "a tolerated failure")
   case .confirm(let image):
     precondition(!mayServe && machine.found == specs, "an image that could be served, or an incomplete one")
     let fields = image.source.policy.conditionalFields
