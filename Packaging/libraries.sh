@@ -34,7 +34,7 @@ build_curl() {
     --with-zlib --enable-threaded-resolver --with-ca-bundle=/etc/ssl/certs/ca-certificates.crt --without-ca-path \
     --without-brotli --without-zstd --without-libpsl --without-librtmp --disable-ldap --disable-ldaps --disable-ftp \
     --disable-file --disable-rtsp --disable-dict --disable-telnet --disable-tftp --disable-pop3 --disable-imap \
-    --disable-smb --disable-smtp --disable-gopher --disable-mqtt --disable-ntlm --disable-tls-srp --disable-doh \
+    --disable-smb --disable-smtp --disable-mqtt --disable-ntlm --disable-tls-srp --disable-doh \
     --disable-manual --disable-libcurl-option --disable-alt-svc --disable-hsts --disable-unix-sockets \
     --disable-websockets --disable-ipfs --disable-docs --disable-cookies --disable-form-api --disable-mime \
     --disable-headers-api --disable-progress-meter --disable-digest-auth --disable-bearer-auth \

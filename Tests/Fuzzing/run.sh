@@ -2,7 +2,9 @@
 # Fuzzes the parsers of untrusted bytes, each for SECONDS (default 60), with the address and undefined-behavior
 # sanitizers.
 #
-#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]   targets: jpeg png webp resize icc header file render record remote
+#   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]
+#
+# The targets are jpeg, png, webp, resize, icc, header, file, render, record, remote, url and list.
 #
 # Two more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode.
 #
@@ -107,6 +109,13 @@ build() {
       "$downloads"/Transport/TransferLimits.swift "$root"/Sources/Basics/*.swift \
       "$out/HTTPTypes/HTTPTypes.o" -lcurl -lcrypto
     ;;
+  list)
+    manifest=$root/Sources/thumbs/Manifest
+    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed -swift-version 6 \
+      -I "$root/Sources/System/CZlib" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" "$manifest"/ByteSource.swift \
+      "$manifest"/GzipFilter.swift "$manifest"/TextEncoding.swift "$manifest"/LineReader.swift \
+      "$manifest"/JSONRowFinder.swift "$manifest"/ParseError.swift -lz
+    ;;
   header | file | render | decoder)
     compile_codecs
     # The program that the decoder is, for the target of that name.
@@ -176,6 +185,13 @@ seeds() {
     cp "$fixtures"/../webp/alpha*.webp "$fixtures"/../webp/orientation-6.webp "$out/$1-corpus"
     rm "$out/$1-corpus"/large-*
     ;;
+  list)
+    printf '1url,name\r\nhttp://a.example/,b\r\n' >"$out/$1-corpus/crlf"
+    printf '1url\rhttp://a.example/1\rhttp://a.example/2' >"$out/$1-corpus/cr"
+    printf '1\377\376h\0t\0t\0p\0\n\0=\330\012\336' >"$out/$1-corpus/utf16"
+    printf '1caf\351\ncaf\303\251\n' >"$out/$1-corpus/windows1252"
+    printf '1{"total": 2, "b": "\\"]", "items": {"a": [{"url": "http://a.example"}]}}' >"$out/$1-corpus/json"
+    ;;
   decoder)
     /usr/bin/python3 "$root/Tests/Fuzzing/replies.py" "$out/$1-corpus"
     ;;
@@ -198,7 +214,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file render record remote url}; do
+for target in ${*:-jpeg png webp resize icc header file render record remote url list}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

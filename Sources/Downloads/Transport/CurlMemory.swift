@@ -18,10 +18,10 @@ final class CurlMemory {
   var delivered: [Int: Int] = [:]
   private var allowedPeers: Set<Peer> = []
   /// The hosts whose last response had a content coding that nobody knows, so that nothing is to be decoded.
-  private var plainHosts: Set<String> = []
+  private var undecodedHosts: Set<String> = []
   private var header: (fields: HTTPFields, lines: CurlList)?
 
-  /// The maximum number of allowed peers, and of plain hosts. At the limit, all are removed.
+  /// The maximum number of allowed peers, and of such hosts. At the limit, all are removed.
   private static let peerCapacity = 1024
 
   init(floods: FloodGuard = FloodGuard()) { self.floods = floods }
@@ -38,13 +38,13 @@ final class CurlMemory {
     allowedPeers.insert(Peer(address: address, rule: policy.rule))
   }
 
-  /// Returns true if the content codings of the host are to be decoded.
-  func decodesContent(of host: String) -> Bool { !plainHosts.contains(host) }
+  /// Returns how to read the next response of the host.
+  func reading(of host: String) -> ResponseReading { undecodedHosts.contains(host) ? .undecoded : .decoded }
 
   /// Remembers whether the content codings of the host are to be decoded.
-  func setDecodesContent(_ decodes: Bool, of host: String) {
-    if plainHosts.count >= Self.peerCapacity { plainHosts = [] }
-    if decodes { plainHosts.remove(host) } else { plainHosts.insert(host) }
+  func setReading(_ reading: ResponseReading, of host: String) {
+    if undecodedHosts.count >= Self.peerCapacity { undecodedHosts = [] }
+    if reading == .undecoded { undecodedHosts.insert(host) } else { undecodedHosts.remove(host) }
   }
 
   /// Returns the header lines of a request. Most requests have the same fields as the one before.

@@ -17,8 +17,15 @@ extension CurlTransfer {
   }
 
   private func setTarget(proxy: String?) {
-    ccurl_set_string(handle, CURLOPT_URL, request.source.requestString)
-    ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+    if reading == .plain {
+      ccurl_set_string(handle, CURLOPT_URL, PlainResponse.url(for: request))
+      ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "gopher,gophers")
+      // A server would take the connection for HTTP/2.
+      ccurl_set_long(handle, CURLOPT_SSL_ENABLE_ALPN, 0)
+    } else {
+      ccurl_set_string(handle, CURLOPT_URL, request.source.requestString)
+      ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+    }
     // An empty string keeps libcurl from reading the environment.
     ccurl_set_string(handle, CURLOPT_PROXY, proxy ?? "")
     ccurl_set_string(handle, CURLOPT_NOPROXY, "")
@@ -28,7 +35,7 @@ extension CurlTransfer {
     ccurl_set_long(handle, CURLOPT_PIPEWAIT, request.source.scheme == .https ? 1 : 0)
     // Images are compressed already. With this option, libcurl still decodes a coding that a server applies anyway.
     ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "identity")
-    ccurl_set_long(handle, CURLOPT_HTTP_CONTENT_DECODING, decodesContent ? 1 : 0)
+    ccurl_set_long(handle, CURLOPT_HTTP_CONTENT_DECODING, reading == .decoded ? 1 : 0)
   }
 
   /// Gives libcurl the resolved addresses of the host, in order, unless it has them. libcurl itself resolves only names

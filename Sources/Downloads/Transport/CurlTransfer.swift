@@ -29,8 +29,7 @@ final class CurlTransfer {
   let limits: TransferLimits
   let configuration: CurlTransport.Configuration
   let request: TransferRequest
-  /// True if libcurl decodes content codings.
-  let decodesContent: Bool
+  let reading: ResponseReading
   /// The buffer for libcurl's error text.
   let errorText: UnsafeMutablePointer<CChar>
   /// The values that the transfers of the event loop share.
@@ -65,6 +64,8 @@ final class CurlTransfer {
   private var phase = Phase.exchanging
   private var head = HeadParser()
   private var isHeadDelivered = false
+  /// The response if libcurl passes on all bytes.
+  private var plain = PlainResponse()
   /// True if a callback aborted the exchange because the body is coded, and libcurl does not decode it.
   private var isMisread = false
   /// The reason why a callback aborted the exchange, which libcurl's result does not show.
@@ -85,7 +86,7 @@ final class CurlTransfer {
     self.memory = memory
     self.receiver = receiver
     self.request = request
-    decodesContent = request.decodesContent ?? memory.decodesContent(of: request.source.host)
+    reading = request.reading ?? memory.reading(of: request.source.host)
     let now = ContinuousClock.now
     end = now + max(.zero, request.limits.total - request.elapsed)
     firstByteDeadline = now + request.limits.firstByte
@@ -143,7 +144,8 @@ final class CurlTransfer {
   /// Returns the step after libcurl has finished the exchange.
   func step(after result: CURLcode) -> Step {
     if let abortReason { return .end(abortReason) }
-    if isMisread || (result == CURLE_BAD_CONTENT_ENCODING && needsOtherDecoding) { return .repeat(otherRequest) }
+    if let other = otherReading(after: result) { return .repeat(repeated(as: other)) }
+    let result = reading == .plain ? plainResult(result) : result
     // An unwanted body may be incomplete, because only the head of its response matters.
     guard result == CURLE_OK || (head.isComplete && isUnwanted) else {
       return .end(failure(for: result))
@@ -211,31 +213,50 @@ final class CurlTransfer {
     FetchFailure(.timeoutTotal, "The response was not complete within \(limits.total).")
   }
 
-  // MARK: Content codings
+  // MARK: Responses that libcurl has to read in another way
 
   // A coding that no browser knows, such as `aws-chunked` or `UTF-8`, is hardly ever applied to the body. When the head
-  // is complete, libcurl has decided whether it decodes, so a wrong decision costs one more request.
+  // is complete, libcurl has decided whether it decodes, so a wrong decision costs one more request. A head with a line
+  // that has no colon costs one, too, because libcurl gives it up.
 
-  /// True if libcurl decodes a body that is not coded, or the other way around.
-  private var needsOtherDecoding: Bool {
+  /// Returns the reading that the response needs in place of this one; nil if there is none.
+  private func otherReading(after result: CURLcode) -> ResponseReading? {
+    if isMisread { return .decoded }
     // A server that changes its mind gets no third request.
-    guard request.decodesContent == nil, !isHeadDelivered else { return false }
-    return decodesContent ? head.response.hasUnknownCoding : head.response.hasKnownCoding
+    guard request.reading == nil, !isHeadDelivered else { return nil }
+    switch result {
+    case CURLE_BAD_CONTENT_ENCODING where reading == .decoded && head.response.hasUnknownCoding: return .undecoded
+    case CURLE_WEIRD_SERVER_REPLY where text(of: result) == "Header without colon" && canReadPlainly: return .plain
+    default: return nil
+    }
   }
 
-  /// The request with the other decision, which later ones to the host begin with.
-  private var otherRequest: TransferRequest {
+  /// False if libcurl adds something to the request by itself, or a proxy would get it.
+  private var canReadPlainly: Bool {
+    request.upload == nil && request.signature == nil && request.source.credentials == nil && configuration.netrc == nil
+      && configuration.proxies.proxy(for: request.source) == nil
+  }
+
+  private func repeated(as reading: ResponseReading) -> TransferRequest {
     var other = request
-    other.decodesContent = !decodesContent
+    other.reading = reading
     other.elapsed = limits.total - max(.zero, ContinuousClock.now.duration(to: end))
-    memory.setDecodesContent(!decodesContent, of: request.source.host)
+    if reading != .plain { memory.setReading(reading, of: request.source.host) }
     return other
+  }
+
+  /// Returns the result of an exchange in which libcurl knew nothing of the length of the body.
+  private func plainResult(_ result: CURLcode) -> CURLcode {
+    if plain.isComplete { return CURLE_OK }
+    return result == CURLE_OK && !plain.mayEnd ? CURLE_PARTIAL_FILE : result
   }
 
   // MARK: Callbacks from libcurl
 
   /// Receives one line of a head. Returns false to abort the exchange.
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
+    // For Gopher, libcurl passes on what it has sent.
+    if reading == .plain { return true }
     count(delivered: headLine.count)
     if head.isEmpty { watchSpeed() }
     return accept { () throws(FetchFailure) in try head.add(line: headLine) }
@@ -244,6 +265,33 @@ final class CurlTransfer {
   /// Receives bytes of a body. Returns false to abort the exchange.
   func receive(bytes: UnsafeRawBufferPointer) -> Bool {
     count(delivered: bytes.count)
+    return reading == .plain ? receive(plain: bytes) : receive(body: bytes)
+  }
+
+  private func receive(plain bytes: UnsafeRawBufferPointer) -> Bool {
+    var bytes = bytes
+    while !head.isComplete {
+      var line: [UInt8]?
+      guard accept({ () throws(FetchFailure) in line = try plain.nextLine(of: &bytes) }) else { return false }
+      guard let line else { return true }
+      guard receive(line) else { return false }
+    }
+    let body = plain.body(in: bytes)
+    return (body.isEmpty || receive(body: body)) && !plain.isComplete
+  }
+
+  /// Receives one line of the head of a plain response.
+  private func receive(_ line: [UInt8]) -> Bool {
+    if head.isEmpty { watchSpeed() }
+    return accept { () throws(FetchFailure) in
+      try line.withUnsafeBytes { line in
+        Result { () throws(FetchFailure) in try head.add(line: line) }
+      }.get()
+      if head.isComplete { try plain.begin(head.response) }
+    }
+  }
+
+  private func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
     guard isUnwanted else { return deliver(bytes) }
     // The receiver keeps the start of an error page only if the request says so.
     let limit = request.responses.maxErrorBytes
@@ -258,7 +306,7 @@ final class CurlTransfer {
   }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    if !decodesContent, needsOtherDecoding {
+    if reading == .undecoded, request.reading == nil, !isHeadDelivered, head.response.hasKnownCoding {
       isMisread = true
       return false
     }
@@ -332,16 +380,17 @@ extension CurlTransfer {
   func failure(for result: CURLcode) -> FetchFailure {
     if let refusedAddress { return refusedAddress }
     if let ports, memory.floods.hasEnded(ports) { return flooded }
-    let detail = String(cString: errorText)
-    let text = detail.isEmpty ? Self.text(for: result) : detail
+    let text = text(of: result)
     var failure = FetchFailure(code(for: result, text: text), "\(text).\(remedy(for: result))")
     failure.isHandshake = result == CURLE_SSL_CONNECT_ERROR && failure.code == .connectionLost
     return failure
   }
 
-  /// libcurl's own text is about the arguments of its functions, which a line of a header is for it.
-  private static func text(for result: CURLcode) -> String {
-    result == CURLE_BAD_FUNCTION_ARGUMENT
+  private func text(of result: CURLcode) -> String {
+    let detail = String(cString: errorText)
+    guard detail.isEmpty else { return detail }
+    // libcurl's own text is about the arguments of its functions, which a line of a header is for it.
+    return result == CURLE_BAD_FUNCTION_ARGUMENT
       ? "The response header has a line that this version of libcurl cannot read"
       : String(cString: curl_easy_strerror(result))
   }
@@ -420,5 +469,5 @@ extension HTTPResponse {
   fileprivate var hasUnknownCoding: Bool { codings.contains { !Self.knownCodings.contains($0) } }
 
   /// True if there are content codings, and browsers know all of them.
-  fileprivate var hasKnownCoding: Bool { !codings.isEmpty && !hasUnknownCoding }
+  var hasKnownCoding: Bool { !codings.isEmpty && !hasUnknownCoding }
 }

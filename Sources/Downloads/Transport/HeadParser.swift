@@ -13,7 +13,7 @@ struct HeadParser {
   private var length = 0
 
   /// The maximum length of all heads of one exchange, in bytes. No honest server sends that much.
-  private static let maxLength = 256 << 10
+  static let maxLength = 256 << 10
   /// The maximum number of fields in a head. Each costs more than its bytes: a name is checked, copied and hashed.
   private static let maxFields = 1000
 

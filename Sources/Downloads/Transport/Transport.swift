@@ -106,8 +106,8 @@ public struct TransferRequest: Sendable {
   /// The rules for bodies. A transport may drop those that they do not keep. Default: only the body of a 200 or 206
   /// response is kept.
   public var responses = ResponseRules.image
-  /// False if the body is not decoded, whatever `Content-Encoding` says; nil if earlier responses of the host decide.
-  var decodesContent: Bool?
+  /// The way in which libcurl reads the response; nil if earlier responses of the host decide.
+  var reading: ResponseReading?
   /// The body of a PUT request; nil for a GET request.
   package var upload: [UInt8]?
   /// The signature of the request; nil for none.
@@ -119,6 +119,16 @@ public struct TransferRequest: Sendable {
     self.headerFields = headerFields
     self.limits = limits
   }
+}
+
+/// A way in which libcurl reads a response.
+enum ResponseReading {
+  /// It decodes the content codings.
+  case decoded
+  /// It decodes nothing, whatever `Content-Encoding` says.
+  case undecoded
+  /// It passes on all bytes; see ``PlainResponse``.
+  case plain
 }
 
 /// The key and the parameters with which libcurl signs a request (AWS Signature Version 4).

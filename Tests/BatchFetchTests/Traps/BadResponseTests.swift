@@ -11,6 +11,7 @@ import Testing
   private static let length = "Content-Length: \(Trap.image.count)\r\n"
   private static let ok = "HTTP/1.1 200 OK\r\n"
   private static let part = "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-899/1000000000\r\n"
+  private static let codings = "Transfer-Encoding: chunked\r\n"
   private static let chunked = "\(ok)Transfer-Encoding: chunked\r\n\r\n"
   private static let kilobyte = Array(repeating: UInt8(ascii: "x"), count: 1024)
 
@@ -23,7 +24,6 @@ import Testing
     .bad("closed in the status line", "connection_lost", "HTTP/1.1 2"),
     .bad("reset in the head", "connection_lost", "\(ok)Content-Le".step, .reset),
     .bad("closed in the head", "connection_lost", "\(ok)Content-Le"),
-    .bad("a head with a line that is not a field", "connection_lost", "\(ok)nonsense\r\n\(length)\r\n", Trap.image),
     .bad("closed before the head's empty line", "truncated", "\(ok)\(length)"),
     .bad("a 404 closed in its head", "connection_lost", "HTTP/1.1 404 Not Found\r\nContent-Le"),
     .bad("a redirect closed in its head", "connection_lost", "HTTP/1.1 302 Found\r\nLocation: /b\r\nX"),
@@ -32,6 +32,10 @@ import Testing
     .bad("closed in the body", "truncated", "\(ok)\(length)\r\n", Trap.half),
     .bad("closed before the body", "truncated", "\(ok)\(length)\r\n"),
     .bad("closed in a body without a length", "truncated", "\(ok)\r\n", Trap.half),
+    .bad("closed in a body after a line without a colon", "truncated", "\(ok)nonsense\r\n\(length)\r\n", Trap.half),
+    .bad("closed in a head with a line without a colon", "connection_lost", "\(ok)nonsense\r\nCont"),
+    .bad("chunks after a line without a colon", "connection_lost", "\(ok)nonsense\r\n\(codings)\r\n0\r\n\r\n"),
+    .bad("a bad length after a line without a colon", "connection_lost", "\(ok)Content-Length: x\r\nnonsense\r\n\r\n"),
     .bad("closed between chunks", "truncated", chunked, BodyCoding.chunked(Trap.half, size: 900, rest: "")),
     .bad("closed in a chunk", "truncated", "\(chunked)1000\r\nabc"),
     .bad("a declared length that is too short", "truncated", "\(ok)Content-Length: 900\r\n\r\n", Trap.image),
@@ -50,6 +54,7 @@ import Testing
   /// Complete responses without an image.
   static let useless: [Trap] = [
     Trap(name: "404", code: "http_404", reply: .http(404)),
+    .bad("a 404 with a line without a colon", "http_404", "HTTP/1.1 404 Not Found\r\nnonsense\r\n\r\n", Trap.image),
     Trap(name: "410", code: "http_410", reply: .http(410)),
     Trap(name: "401", code: "http_401", reply: .http(401, ["WWW-Authenticate": "Basic realm=\"x\""])),
     Trap(name: "403", code: "http_403", reply: .http(403)),
@@ -100,6 +105,15 @@ import Testing
       "a small gzip of a large body", "too_large_bytes", "\(ok)Content-Encoding: gzip\r\n\r\n",
       BodyCoding.gzip(Trap.half + Array(repeating: 0, count: 8 << 20))),
     .bad("a head that never ends", "too_large_bytes", ok.step, .sendForever(Array("X-A: b\r\n".utf8))),
+    .bad(
+      "a head that never ends after a line without a colon", "too_large_bytes", "\(ok)nonsense\r\n".step,
+      .sendForever(Array("X-A: b\r\n".utf8))),
+    .bad(
+      "a body that never ends after a line without a colon", "too_large_bytes", "\(ok)nonsense\r\n\r\n".step,
+      .send(Trap.half), .sendForever(kilobyte)),
+    .bad(
+      "gzip after a line without a colon", "bad_encoding", "\(ok)nonsense\r\nContent-Encoding: gzip\r\n\r\n",
+      BodyCoding.gzip(Trap.image)),
     .bad("a field that never ends", "connection_lost", "\(ok)X-A: ".step, .sendForever(kilobyte)),
     .bad(
       "interim responses that never end", "too_large_bytes",
@@ -132,7 +146,8 @@ import Testing
     }
 
     let code = try #require(failure?.code)
-    #expect(code.description == trap.code && failure?.attempts == 1)
+    #expect(code.description == trap.code, "\(failure?.message ?? "")")
+    #expect(failure?.attempts == 1)
     #expect(failure?.message.hasSuffix(".") == true)
     #expect(try await good.thumbnails.count == 1)
     #expect(pipeline.runningCount == 0)

@@ -1,4 +1,5 @@
 import DownloadSupport
+import HTTPTypes
 import ImageCache
 import Synchronization
 import TestSupport
@@ -33,6 +34,9 @@ import Testing
     .ok("names in any case", "HTTP/1.1 200 OK\r\ncOnTeNt-LeNgTh: \(Trap.image.count)\r\n\r\n"),
     .ok("a field folded over two lines", "HTTP/1.1 200 OK\r\nX-Long: one\r\n two\r\n\(length)\r\n"),
     .ok("fields without a name", "HTTP/1.1 200 OK\r\n: nameless\r\nsp ace: x\r\n\(length)\r\n"),
+    .ok("a line without a colon", "HTTP/1.1 200 OK\r\nnonsense\r\n\(length)\r\n"),
+    .ok("a line without a colon at the end of a head", "HTTP/1.1 200 OK\r\n\(length)<!-- generated -->\r\n\r\n"),
+    .ok("a line without a colon, and no length", "HTTP/1.0 200 OK\nnonsense\n\n"),
     .ok("a 100 before the 200", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\(length)\r\n"),
     .ok("a 103 before the 200", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n\(length)\r\n"),
     .ok("chunks with extensions", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", chunks),
@@ -112,6 +116,28 @@ import Testing
     }
 
     #expect(server.requests.map(\.target) == ["/a", "/a", "/b", "/coded", "/coded", "/coded", "/c", "/c"])
+  }
+
+  @Test func `A head with a line without a colon costs one more request, which has the same target and fields`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      request.target == "/a"
+        ? .raw("HTTP/1.1 302 Found\r\nnonsense\r\nLocation: /b%20c?d=%2F&e=~\r\n\r\n")
+        : .raw("HTTP/1.1 200 OK\r\nnonsense\r\n\(Self.length)\r\n", Trap.image)
+    }
+    var request = DownloadRequest(source: try SourceURL(server.url("/a")))
+    request.headerFields[.accept] = "image/*"
+
+    let download = try await Downloader(.patient, transport: CurlTransport(.direct)).download(request)
+
+    #expect(download.body == Trap.image)
+    #expect(server.requests.map(\.target) == ["/a", "/a", "/b%20c?d=%2F&e=~", "/b%20c?d=%2F&e=~"])
+    for (first, second) in [(0, 1), (2, 3)] {
+      for name in ["host", "accept", "user-agent"] {
+        #expect(server.requests[first].fields[name] == server.requests[second].fields[name], "\(name)")
+      }
+    }
   }
 
   @Test func `A host that changes its content codings with each request gets no third one`() async throws {
