@@ -167,14 +167,42 @@ static bool is_ended(const Source *source) {
   return count > 0 && bytes[count - 1] == '>';
 }
 
-/// Returns true if the document, unless it is compressed, uses a variable of CSS, which librsvg does not know.
-static bool uses_variables(const Source *source) {
-  const char *rest = (const char *)source->bytes, *end = rest + source->count;
-  while ((rest = memmem(rest, (size_t)(end - rest), "var(", 4)) != NULL) {
-    for (rest += 4; rest < end && strchr(" \t\r\n", *rest) != NULL && *rest != 0;) rest++;
-    if (end - rest >= 2 && memcmp(rest, "--", 2) == 0) return true;
+/// The number of bytes of a document in which a variable is searched for.
+enum { searchedCount = 16 << 20 };
+
+/// Copies the beginning of the document, decompressed. Returns the number of bytes.
+static size_t copy_text(const Source *source, char *text) {
+  GInputStream *stream = g_memory_input_stream_new_from_data(source->bytes, (gssize)source->count, NULL);
+  if (source->count > 0 && source->bytes[0] == 0x1F) {
+    GConverter *unpacking = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP));
+    GInputStream *packed = stream;
+    stream = g_converter_input_stream_new(packed, unpacking);
+    g_object_unref(packed);
+    g_object_unref(unpacking);
   }
-  return false;
+  gsize count = 0;
+  g_input_stream_read_all(stream, text, searchedCount, &count, NULL, NULL);
+  g_object_unref(stream);
+  return count;
+}
+
+/// Returns true if the document uses a variable of CSS, which librsvg does not know.
+static bool uses_variables(const Source *source) {
+  char *text = malloc(searchedCount);
+  if (text == NULL) return false;
+  size_t count = copy_text(source, text), length = 0;
+  // Half of each character in UTF-16 is zero.
+  for (size_t i = 0; i < count; i++) {
+    if (text[i] != 0) text[length++] = text[i];
+  }
+  bool isFound = false;
+  const char *rest = text, *end = text + length;
+  while (!isFound && (rest = memmem(rest, (size_t)(end - rest), "var(", 4)) != NULL) {
+    for (rest += 4; rest < end && strchr(" \t\r\n", *rest) != NULL;) rest++;
+    isFound = end - rest >= 2 && memcmp(rest, "--", 2) == 0;
+  }
+  free(text);
+  return isFound;
 }
 
 static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader *header, DecodeText *text) {

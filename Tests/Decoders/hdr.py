@@ -5,6 +5,7 @@ import zlib
 import numpy
 from PIL import Image, ImageCms
 
+import boxes
 from cases import Case, Group, tool
 import samples
 
@@ -80,7 +81,7 @@ def groups(folder):
         return Case(path, lambda *_: original)
 
     kinds = [(curve, primaries) for curve in CURVES for primaries in PRIMARIES]
-    deep, shallow, profiles, avif, jpegxl = [], [], [], [], []
+    deep, shallow, profiles, avif, heic, jpegxl = [], [], [], [], [], []
     for curve, primaries in kinds:
         name, values = f"hdr-{curve}-{primaries}", signal(curve, primaries)
         points = bytes([PRIMARIES[primaries][0], CURVES[curve][0], 0, 1])
@@ -101,6 +102,12 @@ def groups(folder):
              f"{points[0]}/{points[1]}/{1 if primaries != '2020' else 9}", folder / f"{name}-plain.png", "-o",
              folder / f"{name}.avif")
         avif.append(case(folder / f"{name}.avif"))
+        tool("heif-enc", "-q", "98", "-b", "10", "-p", "chroma=444", folder / f"{name}-plain.png", "-o",
+             folder / f"{name}-plain.heic")
+        # heif-enc codes the colors with the matrix 6, and writes no code points.
+        box = (b"colr", b"nclx" + struct.pack(">HHHB", points[0], points[1], 6, 0x80))
+        (folder / f"{name}.heic").write_bytes(boxes.add_properties((folder / f"{name}-plain.heic").read_bytes(), [box]))
+        heic.append(case(folder / f"{name}.heic"))
         space = f"color_space=RGB_D65_{PRIMARIES[primaries][1]}_Rel_{CURVES[curve][1]}"
         for distance in ("0", "0.3"):
             target = folder / f"{name}-{distance}.jxl"
@@ -111,5 +118,6 @@ def groups(folder):
         Group("HDR: PNG, 8 bits, code points", "coarse steps", shallow, 45, 1.5),
         Group("HDR: PNG, JPEG, WebP and TIFF with profiles", "coarse steps, and lossy", profiles, 80, 2.5),
         Group("HDR: AVIF, 10 bits", "lossy", avif, 50, 2),
+        Group("HDR: HEIC, 10 bits", "lossy", heic, 60, 2.5),
         Group("HDR: JPEG XL", "lossy", jpegxl, 160, 3.5),
     ]

@@ -92,7 +92,8 @@ struct LineReader: Sendable {
   /// Decides about the line ends by the first one in the stream.
   private mutating func detectLineEnds() throws(ManifestError) {
     while endsWithCR == nil {
-      let end = buffer[start...].firstIndex { $0 == 0x0A || $0 == 0x0D }
+      // A line end beyond the limit would count or not, depending on how much one read gives.
+      let end = buffer[start...].prefix(lineLimit + 1).firstIndex { $0 == 0x0A || $0 == 0x0D }
       if let end, buffer[end] == 0x0A || end + 1 < buffer.count || isAtEnd {
         endsWithCR = buffer[end] == 0x0D && end + 1 < buffer.count && buffer[end + 1] != 0x0A
       } else if isAtEnd || pendingCount > lineLimit {

@@ -119,8 +119,8 @@ import Testing
       "interim responses that never end", "too_large_bytes",
       .sendForever(Array("HTTP/1.1 102 Processing\r\n\r\n".utf8))),
     .bad(
-      "gzip inside an unknown coding", "not_an_image", "\(ok)Content-Encoding: gzip, aws-chunked\r\n\r\n",
-      BodyCoding.gzip(Trap.image)),
+      "deflate inside an unknown coding", "not_an_image", "\(ok)Content-Encoding: deflate, aws-chunked\r\n\r\n",
+      BodyCoding.zlib(Trap.image)),
     .bad("a body that is not gzip", "bad_encoding", "\(ok)Content-Encoding: gzip\r\n\(length)\r\n", Trap.image),
     .bad(
       "damaged gzip", "bad_encoding", "\(ok)Content-Encoding: gzip\r\n\r\n",

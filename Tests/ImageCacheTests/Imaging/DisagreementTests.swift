@@ -57,4 +57,21 @@ import Testing
     let changed = Array(file.prefix(33) + SampleImage.pngChunk(name, [1, 2, 3]) + file.dropFirst(33))
     #expect(throws: ImageError.self) { try Renderer().render(changed, specs: [ThumbnailSpec(width: 8)]) }
   }
+
+  @Test(
+    .disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."),
+    .enabled(if: DecoderCondition(measuring: DecoderIsolation()).formats.contains(.svg)),
+    arguments: [("var(--a)", true), ("var( --a, red)", true), ("red", false), ("variant(--a)", false)])
+  func `A drawing whose colors are variables of CSS gets a warning, however it is encoded`(
+    color: String, hasWarning: Bool
+  ) throws {
+    let text = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><g fill='\(color)'/></svg>"
+    let wide: [UInt8] = [0xFF, 0xFE] + text.utf8.flatMap { [$0, 0] as [UInt8] }
+    let renderer = Renderer(isolation: .patient)
+
+    for bytes in [Array(text.utf8), BodyCoding.gzip(Array(text.utf8)), wide, BodyCoding.gzip(wide)] {
+      let warnings = try renderer.render(bytes, specs: [ThumbnailSpec(width: 9)]).warnings
+      #expect(warnings.contains { "\($0)".contains("variables of CSS") } == hasWarning)
+    }
+  }
 }

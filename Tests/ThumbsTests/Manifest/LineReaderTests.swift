@@ -4,8 +4,9 @@ import Testing
 @testable import thumbs
 
 @Suite struct LineReaderTests {
-  private func lines(_ text: String, step: Int = .max, longestLine: Int = 100) throws -> [String?] {
-    var reader = LineReader(.bytes(Array(text.utf8), step: step), chunkLength: 8, longestLine: longestLine)
+  private func lines(_ text: String, step: Int = .max, chunkLength: Int = 8, longestLine: Int = 100) throws -> [String?]
+  {
+    var reader = LineReader(.bytes(Array(text.utf8), step: step), chunkLength: chunkLength, longestLine: longestLine)
     var lines: [String?] = []
     while let line = try reader.next() {
       #expect(line.number == lines.count + 1)
@@ -52,6 +53,13 @@ import Testing
 
     let atLimit = String(repeating: "x", count: 100)
     #expect(try lines("\(atLimit)\n\(atLimit)y\n", step: step) == [atLimit, nil])
+  }
+
+  @Test(arguments: [1, 64, 4096])
+  func `A first line above the length limit does not decide whether CR ends lines`(chunkLength: Int) throws {
+    let long = String(repeating: "x", count: 300)
+
+    #expect(try lines("\(long)\rb\rc\nd\re", chunkLength: chunkLength) == [nil, "d\re"])
   }
 
   @Test func `Peeked bytes are read again, without the byte-order mark`() throws {
