@@ -106,7 +106,7 @@ final class BatchEngine: Sendable {
 
   /// Makes the request of an element, and begins the element or parks it.
   private func take(_ element: any BatchElement) {
-    let epoch = pipeline.context.epoch.load(ordering: .acquiring)
+    let epoch = pipeline.context.room.epoch
     do throws(FetchFailure) {
       var request = try element.request()
       request.since = request.since ?? started

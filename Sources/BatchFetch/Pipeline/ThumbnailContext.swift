@@ -12,15 +12,14 @@ final class ThumbnailContext: Sendable {
 
   struct State {
     var jobs = Table()
-    /// Callers whose milestones are not reached. They have no job yet, because the URL that they try first may already
-    /// be invalid or in memory.
-    var waiting: [ObjectIdentifier: ThumbnailCaller] = [:]
   }
 
   /// The most lookups that share a read transaction.
   private static let lookUpGroupLimit = 64
 
   let state = Mutex(State())
+  /// The callers that wait for milestones.
+  let room = WaitingRoom<ThumbnailSet>()
   let cache: ThumbnailCache
   /// Nil if there is none.
   let remote: RemoteTier?
@@ -57,12 +56,8 @@ final class ThumbnailContext: Sendable {
   let reads: WorkQueue
   /// Runs the decodes, one image per thread.
   let renders: RenderQueue
-  /// Entered for each caller until its completion has returned.
-  let group = DispatchGroup()
   /// True once later requests fail.
   let isShutDown = Atomic(false)
-  /// The number of calls to `cancelAll()`, changed under the lock of ``state``.
-  let epoch = Atomic(0)
   /// The number of decodes so far.
   let decodeCount = Atomic(0)
   /// The bytes of all bodies downloaded so far.
@@ -93,7 +88,7 @@ final class ThumbnailContext: Sendable {
     metrics = PipelineMetrics(downloads.metrics ?? MetricsSystem.factory)
     self.renderer = renderer
     inks = configuration.inks.map { BodyDigest(of: $0.bytes).description } ?? ""
-    let (queue, suspender) = (downloader.context.queue, TransferQueue.Suspender.budget(ObjectIdentifier(group)))
+    let (queue, suspender) = (downloader.context.queue, TransferQueue.Suspender.budget(ObjectIdentifier(room)))
     budget = ByteBudget(limit: configuration.maxBytesInHand) { host, isHeld in
       queue.setHeld(host, isHeld, by: suspender)
     } setSuspended: {
@@ -274,13 +269,13 @@ extension ThumbnailContext {
     let joined = state.withLock { state -> Table.Joined? in
       // Thread A tries the next mirror here while thread B calls `cancelAll()`: B does not find the caller in any
       // table, but A sees that the epoch has changed.
-      guard caller.epoch == epoch.load(ordering: .relaxed) else { return nil }
+      guard caller.epoch == room.epoch else { return nil }
       return state.jobs.join(key, caller, id: CallerID(caller), demand: demand) {
         ThumbnailJob(request, of: source, identity: key, id: $0, in: self)
       }
     }
     guard let joined else { return caller.ended(.failure(.cancelled)) }
-    if caller.inbox.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
+    if caller.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
     guard joined.isNew else { return joined.job.updateDemand() }
     if demand.isPaused { joined.job.updateDemand() }
     joined.job.start()
@@ -298,29 +293,11 @@ extension ThumbnailContext {
     state.withLock { $0.jobs.change(id, change) }?.job.updateDemand()
   }
 
-  /// Keeps a caller that waits for milestones. Returns false if everything was canceled since the caller came.
-  func addWaiting(_ caller: ThumbnailCaller) -> Bool {
-    state.withLock { state in
-      guard caller.epoch == epoch.load(ordering: .relaxed) else { return false }
-      state.waiting[CallerID(caller)] = caller
-      return true
-    }
-  }
-
-  /// Returns false if the caller no longer waits.
-  func removeWaiting(_ caller: ThumbnailCaller) -> Bool {
-    state.withLock { $0.waiting.removeValue(forKey: CallerID(caller)) } != nil
-  }
-
   /// Cancels all jobs. Each caller gets `cancelled`.
   func cancelAll() {
-    let (waiting, jobs, callers) = state.withLock { state in
-      epoch.add(1, ordering: .releasing)
-      let removed = state.jobs.remove()
-      return (Array(state.waiting.values), removed.jobs, removed.callers)
-    }
     // Callers that wait for milestones come first: the end of another request may be what they wait for.
-    for caller in waiting { caller.cancel() }
+    room.cancelAll()
+    let (jobs, callers) = state.withLock { $0.jobs.remove() }
     downloader.context.queue.whileFrozen { for job in jobs { job.cancel() } }
     for caller in callers { caller.ended(.failure(.cancelled)) }
   }

@@ -85,7 +85,7 @@ public final class ThumbnailPipeline: Sendable {
     let caller = makeCaller(
       request, on: .queue(queue ?? context.callbacks), progress: progress, completion: completion)
     caller.start(after: request.after)
-    return ThumbnailToken(caller: caller)
+    return ThumbnailToken(caller: caller.caller)
   }
 
   /// Returns the thumbnails of one request.
@@ -134,11 +134,10 @@ public final class ThumbnailPipeline: Sendable {
 
   /// Makes a caller that has not started yet.
   func makeCaller(
-    _ request: ThumbnailRequest, on place: ThumbnailCaller.Place, progress: DownloadProgress.Handler? = nil,
+    _ request: ThumbnailRequest, on place: Caller<ThumbnailSet>.Place, progress: DownloadProgress.Handler? = nil,
     completion: @escaping Completion
   ) -> ThumbnailCaller {
-    context.group.enter()
-    return ThumbnailCaller(request, in: context, on: place, progress: progress, completion: completion)
+    ThumbnailCaller(request, in: context, on: place, progress: progress, completion: completion)
   }
 }
 
@@ -222,7 +221,7 @@ extension ThumbnailContext {
 // Waiting for the end of requests and of writes, and the end of the pipeline itself.
 extension ThumbnailPipeline {
   /// A group that is empty while no caller waits for a completion.
-  public var group: CompletionGroup { CompletionGroup(context.group) }
+  public var group: CompletionGroup { CompletionGroup(context.room.group) }
 
   /// Returns when every request has ended and every completion has returned. A paused request has not ended.
   public func waitUntilFinished() async { await group.finished() }

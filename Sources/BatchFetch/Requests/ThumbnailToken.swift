@@ -11,7 +11,7 @@ internal import Foundation
 /// token.cancel()
 /// ```
 public struct ThumbnailToken: Sendable {
-  let caller: ThumbnailCaller
+  let caller: Caller<ThumbnailSet>
 
   /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
   public var finished: Milestone { caller.inbox.finished(of: caller) }
@@ -68,7 +68,9 @@ public final class ThumbnailOperation: FetchOperation<ThumbnailSet>, @unchecked 
     super.init(priority: request.priority, progress: progress) { demand, progress, completion in
       var request = request
       request.priority = demand.priority
-      return WorkHandle(pipeline.load(request, progress: progress, completion: completion))
+      let token = pipeline.load(request, progress: progress, completion: completion)
+      if demand.isPaused { token.pause() }
+      return WorkHandle(token)
     }
     name = request.url
   }

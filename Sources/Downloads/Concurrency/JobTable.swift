@@ -38,14 +38,13 @@
 
   @usableFromInline struct Entry: Sendable {
     @usableFromInline let job: Job
-    /// Nil for a job that waits for dependencies. It has exactly one caller.
-    @usableFromInline var key: Key?
+    @usableFromInline let key: Key
     @usableFromInline var members = SlotMap<Member>()
     @usableFromInline var pausedCount = 0
     /// The number of callers by priority: the highest is found without looking at all callers.
     @usableFromInline var counts = Priority.Table<Int>(repeating: 0)
 
-    @inlinable init(job: Job, key: Key?) {
+    @inlinable init(job: Job, key: Key) {
       self.job = job
       self.key = key
     }
@@ -126,26 +125,6 @@
     return insert(member, key, make)
   }
 
-  /// Adds a caller and its job, which waits for dependencies.
-  @inlinable mutating func wait(
-    _ caller: Caller, id: CallerID, demand: Demand = Demand(), make: (JobID) -> Job
-  ) -> Joined {
-    insert(Member(caller: caller, id: id, demand: demand, order: nextNumber()), nil, make)
-  }
-
-  /// Gives the job of a waiting caller its key. If there is a job of that key, the caller joins it, and its own job is
-  /// dropped. Returns nil if the caller has left.
-  @inlinable mutating func assign(_ id: CallerID, to key: Key) -> Joined? {
-    guard let place = places[id] else { return nil }
-    if let known = ids[key] {
-      return entries.remove(place.job.key)?.members[place.member].flatMap { add($0, to: known) }
-    }
-    ids[key] = place.job
-    entries.update(place.job.key) { $0.key = key }
-    let revision = nextNumber()
-    return entries[place.job.key].map { Joined(job: $0.job, isNew: true, demand: $0.demand(revision: revision)) }
-  }
-
   @inlinable mutating func add(_ member: Member, to id: JobID) -> Joined? {
     guard let key = entries.update(id.key, { $0.add(member) }) else { return nil }
     places[member.id] = Place(job: id, member: key)
@@ -153,9 +132,9 @@
     return entries[id.key].map { Joined(job: $0.job, isNew: false, demand: $0.demand(revision: revision)) }
   }
 
-  @inlinable mutating func insert(_ member: Member, _ key: Key?, _ make: (JobID) -> Job) -> Joined {
+  @inlinable mutating func insert(_ member: Member, _ key: Key, _ make: (JobID) -> Job) -> Joined {
     let id = JobID(key: entries.reserveKey())
-    if let key { ids[key] = id }
+    ids[key] = id
     var entry = Entry(job: make(id), key: key)
     places[member.id] = Place(job: id, member: entry.add(member))
     entries.set(entry, for: id.key)

@@ -48,6 +48,9 @@ package struct TaskHandleSlot: ~Copyable, Sendable {
   /// True after ``cancel()``.
   package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
+  /// True if the current piece is paused, and those that begin later.
+  var isPaused: Bool { state.withLock { $0.demand.isPaused } }
+
   /// Marks the beginning of a piece.
   func begin() -> Round { beginWithDemand().round }
 

@@ -15,8 +15,8 @@ package final class DownloadContext: Sendable {
   }
 
   let state = Mutex(State())
-  /// Entered for each caller until its completion has returned.
-  let group = DispatchGroup()
+  /// The callers that wait for milestones.
+  let room = WaitingRoom<Download>()
   /// Runs the completions, never on the transport's thread and never inside a call to `cancel`.
   let callbacks = DispatchQueue(label: "thumbs.downloads", attributes: .concurrent)
   package let queue: TransferQueue
@@ -42,6 +42,8 @@ package final class DownloadContext: Sendable {
   package let configuration: Downloader.Configuration
   /// True once later downloads fail.
   let isShutDown = Atomic(false)
+  /// True once nobody can resume a download.
+  private let isReleased = Atomic(false)
   private let fileTransport = FileTransport()
   private let headerFields: HTTPFields
   private let rules: HostRules
@@ -206,52 +208,65 @@ extension DownloadContext {
 
   // MARK: From callers to jobs
 
-  /// Adds a caller to the download of `request`, which it starts for the first caller.
-  package func join(_ request: DownloadRequest, _ caller: any DownloadSubscriber, demand: Demand) {
+  /// Starts the download of a caller when all `milestones` are reached, those of its request included. Until then, the
+  /// request need not be known.
+  func begin(
+    _ caller: Caller<Download>, after milestones: [Milestone], on queue: DispatchQueue,
+    _ request: @escaping @Sendable () throws(FetchFailure) -> DownloadRequest
+  ) {
+    caller.wait(for: milestones, on: queue) { [self] in
+      do throws(FetchFailure) {
+        let (ready, milestones) = try request().withoutMilestones()
+        if milestones.isEmpty { return join(ready, caller) }
+        begin(caller, after: milestones, on: queue) { () throws(FetchFailure) in ready }
+      } catch {
+        caller.ended(.failure(error))
+      }
+    }
+  }
+
+  /// Adds a caller that does not wait to the download of `request`.
+  func join(_ request: DownloadRequest, _ caller: Caller<Download>) {
+    caller.slot.run { demand in
+      join(request, caller, demand: demand, epoch: caller.epoch)
+      let id = CallerID(caller)
+      return WorkHandle { [self] in
+        leave(id)
+      } setPriority: { [self] priority in
+        change(id) { $0.priority = priority }
+      } setPaused: { [self] isPaused in
+        change(id) { $0.isPaused = isPaused }
+      }
+    }
+  }
+
+  /// Adds a subscriber to the download of `request`, which it starts for the first one.
+  ///
+  /// - Parameter epoch: the number of calls to ``cancelAll()`` before the subscriber came. Default: as of now.
+  package func join(
+    _ request: DownloadRequest, _ caller: any DownloadSubscriber, demand: Demand, epoch: Int? = nil
+  ) {
     do throws(FetchFailure) {
       try check(request)
     } catch {
       return caller.ended(.failure(error))
     }
-    let joined = state.withLock { state in
+    let joined = state.withLock { state -> Table.Joined? in
+      // Thread A is here while thread B cancels everything, or releases the downloader: B does not find the caller in
+      // any table, but A sees that something has changed.
+      guard epoch ?? room.epoch == room.epoch, !demand.isPaused || !isReleased.load(ordering: .relaxed) else {
+        return nil
+      }
       let joined = state.jobs.join(request.key, caller, id: CallerID(caller), demand: demand) {
-        DownloadJob(id: $0, in: self)
+        DownloadJob(request, id: $0, in: self)
       }
-      if joined.isNew { state.didStart(joined.job, request) }
+      if joined.isNew { state.didStart(joined.job) }
       return joined
     }
-    start(joined, for: caller)
-  }
-
-  /// Adds a caller whose download waits for dependencies.
-  func wait(_ caller: DownloadCaller, demand: Demand) {
-    let joined = state.withLock { state in
-      state.jobs.wait(caller, id: CallerID(caller), demand: demand) {
-        DownloadJob(id: $0, in: self)
-      }
-    }
+    guard let joined else { return caller.ended(.failure(.cancelled)) }
+    if caller.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
     joined.job.change(to: joined.demand)
-  }
-
-  /// Starts the download of a caller that has waited, or lets it join the one that is running. Does nothing if the
-  /// caller has left.
-  func begin(_ request: DownloadRequest, for caller: DownloadCaller) {
-    do throws(FetchFailure) {
-      try check(request)
-    } catch {
-      return fail(caller, error)
-    }
-    let joined = state.withLock { state in
-      let joined = state.jobs.assign(CallerID(caller), to: request.key)
-      if let joined, joined.isNew { state.didStart(joined.job, request) }
-      return joined
-    }
-    if let joined { start(joined, for: caller) }
-  }
-
-  /// Ends a caller whose download has not begun. Does nothing if the caller has left.
-  func fail(_ caller: DownloadCaller, _ failure: FetchFailure) {
-    if state.withLock({ $0.jobs.leave(CallerID(caller)) }) != nil { caller.ended(.failure(failure)) }
+    if joined.isNew { joined.job.begin() }
   }
 
   /// Removes a caller, and cancels its download if it was the last one. The caller must have its end already.
@@ -274,8 +289,21 @@ extension DownloadContext {
   /// Reports progress to a caller from now on. Returns the progress so far.
   package func watch(_ id: CallerID) -> DownloadProgress? { state.withLock { $0.jobs.job(of: id) }?.watch() }
 
-  /// Cancels the downloads whose demand `isCancelled` accepts. Each of their callers gets `cancelled`.
-  func cancelAll(where isCancelled: (JointDemand) -> Bool = { _ in true }) {
+  /// Cancels all downloads. Each of their callers gets `cancelled`.
+  func cancelAll() {
+    // Those that wait come first: the end of another download may be what they wait for.
+    room.cancelAll()
+    cancelJobs { _ in true }
+  }
+
+  /// Cancels the downloads that all callers have paused, because nobody can resume them anymore.
+  func release() {
+    state.withLock { _ in isReleased.store(true, ordering: .relaxed) }
+    room.cancelPaused()
+    cancelJobs { $0.isPaused }
+  }
+
+  private func cancelJobs(where isCancelled: (JointDemand) -> Bool) {
     let (jobs, callers) = state.withLock { state in
       let removed = state.jobs.remove(where: isCancelled)
       for job in removed.jobs { state.didFinish(job, .failure(.cancelled)) }
@@ -283,12 +311,6 @@ extension DownloadContext {
     }
     queue.whileFrozen { for job in jobs { job.cancel() } }
     for caller in callers { caller.ended(.failure(.cancelled)) }
-  }
-
-  private func start(_ joined: Table.Joined, for caller: any DownloadSubscriber) {
-    if caller.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
-    joined.job.change(to: joined.demand)
-    if joined.isNew { joined.job.begin() }
   }
 
   private func check(_ request: DownloadRequest) throws(FetchFailure) {
@@ -299,39 +321,57 @@ extension DownloadContext {
 
   // MARK: From jobs to callers
 
-  func progressed(_ job: DownloadJob, _ request: DownloadRequest, _ progress: DownloadProgress) {
+  func progressed(_ job: DownloadJob, _ progress: DownloadProgress) {
     let callers = state.withLock { state -> [any DownloadSubscriber] in
       guard let waiting = state.jobs.waiting(for: job.id) else { return [] }
-      state.observers.notify { $0.download(request.source, didProgress: progress) }
+      state.observers.notify { $0.download(job.request.source, didProgress: progress) }
       return waiting.callers
     }
     for caller in callers { caller.progressed(progress) }
   }
 
-  func ended(_ job: DownloadJob, _ request: DownloadRequest, _ result: Result<Download, FetchFailure>) {
+  func ended(_ job: DownloadJob, _ result: Result<Download, FetchFailure>) {
     let callers = state.withLock { state in
       let callers = state.jobs.settle(job.id).served
       // If the last caller has left, or everything was canceled, the observers know the end already.
       if !callers.isEmpty { state.didFinish(job, result) }
       return callers
     }
-    if !callers.isEmpty, !request.isRobotsFile { metrics.record(result) }
+    if !callers.isEmpty, !job.request.isRobotsFile { metrics.record(result) }
     for caller in callers { caller.ended(result) }
   }
 }
 
 extension DownloadContext.State {
   /// Starts a job. Its observers are notified under the lock, so that the end cannot come first.
-  fileprivate mutating func didStart(_ job: DownloadJob, _ request: DownloadRequest) {
-    job.adopt(request)
-    observers.notify { $0.downloadDidStart(request.source) }
+  fileprivate mutating func didStart(_ job: DownloadJob) {
+    observers.notify { $0.downloadDidStart(job.request.source) }
     if !observers.isEmpty { _ = job.watch() }
   }
 
-  /// Notifies the observers of an end. For them, a job that still waits for dependencies has not started.
   fileprivate mutating func didFinish(_ job: DownloadJob, _ result: Result<Download, FetchFailure>) {
-    guard let request = job.request else { return }
-    observers.notify { $0.downloadDidFinish(request.source, result) }
+    observers.notify { $0.downloadDidFinish(job.request.source, result) }
+  }
+}
+
+/// Someone who waits for a download: a caller of ``Downloader``, or a job of a pipeline.
+package protocol DownloadSubscriber: AnyObject, Sendable {
+  /// True if the subscriber needs progress.
+  var wantsProgress: Bool { get }
+  /// Called from any thread, not necessarily in order. Must not block.
+  func progressed(_ progress: DownloadProgress)
+  /// Called once for each download that the subscriber has joined and not left, from any thread. Must not block.
+  func ended(_ result: Result<Download, FetchFailure>)
+}
+
+extension Caller: DownloadSubscriber where Value == Download {
+  package var wantsProgress: Bool { inbox.wantsProgress }
+
+  package func progressed(_ progress: DownloadProgress) { offer(progress) }
+
+  package func ended(_ result: Result<Download, FetchFailure>) {
+    slot.end()
+    end(result, complete: .complete(result))
   }
 }
 

@@ -40,7 +40,8 @@ extension DownloadJob: TransferReceiver {
         head.isPrivate = head.isPrivate || trail.isPrivate
       }
       try state.assembler?.receive(head: head, at: respondedAt)
-      guard let robots = context.robots, let request = state.sentRequest, let trail = state.trail else { return }
+      guard let robots = context.robots, let trail = state.trail else { return }
+      let request = state.sentRequest
       if request.isRobotsFile { return }
       try robots.check(head.response, userAgent: context.userAgent(of: request, to: trail))
     }
@@ -55,7 +56,7 @@ extension DownloadJob: TransferReceiver {
       let isAccepted = try inspection(body)
       state.withLock { $0.inspections.inspected(body.count, isAccepted: isAccepted) }
     }
-    if let (progress, request) = due { context.progressed(self, request, progress) }
+    if let due { context.progressed(self, due) }
   }
 
   package func receiveEnd(_ failure: FetchFailure?) {
@@ -79,7 +80,7 @@ extension DownloadJob: TransferReceiver {
     if case .success(let response) = result, let location = RedirectChain.location(in: response.head.response) {
       do throws(FetchFailure) {
         let trail = try follow(location, in: response.head)
-        guard let trail, let target = request?.freshTarget, trail.finalURL == target else {
+        guard let trail, let target = request.freshTarget, trail.finalURL == target else {
           return end(.redirected(kept: kept))
         }
         result = .success(response.reusingTarget(of: trail))
@@ -89,7 +90,7 @@ extension DownloadJob: TransferReceiver {
     }
     let isResumable = state.withLock { state in
       state.record(result)
-      return state.sentRequest?.isResumable == true
+      return state.sentRequest.isResumable
     }
     end(.init(result, kept: isResumable ? kept : nil), result)
   }
@@ -109,7 +110,7 @@ extension DownloadJob: TransferReceiver {
     _ attempt: DownloadState.AttemptResult, _ result: Result<ResponseAssembler.Response, FetchFailure>? = nil
   ) {
     let retryAfter = result.flatMap { $0.retryAfter(now: context.now()) }
-    let policy = request?.retry ?? context.retry
+    let policy = request.retry ?? context.retry
     act(result) { machine in
       machine.attemptEnded(attempt, retryAfter: retryAfter, policy: policy, jitter: context.jitter())
     }
@@ -129,7 +130,8 @@ extension DownloadJob.State {
   fileprivate mutating func start(
     _ turn: DownloadState.Turn, requestedAt: Date, in context: DownloadContext
   ) -> Start? {
-    guard let request = sentRequest, let trail, let attempt = machine.attempt(in: turn) else { return nil }
+    guard let trail, let attempt = machine.attempt(in: turn) else { return nil }
+    let request = sentRequest
     let partial = attempt.partial ?? request.part?.takeEarlier()
     if attempt.partial == nil, let partial { request.part?.noteResumed(partial.body.count) }
     writer = request.part?.makeWriter()
@@ -151,13 +153,13 @@ extension DownloadJob.State {
   /// Adds bytes to the body. Returns the progress and the inspection, each if it is due.
   fileprivate mutating func receive(
     bytes: UnsafeRawBufferPointer, elapsed: () -> Duration
-  ) throws(FetchFailure) -> (due: (DownloadProgress, DownloadRequest)?, DownloadRequest.Inspection?) {
-    guard try assembler?.receive(bytes: bytes) == true, let request else { return (nil, nil) }
+  ) throws(FetchFailure) -> (due: DownloadProgress?, DownloadRequest.Inspection?) {
+    guard try assembler?.receive(bytes: bytes) == true else { return (nil, nil) }
     let progress = DownloadProgress(
       attempt: machine.attempts, received: assembler?.count ?? 0, total: assembler?.total)
     let isInspectionDue = inspections.isDue(at: progress.received)
     let isDue = throttle.record(progress, now: elapsed)
-    return (isDue ? (progress, request) : nil, isInspectionDue ? request.inspection : nil)
+    return (isDue ? progress : nil, isInspectionDue ? request.inspection : nil)
   }
 }
 

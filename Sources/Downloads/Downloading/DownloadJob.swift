@@ -6,9 +6,8 @@ internal import Synchronization
 /// and leaves its place in the queue, runs transfers, and reports progress and the end to the context.
 package final class DownloadJob: Sendable {
   struct State {
+    let request: DownloadRequest
     var machine = DownloadState()
-    /// Nil while the job waits for dependencies.
-    var request: DownloadRequest?
     /// The redirects of the current attempt; nil until the job enters the queue.
     var trail: RedirectChain?
     /// The redirects of the current attempt including one that is not followed yet.
@@ -35,6 +34,7 @@ package final class DownloadJob: Sendable {
     var throttle: ProgressThrottle
   }
 
+  let request: DownloadRequest
   let id: DownloadContext.Table.JobID
   let context: DownloadContext
   let transfer = TaskHandleSlot()
@@ -42,17 +42,12 @@ package final class DownloadJob: Sendable {
   private let created = ContinuousClock.now
 
   /// The job does nothing before ``begin()``.
-  init(id: DownloadContext.Table.JobID, in context: DownloadContext) {
+  init(_ request: DownloadRequest, id: DownloadContext.Table.JobID, in context: DownloadContext) {
+    self.request = request
     self.id = id
     self.context = context
-    state = Mutex(State(throttle: ProgressThrottle(interval: context.progressInterval)))
+    state = Mutex(State(request: request, throttle: ProgressThrottle(interval: context.progressInterval)))
   }
-
-  /// The request; nil while the job waits for dependencies.
-  var request: DownloadRequest? { state.withLock { $0.request } }
-
-  /// Sets the request, before the job begins.
-  func adopt(_ request: DownloadRequest) { state.withLock { $0.request = request } }
 
   /// Enters the queue, unless all callers have paused.
   func begin() { act { $0.begin() } }
@@ -77,17 +72,16 @@ package final class DownloadJob: Sendable {
     _ result: Result<ResponseAssembler.Response, FetchFailure>? = nil,
     _ event: (inout DownloadState) -> DownloadState.Action
   ) {
-    let (action, request, effects) = state.withLock { state in
+    let (action, effects) = state.withLock { state in
       let action = event(&state.machine)
-      return (action, state.request, state.commit(action, of: self))
+      return (action, state.commit(action, of: self))
     }
     effects.perform(in: context.queue)
-    guard let request else { return }
     switch action {
     case .none, .rest, .backOff, .setPriority: break
     case .enqueue(let turn): enqueue(turn)
     case .cancelTransfer: if let round = effects.round { transfer.cancel(round) }
-    case .finish: finish(request, result ?? .failure(.cancelled))
+    case .finish: finish(result ?? .failure(.cancelled))
     case .abort:
       transfer.cancel()
       releaseFile()
@@ -138,7 +132,7 @@ extension DownloadJob.State {
     if machine.isRedirected, next != nil {
       trail = next
     } else {
-      trail = request.map { RedirectChain(from: $0.source, limit: context.limits(of: $0).maxRedirects) }
+      trail = RedirectChain(from: request.source, limit: context.limits(of: request).maxRedirects)
       elapsed = .zero
       modified = nil
     }
@@ -158,18 +152,17 @@ extension DownloadJob.State {
 extension DownloadJob {
   /// Enters the queue of the host, if that permits the request.
   func enqueue(_ turn: DownloadState.Turn) {
-    let (request, trail) = state.withLock { ($0.request, $0.trail) }
-    guard let request, let trail else { return }
+    guard let trail = state.withLock({ $0.trail }) else { return }
     let hop = trail.hop
-    guard let robots = context.robots, !request.isRobotsFile else { return enter(request, hop, turn) }
+    guard let robots = context.robots, !request.isRobotsFile else { return enter(hop, turn) }
     let (userAgent, limits) = (context.userAgent(of: request, to: trail), context.limits(of: request))
     robots.check(hop, userAgent: userAgent, addresses: limits.addresses) { [self] failure in
-      if let failure { refuse(failure, in: turn) } else { enter(request, hop, turn) }
+      if let failure { refuse(failure, in: turn) } else { enter(hop, turn) }
     }
   }
 
   /// Takes a place in the queue, unless the download has given up this turn.
-  private func enter(_ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn) {
+  private func enter(_ hop: SourceURL, _ turn: DownloadState.Turn) {
     let isModified = request.modifier == nil || state.withLock { $0.modified != nil || $0.machine.isRedirected }
     let isPrepared = isModified && context.isPrepared(request, to: hop)
     let effects = state.withLock { state -> TransferQueue.Effects? in
@@ -179,7 +172,7 @@ extension DownloadJob {
       let (ticket, effects) = context.queue.add(
         to: hop.host, state.machine.priority, isPrepared: isPrepared
       ) { [self] in
-        handle($0, request, hop, turn)
+        handle($0, hop, turn)
       }
       state.ticket = ticket
       return effects
@@ -188,13 +181,13 @@ extension DownloadJob {
   }
 
   private func handle(
-    _ event: TransferQueue.Event, _ request: DownloadRequest, _ hop: SourceURL, _ turn: DownloadState.Turn
+    _ event: TransferQueue.Event, _ hop: SourceURL, _ turn: DownloadState.Turn
   ) {
     switch event {
     case .prepare(let ticket):
-      modify(request, turn) { [weak self] failure in
+      modify(turn) { [weak self] failure in
         guard let self else { return }
-        if let failure { fail(failure, ticket, turn, .abandoned) } else { prepare(request, hop, ticket, turn) }
+        if let failure { fail(failure, ticket, turn, .abandoned) } else { prepare(hop, ticket, turn) }
       }
     case .start(let ticket): startTransfer(turn, ticket)
     case .refuse(let refusal): refuse(context.failure(of: hop.host, refusal), in: turn)
@@ -202,7 +195,7 @@ extension DownloadJob {
   }
 
   private func prepare(
-    _ request: DownloadRequest, _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
+    _ hop: SourceURL, _ ticket: TransferQueue.Ticket, _ turn: DownloadState.Turn
   ) {
     context.prepare(request, to: hop) { [weak self] failure in
       guard let self else { return }
@@ -239,9 +232,9 @@ extension DownloadJob {
   /// Calls the modifier of the request, if it has one that has not changed this attempt yet. `completion` is called
   /// when the attempt is ready for its transfer, but not after the download has given up this turn.
   func modify(
-    _ request: DownloadRequest, _ turn: DownloadState.Turn, completion: @escaping @Sendable (FetchFailure?) -> Void
+    _ turn: DownloadState.Turn, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
-    guard let modifier = request.modifier, let attempt = state.withLock({ $0.unmodified(request) }) else {
+    guard let modifier = request.modifier, let attempt = state.withLock({ $0.unmodified() }) else {
       return completion(nil)
     }
     let limit = context.limits(of: request).total
@@ -276,7 +269,7 @@ extension DownloadJob {
   /// Checks the rules of the host again if the modifier has changed the URL.
   private func checkRobots(of attempt: RequestAttempt, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
     let (request, trail) = state.withLock { ($0.sentRequest, $0.trail) }
-    guard let robots = context.robots, let request, let trail, attempt.source != request.source else {
+    guard let robots = context.robots, let trail, attempt.source != request.source else {
       return completion(nil)
     }
     let limits = context.limits(of: request)
@@ -287,14 +280,15 @@ extension DownloadJob {
 
 extension DownloadJob.State {
   /// The request with the header fields that the current attempt sends. Its URL is in the trail.
-  var sentRequest: DownloadRequest? {
-    guard var sent = request, let modified else { return request }
+  var sentRequest: DownloadRequest {
+    guard let modified else { return request }
+    var sent = request
     sent.headerFields = modified.headerFields
     return sent
   }
 
-  /// The next attempt, for the modifier of `request`; nil if it is modified already, or only follows a redirect.
-  fileprivate func unmodified(_ request: DownloadRequest) -> RequestAttempt? {
+  /// The next attempt, for the modifier; nil if it is modified already, or only follows a redirect.
+  fileprivate func unmodified() -> RequestAttempt? {
     guard modified == nil, !machine.isRedirected else { return nil }
     return RequestAttempt(
       number: machine.nextAttempt, lastFailure: lastResult?.failureCode, source: request.source,
@@ -305,9 +299,8 @@ extension DownloadJob.State {
   fileprivate mutating func modify(_ attempt: RequestAttempt, in context: DownloadContext) {
     modification = nil
     modified = attempt
-    trail = request.map {
-      RedirectChain(from: attempt.source, shownAs: $0.source, limit: context.limits(of: $0).maxRedirects)
-    }
+    trail = RedirectChain(
+      from: attempt.source, shownAs: request.source, limit: context.limits(of: request).maxRedirects)
   }
 }
 
@@ -386,13 +379,13 @@ private final class ModifierCall: Sendable {
 // MARK: End
 
 extension DownloadJob {
-  fileprivate func finish(_ request: DownloadRequest, _ result: Result<ResponseAssembler.Response, FetchFailure>) {
-    guard let part = request.part else { return context.ended(self, request, outcome(of: result, for: request)) }
+  fileprivate func finish(_ result: Result<ResponseAssembler.Response, FetchFailure>) {
+    guard let part = request.part else { return context.ended(self, outcome(of: result)) }
     // Checking a file takes time, and the thread that ends transfers has others to serve.
     context.callbacks.async { [self] in
       let outcome = outcome(of: result, in: part)
       releaseFile()
-      context.ended(self, request, outcome)
+      context.ended(self, outcome)
     }
   }
 
@@ -418,9 +411,9 @@ extension DownloadJob {
 
   /// Returns the outcome for a body in memory: a status that the request does not accept is a failure.
   private func outcome(
-    of result: Result<ResponseAssembler.Response, FetchFailure>, for request: DownloadRequest
+    of result: Result<ResponseAssembler.Response, FetchFailure>
   ) -> Result<Download, FetchFailure> {
-    let fields = state.withLock { $0.sentRequest?.headerFields } ?? request.headerFields
+    let fields = state.withLock { $0.sentRequest.headerFields }
     return measured(result).flatMap { download in
       let status = download.response.status.code
       if download.isTargetReused || request.responses.accepts(status, of: fields) {

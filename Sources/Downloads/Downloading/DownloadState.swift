@@ -15,7 +15,7 @@
 /// that a late event of a turn that was given up is ignored.
 struct DownloadState: Sendable {
   enum Phase: Equatable, Sendable {
-    /// Waits for the dependencies of its caller.
+    /// Has not begun.
     case waiting
     /// All callers have paused. The download keeps its bytes, but no place in any queue.
     case paused
@@ -93,7 +93,7 @@ struct DownloadState: Sendable {
 
   // MARK: Events from callers
 
-  /// The dependencies have ended.
+  /// The callers have joined.
   mutating func begin() -> Action {
     guard phase == .waiting else { return .none }
     return demand.isPaused ? pause() : enqueue()

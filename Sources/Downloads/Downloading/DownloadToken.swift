@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// Controls one caller's part in a download that others may share. A token keeps the downloader and the outcome alive,
 /// but not the closures of the caller.
@@ -13,22 +14,19 @@ internal import Foundation
 /// token.cancel()
 /// ```
 public struct DownloadToken: Sendable {
-  let caller: DownloadCaller
+  let caller: Caller<Download>
+  let outcome: Outcome
   let downloader: Downloader
 
   /// The outcome for this caller; nil before its completion is called.
-  public var result: Result<Download, FetchFailure>? { caller.outcome }
+  public var result: Result<Download, FetchFailure>? { outcome.result }
 
   /// A milestone that is reached after the completion of this caller has returned. Other requests can wait for it.
   public var finished: Milestone { caller.inbox.finished(of: caller) }
 
   /// Cancels the download for this caller. Its completion gets `cancelled`, unless it is being called already. The
   /// last caller to leave cancels the download itself.
-  public func cancel() {
-    // First the end, then the place: a success that is being delivered by another thread becomes `cancelled`.
-    caller.cancel()
-    downloader.context.leave(ObjectIdentifier(caller))
-  }
+  public func cancel() { caller.cancel() }
 
   /// Changes the priority for this caller. The highest priority among the callers of a download counts, and that of the
   /// requests that wait for ``finished``.
@@ -36,12 +34,24 @@ public struct DownloadToken: Sendable {
 
   /// Pauses the download for this caller. When all callers have paused, the connection is closed, the bytes received
   /// are kept in memory, and other downloads from the host take its place.
-  public func pause() { downloader.context.change(ObjectIdentifier(caller)) { $0.isPaused = true } }
+  public func pause() { caller.slot.setPaused(true) }
 
   /// Resumes the download for this caller. It waits in the queue of its host, and then continues where it stopped if
   /// the server sent a strong validator (RFC 9110, section 8.8.1) and the content is unchanged; otherwise it starts
   /// over.
-  public func resume() { downloader.context.change(ObjectIdentifier(caller)) { $0.isPaused = false } }
+  public func resume() { caller.slot.setPaused(false) }
+}
+
+extension DownloadToken {
+  /// The outcome of a caller, once it is known.
+  final class Outcome: Sendable {
+    private let state = Mutex<Result<Download, FetchFailure>?>(nil)
+
+    var result: Result<Download, FetchFailure>? {
+      get { state.withLock { $0 } }
+      set { state.withLock { $0 = newValue } }
+    }
+  }
 }
 
 /// A download as an `Operation`, for any operation queue.
@@ -75,9 +85,9 @@ public final class DownloadOperation: FetchOperation<Download>, @unchecked Senda
     _ request: DownloadRequest, over downloader: Downloader, progress: DownloadProgress.Handler? = nil
   ) {
     super.init(priority: request.priority, progress: progress) { demand, progress, completion in
-      let caller = downloader.makeCaller(progress: progress, completion: completion)
-      downloader.start(request, demand: demand, for: caller)
-      return WorkHandle(DownloadToken(caller: caller, downloader: downloader))
+      let token = downloader.makeToken(demand, progress: progress, completion: completion)
+      downloader.start(request, for: token.caller)
+      return WorkHandle(token)
     }
     name = request.source.description
   }

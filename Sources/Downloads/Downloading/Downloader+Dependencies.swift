@@ -32,61 +32,27 @@ extension Downloader {
     after dependencies: [DownloadToken], on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler? = nil,
     request: @escaping @Sendable (Outcomes) throws -> DownloadRequest, completion: @escaping Completion
   ) -> DownloadToken {
-    let caller = makeCaller(on: queue, progress: progress, completion: completion)
-    caller.enter(context, priority: .normal)
-    // The callers, not the tokens, which keep their downloaders alive: a downloader that is released cancels what is
+    let token = makeToken(on: queue, progress: progress, completion: completion)
+    // The outcomes, not the tokens, which keep their downloaders alive: a downloader that is released cancels what is
     // paused, and must not be kept by those that wait for it.
-    let callers = dependencies.map(\.caller)
-    wait(caller, for: dependencies.map(\.finished), demand: Demand(), on: queue) { [context] () throws(FetchFailure) in
-      let made = try FetchFailure.catching { try request(callers.compactMap(\.outcome)) }
+    let (caller, outcomes) = (token.caller, dependencies.map(\.outcome))
+    context.begin(caller, after: dependencies.map(\.finished), on: queue ?? context.callbacks) {
+      [context] () throws(FetchFailure) in
+      let made = try FetchFailure.catching { try request(outcomes.compactMap(\.result)) }
       caller.adopt(made.priority)
-      if let timeout = made.timeout { caller.limitTime(to: timeout, in: context) }
+      if let timeout = made.timeout { caller.limitTime(to: timeout, after: context.after) }
       return made
     }
-    return DownloadToken(caller: caller, downloader: self)
+    return token
   }
 
   /// Joins the download of `request`, at once or after everything that it waits for.
-  func start(
-    _ request: DownloadRequest, demand: Demand, after dependencies: [DownloadToken] = [], for caller: DownloadCaller
-  ) {
+  func start(_ request: DownloadRequest, after dependencies: [DownloadToken] = [], for caller: Caller<Download>) {
     let (ready, milestones) = request.withoutMilestones()
-    caller.enter(context, priority: demand.priority)
-    defer { if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) } }
-    if milestones.isEmpty, dependencies.isEmpty { return context.join(ready, caller, demand: demand) }
-    wait(caller, for: milestones + dependencies.map(\.finished), demand: demand) { () throws(FetchFailure) in ready }
-  }
-
-  /// Begins a download when all milestones are reached. `request` is called then, on `queue` or else on one that runs
-  /// completions.
-  func wait(
-    _ caller: DownloadCaller, for milestones: [Milestone], demand: Demand, on queue: DispatchQueue? = nil,
-    _ request: @escaping DownloadCaller.DeferredRequest
-  ) {
-    // These come first: if thread B cancels everything as soon as the caller is in the table, it must find the request,
-    // to drop it, and the callers that count the priority of this one.
-    caller.keep(request)
-    caller.wait(for: milestones)
-    context.wait(caller, demand: demand)
-    context.begin(caller, after: milestones, on: queue ?? context.callbacks)
-  }
-}
-
-extension DownloadContext {
-  /// Begins the download of a waiting caller when all milestones are reached, those of its request included.
-  fileprivate func begin(_ caller: DownloadCaller, after milestones: [Milestone], on queue: DispatchQueue) {
-    Milestone.whenAllReached(milestones, on: queue) { [self] in
-      caller.stopWaiting()
-      guard let request = caller.takeRequest() else { return }
-      do throws(FetchFailure) {
-        let (ready, milestones) = try request().withoutMilestones()
-        if milestones.isEmpty { return begin(ready, for: caller) }
-        caller.keep { () throws(FetchFailure) in ready }
-        caller.wait(for: milestones)
-        begin(caller, after: milestones, on: queue)
-      } catch {
-        fail(caller, error)
-      }
+    if let timeout = request.timeout { caller.limitTime(to: timeout, after: context.after) }
+    if milestones.isEmpty, dependencies.isEmpty { return context.join(ready, caller) }
+    context.begin(caller, after: milestones + dependencies.map(\.finished), on: context.callbacks) {
+      () throws(FetchFailure) in ready
     }
   }
 }

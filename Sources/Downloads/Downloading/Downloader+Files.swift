@@ -36,9 +36,10 @@ extension Downloader {
     after dependencies: [DownloadToken] = [], on queue: DispatchQueue? = nil,
     progress: DownloadProgress.Handler? = nil, completion: @escaping Completion
   ) -> DownloadToken {
-    let caller = makeCaller(on: queue, progress: progress, completion: completion)
-    start(request, to: file, expecting: expected, after: dependencies, for: caller)
-    return DownloadToken(caller: caller, downloader: self)
+    let token = makeToken(
+      Demand(priority: request.priority), on: queue, progress: progress, completion: completion)
+    start(request, to: file, expecting: expected, after: dependencies, for: token.caller)
+    return token
   }
 
   /// Downloads the bytes of `request` into a file, as ``download(_:to:expecting:after:on:progress:completion:)`` does.
@@ -65,7 +66,7 @@ extension Downloader {
 
   private func start(
     _ request: DownloadRequest, to file: URL, expecting expected: ExpectedFile, after dependencies: [DownloadToken],
-    for caller: DownloadCaller
+    for caller: Caller<Download>
   ) {
     var (ready, milestones) = request.withoutMilestones()
     ready.inspection = nil
@@ -73,11 +74,9 @@ extension Downloader {
     // Part of the identity of the part file, and not that of the configuration, which may be meant for images.
     ready.headerFields = ready.headerFields.accepting(ready.accept)
     let target = context.target(of: ready, file.standardizedFileURL.path(percentEncoded: false), expected)
-    caller.enter(context, priority: request.priority)
-    defer { if let timeout = request.timeout { caller.limitTime(to: timeout, in: context) } }
-    let demand = Demand(priority: request.priority)
+    if let timeout = request.timeout { caller.limitTime(to: timeout, after: context.after) }
     // Opening a file may wait for the disk. One is opened at a time, so that downloads begin in the order of the calls.
-    wait(caller, for: milestones + dependencies.map(\.finished), demand: demand, on: context.opening) {
+    context.begin(caller, after: milestones + dependencies.map(\.finished), on: context.opening) {
       [ready, context] () throws(FetchFailure) in
       var request = ready
       request.part = try context.parts.file(target)

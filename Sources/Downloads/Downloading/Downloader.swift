@@ -28,14 +28,14 @@ public final class Downloader: Sendable {
 
   deinit {
     // Running downloads end by themselves. Paused ones can never be resumed: their callers must get an end too.
-    context.cancelAll { $0.isPaused }
+    context.release()
   }
 
   /// A group that is empty while no caller waits for a completion.
-  public var group: CompletionGroup { CompletionGroup(context.group) }
+  public var group: CompletionGroup { CompletionGroup(context.room.group) }
 
   /// The number of downloads that are running, waiting or paused.
-  public var runningCount: Int { context.state.withLock { $0.jobs.count } }
+  public var runningCount: Int { context.state.withLock { $0.jobs.count } + context.room.count }
 
   /// The number of hosts with downloads, or with something to be remembered.
   var hostCount: Int { context.queue.hostCount }
@@ -63,9 +63,10 @@ public final class Downloader: Sendable {
     _ request: DownloadRequest, after dependencies: [DownloadToken] = [], on queue: DispatchQueue? = nil,
     progress: DownloadProgress.Handler? = nil, completion: @escaping Completion
   ) -> DownloadToken {
-    let caller = makeCaller(on: queue, progress: progress, completion: completion)
-    start(request, demand: Demand(priority: request.priority), after: dependencies, for: caller)
-    return DownloadToken(caller: caller, downloader: self)
+    let token = makeToken(
+      Demand(priority: request.priority), on: queue, progress: progress, completion: completion)
+    start(request, after: dependencies, for: token.caller)
+    return token
   }
 
   /// Downloads the bytes of `request`, shared with all other callers that request them.
@@ -115,7 +116,7 @@ public final class Downloader: Sendable {
   public func addObserver(_ observer: any DownloadObserver) {
     let (jobs, known) = context.state.withLock { state in
       let jobs = state.jobs.jobs
-      let started = jobs.compactMap { $0.request?.source }
+      let started = jobs.map(\.request.source)
       return (jobs, state.observers.add(observer, target: context.callbacks, started: started))
     }
     for job in jobs { _ = job.watch() }
@@ -128,11 +129,24 @@ public final class Downloader: Sendable {
     withExtendedLifetime(known) {}
   }
 
-  /// - Parameter queue: where the closures are called. Default of nil: a queue of the downloader.
-  func makeCaller(
-    on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler?, completion: @escaping Completion
-  ) -> DownloadCaller {
-    DownloadCaller(progress: progress, completion: completion, on: queue ?? context.callbacks, in: context.group)
+  /// Returns the token of a new caller, which has begun nothing.
+  ///
+  /// - Parameters:
+  ///   - demand: the demand that the caller begins with. Default: normal priority.
+  ///   - queue: where the closures are called. Default of nil: a queue of the downloader.
+  func makeToken(
+    _ demand: Demand = Demand(), on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler?,
+    completion: @escaping Completion
+  ) -> DownloadToken {
+    let outcome = DownloadToken.Outcome()
+    let caller = Caller(
+      priority: demand.priority, in: context.room, on: .queue(queue ?? context.callbacks), progress: progress
+    ) { result in
+      outcome.result = result
+      completion(result)
+    }
+    if demand.isPaused { caller.slot.setPaused(true) }
+    return DownloadToken(caller: caller, outcome: outcome, downloader: self)
   }
 }
 

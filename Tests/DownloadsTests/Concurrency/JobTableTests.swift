@@ -44,44 +44,6 @@ import Testing
     #expect(table.count == 1)
   }
 
-  @Test mutating func `A waiting caller with a new key keeps its job`() throws {
-    var id: Table.JobID?
-    let waiting = table.wait(a.name, id: a.id) {
-      id = $0
-      return 7
-    }
-    let assigned = table.assign(a.id, to: "k")
-    let joined = join("k", b, job: 8)
-    let served = try table.settle(#require(id)).served
-
-    #expect(waiting.isNew && waiting.job == 7)
-    #expect(assigned?.isNew == true && assigned?.job == 7)
-    #expect(!joined.isNew && joined.job == 7)
-    #expect(served == ["a", "b"])
-    #expect(table.isEmpty)
-  }
-
-  @Test mutating func `A waiting caller joins the job that its key has by then`() {
-    _ = table.wait(a.name, id: a.id) { _ in 7 }
-    _ = join("k", b, job: 8)
-    let count = table.count
-    let assigned = table.assign(a.id, to: "k")
-
-    #expect(count == 2)
-    #expect(assigned?.isNew == false && assigned?.job == 8)
-    #expect(table.count == 1)
-  }
-
-  @Test mutating func `A caller that has left is not assigned`() {
-    _ = table.wait(a.name, id: a.id) { _ in 7 }
-    let left = table.leave(a.id)
-    let assigned = table.assign(a.id, to: "k")
-
-    #expect(left?.abandoned == 7)
-    #expect(assigned == nil)
-    #expect(table.isEmpty)
-  }
-
   // MARK: Leaving
 
   @Test mutating func `Only the last caller to leave abandons the job`() {
