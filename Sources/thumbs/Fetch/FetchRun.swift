@@ -8,7 +8,7 @@ import Synchronization
 /// One run of `thumbs fetch` or `thumbs retry`, from opened files to the exit code.
 final class FetchRun: Sendable {
   private struct State {
-    var summary = Summary()
+    var totals = Totals()
     /// The first error that stopped the run.
     var fatal: OutputError?
     /// The running batch; nil until it has started.
@@ -235,7 +235,7 @@ extension FetchRun {
       line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
       if line.fallback.isEmpty { line.fallback = remainingFallback(of: item.element) }
     }
-    state.withLock { $0.summary.count(line) }
+    state.withLock { $0.totals.count(line) }
     files.metrics?.items.count(line)
     attempt { () throws(OutputError) in
       try files.report?.append(line, position: item.index)
@@ -253,13 +253,13 @@ extension FetchRun {
   /// Shows why a row is bad, if it is one of the first.
   private func explain(_ line: ReportLine) {
     guard !isQuiet, case .failed(let failure) = line.outcome, failure.code == .badRow else { return }
-    let number = state.withLock { $0.summary.failed[.badRow] ?? 0 }
+    let number = state.withLock { $0.totals.failed(.badRow) }
     if number <= Self.shownBadRows { meter.note("thumbs: \(failure.message.printable)") }
   }
 
   /// Returns the sentence about the bad rows that were not shown, if there are any.
-  private func advice(aboutBadRowsOf summary: Summary) -> [String] {
-    let rest = (summary.failed[.badRow] ?? 0) - Self.shownBadRows
+  private func advice(aboutBadRowsOf totals: Totals) -> [String] {
+    let rest = totals.failed(.badRow) - Self.shownBadRows
     guard !isVerbose, rest > 0 else { return [] }
     let place = reportPath == nil ? "--verbose shows them" : "the report has their reasons"
     return ["thumbs: \(rest) more \(rest == 1 ? "row is" : "rows are") bad; \(place)."]
@@ -331,45 +331,45 @@ extension FetchFailure {
 extension FetchRun {
   /// Finishes the files, prints the summary, and throws the exit code unless it is 0.
   private func end(signal: Int32?) throws {
-    let summary = state.withLock { $0.summary }
-    let coverage = rows.coverage(finished: summary.total)
+    let totals = state.withLock { $0.totals }
+    let coverage = rows.coverage(finished: totals.total)
     let limit = state.withLock { $0.limiter.reached }.flatMap { limit in
-      summary.cancelled > 0 || coverage != .complete ? limit : nil
+      totals.cancelled > 0 || coverage != .complete ? limit : nil
     }
     attempt { () throws(OutputError) in try files.gallery?.finish() }
     attempt { () throws(OutputError) in try files.report?.finish(coverage, of: plan.listEnd) }
     let (elapsed, downloaded) = (settings.started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
     attempt { () throws(OutputError) in
       try files.summary?.write(
-        summary.json(
-          runEnding(summary, signal, limit), coverage, after: elapsed, downloaded: downloaded,
+        totals.json(
+          runEnding(totals, signal, limit), coverage, after: elapsed, downloaded: downloaded,
           remote: pipeline.remoteCounters))
     }
     attempt { () throws(OutputError) in
-      try files.metrics?.finish(runEnding(summary, signal, limit).exitCode.rawValue) { pipeline.updateGauges() }
+      try files.metrics?.finish(runEnding(totals, signal, limit).exitCode.rawValue) { pipeline.updateGauges() }
     }
     // The files are finished first, because writing to a stopped terminal or an unread pipe may block.
     meter.end()
     if !isQuiet {
-      let text = summary.text(
+      let text = totals.text(
         coverage, limit: limit, after: elapsed, downloaded: downloaded, remote: pipeline.remoteCounters)
       ProgressOutput.standardError.write(
-        (advice(aboutBadRowsOf: summary) + [text] + advice(summary, coverage)).joined(separator: "\n") + "\n")
+        (advice(aboutBadRowsOf: totals) + [text] + advice(totals, coverage)).joined(separator: "\n") + "\n")
     }
-    let ending = runEnding(summary, signal, limit)
+    let ending = runEnding(totals, signal, limit)
     if let message = ending.message { throw ending.exitCode.printing(message) }
     if ending.exitCode != .success { throw ending.exitCode }
   }
 
   /// Returns the advice of a run that ended by itself, for a person at a terminal.
-  private func advice(_ summary: Summary, _ coverage: Coverage) -> [String] {
+  private func advice(_ totals: Totals, _ coverage: Coverage) -> [String] {
     guard coverage == .complete, ProgressOutput.standardError.isTerminal else { return [] }
-    return NextStep.advice(about: summary, report: reportPath, fallback: files.fallback?.path).map { [$0] } ?? []
+    return NextStep.advice(about: totals, report: reportPath, fallback: files.fallback?.path).map { [$0] } ?? []
   }
 
-  private func runEnding(_ summary: Summary, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {
+  private func runEnding(_ totals: Totals, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {
     let ending = RunEnding(
-      signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure ?? plan.lack, limit: limit, summary)
+      signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure ?? plan.lack, limit: limit, totals)
     return isRetry && plan.isPartial && ending.exitCode == .success ? .missingRows : ending
   }
 
@@ -396,7 +396,7 @@ extension FetchRun {
 /// The cause of the end of a run, which determines the exit status of the process.
 enum RunEnding: Hashable, Sendable {
   /// Every row was handled.
-  case finished(Summary)
+  case finished(Totals)
   /// A signal stopped the run.
   case signal(Int32)
   /// Output could not be written.
@@ -410,7 +410,7 @@ enum RunEnding: Hashable, Sendable {
   case missingRows
 
   /// Chooses the most important cause: a signal, then an output error, then a manifest error, then a limit.
-  init(signal: Int32?, output: OutputError?, manifest: ManifestError?, limit: RunLimit? = nil, _ summary: Summary) {
+  init(signal: Int32?, output: OutputError?, manifest: ManifestError?, limit: RunLimit? = nil, _ totals: Totals) {
     if let signal {
       self = .signal(signal)
     } else if let output {
@@ -420,7 +420,7 @@ enum RunEnding: Hashable, Sendable {
     } else if let limit {
       self = .limit(limit)
     } else {
-      self = .finished(summary)
+      self = .finished(totals)
     }
   }
 
@@ -430,7 +430,7 @@ enum RunEnding: Hashable, Sendable {
   /// The exit status of the process.
   var exitCode: ExitCode {
     switch self {
-    case .finished(let summary): ExitCode(summary.exitCode)
+    case .finished(let totals): ExitCode(totals.exitCode)
     case .signal(let number): .signal(number)
     case .output: .ioError
     case .manifest: .dataError

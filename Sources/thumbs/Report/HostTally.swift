@@ -25,20 +25,14 @@ struct HostTally: Hashable, Sendable {
   /// The number of rows of hosts beyond the limit.
   private(set) var unlistedRows = 0
 
-  /// Counts the row of `line`, unless it was canceled or skipped, or has no host, like a local file.
-  mutating func count(_ line: ReportLine) {
-    guard line.status != .cancelled else { return }
-    count(rowOf: SourceURLParts(line.url ?? "").host) { $0.count(line.outcome) }
-  }
-
-  /// Counts a row of `host` in the way of `update`; nothing if the host is empty.
-  mutating func count(rowOf host: String, _ update: (inout Host) -> Void) {
-    guard !host.isEmpty else { return }
+  /// Counts `row`, unless it was canceled or skipped, or has no host, like a local file.
+  mutating func count(_ row: ReportRow) {
+    guard row.status != .cancelled, let host = row.url.map({ SourceURLParts($0).host }), !host.isEmpty else { return }
     guard hosts[host] != nil || hosts.count < Self.limit else {
       unlistedRows += 1
       return
     }
-    update(&hosts[host, default: Host()])
+    hosts[host, default: Host()].count(row)
   }
 
   /// Returns the `count` hosts with the longest mean download time, slowest first.
@@ -57,15 +51,12 @@ struct HostTally: Hashable, Sendable {
 }
 
 extension HostTally.Host {
-  fileprivate mutating func count(_ outcome: ReportLine.RowOutcome) {
+  fileprivate mutating func count(_ row: ReportRow) {
     rows += 1
-    switch outcome {
-    case .failed: failed += 1
-    case .done(let set, _) where set.origin == .network || set.origin == .revalidated:
-      downloads += 1
-      time += set.timings.download
-    case .done, .kept, .skipped: break
-    }
+    if row.status == .failed { failed += 1 }
+    guard let download = row.ownDownload else { return }
+    downloads += 1
+    time += download
   }
 }
 

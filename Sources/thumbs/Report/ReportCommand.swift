@@ -72,7 +72,7 @@ private struct ReportFailedCommand: ParsableCommand {
     var omitted = 0
     try argument.forEach { line in
       guard line.row.status != .ok else { return }
-      if json { return print(line.text.printableJSON) }
+      if json { return print(String(decoding: line.bytes, as: UTF8.self).printableJSON) }
       guard urls else { return print(line.row.listing) }
       if let url = line.row.usableURL { print(url) } else { omitted += 1 }
     }
@@ -112,7 +112,7 @@ private struct ReportSummaryCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    var totals = ReportTotals()
+    var totals = Totals()
     let isPartial = try argument.forEach { totals.count($0.row) }
     if json {
       print(String(decoding: totals.json(isPartial: isPartial), as: UTF8.self), terminator: "")
@@ -124,15 +124,15 @@ private struct ReportSummaryCommand: ParsableCommand {
 
 /// The advice after a run with failures.
 enum NextStep {
-  /// Returns what to do about the failures in `summary`, as a line without a line feed; nil if there are none. `report`
+  /// Returns what to do about the failures in `totals`, as a line without a line feed; nil if there are none. `report`
   /// is the path of the report; nil if there is none, and `-` for standard output. `fallback` is the path of the image
   /// of `--fallback`, which a retry needs to replace it.
-  static func advice(about summary: Summary, report: String?, fallback: String? = nil) -> String? {
-    guard summary.failedCount + summary.cancelled > 0, report != "-" else { return nil }
+  static func advice(about totals: Totals, report: String?, fallback: String? = nil) -> String? {
+    guard totals.failedCount + totals.cancelled > 0, report != "-" else { return nil }
     guard let report else {
       return "  next: add --report r.jsonl to keep the failures for thumbs report and thumbs retry"
     }
-    let isWorthRetrying = summary.cancelled > 0 || summary.hasRetryableFailure
+    let isWorthRetrying = totals.cancelled > 0 || totals.hasRetryableFailure
     guard isWorthRetrying else { return "  next: thumbs report failed \(quoted(report).printable)" }
     let option = fallback.map { " --fallback \(quoted($0).printable)" } ?? ""
     return "  next: thumbs retry\(option) \(quoted(report).printable)"

@@ -167,7 +167,7 @@ struct ReportSource: Sendable {
       source = try .open(path, expecting: "a report")
       guard FileVersion(path: path) == version else { throw ManifestError(name, "was changed while it was read") }
     }
-    return LineReader(source.unpacked(), longestLine: RetryReport.longestLine)
+    return LineReader(source.unpacked(), longestLine: ReportReader.longestLine)
   }
 
   /// Calls `body` with the lines whose numbers are in `numbers`, which ascend.

@@ -211,7 +211,7 @@ final class ReportUpdate: ReportOutput {
   private func carryOver(to file: Int32) throws(OutputError) -> Int {
     let replaced = replaced.withLock { $0 }
     var reader = try reading { () throws(ManifestError) in
-      LineReader(try .open(retried.path), longestLine: RetryReport.longestLine)
+      LineReader(try .open(retried.path), longestLine: ReportReader.longestLine)
     }
     var count = 0
     while let line = try reading({ () throws(ManifestError) in try reader.next(skipping: .spaces) }) {

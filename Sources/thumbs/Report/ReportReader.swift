@@ -1,3 +1,4 @@
+import BatchFetch
 import Glibc
 import Synchronization
 
@@ -5,14 +6,18 @@ import Synchronization
 struct ReportReader {
   /// A line with a row.
   struct Line {
-    /// The members of the row.
     let row: ReportRow
-    /// The JSON text of the line.
-    let text: String
+    /// The JSON text.
+    let bytes: [UInt8]
     /// The number of the line, from 1.
     let number: Int
   }
 
+  /// The maximum length of a line in bytes: room for the longest line of a manifest with every byte escaped.
+  static let longestLine = 16 * LineReader.longestLine
+
+  /// The name of the report in messages.
+  var name: String { lines.name }
   /// True if the report says that rows of its run are missing.
   var isPartial: Bool { proof.isPartial }
   /// True if the report does not prove that every row is there. Known at its end.
@@ -20,6 +25,10 @@ struct ReportReader {
   /// The lists of which the report says that it is complete, or one of their shards: one for each last line, as several
   /// reports may be in one file.
   private(set) var lists: [ReportedList] = []
+  /// The numbers of the lines that are not rows: the ends of reports, and an incomplete last line.
+  private(set) var otherLines: Set<Int> = []
+  /// The ends that say that a report is complete.
+  private(set) var ends: [[UInt8]] = []
   /// True if the last line is not finished. It is ignored: the process was killed, or is still writing it.
   private(set) var isCut = false
   private var proof = ReportProof()
@@ -27,7 +36,7 @@ struct ReportReader {
 
   /// Opens the report at `path`, which may be compressed with gzip; `-` is standard input.
   init(path: String) throws(ManifestError) {
-    self.init(LineReader(try .open(path, expecting: "a report").unpacked(), longestLine: RetryReport.longestLine))
+    self.init(LineReader(try .open(path, expecting: "a report").unpacked(), longestLine: Self.longestLine))
   }
 
   /// Reads the report in `lines`.
@@ -44,17 +53,20 @@ struct ReportReader {
         let value = try JSONDocument.parse(bytes)
         if let row = ReportRow(value) {
           proof.addRow()
-          return Line(row: row, text: String(decoding: bytes, as: UTF8.self), number: line.number)
+          return Line(row: row, bytes: bytes, number: line.number)
         }
         guard let end = value as? [String: Any], proof.addEnd(end) else {
           throw ParseError(reason: "it has no index and status")
         }
+        otherLines.insert(line.number)
+        if end["complete"] as? Bool == true { ends.append(bytes) }
         if let list = ReportedList(end) { lists.append(list) }
       } catch {
         guard !line.isEnded, line.number > 1 || Self.isStart(bytes) else {
           throw ManifestError(lines.name, at: .line(line.number), "not a report line: \(error.reason)")
         }
         isCut = true
+        otherLines.insert(line.number)
         proof.addPart()
       }
     }
@@ -68,10 +80,21 @@ struct ReportReader {
   }
 }
 
-/// A row as a report has it. Its texts come from outside and may contain anything.
+/// A row as a report has it. The texts of a report that is read come from outside and may contain anything.
 struct ReportRow: Hashable, Sendable {
+  /// A file of the row.
+  struct File: Hashable, Sendable {
+    /// The length in bytes.
+    let bytes: Int
+    /// The result of writing it for a row that succeeded; nil if it is not known.
+    let outcome: OutputWriter.WriteResult?
+  }
+
   let index: Int
   let status: ReportLine.Status
+  let line: Int?
+  let name: String?
+  let manifest: String?
   let url: String?
   let origin: String?
   let code: String?
@@ -81,9 +104,17 @@ struct ReportRow: Hashable, Sendable {
   let download: Duration?
   /// The length of the image in bytes; 0 if the row did not succeed.
   let imageBytes: Int
-  /// The lengths of the files in bytes.
-  let fileBytes: [Int]
+  let files: [File]
+  /// The files with the image of `--fallback` that the row got; empty if it has none.
+  let fallback: [ReportLine.Output]
   let hasFallback: Bool
+  /// True if a retry skipped the row. Its line in the report is an old one.
+  let isSkipped: Bool
+  /// The data needed to retry the row; nil if the line does not contain it.
+  let again: ReportLine.Again?
+
+  /// The time of a download for this row alone; nil if the image was in a cache.
+  var ownDownload: Duration? { origin == "network" || origin == "revalidated" ? download : nil }
 
   /// The upper bound of a time, in milliseconds: a year. Larger ones are clamped, so that sums cannot overflow.
   private static let longestTime = 31_536_000_000
@@ -95,6 +126,9 @@ struct ReportRow: Hashable, Sendable {
     else { return nil }
     self.index = index
     self.status = status
+    line = row["line"] as? Int
+    name = row["name"] as? String
+    manifest = row["manifest"] as? String
     url = row["url"] as? String
     origin = row["origin"] as? String
     code = row["code"] as? String
@@ -104,170 +138,33 @@ struct ReportRow: Hashable, Sendable {
       .milliseconds(min(max(0, $0), Self.longestTime))
     }
     imageBytes = max(0, (row["source"] as? [String: Any])?["bytes"] as? Int ?? 0)
-    fileBytes = (row["outputs"] as? [[String: Any]] ?? []).map { max(0, $0["bytes"] as? Int ?? 0) }
+    let outputs = row["outputs"] as? [[String: Any]] ?? []
+    files = outputs.map { File(bytes: max(0, $0["bytes"] as? Int ?? 0), outcome: nil) }
     hasFallback = row["fallback"] as? Bool ?? false
-  }
-}
-
-/// The totals of a report. Bounded, however many rows and hosts the report has.
-struct ReportTotals: Hashable, Sendable {
-  /// The rows that failed with one code.
-  struct Failures: Hashable, Sendable {
-    var rows = 0
-    /// True if a retry may succeed.
-    var isRetryable = false
+    fallback = hasFallback ? outputs.compactMap(ReportLine.Output.init(json:)) : []
+    isSkipped = false
+    again = (row["again"] as? [String: Any]).flatMap(ReportLine.Again.init(json:))
   }
 
-  /// A row with a slow download.
-  struct SlowRow: Hashable, Sendable {
-    var index: Int
-    var url: String
-    var download: Duration
-  }
-
-  /// The number of slow rows that are kept.
-  static let slowRows = 10
-  /// The maximum number of origins and of codes that are counted separately. Those that `thumbs` writes are fewer.
-  private static let names = 200
-  /// The name for all others.
-  private static let otherName = "other"
-
-  /// The number of rows by status.
-  private(set) var rows: [ReportLine.Status: Int] = [:]
-  /// The number of rows that succeeded, by origin.
-  private(set) var origins: [String: Int] = [:]
-  /// The rows that failed, by code.
-  private(set) var failures: [String: Failures] = [:]
-  /// The number of rows with the fallback image.
-  private(set) var fallbacks = 0
-  /// The number of files.
-  private(set) var files = 0
-  /// The total length of the files in bytes.
-  private(set) var fileBytes = 0
-  /// The total length of the images in bytes.
-  private(set) var imageBytes = 0
-  /// The rows per host.
-  private(set) var hosts = HostTally()
-  /// The rows with the slowest downloads, slowest first.
-  private(set) var slowest: [SlowRow] = []
-
-  /// The number of all rows.
-  var total: Int { rows.values.reduce(0, +) }
-
-  /// Counts `row`.
-  mutating func count(_ row: ReportRow) {
-    rows[row.status, default: 0] += 1
-    files += row.fileBytes.count
-    fileBytes = row.fileBytes.reduce(fileBytes, &+)
-    imageBytes &+= row.imageBytes
-    if row.hasFallback { fallbacks += 1 }
-    switch row.status {
-    case .ok: countSuccess(row)
-    case .failed: countFailure(row)
-    case .cancelled: break
+  /// Creates the row that a report with `line` has.
+  init(_ line: ReportLine) {
+    (index, status, self.line, name) = (line.index, line.status, line.line, line.name)
+    (manifest, url, fallback, again) = (line.manifest, line.url, line.fallback, line.again)
+    hasFallback = !line.fallback.isEmpty
+    var set: ThumbnailSet?
+    var outputs: [ReportLine.Output] = []
+    var failure: FetchFailure?
+    switch line.outcome {
+    case .done(let done, let files): (set, outputs, origin, isSkipped) = (done, files, done.origin.rawValue, false)
+    case .kept(_, let files): (outputs, origin, isSkipped) = (files, ReportLine.existing, false)
+    case .failed(let cause): (failure, origin, isSkipped) = (cause, nil, false)
+    case .skipped: (origin, isSkipped) = (nil, true)
     }
-  }
-
-  private mutating func countSuccess(_ row: ReportRow) {
-    let origin = row.origin ?? Self.otherName
-    origins[origins[origin] != nil || origins.count < Self.names ? origin : Self.otherName, default: 0] += 1
-    let isDownload = row.origin == "network" || row.origin == "revalidated"
-    hosts.count(rowOf: SourceURLParts(row.url ?? "").host) { host in
-      host.rows += 1
-      guard isDownload, let download = row.download else { return }
-      host.downloads += 1
-      host.time += download
-    }
-    if isDownload, let download = row.download { keep(row, download) }
-  }
-
-  private mutating func countFailure(_ row: ReportRow) {
-    let code = row.code ?? Self.otherName
-    let key = failures[code] != nil || failures.count < Self.names ? code : Self.otherName
-    failures[key, default: Failures()].rows += 1
-    if row.isRetryable { failures[key]?.isRetryable = true }
-    hosts.count(rowOf: SourceURLParts(row.url ?? "").host) { host in
-      host.rows += 1
-      host.failed += 1
-    }
-  }
-
-  private mutating func keep(_ row: ReportRow, _ download: Duration) {
-    if slowest.count == Self.slowRows, let last = slowest.last, last.download >= download { return }
-    let place = slowest.firstIndex { $0.download < download } ?? slowest.endIndex
-    slowest.insert(SlowRow(index: row.index, url: row.url ?? "", download: download), at: place)
-    if slowest.count > Self.slowRows { slowest.removeLast() }
-  }
-}
-
-extension ReportTotals {
-  /// The number of slow rows in the text.
-  private static let shownSlowRows = 3
-
-  /// Returns the totals for people, without a line feed at the end. Safe to print on a terminal.
-  func text(isPartial: Bool) -> String {
-    var lines = [
-      "\(total) \(total == 1 ? "item" : "items"): \(counts); \(files) \(files == 1 ? "file" : "files"), "
-        + "\(ByteSize(count: fileBytes))"
-    ]
-    if isPartial { lines.append("  the report does not prove that it contains every row of its run") }
-    if !origins.isEmpty { lines.append("  ok: " + Summary.list(origins.map { ($0, $1) })) }
-    if !failures.isEmpty {
-      lines.append("  failed: " + Summary.list(failures.map { ($1.isRetryable ? "\($0)*" : $0, $1.rows) }))
-    }
-    if failures.values.contains(where: \.isRetryable) { lines.append("  (* worth retrying)") }
-    if fallbacks > 0 { lines.append("  with the fallback image: \(fallbacks)") }
-    lines += hosts.lines
-    if let first = slowest.first, first.download > .zero {
-      let rows = slowest.prefix(Self.shownSlowRows).map { "\($0.url) \($0.download.secondsText) s" }
-      lines.append("  slowest: " + rows.joined(separator: ", "))
-    }
-    return lines.map(\.printable).joined(separator: "\n")
-  }
-
-  private var counts: String {
-    let counts = ["\(rows[.ok] ?? 0) ok", "\(rows[.failed] ?? 0) failed"]
-    return (counts + (rows[.cancelled].map { ["\($0) cancelled"] } ?? [])).joined(separator: ", ")
-  }
-
-  /// Returns the totals as one JSON object and a line feed. Its members are those of the summary of a run where both
-  /// have them.
-  func json(isPartial: Bool) -> [UInt8] {
-    var text = JSONText()
-    text.object { text in
-      text.member("version", 1)
-      text.member("complete", !isPartial)
-      text.members(
-        "items",
-        [
-          ("total", total), ("ok", rows[.ok] ?? 0), ("failed", rows[.failed] ?? 0),
-          ("cancelled", rows[.cancelled] ?? 0),
-        ])
-      text.members("files", [("count", files), ("fallbacks", fallbacks)])
-      text.members("bytes", [("files", fileBytes), ("images", imageBytes)])
-      write(to: &text)
-      hosts.write(to: &text)
-    }
-    text.endLine()
-    return text.bytes
-  }
-
-  private func write(to text: inout JSONText) {
-    text.objects("origins", origins.sorted { ($1.value, $0.key) < ($0.value, $1.key) }) { origin, text in
-      text.member("origin", origin.key)
-      text.member("items", origin.value)
-    }
-    let failures = failures.sorted { ($1.value.rows, $0.key) < ($0.value.rows, $1.key) }
-    text.objects("failures", failures) { failure, text in
-      text.member("code", failure.key)
-      text.member("items", failure.value.rows)
-      text.member("retryable", failure.value.isRetryable)
-    }
-    text.objects("slowest", slowest) { row, text in
-      text.member("index", row.index)
-      text.member("url", row.url)
-      text.member("download", row.download.wholeMilliseconds)
-    }
+    (code, isRetryable) = (failure?.code.description, failure?.code.isRetryable ?? false)
+    (message, download, imageBytes) = (failure?.message, set?.timings.download, set?.sourceBytes ?? 0)
+    files =
+      outputs.map { File(bytes: $0.byteCount, outcome: $0.outcome) }
+      + line.fallback.map { File(bytes: $0.byteCount, outcome: nil) }
   }
 }
 

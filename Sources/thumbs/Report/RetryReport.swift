@@ -12,27 +12,22 @@ struct RetryReport: Sendable {
     case allFailed
   }
 
-  /// The maximum length of a report line in bytes: room for the longest line of a manifest with every byte escaped.
-  static let longestLine = 16 * LineReader.longestLine
-
   /// The rows to retry, in the order of the report.
   private(set) var rows: [PlannedRow] = []
   /// The line numbers of ``rows``, from 1, in the same order.
   private(set) var lineNumbers: [Int] = []
   /// The numbers of the lines that are not rows: the ends of reports, and an incomplete last line.
-  private(set) var otherLines: Set<Int> = []
+  var otherLines: Set<Int> { reader.otherLines }
   /// The ends of complete reports. They remain true after a retry.
-  private(set) var ends: [[UInt8]] = []
+  var ends: [[UInt8]] { reader.ends }
   /// The version of the file that was read; nil for a pipe.
   private(set) var version: FileVersion?
   /// True if rows of the run are missing, or may be: the report says so, or does not say that every row is there.
-  var isPartial: Bool { proof.isPartial || proof.isCut }
+  var isPartial: Bool { reader.isPartial || reader.isUnproven }
   /// True if the report says that rows are missing, or ends in the middle of a line.
-  var isKnownPartial: Bool { proof.isPartial || hasPart }
+  var isKnownPartial: Bool { reader.isPartial || reader.isCut }
   /// The number of rows, and the greatest index of one; -1 without rows.
   private(set) var (count, lastIndex) = (0, -1)
-  private var proof = ReportProof()
-  private var hasPart = false
   /// The number of rows that are requested again.
   private(set) var requestedCount = 0
   /// The distinct output directories of the rows that are requested again.
@@ -47,8 +42,7 @@ struct RetryReport: Sendable {
   private(set) var failedCount = 0
   /// The number of skipped rows for each reason, in the order of their first rows.
   private(set) var skipped: [(reason: String, count: Int)] = []
-  private let choice: Choice
-  private let fields: Set<String>
+  private var reader: ReportReader
 
   /// Reads the report at `path`, which may be compressed with gzip.
   ///
@@ -59,76 +53,53 @@ struct RetryReport: Sendable {
   init(path: String, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
     // Before reading: the version then also detects changes made while the report is read.
     let version = path == "-" ? FileVersion(descriptor: STDIN_FILENO) : FileVersion(path: path)
-    try self.init(LineReader(.open(path).unpacked(), longestLine: Self.longestLine), choice: choice, fields: fields)
+    try self.init(ReportReader(path: path), choice: choice, fields: fields)
     self.version = version
   }
 
   /// Reads a report. Any unrecognized line rejects the whole report, except for a last line without a line feed: the
   /// run was killed while writing it, so it is skipped.
-  init(_ reader: LineReader, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
-    var reader = reader
-    self.choice = choice
-    self.fields = fields
-    while let line = try reader.next(skipping: .spaces) {
-      guard let bytes = line.bytes else { throw ManifestError(reader.name, at: .line(line.number), "is too long") }
-      if bytes.allSatisfy({ $0 == 0x20 }) { continue }
-      do throws(ParseError) {
-        try take(bytes, number: line.number, of: reader.name)
-      } catch {
-        guard line.isEnded || line.number == 1 else {
-          hasPart = true
-          proof.addPart()
-          otherLines.insert(line.number)
-          break
-        }
-        throw ManifestError(reader.name, at: .line(line.number), "not a report line: \(error.reason)")
+  init(_ reader: ReportReader, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
+    self.reader = reader
+    while let line = try self.reader.next() {
+      (count, lastIndex) = (count + 1, max(lastIndex, line.row.index))
+      switch line.row.fate {
+      case .done: doneCount += 1
+      case .failed where choice == .retryable: failedCount += 1
+      case .failed, .retryable: add(line, fields)
       }
     }
   }
 
-  private mutating func take(_ bytes: [UInt8], number: Int, of name: String) throws(ParseError) {
-    let object = try JSONDocument.parse(bytes)
-    if let end = object as? [String: Any], proof.addEnd(end) {
-      otherLines.insert(number)
-      if end["complete"] as? Bool == true { ends.append(bytes) }
-      return
-    }
-    let line = try RetryLine(object)
-    proof.addRow()
-    (count, lastIndex) = (count + 1, max(lastIndex, line.index))
-    switch line.fate {
-    case .done: doneCount += 1
-    case .failed where choice == .retryable: failedCount += 1
-    case .failed, .retryable:
-      lineNumbers.append(number)
-      do throws(RetryError) {
-        rows.append(try line.row(fields: fields))
-        countRequest(of: line)
-      } catch {
-        let row = badRow(line, error, place: "\(name), line \(number)", bytes)
-        rows.append(row)
-        otherDirectory = otherDirectory ?? line.again?.directory
-      }
+  private mutating func add(_ line: ReportReader.Line, _ fields: Set<String>) {
+    lineNumbers.append(line.number)
+    do throws(RetryError) {
+      rows.append(try line.row.planned(fields: fields))
+      countRequest(of: line.row)
+    } catch {
+      rows.append(badRow(line, error))
+      otherDirectory = otherDirectory ?? line.row.again?.directory
     }
   }
 
-  private mutating func countRequest(of line: RetryLine) {
+  private mutating func countRequest(of row: ReportRow) {
     requestedCount += 1
-    if !line.fallback.isEmpty { fallbackCount += 1 }
-    if let directory = line.again?.directory, !directories.contains(directory) { directories.append(directory) }
+    if !row.fallback.isEmpty { fallbackCount += 1 }
+    if let directory = row.again?.directory, !directories.contains(directory) { directories.append(directory) }
   }
 
-  /// Returns the row of `line`, whose text is `bytes`, as one that cannot be retried. Counts it if it is skipped.
-  private mutating func badRow(_ line: RetryLine, _ flaw: RetryError, place: String, _ bytes: [UInt8]) -> PlannedRow {
-    switch flaw {
-    case .unusable(let reason): return line.badRow("\(place): \(reason).")
+  /// Returns the row of `line` as one that cannot be retried. Counts it if it is skipped.
+  private mutating func badRow(_ line: ReportReader.Line, _ error: RetryError) -> PlannedRow {
+    let place = "\(reader.name), line \(line.number)"
+    switch error {
+    case .unusable(let reason): return line.row.bad("\(place): \(reason).")
     case .missing(let reason):
       if let known = skipped.firstIndex(where: { $0.reason == reason }) {
         skipped[known].count += 1
       } else {
         skipped.append((reason, 1))
       }
-      return line.badRow("\(place): \(reason).", kept: bytes)
+      return line.row.bad("\(place): \(reason).", kept: line.bytes)
     }
   }
 }
@@ -168,10 +139,10 @@ extension RetryReport {
   private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }
 }
 
-/// A line of a report, reduced to what a retry needs.
-private struct RetryLine: Hashable, Sendable {
-  /// The fate of its row.
-  enum Fate: Hashable, Sendable {
+// MARK: Rows
+
+extension ReportRow {
+  fileprivate enum Fate {
     /// The row has its files.
     case done
     /// The row failed permanently.
@@ -180,36 +151,13 @@ private struct RetryLine: Hashable, Sendable {
     case retryable
   }
 
-  let index: Int
-  let line: Int?
-  let name: String?
-  let manifest: String?
-  let fate: Fate
-  /// The data needed to retry the row; nil if the line does not contain it.
-  let again: ReportLine.Again?
-  /// The files with the image of `--fallback` that the row got; empty if it has none.
-  let fallback: [ReportLine.Output]
-  private let url: String?
-
-  /// Reads a line from the JSON value `object`.
-  init(_ object: Any) throws(ParseError) {
-    guard let object = object as? [String: Any], let index = object["index"] as? Int,
-      let status = (object["status"] as? String).flatMap(ReportLine.Status.init(rawValue:))
-    else { throw ParseError(reason: "it has no index and status") }
-    self.index = index
-    line = object["line"] as? Int
-    name = object["name"] as? String
-    manifest = object["manifest"] as? String
-    url = object["url"] as? String
-    let outputs = object["fallback"] as? Bool == true ? object["outputs"] as? [[String: Any]] : nil
-    fallback = (outputs ?? []).compactMap(ReportLine.Output.init(json:))
-    again = (object["again"] as? [String: Any]).flatMap(ReportLine.Again.init(json:))
+  fileprivate var fate: Fate {
     switch status {
-    case .ok: fate = .done
-    case .cancelled: fate = .retryable
+    case .ok: .done
+    case .cancelled: .retryable
     // An earlier retry could not try this row, and kept its data. It counts as canceled.
-    case .failed where object["code"] as? String == "\(FailureCode.badRow)" && again != nil: fate = .retryable
-    case .failed: fate = object["retryable"] as? Bool == true ? .retryable : .failed
+    case .failed where code == "\(FailureCode.badRow)" && again != nil: .retryable
+    case .failed: isRetryable ? .retryable : .failed
     }
   }
 
@@ -217,7 +165,7 @@ private struct RetryLine: Hashable, Sendable {
   ///
   /// - Throws: `missing` if the line lacks header fields or credentials, which are never stored in a report, and
   ///   `unusable` if it is not one that a run wrote.
-  func row(fields known: Set<String>) throws(RetryError) -> PlannedRow {
+  fileprivate func planned(fields known: Set<String>) throws(RetryError) -> PlannedRow {
     let unusable = RetryError.unusable("the line has no image to retry")
     guard let url else { throw unusable }
     let urls = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
@@ -247,7 +195,7 @@ private struct RetryLine: Hashable, Sendable {
 
   /// Returns the row as a bad row that cannot be retried for `reason`. It keeps the data that a later retry needs, and
   /// if `kept` is not nil, these bytes as its line.
-  func badRow(_ reason: String, kept: [UInt8]? = nil) -> PlannedRow {
+  fileprivate func bad(_ reason: String, kept: [UInt8]? = nil) -> PlannedRow {
     let row = BadRow(index: index, line: line, name: name, url: url, reason: reason, manifest: manifest)
     return PlannedRow(entry: .bad(row), again: again, kept: kept)
   }

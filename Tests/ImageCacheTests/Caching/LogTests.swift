@@ -19,12 +19,18 @@ struct LogTests {
 
   /// Writes a batch of about 1 MiB.
   private func write(_ round: Int, to store: inout DiskStore) throws -> DiskStore.WriteSummary {
-    let changes = (round * 64..<round * 64 + 64).map { number in
-      let thumbnail = Fixtures.thumbnail(number, bytes: 16_000)
+    try write(round * 64..<round * 64 + 64, bytes: 16_000, to: &store, now: round)
+  }
+
+  private func write(
+    _ numbers: Range<Int>, bytes: Int, to store: inout DiskStore, now: Int
+  ) throws -> DiskStore.WriteSummary {
+    let changes = numbers.map { number in
+      let thumbnail = Fixtures.thumbnail(number, bytes: bytes)
       let change = Staging.Change(source: Fixtures.source(number), thumbnails: [thumbnail.spec: thumbnail])
       return (key: Fixtures.key(number), change: change)
     }
-    return try store.write(Staging.ChangeSet(changes: changes, used: []), now: round)
+    return try store.write(Staging.ChangeSet(changes: changes, used: []), now: now)
   }
 
   private func hits(_ numbers: Range<Int>) -> Int {
@@ -85,13 +91,13 @@ struct LogTests {
 
   @Test func `The uses of 1,024 random sources among 60,000 add less than a megabyte to the log`() throws {
     let path = directory.path
-    do {
-      let cache = ThumbnailCache(diskAt: path, limit: 1 << 30)
-      for first in stride(from: 0, to: 60_000, by: 1000) {
-        cache.store(first..<first + 1000, bytes: 16)
-        cache.flush()
-      }
+    // Not by a cache, which another thread may still close when the last reference is gone.
+    var store = store(limit: 1 << 30)
+    let now = Int(Fixtures.start.timeIntervalSince1970)
+    for first in stride(from: 0, to: 60_000, by: 1000) {
+      _ = try write(first..<first + 1000, bytes: 16, to: &store, now: now)
     }
+    store.close()
     #expect(log == 0)
     var generator = SeededGenerator(seed: 1)
     let numbers = (0..<1024).map { _ in Int.random(in: 0..<60_000, using: &generator) }

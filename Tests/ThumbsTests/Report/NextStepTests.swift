@@ -14,7 +14,7 @@ import Testing
       ([.tls], nil, "  next: add --report r.jsonl to keep the failures for thumbs report and thumbs retry"),
     ] as [([FailureCode], String?, String?)])
   func `The advice depends on the failures and the report`(codes: [FailureCode], report: String?, expected: String?) {
-    var summary = Summary()
+    var summary = Totals()
     for code in codes {
       summary.count(ReportLine(ManifestRow(index: 0, url: "u"), .failed(FetchFailure(code, ""))))
     }
@@ -25,7 +25,7 @@ import Testing
     arguments: [(.http(503), "retry --fallback 'no image.png'"), (.http(404), "report failed")]
       as [(FailureCode, String)])
   func `The advice to retry repeats --fallback`(code: FailureCode, command: String) {
-    var summary = Summary()
+    var summary = Totals()
     summary.count(ReportLine(ManifestRow(index: 0, url: "u"), .failed(FetchFailure(code, ""))))
 
     let advice = NextStep.advice(about: summary, report: "r.jsonl", fallback: "no image.png")

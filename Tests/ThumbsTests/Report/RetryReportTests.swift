@@ -23,7 +23,7 @@ private func report(
   _ lines: [ReportLine], _ choice: RetryReport.Choice = .retryable, fields: Set<String> = []
 ) throws -> RetryReport {
   let bytes = lines.flatMap(\.json) + Coverage.complete.json(items: lines.count)
-  return try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: choice, fields: fields)
+  return try RetryReport(ReportReader(LineReader(.bytes(bytes, name: "r"))), choice: choice, fields: fields)
 }
 
 extension RetryReport {
@@ -71,12 +71,14 @@ extension RetryReport {
   @Test func `An incomplete last line is skipped, and an incomplete line before it is an error`() throws {
     let lines = try [failed(.http(503), url: "http://a/1"), failed(.http(503), url: "http://a/2")].flatMap(\.json)
 
-    let cut = try RetryReport(LineReader(.bytes(Array(lines.dropLast(9)), name: "r")), choice: .retryable)
+    let cut = try RetryReport(ReportReader(LineReader(.bytes(Array(lines.dropLast(9)), name: "r"))), choice: .retryable)
     #expect(cut.rows.map(\.entry.url) == ["http://a/1"])
     #expect(cut.isPartial && cut.isKnownPartial)
 
     let damaged = Array(lines.dropLast(9)) + [UInt8(ascii: "\n")]
-    #expect(throws: ManifestError.self) { try RetryReport(LineReader(.bytes(damaged, name: "r")), choice: .retryable) }
+    #expect(throws: ManifestError.self) {
+      try RetryReport(ReportReader(LineReader(.bytes(damaged, name: "r"))), choice: .retryable)
+    }
   }
 
   @Test func `A report without the line that proves it whole may lack rows`() throws {
@@ -86,7 +88,7 @@ extension RetryReport {
     func isPartial(_ bytes: [UInt8]) throws -> Bool {
       var reader = ReportReader(LineReader(.bytes(bytes, name: "r")))
       while try reader.next() != nil {}
-      let report = try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: .retryable)
+      let report = try RetryReport(ReportReader(LineReader(.bytes(bytes, name: "r"))), choice: .retryable)
       #expect(report.isPartial == (reader.isPartial || reader.isUnproven))
       return report.isPartial
     }
@@ -98,14 +100,14 @@ extension RetryReport {
     for cut in [row, [], end, row + row + end, row + end + row, row + end + row + end.dropLast(9)] {
       #expect(try isPartial(cut))
     }
-    let report = try RetryReport(LineReader(.bytes(row, name: "r")), choice: .retryable)
+    let report = try RetryReport(ReportReader(LineReader(.bytes(row, name: "r"))), choice: .retryable)
     #expect(!report.isKnownPartial && report.introduction.contains("does not end with the line that proves it whole"))
   }
 
   @Test func `The last line of a partial report is not a row, and the introduction mentions it`() throws {
     let bytes = try failed(.http(503)).json + Coverage.partial(rows: 1).json(items: 1)
 
-    let partial = try RetryReport(LineReader(.bytes(bytes, name: "r")), choice: .retryable)
+    let partial = try RetryReport(ReportReader(LineReader(.bytes(bytes, name: "r"))), choice: .retryable)
 
     #expect(partial.isPartial && partial.rows.count == 1 && partial.lineNumbers == [1])
     #expect(partial.introduction.contains("does not contain every row"))
@@ -201,7 +203,7 @@ extension RetryReport {
   @Test func `A file that is not a report is rejected at its first unrecognized line`() throws {
     let good = String(decoding: try failed(.http(503)).json, as: UTF8.self)
     for (text, number) in [("http://a/a.png\n", 1), ("http://a/a.png", 1), (good + "[]\n", 2)] {
-      let reason = message { _ = try RetryReport(LineReader(text: text), choice: .retryable) }
+      let reason = message { _ = try RetryReport(ReportReader(LineReader(text: text)), choice: .retryable) }
       #expect(reason?.hasPrefix("list, line \(number): not a report line: ") == true)
     }
   }

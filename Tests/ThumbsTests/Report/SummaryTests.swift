@@ -5,8 +5,8 @@ import Testing
 @testable import thumbs
 
 @Suite struct SummaryTests {
-  private func summary(_ codes: [FailureCode], done: Int = 0) -> Summary {
-    var summary = Summary()
+  private func summary(_ codes: [FailureCode], done: Int = 0) -> Totals {
+    var summary = Totals()
     let row = ManifestRow(index: 0, line: nil, name: nil, url: "u")
     for code in codes { summary.count(ReportLine(row, .failed(FetchFailure(code, "")))) }
     for _ in 0..<done { summary.count(ReportLine.sample(.sample())) }
@@ -41,8 +41,8 @@ import Testing
   }
 
   /// A summary with a slow host, a failing host and an image from the cache.
-  private var mixed: Summary {
-    var summary = Summary()
+  private var mixed: Totals {
+    var summary = Totals()
     var slow = ThumbnailSet.sample()
     slow.timings.download = .milliseconds(300)
     summary.count(row("slow", .done(slow, [])))
@@ -129,8 +129,8 @@ import Testing
 
   @Test func `Hosts beyond the limit are counted but not listed`() {
     var tally = HostTally()
-    for number in 0..<(HostTally.limit + 5) { tally.count(row("h\(number)", .failed(FetchFailure(.tls, "")))) }
-    tally.count(row("h0", .failed(FetchFailure(.tls, ""))))
+    for number in 0..<(HostTally.limit + 5) { tally.count(ReportRow(row("h\(number)", .failed(FetchFailure(.tls, ""))))) }
+    tally.count(ReportRow(row("h0", .failed(FetchFailure(.tls, "")))))
 
     #expect(tally.hosts.count == HostTally.limit && tally.unlistedRows == 5)
     #expect(tally.mostFailing(1).map(\.name) == ["h0"])

@@ -19,9 +19,9 @@ private func failed(_ code: String, host: String, isRetryable: Bool) throws -> R
     #"{"index":9,"url":"http://\#(host)/x","status":"failed","code":"\#(code)","retryable":\#(isRetryable)}"#)
 }
 
-@Suite struct ReportTotalsTests {
-  private func totals() throws -> ReportTotals {
-    var totals = ReportTotals()
+@Suite struct TotalsTests {
+  private func totals() throws -> Totals {
+    var totals = Totals()
     totals.count(try ok(0, "a", milliseconds: 200))
     totals.count(try ok(1, "b", milliseconds: 400))
     totals.count(try ok(2, "b", milliseconds: 9000, origin: "disk"))
@@ -58,7 +58,7 @@ private func failed(_ code: String, host: String, isRetryable: Bool) throws -> R
   }
 
   @Test func `The slowest ten rows are kept in order, and codes beyond a limit are counted together`() throws {
-    var totals = ReportTotals()
+    var totals = Totals()
     for number in 0..<1000 {
       totals.count(try ok(number, "a", milliseconds: number * 617 % 1000))
       totals.count(try failed("code_\(number)", host: "h", isRetryable: false))
@@ -68,7 +68,7 @@ private func failed(_ code: String, host: String, isRetryable: Bool) throws -> R
   }
 
   @Test func `Texts from outside are safe to print, and absurd numbers do no harm`() throws {
-    var totals = ReportTotals()
+    var totals = Totals()
     for _ in 0..<3 {
       totals.count(try row(#"{"index":-9223372036854775808,"status":"failed","code":"\u001b]0;x\u0007","url":5}"#))
       totals.count(try ok(1, "\\u001b[2J", milliseconds: .max))
