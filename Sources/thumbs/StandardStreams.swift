@@ -28,8 +28,7 @@ enum StandardStreams {
       let count = read(STDIN_FILENO, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { break }
-      let code = FileDescriptor.writeAll(chunk[..<count], to: spool).code
-      if code != 0 { throw OutputError(action: .write, path: "the manifest from standard input", code: code) }
+      try FileDescriptor.write(chunk[..<count], to: spool, path: "the manifest from standard input")
     }
     lseek(spool, 0, SEEK_SET)
     dup2(spool, STDIN_FILENO)

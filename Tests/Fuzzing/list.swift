@@ -20,7 +20,7 @@ import Synchronization
 
 private func lines(of bytes: [UInt8], step: Int, chunkLength: Int) -> [LineReader.Line] {
   let rest = Mutex(bytes[...])
-  let source = ByteSource(name: "list") { buffer throws(ManifestError) in
+  let source = ByteSource(name: "list") { buffer throws(InputError) in
     rest.withLock { rest in
       let count = min(step, buffer.count, rest.count)
       buffer.copyBytes(from: rest.prefix(count))
@@ -55,7 +55,7 @@ private func check(_ finder: JSONRowFinder, _ bytes: [UInt8]) {
 }
 
 /// The error of a list. The command's own names the formats, too.
-struct ManifestError: Error {
+struct InputError: Error {
   enum Place { case whole, line(Int), column(Int, line: Int) }
 
   init(_ name: String, at place: Place = .whole, _ reason: String) {}

@@ -40,13 +40,11 @@ struct ConfigurationFile: Sendable {
     self.path = path
     do {
       try Self.checkOwner(path)
-      guard let bytes = try ByteSource.openRegularFile(path, expecting: "a TOML file").bytes(limit: Self.longest) else {
-        throw ConfigurationError(path: path, reason: "is longer than \(ByteSize(count: Self.longest))")
-      }
+      let bytes = try ByteSource.openRegularFile(path, expecting: "a TOML file").bytes(limit: Self.longest)
       settings = try ConfigurationSetting.all(in: bytes)
     } catch let error as ConfigurationError {
       throw error
-    } catch let error as ManifestError {
+    } catch let error as InputError {
       throw ConfigurationError(path: path, reason: error.reason)
     } catch let error as ParseError {
       throw ConfigurationError(path: path, line: error.line, reason: error.reason)

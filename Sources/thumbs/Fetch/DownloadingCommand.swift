@@ -42,7 +42,7 @@ extension DownloadingCommand {
   func exiting(_ body: () throws -> Void) throws {
     do {
       try body()
-    } catch let error as ManifestError {
+    } catch let error as InputError {
       throw ExitCode.dataError.printing(error)
     } catch let error as OutputError {
       throw ExitCode.cannotCreate.printing(error)

@@ -85,7 +85,7 @@ struct FetchCommand: FetchingCommand {
     }
   }
 
-  private func list(_ inputs: [ManifestInput]) throws(ManifestError) -> ManifestList {
+  private func list(_ inputs: [ManifestInput]) throws(InputError) -> ManifestList {
     try ManifestList(
       inputs: inputs, format: manifest.format, keys: manifest.keys,
       relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused))

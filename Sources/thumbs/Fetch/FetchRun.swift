@@ -36,6 +36,8 @@ final class FetchRun: Sendable {
   private let pipeline: ThumbnailPipeline
   private let settings: RunSettings
   private let limits: RunLimits
+  /// Enforces the limits.
+  private let limitTimer = RepeatingTimer("thumbs.limits")
   private let state: Mutex<State>
   private let demand: RowDemand
   private let reserved: ReservedFiles
@@ -108,10 +110,10 @@ final class FetchRun: Sendable {
     // A batch thread may have called `stop(for:)` before this thread stored `run`; without this line, nobody would
     // cancel the run.
     if state.withLock({ $0.fatal != nil }) { run.cancel() }
-    let timer = enforceLimits()
+    if !limits.isEmpty { limitTimer.start(every: 50) { [self] in takeStep() } }
     // Blocking is fine here: the main thread has nothing else to do, and no part of the run needs it.
     done.wait()
-    timer?.cancel()
+    limitTimer.stop()
     pipeline.flush(uploadingWithin: settings.uploadTime(at: .now))
     pipeline.recordRun()
     try end(signal: interrupt.signal)
@@ -278,19 +280,6 @@ extension FetchRun {
 // MARK: Limits
 
 extension FetchRun {
-  /// The time between two checks of the limits.
-  private static let interval = DispatchTimeInterval.milliseconds(50)
-
-  /// Starts a timer that enforces the limits of the run, and returns it; nil if the run has no limits.
-  private func enforceLimits() -> (any DispatchSourceTimer)? {
-    guard !limits.isEmpty else { return nil }
-    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.limits"))
-    timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
-    timer.setEventHandler { [self] in takeStep() }
-    timer.activate()
-    return timer
-  }
-
   /// Throws `cancelled` if a limit of the run has been reached.
   private func checkLimit() throws(FetchFailure) {
     guard !limits.isEmpty else { return }
@@ -402,7 +391,7 @@ enum RunEnding: Hashable, Sendable {
   /// Output could not be written.
   case output(OutputError)
   /// A manifest could not be read to its end.
-  case manifest(ManifestError)
+  case manifest(InputError)
   /// A limit of the run was reached before every row had ended.
   case limit(RunLimit)
   /// Every row was handled and succeeded, but the retried report lacks rows of its run, or does not prove that it has
@@ -410,7 +399,7 @@ enum RunEnding: Hashable, Sendable {
   case missingRows
 
   /// Chooses the most important cause: a signal, then an output error, then a manifest error, then a limit.
-  init(signal: Int32?, output: OutputError?, manifest: ManifestError?, limit: RunLimit? = nil, _ totals: Totals) {
+  init(signal: Int32?, output: OutputError?, manifest: InputError?, limit: RunLimit? = nil, _ totals: Totals) {
     if let signal {
       self = .signal(signal)
     } else if let output {

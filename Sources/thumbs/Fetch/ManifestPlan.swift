@@ -62,9 +62,9 @@ final class ManifestPlan: RowPlan {
 
   var isPartial: Bool { list.failure != nil }
 
-  var failure: ManifestError? { list.failure }
+  var failure: InputError? { list.failure }
 
-  var lack: ManifestError? { list.lack }
+  var lack: InputError? { list.lack }
 }
 
 /// An ordered source of the rows of a run.
@@ -80,14 +80,14 @@ protocol RowPlan: Sendable {
   /// The list of the rows, when all of them have been read; nil if the rows are not those of a list. Default nil.
   var listEnd: ListEnd? { get }
   /// The error that ended the rows early; nil while there are more rows, and after a normal end.
-  var failure: ManifestError? { get }
+  var failure: InputError? { get }
   /// The error about a list without any row; nil for any other list. Default nil.
-  var lack: ManifestError? { get }
+  var lack: InputError? { get }
 }
 
 extension RowPlan {
   var listEnd: ListEnd? { nil }
-  var lack: ManifestError? { nil }
+  var lack: InputError? { nil }
 }
 
 /// A demand on rows, besides that they are valid.

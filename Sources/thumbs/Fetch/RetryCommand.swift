@@ -56,8 +56,8 @@ struct RetryCommand: FetchingCommand {
     let started = ContinuousClock.now
     let credentials = try Credentials(network)
     let report: RetryReport
-    do throws(ManifestError) {
-      report = try runLimits.limits.opening(since: started) { () throws(ManifestError) in try readReport(credentials) }
+    do throws(InputError) {
+      report = try runLimits.limits.opening(since: started) { () throws(InputError) in try readReport(credentials) }
     } catch {
       throw ExitCode.dataError.printing(error)
     }
@@ -74,7 +74,7 @@ struct RetryCommand: FetchingCommand {
     try fetch(inputs, to: directory, with: credentials, since: started) { RetryPlan(report) }
   }
 
-  private func readReport(_ credentials: Credentials) throws(ManifestError) -> RetryReport {
+  private func readReport(_ credentials: Credentials) throws(InputError) -> RetryReport {
     let fields = Set(credentials.headerFields.map(\.name.canonicalName))
     return try RetryReport(path: self.report, choice: allFailed ? .allFailed : .retryable, fields: fields)
   }
@@ -122,5 +122,5 @@ private final class RetryPlan: RowPlan {
   func finish(_ row: PlannedRow) {}
 
   /// Always nil: the report has already been read whole.
-  var failure: ManifestError? { nil }
+  var failure: InputError? { nil }
 }

@@ -109,9 +109,8 @@ private struct LargeWrites {
   }
 
   mutating func flush() throws(OutputError) {
-    let code = FileDescriptor.writeAll(buffer[...], to: descriptor).code
-    buffer.removeAll(keepingCapacity: true)
-    if code != 0 { throw OutputError(action: .write, path: path, code: code) }
+    defer { buffer.removeAll(keepingCapacity: true) }
+    try FileDescriptor.write(buffer[...], to: descriptor, path: path)
   }
 }
 

@@ -20,7 +20,7 @@ final class LiveGallery: Sendable {
   private let state = Mutex(State())
   /// Held during each write, so that none takes place after ``end()`` has returned. Nil from then on.
   private let schedule = Mutex<LiveSchedule?>(LiveSchedule())
-  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  private let timer = RepeatingTimer("thumbs.gallery")
 
   /// Prepares the page with `title` in the file of `place`.
   ///
@@ -54,18 +54,12 @@ final class LiveGallery: Sendable {
   /// Writes the page now, and then at its times until ``end()``. `onError` receives an error of a later write.
   func start(onError: @escaping @Sendable (OutputError) -> Void) throws(OutputError) {
     try tick()
-    timer.withLock { timer in
-      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.gallery"))
-      source.schedule(deadline: .now() + .milliseconds(250), repeating: .milliseconds(250), leeway: .milliseconds(50))
-      source.setEventHandler { [weak self] in
-        do throws(OutputError) {
-          try self?.tick()
-        } catch {
-          onError(error)
-        }
+    timer.start(every: 250) { [weak self] in
+      do throws(OutputError) {
+        try self?.tick()
+      } catch {
+        onError(error)
       }
-      source.activate()
-      timer = source
     }
   }
 
@@ -77,8 +71,7 @@ final class LiveGallery: Sendable {
       guard var next = schedule, next.isDue(at: time, isChanged: isChanged) else { return }
       let page = page(after: next.interval)
       try place.replace { file throws(OutputError) in
-        let code = FileDescriptor.writeAll(page[...], to: file).code
-        if code != 0 { throw OutputError(action: .write, path: place.path, code: code) }
+        try FileDescriptor.write(page[...], to: file, path: place.path)
       }
       next.recordWrite(of: page.count, at: time)
       schedule = next
@@ -87,10 +80,7 @@ final class LiveGallery: Sendable {
 
   /// Ends the updates. When this returns, the page is not written anymore.
   func end() {
-    timer.withLock { timer in
-      timer?.cancel()
-      timer = nil
-    }
+    timer.stop()
     schedule.withLock { $0 = nil }
   }
 

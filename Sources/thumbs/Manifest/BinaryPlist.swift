@@ -177,17 +177,17 @@ struct BinaryPlistRows: RowSource {
   private var index = 0
 
   /// Reads the plist in `reader`, whose columns are called as in `keys`.
-  init(_ reader: LineReader, keys: ManifestKeys, limit: Int = longest) throws(ManifestError) {
+  init(_ reader: LineReader, keys: ManifestKeys, limit: Int = longest) throws(InputError) {
     var reader = reader
     self.keys = keys
     guard let bytes = try reader.rest(limit: limit) else {
       let limit = ByteSize(count: limit)
-      throw ManifestError(reader.name, "a binary plist larger than \(limit) uncompressed; split it, or use JSON or CSV")
+      throw InputError(reader.name, "a binary plist larger than \(limit) uncompressed; split it, or use JSON or CSV")
     }
     do throws(ParseError) {
       plist = try BinaryPlist(bytes)
     } catch {
-      throw ManifestError(reader.name, error.reason)
+      throw InputError(reader.name, error.reason)
     }
   }
 

@@ -26,7 +26,7 @@ struct DelimitedRows: RowSource {
   /// Reads the header row from `lines`, whose columns are called as in `keys`. Throws if it has no URL column. A file
   /// without any row is an empty list. CSV is split at the first of comma, semicolon and tab that gives the header row
   /// a URL column. A line such as `sep=;`, as Excel writes it, names the separator to try first.
-  init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(ManifestError) {
+  init(_ lines: LineReader, dialect: DelimitedParser.Dialect, keys: ManifestKeys) throws(InputError) {
     self.lines = lines
     self.parser = DelimitedParser(dialect)
     self.dialect = dialect
@@ -37,10 +37,10 @@ struct DelimitedRows: RowSource {
     case .success(let fields):
       headerFields = fields.map { $0.trimmingWhitespace() }
       setColumns(fields, keys)
-    case .failure(let flaw): throw ManifestError(lines.name, at: .line(header.line), flaw.reason)
+    case .failure(let flaw): throw InputError(lines.name, at: .line(header.line), flaw.reason)
     }
     guard hasURLColumn else {
-      throw ManifestError(
+      throw InputError(
         lines.name, at: .line(header.line),
         "the header row has no column named \(urlList); name the URL column with --url-column, one of "
           + headerFields.joined(separator: ", ").printable)
@@ -48,7 +48,7 @@ struct DelimitedRows: RowSource {
   }
 
   /// Reads the header row ahead, and chooses the separator by it.
-  private mutating func chooseDialect(_ keys: ManifestKeys) throws(ManifestError) {
+  private mutating func chooseDialect(_ keys: ManifestKeys) throws(InputError) {
     try readAhead()
     guard dialect != .tsv else { return }
     let declared = pending?.bytes.flatMap(Self.separator(declaredIn:))
@@ -66,7 +66,7 @@ struct DelimitedRows: RowSource {
   }
 
   /// Reads the next line that is not empty ahead.
-  private mutating func readAhead() throws(ManifestError) {
+  private mutating func readAhead() throws(InputError) {
     pending = nil
     while pending == nil, let line = try lines.next(skipping: .spaces) {
       if line.bytes?.allSatisfy({ $0 == 0x20 }) != true { pending = line }
@@ -107,7 +107,7 @@ struct DelimitedRows: RowSource {
   }
 
   /// Returns the next row; nil after the last.
-  mutating func next() throws(ManifestError) -> ManifestItem? {
+  mutating func next() throws(InputError) -> ManifestItem? {
     guard let record = try nextRecord() else { return nil }
     switch record.fields {
     case .success(let fields): return item(fields, line: record.line)
@@ -152,13 +152,13 @@ struct DelimitedRows: RowSource {
     }
   }
 
-  private mutating func nextLine() throws(ManifestError) -> LineReader.Line? {
+  private mutating func nextLine() throws(InputError) -> LineReader.Line? {
     if let line = pending.take() { return line }
     return try lines.next(skipping: parser.isInsideQuotes ? .nothing : .spaces)
   }
 
   /// Returns the next record that is not an empty line; nil at the end.
-  private mutating func nextRecord() throws(ManifestError) -> Record? {
+  private mutating func nextRecord() throws(InputError) -> Record? {
     var firstLine: Int?
     while let line = try nextLine() {
       guard let bytes = line.bytes else {

@@ -10,7 +10,7 @@ struct ElementRows<Scanner: ElementScanner>: RowSource {
   private var checked: ArraySlice<ManifestItem> = []
 
   /// Opens the document in `reader`, whose columns are called as in `keys`, and checks the beginning of a file.
-  init(_ reader: LineReader, scanner: Scanner = Scanner(), keys: ManifestKeys) throws(ManifestError) {
+  init(_ reader: LineReader, scanner: Scanner = Scanner(), keys: ManifestKeys) throws(InputError) {
     elements = ElementReader(reader, scanner: scanner)
     self.keys = keys
     guard reader.isFile else { return }
@@ -22,12 +22,12 @@ struct ElementRows<Scanner: ElementScanner>: RowSource {
   var found: String { "its array is empty" }
 
   /// Returns the next row. A complete but invalid JSON element is a bad row, because the others can still be read.
-  mutating func next() throws(ManifestError) -> ManifestItem? {
+  mutating func next() throws(InputError) -> ManifestItem? {
     if let item = checked.popFirst() { return item }
     return try nextUnchecked()
   }
 
-  private mutating func nextUnchecked() throws(ManifestError) -> ManifestItem? {
+  private mutating func nextUnchecked() throws(InputError) -> ManifestItem? {
     guard let element = try elements.next() else { return nil }
     guard let bytes = element.bytes else {
       return ManifestItem(content: .bad("longer than \(ByteSize(count: ElementLimits.longest))"))
@@ -36,7 +36,7 @@ struct ElementRows<Scanner: ElementScanner>: RowSource {
       return keys.item(try elements.scanner.value(of: bytes))
     } catch {
       let place = elements.place(of: error, in: element)
-      if Scanner.isStrict { throw ManifestError(elements.name, at: place ?? .whole, error.reason) }
+      if Scanner.isStrict { throw InputError(elements.name, at: place ?? .whole, error.reason) }
       return ManifestItem(content: .bad(place.map { "\(error.reason), at \($0)" } ?? error.reason))
     }
   }
@@ -74,20 +74,20 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
   }
 
   /// Returns the next element; nil after the last.
-  mutating func next() throws(ManifestError) -> Element? {
+  mutating func next() throws(InputError) -> Element? {
     repeat {
       do throws(ParseError) {
         if let element = try nextInChunk() { return element }
       } catch {
-        throw ManifestError(reader.name, at: place(of: error), error.reason)
+        throw InputError(reader.name, at: place(of: error), error.reason)
       }
     } while try refill()
     if scanner.isComplete { return nil }
-    throw ManifestError(reader.name, at: .line(lastLine), "the \(Scanner.formatName) ends unexpectedly")
+    throw InputError(reader.name, at: .line(lastLine), "the \(Scanner.formatName) ends unexpectedly")
   }
 
   /// Returns the place in the document of an error found in `element`; nil if the error has no place.
-  func place(of flaw: ParseError, in element: Element) -> ManifestError.Place? {
+  func place(of flaw: ParseError, in element: Element) -> InputError.Place? {
     let start = element.start
     switch flaw.place(in: element.bytes ?? []) {
     case .line(let line): return .line(start.line + line - 1)
@@ -123,13 +123,13 @@ struct ElementReader<Scanner: ElementScanner>: Sendable {
     }
   }
 
-  private mutating func refill() throws(ManifestError) -> Bool {
+  private mutating func refill() throws(InputError) -> Bool {
     count += chunk.count
     (chunk, offset) = (try reader.chunk(), 0)
     return !chunk.isEmpty
   }
 
-  private func place(of flaw: ParseError) -> ManifestError.Place {
+  private func place(of flaw: ParseError) -> InputError.Place {
     switch flaw.position {
     case .unknown: .whole
     case .offset: .column(position.column, line: position.line)

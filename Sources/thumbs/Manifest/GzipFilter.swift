@@ -44,7 +44,7 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
   }
 
   /// Fills `output` with the next bytes and returns their number, 0 at the end.
-  mutating func read(into output: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
+  mutating func read(into output: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
     if case .unread = mode { try begin() }
     while true {
       switch mode {
@@ -58,7 +58,7 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  private mutating func begin() throws(ManifestError) {
+  private mutating func begin() throws(InputError) {
     while stream.pointee.avail_in < 2, try fill() {}
     let isPacked = pending.starts(with: [0x1F, 0x8B])
     mode = isPacked ? .packed : .plain
@@ -71,13 +71,13 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     UnsafeRawBufferPointer(start: stream.pointee.next_in, count: Int(stream.pointee.avail_in))
   }
 
-  private func hasInput() throws(ManifestError) -> Bool {
+  private func hasInput() throws(InputError) -> Bool {
     if !pending.isEmpty { return true }
     return try fill()
   }
 
   /// Reads more bytes after the pending ones. Returns false at the end.
-  private func fill() throws(ManifestError) -> Bool {
+  private func fill() throws(InputError) -> Bool {
     let used = pending.count
     input.copyMemory(from: pending)
     let count = try source.read(UnsafeMutableRawBufferPointer(rebasing: input[used...]))
@@ -86,7 +86,7 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     return count > 0
   }
 
-  private func pass(into output: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
+  private func pass(into output: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
     let count = min(pending.count, output.count)
     guard count > 0 else { return try source.read(output) }
     output.copyMemory(from: UnsafeRawBufferPointer(rebasing: pending[..<count]))
@@ -96,7 +96,7 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
   }
 
   /// Begins the next member (RFC 1952, section 2.2), or ends at the zeros that may pad the last one to a block.
-  private mutating func beginMember() throws(ManifestError) {
+  private mutating func beginMember() throws(InputError) {
     guard try hasInput(), let next = pending.first, next != 0 else {
       mode = .ended
       return
@@ -106,7 +106,7 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     mode = .packed
   }
 
-  private mutating func unpack(into output: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
+  private mutating func unpack(into output: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
     if !wasFull, try !hasInput() { throw error("the compressed data ends unexpectedly") }
     stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_out = UInt32(output.count)
@@ -119,5 +119,5 @@ struct GzipFilter: ~Copyable, @unchecked Sendable {
     return output.count - Int(stream.pointee.avail_out)
   }
 
-  private func error(_ reason: String) -> ManifestError { ManifestError(source.name, reason) }
+  private func error(_ reason: String) -> InputError { InputError(source.name, reason) }
 }

@@ -15,7 +15,7 @@ final class InputMeter: Sendable {
 extension ByteSource {
   /// Returns this source with its reads recorded in `meter` as those of the manifest `part`.
   func metered(by meter: InputMeter, as part: Int) -> ByteSource {
-    var metered = ByteSource(name: name, isFile: isFile) { buffer throws(ManifestError) in
+    var metered = ByteSource(name: name, isFile: isFile) { buffer throws(InputError) in
       meter.record { $0.willRead(part) }
       let count = try read(buffer)
       meter.record { $0.didRead(part, count: count) }

@@ -240,7 +240,7 @@ struct JSONLineRows: RowSource {
 
   /// Returns true if the text in `reader`, which begins with `{`, has a row on each line, and is not an object with an
   /// array of rows. Consumes nothing.
-  static func isLikely(_ reader: inout LineReader, keys: ManifestKeys) throws(ManifestError) -> Bool {
+  static func isLikely(_ reader: inout LineReader, keys: ManifestKeys) throws(InputError) -> Bool {
     guard keys.rows == nil, let line = try firstLine(of: &reader), line.first == UInt8(ascii: "{") else { return false }
     guard let value = try? JSONDocument.parse(line) else { return !isUnfinished(line) }
     if keys.hasOwnURL(value) { return true }
@@ -252,14 +252,14 @@ struct JSONLineRows: RowSource {
   }
 
   /// Returns true if nothing follows `line` in a file. A pipe is not read beyond it.
-  private static func isAlone(_ line: [UInt8], in reader: inout LineReader) throws(ManifestError) -> Bool {
+  private static func isAlone(_ line: [UInt8], in reader: inout LineReader) throws(InputError) -> Bool {
     guard reader.isFile else { return false }
     let text = try reader.peek(atLeast: LineReader.chunkLength).drop { $0 <= 0x20 }
     return text.dropFirst(line.count).allSatisfy { $0 <= 0x20 }
   }
 
   /// Returns the first line, cut to a chunk. A pipe is not read beyond it, so that its first rows can start at once.
-  private static func firstLine(of reader: inout LineReader) throws(ManifestError) -> [UInt8]? {
+  private static func firstLine(of reader: inout LineReader) throws(InputError) -> [UInt8]? {
     var count = 1
     while true {
       let start = try reader.peek(atLeast: count)
@@ -288,7 +288,7 @@ struct JSONLineRows: RowSource {
   }
 
   /// Returns the next row; nil after the last. A line that is not JSON is a bad row.
-  mutating func next() throws(ManifestError) -> ManifestItem? {
+  mutating func next() throws(InputError) -> ManifestItem? {
     while let line = try lines.next(skipping: .spacesAndTabs) {
       guard let bytes = line.bytes else {
         return ManifestItem(line: line.number, content: .bad("the line is too long"))

@@ -69,7 +69,7 @@ struct LineReader: Sendable {
   ///
   /// - Parameter blanks: The bytes of the lines to skip, besides their ends: none, spaces, or spaces and tabs. A few
   ///   kilobytes of gzip data may have a billion such lines. Default: no line is skipped.
-  mutating func next(skipping blanks: Blanks = .nothing) throws(ManifestError) -> Line? {
+  mutating func next(skipping blanks: Blanks = .nothing) throws(InputError) -> Line? {
     while true {
       try detectLineEnds()
       passLF()
@@ -90,7 +90,7 @@ struct LineReader: Sendable {
   }
 
   /// Decides about the line ends by the first one in the stream.
-  private mutating func detectLineEnds() throws(ManifestError) {
+  private mutating func detectLineEnds() throws(InputError) {
     while endsWithCR == nil {
       // A line end beyond the limit would count or not, depending on how much one read gives.
       let end = buffer[start...].prefix(lineLimit + 1).firstIndex { $0 == 0x0A || $0 == 0x0D }
@@ -120,19 +120,19 @@ struct LineReader: Sendable {
 
   /// Returns the next bytes without consuming them: everything already buffered, and at least `count` bytes unless the
   /// source ends first.
-  mutating func peek(atLeast count: Int) throws(ManifestError) -> ArraySlice<UInt8> {
+  mutating func peek(atLeast count: Int) throws(InputError) -> ArraySlice<UInt8> {
     while pendingCount < count, !isAtEnd { try fill() }
     return buffer[start...]
   }
 
   /// Returns the buffered bytes, or the next chunk if the buffer is empty; empty at the end.
-  mutating func chunk() throws(ManifestError) -> [UInt8] {
+  mutating func chunk() throws(InputError) -> [UInt8] {
     while pendingCount == 0, !isAtEnd { try fill() }
     return takeAll()
   }
 
   /// Returns all remaining bytes; nil if there are more than `limit`.
-  mutating func rest(limit: Int) throws(ManifestError) -> [UInt8]? {
+  mutating func rest(limit: Int) throws(InputError) -> [UInt8]? {
     while pendingCount <= limit, !isAtEnd { try fill() }
     return pendingCount <= limit ? takeAll() : nil
   }
@@ -176,14 +176,14 @@ struct LineReader: Sendable {
       number: lineNumber, bytes: isSkipping || content.count > lineLimit ? nil : Array(content), isEnded: next > end)
   }
 
-  private mutating func fill() throws(ManifestError) {
+  private mutating func fill() throws(InputError) {
     buffer.removeFirst(start)
     searched -= start
     start = 0
     // Allocated only once, because clearing 64 KiB for each read would cost more than a short read itself.
     if room.isEmpty { room = [UInt8](repeating: 0, count: chunkLength) }
     let source = source
-    let count = try room.withUnsafeMutableBufferPointer { bytes throws(ManifestError) in
+    let count = try room.withUnsafeMutableBufferPointer { bytes throws(InputError) in
       try source.read(UnsafeMutableRawBufferPointer(bytes))
     }
     buffer.append(contentsOf: room[..<count])

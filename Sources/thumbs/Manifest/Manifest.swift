@@ -18,7 +18,7 @@ struct Manifest: Sendable {
   init(
     path: String, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
     relativeURLs: RelativeURLs = .refused, meter: InputMeter = InputMeter()
-  ) throws(ManifestError) {
+  ) throws(InputError) {
     let base = ManifestBase(relativeURLs, manifest: path)
     let source = try ByteSource.open(path)
     let part = meter.record { $0.add(size: source.length) }
@@ -42,7 +42,7 @@ struct Manifest: Sendable {
   /// resolved against `base`; without a base, they fail later.
   init(
     _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: ManifestBase? = nil
-  ) throws(ManifestError) {
+  ) throws(InputError) {
     let isDetected = format == nil
     var reader = reader
     let start = try reader.peek(atLeast: 8)
@@ -77,7 +77,7 @@ struct Manifest: Sendable {
   }
 
   /// Returns the next item, which has the place `index` among the items of all manifests; nil after the last.
-  mutating func next(index: Int) throws(ManifestError) -> ManifestEntry? {
+  mutating func next(index: Int) throws(InputError) -> ManifestEntry? {
     let item = try rows.next()
     progress(item != nil)
     guard let item else { return nil }
@@ -89,7 +89,7 @@ struct Manifest: Sendable {
   var found: String { rows.found }
 
   /// Returns true if there is only whitespace in `reader`, as after a filter that found nothing. Consumes nothing.
-  private static func isBlank(_ reader: inout LineReader) throws(ManifestError) -> Bool {
+  private static func isBlank(_ reader: inout LineReader) throws(InputError) -> Bool {
     var count = 1
     while true {
       let start = try reader.peek(atLeast: count)
@@ -104,9 +104,9 @@ struct Manifest: Sendable {
   /// Throws for data that is clearly not a manifest, so that its lines are not reported one by one as bad rows.
   private static func check(
     _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
-  ) throws(ManifestError) {
+  ) throws(InputError) {
     if format == .plist { return }
-    if start.contains(0) { throw ManifestError(name, "is binary data, not a manifest") }
+    if start.contains(0) { throw InputError(name, "is binary data, not a manifest") }
   }
 }
 
@@ -160,7 +160,7 @@ extension ManifestFormat {
 /// A reader of the items of one manifest, in one format.
 protocol RowSource: Sendable {
   /// Returns the next item; nil after the last.
-  mutating func next() throws(ManifestError) -> ManifestItem?
+  mutating func next() throws(InputError) -> ManifestItem?
   /// The number of items, if it is known before they are read. Default nil.
   var count: Int? { get }
   /// The number of items that were read ahead when the manifest was opened. Default 0.
@@ -173,50 +173,4 @@ extension RowSource {
   var count: Int? { nil }
   var readAheadCount: Int { 0 }
   var found: String { "it is empty" }
-}
-
-/// An error that makes a whole manifest unreadable. The command exits with 65 (`EX_DATAERR`).
-struct ManifestError: Error, Hashable, Sendable {
-  /// The place of an error in the file.
-  enum Place: Hashable, Sendable {
-    /// The file as a whole.
-    case whole
-    /// A line, from 1.
-    case line(Int)
-    /// A character of a line, both from 1.
-    case column(Int, line: Int)
-    /// An item, from 1.
-    case item(Int)
-  }
-
-  /// The path as given, or `standard input`.
-  var manifest: String
-  /// The place of the error in the file.
-  var place: Place
-  /// The description of the error: the end of a sentence, without its period.
-  var reason: String
-
-  /// Creates an error from its parts.
-  init(_ manifest: String, at place: Place = .whole, _ reason: String) {
-    self.manifest = manifest
-    self.place = place
-    self.reason = reason
-  }
-}
-
-extension ManifestError: CustomStringConvertible {
-  /// One sentence with the file, the place and the reason.
-  var description: String { place == .whole ? "\(manifest): \(reason)." : "\(manifest), \(place): \(reason)." }
-}
-
-extension ManifestError.Place: CustomStringConvertible {
-  /// The place in words, such as `line 3, column 7`.
-  var description: String {
-    switch self {
-    case .whole: "somewhere"
-    case .line(let line): "line \(line)"
-    case .column(let column, let line): "line \(line), column \(column)"
-    case .item(let number): "item \(number)"
-    }
-  }
 }

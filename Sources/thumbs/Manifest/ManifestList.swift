@@ -19,15 +19,15 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   /// Locked while an item is read, which may block.
   private let state: Mutex<State>
   /// The error that ended the list early. Under its own lock, so that a run can end while an item is read.
-  private let end = Mutex<ManifestError?>(nil)
-  private let emptiness = Mutex<ManifestError?>(nil)
+  private let end = Mutex<InputError?>(nil)
+  private let emptiness = Mutex<InputError?>(nil)
 
   /// Opens the manifests at `paths`. At most one of them may be `-`, standard input. Without `format`, the format of
   /// each depends on its name and its first bytes.
   convenience init(
     paths: [String], format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
     relativeURLs: RelativeURLs = .refused
-  ) throws(ManifestError) {
+  ) throws(InputError) {
     try self.init(inputs: paths.map(ManifestInput.file), format: format, keys: keys, relativeURLs: relativeURLs)
   }
 
@@ -35,9 +35,9 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   convenience init(
     inputs: [ManifestInput], format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
     relativeURLs: RelativeURLs = .refused
-  ) throws(ManifestError) {
+  ) throws(InputError) {
     if inputs.count(where: { $0 == .file("-") }) > 1 {
-      throw ManifestError("standard input", "can be read only once; give - only once")
+      throw InputError("standard input", "can be read only once; give - only once")
     }
     let meter = InputMeter()
     var manifests: [Manifest] = []
@@ -67,15 +67,15 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   var expectedRows: RowTotal { meter.total }
 
   /// The error that ended the list early; nil while there are more items, and after a normal end.
-  var failure: ManifestError? { end.withLock { $0 } }
+  var failure: InputError? { end.withLock { $0 } }
 
   /// The error about a list that has ended without any item; nil for any other list.
-  var lack: ManifestError? { emptiness.withLock { $0 } }
+  var lack: InputError? { emptiness.withLock { $0 } }
 
   /// Returns the next item; nil after the last, and after a ``failure``.
   func next() -> ManifestEntry? {
     state.withLock { state in
-      do throws(ManifestError) {
+      do throws(InputError) {
         while !state.manifests.isEmpty {
           let current = state.manifests.startIndex
           if let entry = try state.manifests[current].next(index: state.index) {
@@ -84,7 +84,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
           }
           let ended = state.manifests.removeFirst()
           if state.manifests.isEmpty, state.index == 0 {
-            emptiness.withLock { $0 = ManifestError(ended.name, "no rows: \(ended.found)") }
+            emptiness.withLock { $0 = InputError(ended.name, "no rows: \(ended.found)") }
           }
         }
       } catch {

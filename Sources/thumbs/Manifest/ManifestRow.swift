@@ -128,7 +128,7 @@ extension ManifestItem {
     case .url(let url):
       return .row(ManifestRow(index: index, line: line, name: name, url: url, options: options))
     case .bad(let reason):
-      let place: ManifestError.Place = if let line { .line(line) } else { .item(number) }
+      let place: InputError.Place = if let line { .line(line) } else { .item(number) }
       return .bad(BadRow(index: index, line: line, name: name, reason: "\(manifest), \(place): \(reason)."))
     }
   }

@@ -26,7 +26,7 @@ struct ParseError: Error, Hashable, Sendable {
 
 extension ParseError {
   /// Returns the place of this error in `bytes`, the text that was parsed.
-  func place(in bytes: [UInt8]) -> ManifestError.Place {
+  func place(in bytes: [UInt8]) -> InputError.Place {
     switch position {
     case .unknown: .whole
     case .line(let line): .line(line)
@@ -39,7 +39,7 @@ extension ParseError {
     bytes.prefix(offset).count { $0 == 0x0A } + 1
   }
 
-  private static func column(at offset: Int, in bytes: [UInt8]) -> ManifestError.Place {
+  private static func column(at offset: Int, in bytes: [UInt8]) -> InputError.Place {
     let lineStart = bytes[..<offset].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     let column = String(decoding: bytes[lineStart..<offset], as: UTF8.self).count + 1
     return .column(column, line: lineNumber(at: offset, in: bytes))

@@ -8,7 +8,7 @@ enum PlistRows {
   /// Opens the plist in `reader`, which begins with `start`.
   static func xml(
     _ reader: LineReader, startingWith start: ArraySlice<UInt8>, keys: ManifestKeys
-  ) throws(ManifestError) -> ElementRows<PlistArrayScanner> {
+  ) throws(InputError) -> ElementRows<PlistArrayScanner> {
     if start.contains(0) || start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) {
       return try ElementRows(inUTF8(reader), keys: keys)
     }
@@ -17,12 +17,12 @@ enum PlistRows {
   }
 
   /// The error that Foundation reports for `start`.
-  private static func notXML(_ reader: LineReader, _ start: ArraySlice<UInt8>) -> ManifestError {
+  private static func notXML(_ reader: LineReader, _ start: ArraySlice<UInt8>) -> InputError {
     do throws(ParseError) {
       _ = try PlistDocument.parse(Array(start))
-      return ManifestError(reader.name, "not a plist in XML or binary form")
+      return InputError(reader.name, "not a plist in XML or binary form")
     } catch {
-      return ManifestError(reader.name, at: error.place(in: Array(start)), error.reason)
+      return InputError(reader.name, at: error.place(in: Array(start)), error.reason)
     }
   }
 
@@ -33,13 +33,13 @@ enum PlistRows {
   }
 
   /// Converts the text in `reader` to UTF-8, and drops the encoding from its XML declaration.
-  private static func inUTF8(_ reader: LineReader) throws(ManifestError) -> LineReader {
+  private static func inUTF8(_ reader: LineReader) throws(InputError) -> LineReader {
     var reader = reader
     guard let bytes = try reader.rest(limit: longestUTF16) else {
-      throw ManifestError(reader.name, "a UTF-16 plist larger than \(ByteSize(count: longestUTF16)); save it as UTF-8")
+      throw InputError(reader.name, "a UTF-16 plist larger than \(ByteSize(count: longestUTF16)); save it as UTF-8")
     }
     guard let text = String(bytes: bytes, encoding: encoding(of: bytes)) else {
-      throw ManifestError(reader.name, "not a plist in XML or binary form")
+      throw InputError(reader.name, "not a plist in XML or binary form")
     }
     let utf8 = Array(text.replacing(/^<\?xml[^>]*\?>/, with: "<?xml version=\"1.0\"?>", maxReplacements: 1).utf8)
     return LineReader(utf8, of: reader)

@@ -7,8 +7,8 @@ extension ByteSource {
   /// "Unicode text". XML stays as it is, because it declares its encoding.
   func decodingUTF16() -> ByteSource {
     let filter = Mutex(UTF16Filter(self))
-    return ByteSource(name: name, isFile: isFile, length: length) { buffer throws(ManifestError) in
-      try filter.withLock { filter throws(ManifestError) in try filter.read(into: buffer) }
+    return ByteSource(name: name, isFile: isFile, length: length) { buffer throws(InputError) in
+      try filter.withLock { filter throws(InputError) in try filter.read(into: buffer) }
     }
   }
 }
@@ -33,7 +33,7 @@ private struct UTF16Filter {
   init(_ source: ByteSource) { self.source = source }
 
   /// Fills `buffer` with the next bytes and returns their number, 0 at the end.
-  mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(ManifestError) -> Int {
+  mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
     while output.isEmpty {
       if case .plain = mode { return try source.read(buffer) }
       if isAtEnd { return 0 }
@@ -47,9 +47,9 @@ private struct UTF16Filter {
     return count
   }
 
-  private mutating func fill() throws(ManifestError) {
+  private mutating func fill() throws(InputError) {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
-    let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(ManifestError) in
+    let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
       try source.read(UnsafeMutableRawBufferPointer(bytes))
     }
     isAtEnd = count == 0

@@ -11,7 +11,7 @@ struct TextRows: RowSource {
   }
 
   /// Returns the next row; nil after the last. A line that is not text is a bad row.
-  mutating func next() throws(ManifestError) -> ManifestItem? {
+  mutating func next() throws(InputError) -> ManifestItem? {
     while let line = try lines.next(skipping: .spacesAndTabs) {
       switch line.text(by: &decoder) {
       case .success(let text):

@@ -23,7 +23,7 @@ final class MetricsWriter: Sendable {
   private let elapsed: @Sendable () -> Duration
   /// The time of the last update. Held while the file is written, so that updates come one after the other.
   private let lastWrite = Mutex<Duration?>(nil)
-  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  private let timer = RepeatingTimer("thumbs.metrics")
 
   /// Prepares the metrics of a run that has begun at `start`.
   ///
@@ -69,27 +69,18 @@ final class MetricsWriter: Sendable {
     _ update: @escaping @Sendable () -> Void, onError: @escaping @Sendable (OutputError) -> Void
   ) throws(OutputError) {
     try tick(update)
-    timer.withLock { timer in
-      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.metrics"))
-      source.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1), leeway: .milliseconds(100))
-      source.setEventHandler { [weak self] in
-        do throws(OutputError) {
-          try self?.tick(update)
-        } catch {
-          onError(error)
-        }
+    timer.start(every: 1000) { [weak self] in
+      do throws(OutputError) {
+        try self?.tick(update)
+      } catch {
+        onError(error)
       }
-      source.activate()
-      timer = source
     }
   }
 
   /// Writes the final metrics, with the exit status of the process.
   func finish(_ code: Int32, _ update: () -> Void) throws(OutputError) {
-    timer.withLock { timer in
-      timer?.cancel()
-      timer = nil
-    }
+    timer.stop()
     try lastWrite.withLock { _ throws(OutputError) in
       update()
       exitCode.record(code)
@@ -100,8 +91,7 @@ final class MetricsWriter: Sendable {
 
   private func write() throws(OutputError) {
     try place.replace { descriptor throws(OutputError) in
-      let code = FileDescriptor.writeAll(registry.text[...], to: descriptor).code
-      if code != 0 { throw OutputError(action: .write, path: file.name, code: code) }
+      try FileDescriptor.write(registry.text[...], to: descriptor, path: file.name)
     }
   }
 }

@@ -47,7 +47,7 @@ struct Credentials: Sendable {
   }
 
   private static func fields(path: String) throws -> [HeaderOption] {
-    let text = try text("--header", path) { () throws(ManifestError) in
+    let text = try text("--header", path) { () throws(InputError) in
       try ByteSource.open(path, expecting: "a file of header fields")
     }
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
@@ -63,7 +63,7 @@ struct Credentials: Sendable {
   }
 
   private static func cookies(path: String) throws -> CookieFile {
-    let text = try text("--cookie-file", path) { () throws(ManifestError) in
+    let text = try text("--cookie-file", path) { () throws(InputError) in
       try ByteSource.open(path, expecting: "a file of cookies")
     }
     do throws(CookieFile.ParseError) {
@@ -76,7 +76,7 @@ struct Credentials: Sendable {
   /// Throws a `ValidationError` if the file at `path` cannot be read, or has no certificates.
   static func checkAuthorities(path: String) throws {
     // libcurl opens the file by its name: a pipe would be empty by then.
-    let text = try text("--cacert", path) { () throws(ManifestError) in
+    let text = try text("--cacert", path) { () throws(InputError) in
       try ByteSource.openRegularFile(path, expecting: "a PEM file")
     }
     guard text.contains(#/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/#) else {
@@ -87,17 +87,14 @@ struct Credentials: Sendable {
   }
 
   private static func text(
-    _ option: String, _ path: String, open: () throws(ManifestError) -> ByteSource
+    _ option: String, _ path: String, open: () throws(InputError) -> ByteSource
   ) throws -> String {
     do {
-      guard let bytes = try open().bytes(limit: longest) else {
-        throw ValidationError("\(option) \(path): is longer than \(ByteSize(count: longest)).")
-      }
-      guard let text = String(validating: bytes, as: UTF8.self) else {
+      guard let text = String(validating: try open().bytes(limit: longest), as: UTF8.self) else {
         throw ValidationError("\(option) \(path): is not UTF-8 text.")
       }
       return text
-    } catch let error as ManifestError {
+    } catch let error as InputError {
       throw ValidationError("\(option) \(error)")
     }
   }

@@ -19,12 +19,12 @@ struct DigestFile: Hashable, Sendable {
       while let line = try lines.next(skipping: .spacesAndTabs) {
         guard let text = Self.digestText(line.bytes ?? []) else { continue }
         guard let digest = BodyDigest(text) else {
-          throw ManifestError(path, at: .line(line.number), "does not begin with a SHA-256 digest of 64 digits")
+          throw InputError(path, at: .line(line.number), "does not begin with a SHA-256 digest of 64 digits")
         }
         digests.insert(digest)
       }
       self.digests = digests
-    } catch let error as ManifestError {
+    } catch let error as InputError {
       throw ValidationError("\(error)")
     }
   }

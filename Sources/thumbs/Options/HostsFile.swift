@@ -16,18 +16,12 @@ enum HostsFile {
   /// - Throws: A `ValidationError` with the file, the place in it, the reason and the remedy.
   static func rules(path: String) throws -> HostRules {
     do {
-      return try rules(bytes(path: path), name: path)
-    } catch let error as ManifestError {
+      return try rules(ByteSource.open(path, expecting: "a JSON file").bytes(limit: longest), name: path)
+    } catch let error as InputError {
       throw ValidationError("--hosts \(error)")
     } catch let flaw as HostsError {
       throw ValidationError("--hosts \(path)\(flaw.place): \(flaw.reason).")
     }
-  }
-
-  private static func bytes(path: String) throws -> [UInt8] {
-    let bytes = try ByteSource.open(path, expecting: "a JSON file").bytes(limit: longest)
-    guard let bytes else { throw HostsError(reason: "is longer than \(ByteSize(count: longest))") }
-    return bytes
   }
 
   private static func rules(_ bytes: [UInt8], name: String) throws -> HostRules {
@@ -37,7 +31,7 @@ enum HostsFile {
       let value = try JSONDocument.parse(bytes)
       guard value is [String: Any] else { throw ParseError(reason: "the top level of the JSON is not an object") }
     } catch {
-      throw ManifestError(name, at: error.place(in: bytes), error.reason)
+      throw InputError(name, at: error.place(in: bytes), error.reason)
     }
     if let path = JSONKeyScanner.repeatedKey(in: bytes) {
       let reason = "\(path[path.count - 1].quotedKey) occurs twice; keep one of them"

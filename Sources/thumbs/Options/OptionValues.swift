@@ -209,9 +209,8 @@ struct NamedProfile: Hashable, Sendable {
   init(contentsOf path: String) throws {
     do {
       let bytes = try ByteSource.open(path, expecting: "an ICC profile").bytes(limit: Self.longest)
-      guard let bytes else { throw ValidationError("\(path) is longer than \(ByteSize(count: Self.longest)).") }
       (self.path, profile) = (path, try InkProfile(bytes))
-    } catch let error as ManifestError {
+    } catch let error as InputError {
       throw ValidationError("\(error)")
     } catch let error as ImageError {
       throw ValidationError("\(path): \(error.message)")

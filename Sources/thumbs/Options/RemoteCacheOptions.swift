@@ -88,13 +88,9 @@ struct RemoteCacheOptions: ParsableArguments {
   }
 
   private func keyFile(_ path: String) throws -> [UInt8] {
-    do {
-      let bytes = try ByteSource.open(path, expecting: "a file with a key").bytes(limit: Self.longestKey)
-      guard let bytes else {
-        throw ValidationError("--remote-cache-key \(path): is longer than \(ByteSize(count: Self.longestKey)).")
-      }
-      return bytes
-    } catch let error as ManifestError {
+    do throws(InputError) {
+      return try ByteSource.open(path, expecting: "a file with a key").bytes(limit: Self.longestKey)
+    } catch {
       throw ValidationError("--remote-cache-key \(error)")
     }
   }

@@ -22,12 +22,9 @@ final class FallbackImage: Sendable {
   init(contentsOf path: String) throws {
     self.path = path
     do {
-      guard let bytes = try ByteSource.open(path, expecting: "an image").bytes(limit: Self.longest) else {
-        throw ValidationError("\(path) is longer than \(ByteSize(count: Self.longest)).")
-      }
-      self.bytes = bytes
+      bytes = try ByteSource.open(path, expecting: "an image").bytes(limit: Self.longest)
       _ = try renderer.render(bytes, specs: [ThumbnailSpec(width: 16)])
-    } catch let error as ManifestError {
+    } catch let error as InputError {
       throw ValidationError("\(error)")
     } catch let error as ImageError {
       throw ValidationError("\(path): \(error.message)")

@@ -8,7 +8,7 @@ enum FileDescriptor {
       var count = 0
       while count < buffer.count {
         let rest = UnsafeRawBufferPointer(rebasing: buffer[count...])
-        let written = write(descriptor, rest.baseAddress, rest.count)
+        let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
         if written >= 0 {
           count += written
         } else if errno == EAGAIN {
@@ -19,6 +19,12 @@ enum FileDescriptor {
       }
       return (count, 0)
     }
+  }
+
+  /// Writes all of `bytes` to the file at `path`, which `descriptor` has open.
+  static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, path: String) throws(OutputError) {
+    let code = writeAll(bytes, to: descriptor).code
+    if code != 0 { throw OutputError(action: .write, path: path, code: code) }
   }
 
   /// Returns true if the rest of the regular file `descriptor`, up to its end, is exactly `bytes`.

@@ -81,8 +81,7 @@ final class OutputWriter: Sendable {
       case .nothing, .thumbnail, .other: break
       }
       let isDone = try fill(place, onlyIfFree: target == .nothing) { file throws(OutputError) in
-        let code = FileDescriptor.writeAll(bytes[...], to: file).code
-        if code != 0 { throw OutputError(action: .write, path: path(name), code: code) }
+        try FileDescriptor.write(bytes[...], to: file, path: path(name))
         if let label { label.0.add(to: file, label.1) }
       }
       // False if another process created the file after this thread found none. The next pass judges that file.

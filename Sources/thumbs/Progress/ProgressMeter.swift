@@ -17,7 +17,7 @@ final class ProgressMeter: Sendable {
   private let screen: Mutex<ProgressScreen>
   private let output: ProgressOutput
   private let elapsed: @Sendable () -> Duration
-  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  private let timer = RepeatingTimer("thumbs.progress")
 
   /// Creates a meter that shows nothing until ``start()``.
   ///
@@ -76,22 +76,11 @@ final class ProgressMeter: Sendable {
   }
 
   /// Starts the timer, which runs until ``end()``.
-  func start() {
-    timer.withLock { timer in
-      let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "thumbs.progress"))
-      source.schedule(deadline: .now() + .milliseconds(100), repeating: .milliseconds(100), leeway: .milliseconds(20))
-      source.setEventHandler { [weak self] in self?.tick() }
-      source.activate()
-      timer = source
-    }
-  }
+  func start() { timer.start(every: 100) { [weak self] in self?.tick() } }
 
   /// Stops the timer, writes pending notes and removes the live line. Nothing is written after that.
   func end() {
-    timer.withLock { timer in
-      timer?.cancel()
-      timer = nil
-    }
+    timer.stop()
     let time = elapsed()
     screen.withLock { screen in
       let (state, notes) = snapshot(at: time)

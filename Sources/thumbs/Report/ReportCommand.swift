@@ -28,7 +28,7 @@ private struct ReportArgument: ParsableArguments {
   /// last line on standard error. Throws the exit code if the report cannot be read.
   @discardableResult
   func forEach(_ body: (ReportReader.Line) -> Void) throws -> Bool {
-    do throws(ManifestError) {
+    do throws(InputError) {
       var reader = try ReportReader(path: report)
       while let line = try reader.next() { body(line) }
       if reader.isCut {

@@ -151,7 +151,7 @@ struct MergeFiles: Sendable {
 
   /// Writes the lines of `merged`, which are those of `sources`, and the summary, which names the `exit` status.
   ///
-  /// - Throws: A `ManifestError` if a report has changed since it was read; then the result says that it is partial.
+  /// - Throws: A `InputError` if a report has changed since it was read; then the result says that it is partial.
   func write(_ merged: MergedReports, from sources: [ReportSource], exit: ExitCode) throws {
     output.empty()
     let writer = ReportWriter(output)
@@ -193,20 +193,20 @@ struct MergedList: Hashable, Sendable {
 
   /// Adds a report that has been read to its end.
   ///
-  /// - Throws: A `ManifestError` if it is one of another list.
-  mutating func add(_ report: ReportReader, name: String) throws(ManifestError) {
+  /// - Throws: A `InputError` if it is one of another list.
+  mutating func add(_ report: ReportReader, name: String) throws(InputError) {
     if report.isUnproven || report.isPartial { hasPartialReport = true }
     for list in report.lists { try add(list, name: name) }
   }
 
-  private mutating func add(_ list: ReportedList, name: String) throws(ManifestError) {
+  private mutating func add(_ list: ReportedList, name: String) throws(InputError) {
     if let rows, rows != list.rows {
-      throw ManifestError(name, "is of a list with \(list.rows) rows, but \(rowsSource) has \(rows)")
+      throw InputError(name, "is of a list with \(list.rows) rows, but \(rowsSource) has \(rows)")
     }
     if rows == nil { (rows, rowsSource) = (list.rows, name) }
     guard let digest = list.digest else { return }
     if let known = self.digest, known != digest {
-      throw ManifestError(name, "is of another list than \(digestSource), or the list was changed between the runs")
+      throw InputError(name, "is of another list than \(digestSource), or the list was changed between the runs")
     }
     if self.digest == nil { (self.digest, digestSource) = (digest, name) }
   }

@@ -58,7 +58,7 @@ struct ReportMergeCommand: ParsableCommand {
   func run() throws {
     do {
       try merge()
-    } catch let error as ManifestError {
+    } catch let error as InputError {
       throw ExitCode.dataError.printing(error)
     } catch let error as OutputError {
       throw (error.action == .create ? ExitCode.cannotCreate : .ioError).printing(error)
@@ -81,13 +81,13 @@ struct ReportMergeCommand: ParsableCommand {
   }
 
   /// Reads all reports and chooses the lines to keep.
-  private func resolve(_ sources: [ReportSource]) throws(ManifestError) -> MergedReports {
+  private func resolve(_ sources: [ReportSource]) throws(InputError) -> MergedReports {
     var (merge, list) = (ReportMerge(), MergedList(rows: rows))
     for (number, source) in sources.enumerated() {
       var reader = ReportReader(try source.lines())
       while let line = try reader.next() {
         guard merge.add(line.row, number: line.number, report: number) else {
-          throw ManifestError(source.name, at: .line(line.number), "the index is out of range")
+          throw InputError(source.name, at: .line(line.number), "the index is out of range")
         }
       }
       if reader.isCut { Self.print("\(source.name): The last line is not finished and is ignored.") }
@@ -100,14 +100,14 @@ struct ReportMergeCommand: ParsableCommand {
     }
   }
 
-  private static func error(_ flaw: ReportMerge.Failure, _ sources: [ReportSource], total: Int) -> ManifestError {
+  private static func error(_ flaw: ReportMerge.Failure, _ sources: [ReportSource], total: Int) -> InputError {
     switch flaw {
     case .beyondEnd(let index, let report):
-      return ManifestError(sources[report].name, "has a row \(index), but the list has only \(total) rows, from 0")
+      return InputError(sources[report].name, "has a row \(index), but the list has only \(total) rows, from 0")
     case .differentURLs(let index, let reports):
       let names = reports.map { sources[$0].name }
       let reason = "row \(index) has another URL in \(names[1]); these are reports of different lists"
-      return ManifestError(names[0], reason)
+      return InputError(names[0], reason)
     }
   }
 
@@ -133,7 +133,7 @@ struct ReportSource: Sendable {
 
   /// Opens the report at `path`, which may be compressed with gzip; `-` is standard input.
   ///
-  /// - Throws: A `ManifestError` if it cannot be read, and an `OutputError` if it cannot be copied.
+  /// - Throws: A `InputError` if it cannot be read, and an `OutputError` if it cannot be copied.
   init(path: String) throws {
     let source = try ByteSource.open(path, expecting: "a report")
     (name, self.path) = (source.name, path)
@@ -147,8 +147,7 @@ struct ReportSource: Sendable {
     while true {
       let count = try chunk.withUnsafeMutableBytes { try source.read($0) }
       if count == 0 { break }
-      let code = FileDescriptor.writeAll(chunk[..<count], to: file.descriptor).code
-      if code != 0 { throw OutputError(action: .write, path: "a copy of \(source.name)", code: code) }
+      try FileDescriptor.write(chunk[..<count], to: file.descriptor, path: "a copy of \(source.name)")
     }
     copy = file
   }
@@ -158,26 +157,26 @@ struct ReportSource: Sendable {
 
   /// Returns the lines from the beginning.
   ///
-  /// - Throws: A `ManifestError` if the file has changed since it was opened.
-  func lines() throws(ManifestError) -> LineReader {
+  /// - Throws: A `InputError` if the file has changed since it was opened.
+  func lines() throws(InputError) -> LineReader {
     let source: ByteSource
     if let copy {
       source = Self.bytes(of: copy)
     } else {
       source = try .open(path, expecting: "a report")
-      guard FileVersion(path: path) == version else { throw ManifestError(name, "was changed while it was read") }
+      guard FileVersion(path: path) == version else { throw InputError(name, "was changed while it was read") }
     }
     return LineReader(source.unpacked(), longestLine: ReportReader.longestLine)
   }
 
   /// Calls `body` with the lines whose numbers are in `numbers`, which ascend.
   ///
-  /// - Throws: A `ManifestError` if the report does not have them anymore.
+  /// - Throws: A `InputError` if the report does not have them anymore.
   func forEach(of numbers: [UInt32], _ body: ([UInt8]) throws -> Void) throws {
     var (rest, lines) = (numbers[...], try lines())
     while let next = rest.first {
       guard let line = try lines.next(), line.number <= Int(next) else {
-        throw ManifestError(name, "was changed while it was read")
+        throw InputError(name, "was changed while it was read")
       }
       guard line.number == Int(next) else { continue }
       try body(line.bytes ?? [])
@@ -187,9 +186,9 @@ struct ReportSource: Sendable {
 
   private static func bytes(of file: NamedFile) -> ByteSource {
     let offset = Atomic(0)
-    return ByteSource(name: file.name, isFile: true) { buffer throws(ManifestError) in
+    return ByteSource(name: file.name, isFile: true) { buffer throws(InputError) in
       let count = pread(file.descriptor, buffer.baseAddress, buffer.count, offset.load(ordering: .relaxed))
-      guard count >= 0 else { throw ManifestError(file.name, "cannot be read: \(String(cString: strerror(errno)))") }
+      guard count >= 0 else { throw InputError(file.name, "cannot be read: \(String(cString: strerror(errno)))") }
       offset.add(count, ordering: .relaxed)
       return count
     }

@@ -210,11 +210,11 @@ final class ReportUpdate: ReportOutput {
   /// Copies the old lines that were not replaced, and returns their number. Skips those that are not rows.
   private func carryOver(to file: Int32) throws(OutputError) -> Int {
     let replaced = replaced.withLock { $0 }
-    var reader = try reading { () throws(ManifestError) in
+    var reader = try reading { () throws(InputError) in
       LineReader(try .open(retried.path), longestLine: ReportReader.longestLine)
     }
     var count = 0
-    while let line = try reading({ () throws(ManifestError) in try reader.next(skipping: .spaces) }) {
+    while let line = try reading({ () throws(InputError) in try reader.next(skipping: .spaces) }) {
       guard let bytes = line.bytes, !bytes.isEmpty, !replaced.contains(line.number),
         !retried.otherLines.contains(line.number)
       else { continue }
@@ -225,8 +225,8 @@ final class ReportUpdate: ReportOutput {
   }
 
   /// Runs `body`. The report was readable before, so any failure to read it now counts as an I/O error.
-  private func reading<Value>(_ body: () throws(ManifestError) -> Value) throws(OutputError) -> Value {
-    do throws(ManifestError) {
+  private func reading<Value>(_ body: () throws(InputError) -> Value) throws(OutputError) -> Value {
+    do throws(InputError) {
       return try body()
     } catch {
       throw OutputError(action: .write, path: retried.path, code: EIO)
@@ -246,8 +246,7 @@ final class ReportUpdate: ReportOutput {
   }
 
   private func write(_ bytes: ArraySlice<UInt8>, to file: Int32) throws(OutputError) {
-    let code = FileDescriptor.writeAll(bytes, to: file).code
-    if code != 0 { throw OutputError(action: .write, path: retried.path, code: code) }
+    try FileDescriptor.write(bytes, to: file, path: retried.path)
   }
 
   private static func target(of path: String) -> String {

@@ -35,7 +35,7 @@ struct ReportReader {
   private var lines: LineReader
 
   /// Opens the report at `path`, which may be compressed with gzip; `-` is standard input.
-  init(path: String) throws(ManifestError) {
+  init(path: String) throws(InputError) {
     self.init(LineReader(try .open(path, expecting: "a report").unpacked(), longestLine: Self.longestLine))
   }
 
@@ -45,9 +45,9 @@ struct ReportReader {
   /// Returns the next row; nil after the last.
   ///
   /// - Throws: An error for a line that is not one of a report, and after which the file goes on.
-  mutating func next() throws(ManifestError) -> Line? {
+  mutating func next() throws(InputError) -> Line? {
     while let line = try lines.next(skipping: .spaces) {
-      guard let bytes = line.bytes else { throw ManifestError(lines.name, at: .line(line.number), "is too long") }
+      guard let bytes = line.bytes else { throw InputError(lines.name, at: .line(line.number), "is too long") }
       if bytes.allSatisfy({ $0 == 0x20 }) { continue }
       do throws(ParseError) {
         let value = try JSONDocument.parse(bytes)
@@ -63,7 +63,7 @@ struct ReportReader {
         if let list = ReportedList(end) { lists.append(list) }
       } catch {
         guard !line.isEnded, line.number > 1 || Self.isStart(bytes) else {
-          throw ManifestError(lines.name, at: .line(line.number), "not a report line: \(error.reason)")
+          throw InputError(lines.name, at: .line(line.number), "not a report line: \(error.reason)")
         }
         isCut = true
         otherLines.insert(line.number)

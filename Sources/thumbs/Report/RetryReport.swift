@@ -50,7 +50,7 @@ struct RetryReport: Sendable {
   ///   - path: The path; `-` is standard input.
   ///   - choice: The failures to retry.
   ///   - fields: The names, in lower case, of the header fields that every request gets.
-  init(path: String, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
+  init(path: String, choice: Choice, fields: Set<String> = []) throws(InputError) {
     // Before reading: the version then also detects changes made while the report is read.
     let version = path == "-" ? FileVersion(descriptor: STDIN_FILENO) : FileVersion(path: path)
     try self.init(ReportReader(path: path), choice: choice, fields: fields)
@@ -59,7 +59,7 @@ struct RetryReport: Sendable {
 
   /// Reads a report. Any unrecognized line rejects the whole report, except for a last line without a line feed: the
   /// run was killed while writing it, so it is skipped.
-  init(_ reader: ReportReader, choice: Choice, fields: Set<String> = []) throws(ManifestError) {
+  init(_ reader: ReportReader, choice: Choice, fields: Set<String> = []) throws(InputError) {
     self.reader = reader
     while let line = try self.reader.next() {
       (count, lastIndex) = (count + 1, max(lastIndex, line.row.index))

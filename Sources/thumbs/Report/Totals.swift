@@ -321,7 +321,6 @@ struct SummaryFile: Sendable {
   /// Replaces the contents of the file with `bytes`, or appends them to standard output.
   func write(_ bytes: [UInt8]) throws(OutputError) {
     file.empty()
-    let code = FileDescriptor.writeAll(bytes[...], to: file.descriptor).code
-    if code != 0 { throw OutputError(action: .write, path: file.name, code: code) }
+    try FileDescriptor.write(bytes[...], to: file.descriptor, path: file.name)
   }
 }

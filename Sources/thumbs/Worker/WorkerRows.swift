@@ -10,7 +10,7 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
     /// It was read to its end, and had this number of rows.
     case complete(rows: Int)
     /// It could not be read to its end.
-    case failed(ManifestError)
+    case failed(InputError)
   }
 
   private struct State {
@@ -48,7 +48,7 @@ final class WorkerRows: Sequence, IteratorProtocol, Sendable {
   func next() -> WorkerRow? {
     budget.waitForRoom()
     return state.withLock { state in
-      do throws(ManifestError) {
+      do throws(InputError) {
         while let line = try state.lines.next() {
           if line.bytes?.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) == true { continue }
           return row(line, &state)

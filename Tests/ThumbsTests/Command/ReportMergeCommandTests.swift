@@ -86,7 +86,7 @@ import Testing
     }
 
     let merged = try merge.resolve(MergedList(rows: nil))
-    #expect(throws: ManifestError.self) { try files.write(merged, from: sources, exit: .success) }
+    #expect(throws: InputError.self) { try files.write(merged, from: sources, exit: .success) }
     let text = try fixture.text("all.jsonl")
     #expect(text.hasPrefix(line(0) + line(1) + line(2)) && ReportedRow.isPartial(text))
   }

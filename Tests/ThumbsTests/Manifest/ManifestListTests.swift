@@ -36,9 +36,9 @@ import Testing
   }
 
   @Test func `A read error in the middle of a file ends the list and stays available`() throws {
-    let broken = ManifestError("tape", "cannot be read: Input/output error")
+    let broken = InputError("tape", "cannot be read: Input/output error")
     let text = ByteSource.bytes(Array("http://a/1\nhttp://a/2\nhttp:".utf8))
-    let source = ByteSource(name: "tape") { buffer throws(ManifestError) in
+    let source = ByteSource(name: "tape") { buffer throws(InputError) in
       let count = try text.read(buffer)
       if count == 0 { throw broken }
       return count

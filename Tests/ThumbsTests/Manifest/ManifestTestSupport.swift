@@ -62,6 +62,6 @@ func message(_ body: () throws -> Void) -> String? {
     try body()
     return nil
   } catch {
-    return (error as? ManifestError)?.description
+    return (error as? InputError)?.description
   }
 }

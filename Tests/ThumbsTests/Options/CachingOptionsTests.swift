@@ -44,7 +44,7 @@ import Testing
 
   @Test(arguments: [
     ("/no/such.icc", "/no/such.icc: there is no such file."), ("/dev", "/dev: is a directory, not an ICC profile."),
-    ("/dev/zero", "/dev/zero is longer than 16 MiB."),
+    ("/dev/zero", "/dev/zero: is longer than 16 MiB."),
     (#filePath, "\(#filePath): It is not a valid ICC profile of CMYK inks."),
   ])
   func `A file that is no CMYK profile is a usage error`(path: String, message: String) {

@@ -73,9 +73,9 @@ import Testing
 
     try list.add(report(first, without), name: "1.jsonl")
     #expect(list.rows == 4 && list.digest == "00000000000000aa" && !list.lacksEnd)
-    #expect(throws: ManifestError.self) { try list.add(report(other), name: "2.jsonl") }
-    #expect(throws: ManifestError.self) { try list.add(report(first, other), name: "2.jsonl") }
-    #expect(throws: ManifestError.self) { try list.add(report(#"{"complete":true,"rows":5}"#), name: "2.jsonl") }
+    #expect(throws: InputError.self) { try list.add(report(other), name: "2.jsonl") }
+    #expect(throws: InputError.self) { try list.add(report(first, other), name: "2.jsonl") }
+    #expect(throws: InputError.self) { try list.add(report(#"{"complete":true,"rows":5}"#), name: "2.jsonl") }
   }
 
   @Test(arguments: ["{", #"{"index"#, #"{"index":12,"na"#, #"{"complete":tr"#])
@@ -85,8 +85,8 @@ import Testing
     try list.add(reader, name: "1.jsonl")
 
     #expect(reader.isCut && list.lacksEnd)
-    #expect(throws: ManifestError.self) { try report(text + "\n") }
-    #expect(throws: ManifestError.self) { try report("url,name") }
+    #expect(throws: InputError.self) { try report(text + "\n") }
+    #expect(throws: InputError.self) { try report("url,name") }
   }
 
   @Test(arguments: [-1, ReportMerge.indexLimit, Int.max]) func `An index out of range is rejected`(index: Int) throws {

@@ -76,7 +76,7 @@ extension RetryReport {
     #expect(cut.isPartial && cut.isKnownPartial)
 
     let damaged = Array(lines.dropLast(9)) + [UInt8(ascii: "\n")]
-    #expect(throws: ManifestError.self) {
+    #expect(throws: InputError.self) {
       try RetryReport(ReportReader(LineReader(.bytes(damaged, name: "r"))), choice: .retryable)
     }
   }

@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func `A signal, an output error and a manifest error take precedence over a limit`() {
-    let (limit, manifest) = (RunLimit.time(.seconds(1)), ManifestError("list", "is empty"))
+    let (limit, manifest) = (RunLimit.time(.seconds(1)), InputError("list", "is empty"))
     let output = OutputError(action: .write, path: "r", code: 28)
     let codes = [
       RunEnding(signal: 2, output: output, manifest: manifest, limit: limit, summary([])),
@@ -129,7 +129,9 @@ import Testing
 
   @Test func `Hosts beyond the limit are counted but not listed`() {
     var tally = HostTally()
-    for number in 0..<(HostTally.limit + 5) { tally.count(ReportRow(row("h\(number)", .failed(FetchFailure(.tls, ""))))) }
+    for number in 0..<(HostTally.limit + 5) {
+      tally.count(ReportRow(row("h\(number)", .failed(FetchFailure(.tls, "")))))
+    }
     tally.count(ReportRow(row("h0", .failed(FetchFailure(.tls, "")))))
 
     #expect(tally.hosts.count == HostTally.limit && tally.unlistedRows == 5)
