@@ -2,7 +2,7 @@
 
 .PHONY: test-clean test-clean-13 test-examples test-service test-thread test-thread-command test-address test-cache \
   test-jpeg test-arm build-traits test-traits test-readme test-metrics test-worker test-python test-cluster \
-  test-decoders test-gallery gallery-screenshot test-install fuzz fuzz-libraries fuzz-http
+  structure-paths test-decoders test-gallery gallery-screenshot test-install fuzz fuzz-libraries fuzz-http
 
 ## Runs `make run` and tests in an empty Debian 12, and `test-clean-13` in an empty Debian 13, as root. The packages
 ## that `make setup` installs are all there is. ALL=1 runs all tests instead of those of decoders, transport and TLS.
@@ -55,7 +55,9 @@ test-service: setup .build-thread/mutex.so
 CACHE_TESTS := ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding|Isolated)
 test-thread: THREAD_TESTS := $(CACHE_TESTS)|DownloadsTests|BatchFetchTests
 test-thread-command: THREAD_TESTS := ThumbsTests
-THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template
+# Long tests of a single thread, and those that start other processes.
+THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template|$(\
+  )PriorityQueueTests|RobotsMatch|RobotsFile|RobotsRules|RobotsLimit|LogTests|KillTests|PowerLossTests|ProcessTests
 
 ## `test-thread` runs the libraries' tests of shared state under the thread sanitizer, and `test-thread-command` those
 ## of the command, whose processes take twelve minutes. Few tests run at a time, or they would time out while they wait.
@@ -158,6 +160,14 @@ test-decoders: setup
 	$(SWIFT) build --product thumbs
 	$(SWIFT) build --product thumbs-decode
 	/usr/bin/python3 -B Tests/Decoders/compare.py "$$($(SWIFT) build --show-bin-path)/thumbs"
+
+## Counts the files that a row, a hit in the disk cache and an isolated AVIF image pass, with callgrind; takes minutes.
+structure-paths: PACKAGES += valgrind binutils libavif-bin
+structure-paths: setup
+	$(SWIFT) build --product thumbs
+	$(SWIFT) build --product thumbs-decode
+	python3 -B Tests/Structure/paths.py "$$($(SWIFT) build --show-bin-path)/thumbs" \
+	  Tests/Fixtures/pictures/orientation-6.jpg
 
 GALLERY_SHOTS := .build/gallery
 ## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).

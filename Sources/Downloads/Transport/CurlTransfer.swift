@@ -316,26 +316,6 @@ final class CurlTransfer {
     }
   }
 
-  /// Returns the failure if the policy refuses `address`; nil if it allows it.
-  func refusal(of address: IPAddress) -> FetchFailure? {
-    limits.addresses.refusal(of: address, for: request.source.host).map { refusal(of: "\(address)", $0) }
-  }
-
-  /// Returns the failure if the policy refuses one of the addresses to which a proxy may connect.
-  private func refusal(of resolution: HostResolution) -> FetchFailure? {
-    if case .addresses(let addresses) = resolution, !addresses.isEmpty {
-      return addresses.lazy.compactMap(refusal).first
-    }
-    // The addresses of a name that only the proxy can resolve cannot be checked here.
-    return limits.addresses.refusal(ofUnresolved: request.source.host).map { reason in
-      FetchFailure(.blockedAddress, "Requests to \(request.source.host) through a proxy are \(reason).")
-    }
-  }
-
-  private func refusal(of address: String, _ reason: String) -> FetchFailure {
-    FetchFailure(.blockedAddress, "\(request.source.host) has the blocked address \(address) (\(reason)).")
-  }
-
   private func accept(_ body: () throws(FetchFailure) -> Void) -> Bool {
     do throws(FetchFailure) {
       try body()
@@ -370,6 +350,28 @@ final class CurlTransfer {
     var delivered = TransferHead(response: response)
     delivered.isPrivate = isPrivate
     try receiver.receive(head: delivered)
+  }
+
+  // MARK: Refused IP addresses
+
+  /// Returns the failure if the policy refuses `address`; nil if it allows it.
+  func refusal(of address: IPAddress) -> FetchFailure? {
+    limits.addresses.refusal(of: address, for: request.source.host).map { refusal(of: "\(address)", $0) }
+  }
+
+  /// Returns the failure if the policy refuses one of the addresses to which a proxy may connect.
+  private func refusal(of resolution: HostResolution) -> FetchFailure? {
+    if case .addresses(let addresses) = resolution, !addresses.isEmpty {
+      return addresses.lazy.compactMap(refusal).first
+    }
+    // The addresses of a name that only the proxy can resolve cannot be checked here.
+    return limits.addresses.refusal(ofUnresolved: request.source.host).map { reason in
+      FetchFailure(.blockedAddress, "Requests to \(request.source.host) through a proxy are \(reason).")
+    }
+  }
+
+  private func refusal(of address: String, _ reason: String) -> FetchFailure {
+    FetchFailure(.blockedAddress, "\(request.source.host) has the blocked address \(address) (\(reason)).")
   }
 }
 

@@ -212,7 +212,9 @@ final class SharedMemory: Sendable {
 
   /// Returns a copy of bytes, which must be within the memory.
   func copied(_ range: Range<Int>) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: range.count) { bytes, count in
+    // For no bytes, the initializer writes to memory that all empty arrays share, which the thread sanitizer reports.
+    guard !range.isEmpty else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: range.count) { bytes, count in
       if let first = bytes.baseAddress { copy(range, to: first) }
       count = range.count
     }
