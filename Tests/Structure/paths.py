@@ -4,7 +4,8 @@ separate process decodes.
 Usage: paths.py THUMBS PHOTO
 
 Runs a debug build of `thumbs` under callgrind, with few rows and with more. The files of a path are those with a
-function that is called at least once for each further row. Closures and accessors count like other functions, so these are more files than a reader opens.
+function that is called at least once for each further row. Closures and accessors count like other functions, so these
+are more files than a reader opens.
 """
 import collections
 import functools
@@ -90,7 +91,7 @@ def lines(files):
 
 def report(title, files):
     own = {file for file in files if "/Sources/thumbs/" not in file}
-    print(f"{title:<42} {len(files):>4} files {lines(files):>7} lines; without the command {len(own):>4} {lines(own):>7}")
+    print(f"{title:<38} {len(files):>4} files {lines(files):>7} lines; without the command {len(own):>4}, {lines(own)}")
     if os.environ.get("VERBOSE"):
         print("".join(f"  {pathlib.Path(file).relative_to(ROOT)}\n" for file in sorted(files)), end="")
 

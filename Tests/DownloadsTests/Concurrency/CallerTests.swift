@@ -13,7 +13,7 @@ import Testing
 
   private func makeCaller(_ name: String) -> Caller<Int> {
     Caller(priority: .normal, in: room, on: .sameThread, progress: nil) { [events] result in
-      events.record("\(name) \(result.failure?.code.description ?? "done")")
+      events.record("\(name) \(result.failure?.code == .cancelled ? "canceled" : "done")")
     }
   }
 
@@ -51,7 +51,7 @@ import Testing
     #expect(captured == nil && room.count == 0)
     milestone.reach()
     queue.sync {}
-    #expect(events.values == ["a cancelled"])
+    #expect(events.values == ["a canceled"])
   }
 
   @Test func `Canceling everything reaches those that wait, and those that come to wait later`() {
@@ -66,7 +66,7 @@ import Testing
     milestone.reach()
     queue.sync {}
 
-    #expect(events.values == ["waiting cancelled", "late cancelled", "new began"])
+    #expect(events.values == ["waiting canceled", "late canceled", "new began"])
     #expect(late.epoch == 0 && new.epoch == 1)
   }
 
@@ -80,7 +80,7 @@ import Testing
     milestone.reach()
     queue.sync {}
 
-    #expect(events.values == ["paused cancelled", "began"])
+    #expect(events.values == ["paused canceled", "began"])
   }
 
   @Test func `Each caller is in the group until its end is delivered`() {
@@ -92,6 +92,6 @@ import Testing
     callers[1].end(.success(2))
 
     #expect(room.group.wait(timeout: .now()) == .success)
-    #expect(events.values == ["a done", "b cancelled"])
+    #expect(events.values == ["a done", "b canceled"])
   }
 }
