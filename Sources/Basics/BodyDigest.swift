@@ -47,7 +47,16 @@ public struct BodyDigest: ScatteredKey {
 
 extension BodyDigest: CustomStringConvertible {
   /// The digest as 64 lowercase hexadecimal digits.
-  public var description: String { (0..<4).map { words[$0].hexadecimal }.joined() }
+  public var description: String {
+    let words = words
+    return String(unsafeUninitializedCapacity: 64) { text in
+      for place in 0..<64 {
+        let digit = UInt8(truncatingIfNeeded: words[place / 16] >> UInt64(60 - place % 16 * 4)) & 15
+        text[place] = digit + UInt8(ascii: digit < 10 ? "0" : "W")
+      }
+      return 64
+    }
+  }
 }
 
 /// Computes the SHA-256 digest (FIPS 180-4) of bytes that arrive in pieces. Used by one thread.

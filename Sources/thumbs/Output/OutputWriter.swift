@@ -71,11 +71,9 @@ final class OutputWriter: Sendable {
     if let owner { try take(name, for: owner) }
     let place = try place(of: name)
     while true {
-      let target = try occupant(of: place, expecting: bytes)
+      let target = try occupant(of: place, expecting: bytes, label)
       switch target {
-      case .same:
-        if let label { relabel(place, label.0, label.1) }
-        return .unchanged
+      case .same: return .unchanged
       case .reserved(let role): throw OutputError(.write, path(name), .reserved(role))
       case .other where replacement == .own: throw OutputError(.write, path(name), .notOwn)
       case .nothing, .thumbnail, .other: break
@@ -119,27 +117,33 @@ extension OutputWriter {
   }
 
   /// Returns what is at `place`. Neither reads through a link nor waits for a pipe.
-  private func occupant(of place: borrowing OutputPlace, expecting bytes: [UInt8]) throws(OutputError) -> Occupant {
+  /// Labels a file that has the expected bytes already.
+  private func occupant(
+    of place: borrowing OutputPlace, expecting bytes: [UInt8], _ label: (OutputLabel, PixelSize)?
+  ) throws(OutputError) -> Occupant {
     var status = stat()
     guard place.name.withCString({ fstatat(place.directory, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
       if errno == ENOENT { return .nothing }
       throw place.failure
     }
     switch status.st_mode & S_IFMT {
-    case S_IFREG: return try occupant(of: place, expecting: bytes, status)
+    case S_IFREG: return try occupant(of: place, expecting: bytes, label, status)
     case S_IFDIR: throw OutputError(action: .write, path: place.path, code: EISDIR)
     default: return role(ofTarget: place).map(Occupant.reserved) ?? .other
     }
   }
 
   private func occupant(
-    of place: borrowing OutputPlace, expecting bytes: [UInt8], _ status: stat
+    of place: borrowing OutputPlace, expecting bytes: [UInt8], _ label: (OutputLabel, PixelSize)?, _ status: stat
   ) throws(OutputError) -> Occupant {
     let file = place.name.withCString { openat(place.directory, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
     defer { if file >= 0 { Glibc.close(file) } }
     // Running out of descriptors, for example, does not mean that the file is another program's.
     if file < 0, errno != EACCES { throw place.failure }
-    if file >= 0, status.st_size == bytes.count, FileDescriptor.reads(bytes, from: file) { return .same }
+    if file >= 0, status.st_size == bytes.count, FileDescriptor.reads(bytes, from: file) {
+      if let label { label.0.add(to: file, label.1) }
+      return .same
+    }
     if let role = FileIdentity(status).flatMap({ reserved.role(of: $0) }) { return .reserved(role) }
     return file >= 0 && isThumbnail(file, status) ? .thumbnail : .other
   }
@@ -178,7 +182,7 @@ struct OutputLabel: Hashable, Sendable {
   /// The label of the thumbnail of `row` with `spec`. Credentials are not part of it, because others may read it.
   init(_ row: ManifestRow, _ spec: ThumbnailSpec) {
     let expected = row.options.digest?.description ?? ""
-    let text = ["\(Renderer.version)", Redaction.url(row.url), expected, spec.fingerprint].joined(separator: "\0")
+    let text = "\(Renderer.version)\0\(Redaction.url(row.url))\0\(expected)\0\(spec.fingerprint)"
     digest = String(BodyDigest(of: Array(text.utf8)).description.prefix(32))
   }
 
@@ -219,14 +223,6 @@ extension OutputWriter {
     else { return nil }
     return Thumbnail(spec: spec, size: size, format: format, bytes: bytes)
   }
-
-  /// Labels the file at `place`, which has the expected bytes already.
-  private func relabel(_ place: borrowing OutputPlace, _ label: OutputLabel, _ size: PixelSize) {
-    let file = openat(place.directory, place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return }
-    label.add(to: file, size)
-    Glibc.close(file)
-  }
 }
 
 extension OutputName {
@@ -252,7 +248,7 @@ extension OutputWriter {
   /// Removes the file `name` if it contains exactly `bytes`, and has no other purpose in this run.
   func remove(_ name: String, containing bytes: [UInt8]) throws(OutputError) {
     let place = try place(of: name)
-    guard try occupant(of: place, expecting: bytes) == .same, !isReserved(place) else { return }
+    guard try occupant(of: place, expecting: bytes, nil) == .same, !isReserved(place) else { return }
     if unlinkat(place.directory, place.name, 0) != 0, errno != ENOENT { throw place.failure }
   }
 

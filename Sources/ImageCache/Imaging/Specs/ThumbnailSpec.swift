@@ -185,7 +185,7 @@ extension ThumbnailSpec {
 extension ThumbnailSpec.Color: CustomStringConvertible {
   /// Six lowercase hexadecimal digits, `rrggbb`.
   public var description: String {
-    [red, green, blue].map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    String((UInt32(1) << 24 | UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)), radix: 16).dropFirst().description
   }
 
   /// Creates a color from six hexadecimal digits, with or without a leading `#`; nil for any other text.
@@ -296,10 +296,19 @@ extension ThumbnailSpec {
   /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. The gravity follows,
   /// if it has an effect and is not the center.
   public var fingerprint: String {
-    let parts = ["v\(Renderer.version)", "\(box)@\(scale)"]
-    let look = [fit.rawValue, enlargement.rawValue, format.rawValue, "q\(quality)", "\(background)"]
-    let scaling = [filter.rawValue, light.rawValue, scans.rawValue]
-    return (parts + look + scaling + gravityTexts).joined(separator: "-")
+    // Appended piece by piece, because each row of a run needs it.
+    var text = "v\(Renderer.version)-\(box)@\(scale)"
+    text.reserveCapacity(100)
+    func add(_ part: String) {
+      text += "-"
+      text += part
+    }
+    for part in [fit.rawValue, enlargement.rawValue, format.rawValue] { add(part) }
+    add("q\(quality)")
+    add(background.description)
+    for part in [filter.rawValue, light.rawValue, scans.rawValue] { add(part) }
+    for part in gravityTexts { add(part) }
+    return text
   }
 
   /// Creates the spec whose ``fingerprint`` is `text`, written by any version of the renderer; nil if the text is not a
