@@ -1,6 +1,7 @@
 # The targets that compare speed, as ratios to other programs in the same run.
 
-.PHONY: bench bench-pixels bench-decoders bench-crops bench-fetch bench-cache bench-start bench-worker bench-spark
+.PHONY: bench bench-pixels bench-decoders bench-crops bench-fetch bench-cache bench-eviction bench-start bench-worker \
+  bench-spark
 
 # Real photos and icons, and the programs that scale them to common web sizes.
 PHOTOS := Benchmarks/peers/.build/corpus/photos
@@ -37,6 +38,10 @@ bench-fetch: setup
 ## Compares both levels of the cache with NSCache, LRU, the optimum and plain files; takes some minutes.
 bench-cache: setup
 	Benchmarks/cache/run.sh
+
+## Simulates policies of eviction for lists that are fetched every night, and for a service; takes a minute.
+bench-eviction:
+	python3 -B Benchmarks/eviction/simulate.py
 
 ## Compares the startup time of the command with that of curl.
 bench-start: PACKAGES += curl
