@@ -1,3 +1,5 @@
+import BatchFetch
+
 /// A pattern for output file names: text with fields in braces, such as `{stem}-{spec}.{ext}`. A slash separates a
 /// subdirectory of the output directory from the rest, as in `{hash:2}/{hash}.{ext}`.
 struct NameTemplate: Hashable, Sendable {
@@ -246,13 +248,16 @@ extension NameTemplateError: CustomStringConvertible {
   private static let fields = NameTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
 }
 
-/// The parts of a URL that file names, tallies and filters use. A lenient reading, which does not validate the URL.
+/// The parts of a URL that file names, tallies and filters use. They are those of the request, except that a URL with
+/// other letters than ASCII, or one that is not valid, is taken as it is written.
 struct SourceURLParts: Hashable, Sendable {
   private let authority: Substring
   private let path: Substring
 
   /// The parts of `url`.
   init(_ url: String) {
+    let isASCII = url.utf8.allSatisfy { $0 < 0x80 }
+    let url = isASCII ? (try? SourceURL(url))?.description ?? url : url
     // Compares bytes: a separator followed by a combining mark is part of another character.
     let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
     let rest = url[..<end]

@@ -56,9 +56,21 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
       ("http://h/.hidden", "_hidden"), ("http://h/caf%C3%A9.jpg", "café"), ("http://h/%ff.jpg", "%ff"),
       ("http://h/100%.jpg", "100%"), ("http://h/a%2Fb.jpg", "a_b"), ("http://h/x.php?f=/etc/y.png", "x"),
       ("http://h/a%00b.png", "a_b"), ("no URL", "no URL"), ("", "image"),
+      ("http:\\\\h\\d\\a.png", "a"), ("http:/h/a.png", "a"), ("ht\ttp://h/a\n.png", "a"),
+      ("http://u@v@h/d/../a.png", "a"),
     ])
   func `The stem is the last path component, decoded and without its extension`(url: String, expected: String) throws {
     #expect(try fileName("{stem}.{ext}", row(url)) == expected + ".jpg")
+  }
+
+  @Test(
+    arguments: [
+      ("http://A.example:8/x", "a.example"), ("http://0x7f.1/x", "127.0.0.1"), ("http:\\\\h\\x", "h"),
+      ("http:/h/x", "h"),
+      ("http://u:p@h@i/x", "i"), ("http://BÜCHER.example/x", "bücher.example"), ("http://h:x/y", "h"),
+    ])
+  func `The host is that of the request, in the letters that are written`(url: String, expected: String) throws {
+    #expect(try fileName("{host}.{ext}", row(url)) == expected + ".jpg")
   }
 
   @Test(
