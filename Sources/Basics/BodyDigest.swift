@@ -47,16 +47,7 @@ public struct BodyDigest: ScatteredKey {
 
 extension BodyDigest: CustomStringConvertible {
   /// The digest as 64 lowercase hexadecimal digits.
-  public var description: String {
-    let words = words
-    return String(unsafeUninitializedCapacity: 64) { text in
-      for place in 0..<64 {
-        let digit = UInt8(truncatingIfNeeded: words[place / 16] >> UInt64(60 - place % 16 * 4)) & 15
-        text[place] = digit + UInt8(ascii: digit < 10 ? "0" : "W")
-      }
-      return 64
-    }
-  }
+  public var description: String { String(hexadecimal: [first, second, third, fourth]) }
 }
 
 /// Computes the SHA-256 digest (FIPS 180-4) of bytes that arrive in pieces. Used by one thread.
@@ -94,11 +85,16 @@ package func sha256(_ bytes: UnsafeRawBufferPointer) -> SIMD4<UInt64> {
 /// `nonisolated(unsafe)` is correct: it never changes, and any thread may use it (OpenSSL, `EVP_MD_fetch(3)`).
 private nonisolated(unsafe) let implementation = EVP_MD_fetch(nil, "SHA256", nil)
 
-extension UInt64 {
-  /// The number as sixteen lowercase hexadecimal digits.
-  package var hexadecimal: String {
-    let digits = String(self, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+extension String {
+  /// Creates the text of `words` in lowercase hexadecimal digits, sixteen for each.
+  package init(hexadecimal words: [UInt64]) {
+    self.init(unsafeUninitializedCapacity: words.count * 16) { text in
+      for place in 0..<words.count * 16 {
+        let digit = UInt8(truncatingIfNeeded: words[place / 16] >> UInt64(60 - place % 16 * 4)) & 15
+        text[place] = digit + UInt8(ascii: digit < 10 ? "0" : "W")
+      }
+      return words.count * 16
+    }
   }
 }
 

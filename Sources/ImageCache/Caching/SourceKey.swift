@@ -41,5 +41,5 @@ public struct SourceKey: ScatteredKey {
 
 extension SourceKey: CustomStringConvertible {
   /// The key as 32 lowercase hexadecimal digits.
-  public var description: String { high.hexadecimal + low.hexadecimal }
+  public var description: String { String(hexadecimal: [high, low]) }
 }

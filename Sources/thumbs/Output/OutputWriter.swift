@@ -182,8 +182,7 @@ struct OutputLabel: Hashable, Sendable {
   /// The label of the thumbnail of `row` with `spec`. Credentials are not part of it, because others may read it.
   init(_ row: ManifestRow, _ spec: ThumbnailSpec) {
     let expected = row.options.digest?.description ?? ""
-    let text = "\(Renderer.version)\0\(Redaction.url(row.url))\0\(expected)\0\(spec.fingerprint)"
-    digest = String(BodyDigest(of: Array(text.utf8)).description.prefix(32))
+    digest = SourceKey(url: Redaction.url(row.url), variant: "\(expected)\0\(spec.fingerprint)").description
   }
 
   /// Labels the open `file`, unless it is labeled already. On a failure, it has no label.
