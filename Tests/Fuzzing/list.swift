@@ -54,11 +54,9 @@ private func check(_ finder: JSONRowFinder, _ bytes: [UInt8]) {
   }
 }
 
-/// The error of a list. The command's own names the formats, too.
-struct InputError: Error {
-  enum Place { case whole, line(Int), column(Int, line: Int) }
-
-  init(_ name: String, at place: Place = .whole, _ reason: String) {}
+/// A number of bytes in an error. The command's own is for options, too.
+struct ByteSize {
+  init(count: Int) {}
 }
 
 extension String {
