@@ -13,6 +13,7 @@ import http.server
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,9 @@ def path(program, few, more):
     names = [name for name, count in more.items() if count - few[name] >= MORE - FEW]
     known = addresses(program)
     wanted = "".join(f"0x{known[name]}\n" for name in names if name in known)
-    found = subprocess.run(["llvm-symbolizer", f"--obj={program}", "--no-inlines", "--output-style=GNU"], input=wanted,
+    # The one of the Swift toolchain knows its version of debug information.
+    symbolizer = pathlib.Path(shutil.which("swiftc")).resolve().with_name("llvm-symbolizer")
+    found = subprocess.run([symbolizer, f"--obj={program}", "--no-inlines", "--output-style=GNU"], input=wanted,
                            check=True, capture_output=True, text=True).stdout
     files = {line.rsplit(":", 1)[0] for line in found.splitlines() if line.startswith(f"{ROOT}/Sources/")}
     return {file for file in files if pathlib.Path(file).exists()}

@@ -10,14 +10,10 @@ internal import Synchronization
 final class ThumbnailContext: Sendable {
   typealias Table = JobTable<JobKey, ThumbnailJob, ThumbnailCaller>
 
-  struct State {
-    var jobs = Table()
-  }
-
   /// The most lookups that share a read transaction.
   private static let lookUpGroupLimit = 64
 
-  let state = Mutex(State())
+  let jobs = Mutex(Table())
   /// The callers that wait for milestones.
   let room = WaitingRoom<ThumbnailSet>()
   let cache: ThumbnailCache
@@ -122,7 +118,7 @@ final class ThumbnailContext: Sendable {
   }
 
   /// The number of images in flight.
-  var runningCount: Int { state.withLock { $0.jobs.count } }
+  var runningCount: Int { jobs.withLock { $0.count } }
 
   /// Returns the renderer of requests with these options.
   func renderer(for options: RequestOptions) -> Renderer {
@@ -266,11 +262,11 @@ extension ThumbnailContext {
   private func join(
     _ request: ThumbnailRequest, _ demand: Demand, _ source: SourceURL, _ key: JobKey, _ caller: ThumbnailCaller
   ) {
-    let joined = state.withLock { state -> Table.Joined? in
+    let joined = jobs.withLock { jobs -> Table.Joined? in
       // Thread A tries the next mirror here while thread B calls `cancelAll()`: B does not find the caller in any
       // table, but A sees that the epoch has changed.
       guard caller.epoch == room.epoch else { return nil }
-      return state.jobs.join(key, caller, id: CallerID(caller), demand: demand) {
+      return jobs.join(key, caller, id: CallerID(caller), demand: demand) {
         ThumbnailJob(request, of: source, identity: key, id: $0, in: self)
       }
     }
@@ -283,21 +279,21 @@ extension ThumbnailContext {
 
   /// Removes a caller, and cancels its job if it was the last one. The caller must have its end already.
   func leave(_ id: CallerID) {
-    guard let left = state.withLock({ $0.jobs.leave(id) }) else { return }
+    guard let left = jobs.withLock({ $0.leave(id) }) else { return }
     left.abandoned?.cancel()
     left.remaining?.job.updateDemand()
   }
 
   /// Changes the demand of a caller.
   func change(_ id: CallerID, _ change: (inout Demand) -> Void) {
-    state.withLock { $0.jobs.change(id, change) }?.job.updateDemand()
+    jobs.withLock { $0.change(id, change) }?.job.updateDemand()
   }
 
   /// Cancels all jobs. Each caller gets `cancelled`.
   func cancelAll() {
     // Callers that wait for milestones come first: the end of another request may be what they wait for.
     room.cancelAll()
-    let (jobs, callers) = state.withLock { $0.jobs.remove() }
+    let (jobs, callers) = jobs.withLock { $0.remove() }
     downloader.context.queue.whileFrozen { for job in jobs { job.cancel() } }
     for caller in callers { caller.ended(.failure(.cancelled)) }
   }
@@ -316,7 +312,7 @@ extension ThumbnailContext {
   func hasCallers(_ job: ThumbnailJob) -> Bool { jointDemand(of: job) != nil }
 
   /// The highest priority among the callers of a job, paused if all are; nil if it has no callers left.
-  func jointDemand(of job: ThumbnailJob) -> Demand? { state.withLock { $0.jobs.demand(of: job.id) } }
+  func jointDemand(of job: ThumbnailJob) -> Demand? { jobs.withLock { $0.demand(of: job.id) } }
 
   func progressed(_ job: ThumbnailJob, _ progress: DownloadProgress) {
     for caller in waiting(for: job) ?? [] { caller.progressed(progress) }
@@ -324,8 +320,8 @@ extension ThumbnailContext {
 
   /// Delivers an outcome to all callers that it serves. Returns true if no caller is left.
   func settle(_ job: ThumbnailJob, _ outcome: Result<ServedSource, FetchFailure>) -> Bool {
-    let (served, isOver) = state.withLock { state in
-      state.jobs.settle(job.id) { outcome.result(for: $0.request) != nil }
+    let (served, isOver) = jobs.withLock { jobs in
+      jobs.settle(job.id) { outcome.result(for: $0.request) != nil }
     }
     for caller in served {
       if let result = outcome.result(for: caller.request) { caller.ended(result) }
@@ -336,8 +332,8 @@ extension ThumbnailContext {
   /// Ends the callers that expect other bytes than those of `download`, which have this `digest`. Returns true if no
   /// caller is left.
   func settle(_ job: ThumbnailJob, expectingOtherThan digest: BodyDigest, _ download: Download) -> Bool {
-    let (served, isOver) = state.withLock { state in
-      state.jobs.settle(job.id) { $0.request.digest.map { $0 != digest } ?? false }
+    let (served, isOver) = jobs.withLock { jobs in
+      jobs.settle(job.id) { $0.request.digest.map { $0 != digest } ?? false }
     }
     for caller in served {
       guard let expected = caller.request.digest else { continue }
@@ -349,7 +345,7 @@ extension ThumbnailContext {
   }
 
   private func waiting(for job: ThumbnailJob) -> [ThumbnailCaller]? {
-    state.withLock { $0.jobs.waiting(for: job.id)?.callers }
+    jobs.withLock { $0.waiting(for: job.id)?.callers }
   }
 }
 

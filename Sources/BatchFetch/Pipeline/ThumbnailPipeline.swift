@@ -82,8 +82,7 @@ public final class ThumbnailPipeline: Sendable {
     _ request: ThumbnailRequest, on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler? = nil,
     completion: @escaping Completion
   ) -> ThumbnailToken {
-    let caller = makeCaller(
-      request, on: .queue(queue ?? context.callbacks), progress: progress, completion: completion)
+    let caller = makeCaller(request, on: queue.map { .queue($0) }, progress: progress, completion: completion)
     caller.start(after: request.after)
     return ThumbnailToken(caller: caller.caller)
   }
@@ -132,12 +131,13 @@ public final class ThumbnailPipeline: Sendable {
   /// process ends.
   public func recordRun() { cache.recordRun() }
 
-  /// Makes a caller that has not started yet.
+  /// Makes a caller that has not started yet. Without `place`, its closures are called on a queue of the pipeline.
   func makeCaller(
-    _ request: ThumbnailRequest, on place: Caller<ThumbnailSet>.Place, progress: DownloadProgress.Handler? = nil,
+    _ request: ThumbnailRequest, on place: Caller<ThumbnailSet>.Place? = nil, progress: DownloadProgress.Handler? = nil,
     completion: @escaping Completion
   ) -> ThumbnailCaller {
-    ThumbnailCaller(request, in: context, on: place, progress: progress, completion: completion)
+    ThumbnailCaller(
+      request, in: context, on: place ?? .queue(context.callbacks), progress: progress, completion: completion)
   }
 }
 
@@ -290,7 +290,7 @@ struct PipelineMetrics: Sendable {
 
   /// Sets the gauges to what `context` has in flight and in its queues.
   func update(from context: ThumbnailContext) {
-    inFlight.record(context.state.withLock { $0.jobs.count })
+    inFlight.record(context.jobs.withLock { $0.count })
     lookupDepth.record(context.lookUps.waitingCount)
     transferDepth.record(context.downloader.context.queue.ticketCount)
     renderDepth.record(context.renders.waitingCount)

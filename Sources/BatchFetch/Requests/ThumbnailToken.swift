@@ -68,9 +68,11 @@ public final class ThumbnailOperation: FetchOperation<ThumbnailSet>, @unchecked 
     super.init(priority: request.priority, progress: progress) { demand, progress, completion in
       var request = request
       request.priority = demand.priority
-      let token = pipeline.load(request, progress: progress, completion: completion)
-      if demand.isPaused { token.pause() }
-      return WorkHandle(token)
+      let caller = pipeline.makeCaller(request, progress: progress, completion: completion)
+      // Before the start: once it has started, another thread may begin the download at once.
+      if demand.isPaused { caller.caller.slot.setPaused(true) }
+      caller.start(after: request.after)
+      return WorkHandle(ThumbnailToken(caller: caller.caller))
     }
     name = request.url
   }

@@ -168,7 +168,8 @@ package final class WaitingRoom<Value: Sendable>: Sendable {
   }
 }
 
-/// A caller that passes its priority to the callers whose end it waits for.
+/// A caller that passes its priority to the callers whose end it waits for: a ``Caller`` of any value, because
+/// downloads and thumbnails wait for one another.
 package protocol PrioritizedCaller: AnyObject, Sendable {
   /// Runs `body` with the priority, under a lock.
   func withPriority<Result: Sendable>(_ body: (inout CallerPriority) -> Result) -> Result

@@ -8,7 +8,7 @@ extension DownloadJob: TransferReceiver {
   func startTransfer(_ turn: DownloadState.Turn, _ ticket: TransferQueue.Ticket) {
     let requestedAt = context.now()
     let begun = state.withLock { state -> State.Start? in
-      guard let start = state.start(turn, requestedAt: requestedAt, in: context) else { return nil }
+      guard let start = state.start(request, turn, requestedAt: requestedAt, in: context) else { return nil }
       // Thread A is here while thread B pauses the download: the round must exist as soon as the phase is `attempting`,
       // or the pause would find nothing to cancel.
       state.round = transfer.begin()
@@ -41,17 +41,17 @@ extension DownloadJob: TransferReceiver {
       }
       try state.assembler?.receive(head: head, at: respondedAt)
       guard let robots = context.robots, let trail = state.trail else { return }
-      let request = state.sentRequest
+      let request = state.sent(request)
       if request.isRobotsFile { return }
       try robots.check(head.response, userAgent: context.userAgent(of: request, to: trail))
     }
   }
 
   package func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
-    let (due, inspection) = try state.withLock { state throws(FetchFailure) in
+    let (due, isInspectionDue) = try state.withLock { state throws(FetchFailure) in
       try state.receive(bytes: bytes, elapsed: context.elapsed)
     }
-    if let inspection {
+    if isInspectionDue, let inspection = request.inspection {
       let body = state.withLock { $0.assembler?.body ?? [] }
       let isAccepted = try inspection(body)
       state.withLock { $0.inspections.inspected(body.count, isAccepted: isAccepted) }
@@ -90,7 +90,7 @@ extension DownloadJob: TransferReceiver {
     }
     let isResumable = state.withLock { state in
       state.record(result)
-      return state.sentRequest.isResumable
+      return state.sent(request).isResumable
     }
     end(.init(result, kept: isResumable ? kept : nil), result)
   }
@@ -128,10 +128,10 @@ extension DownloadJob.State {
 
   /// Begins a transfer; nil if the download has given up this turn.
   fileprivate mutating func start(
-    _ turn: DownloadState.Turn, requestedAt: Date, in context: DownloadContext
+    _ request: DownloadRequest, _ turn: DownloadState.Turn, requestedAt: Date, in context: DownloadContext
   ) -> Start? {
     guard let trail, let attempt = machine.attempt(in: turn) else { return nil }
-    let request = sentRequest
+    let request = sent(request)
     let partial = attempt.partial ?? request.part?.takeEarlier()
     if attempt.partial == nil, let partial { request.part?.noteResumed(partial.body.count) }
     writer = request.part?.makeWriter()
@@ -150,16 +150,16 @@ extension DownloadJob.State {
     lastResult = result
   }
 
-  /// Adds bytes to the body. Returns the progress and the inspection, each if it is due.
+  /// Adds bytes to the body. Returns the progress if it is due, and whether an inspection is.
   fileprivate mutating func receive(
     bytes: UnsafeRawBufferPointer, elapsed: () -> Duration
-  ) throws(FetchFailure) -> (due: DownloadProgress?, DownloadRequest.Inspection?) {
-    guard try assembler?.receive(bytes: bytes) == true else { return (nil, nil) }
+  ) throws(FetchFailure) -> (due: DownloadProgress?, isInspectionDue: Bool) {
+    guard try assembler?.receive(bytes: bytes) == true else { return (nil, false) }
     let progress = DownloadProgress(
       attempt: machine.attempts, received: assembler?.count ?? 0, total: assembler?.total)
     let isInspectionDue = inspections.isDue(at: progress.received)
     let isDue = throttle.record(progress, now: elapsed)
-    return (isDue ? progress : nil, isInspectionDue ? request.inspection : nil)
+    return (isDue ? progress : nil, isInspectionDue)
   }
 }
 

@@ -6,7 +6,6 @@ internal import Synchronization
 /// and leaves its place in the queue, runs transfers, and reports progress and the end to the context.
 package final class DownloadJob: Sendable {
   struct State {
-    let request: DownloadRequest
     var machine = DownloadState()
     /// The redirects of the current attempt; nil until the job enters the queue.
     var trail: RedirectChain?
@@ -46,7 +45,7 @@ package final class DownloadJob: Sendable {
     self.request = request
     self.id = id
     self.context = context
-    state = Mutex(State(request: request, throttle: ProgressThrottle(interval: context.progressInterval)))
+    state = Mutex(State(throttle: ProgressThrottle(interval: context.progressInterval)))
   }
 
   /// Enters the queue, unless all callers have paused.
@@ -114,7 +113,7 @@ extension DownloadJob.State {
     switch action {
     case .none: return Effects()
     case .enqueue:
-      advanceTrail(in: job.context)
+      advanceTrail(of: job)
       return Effects()
     case .backOff(let pause, let turn):
       backoff = job.context.after(pause) { [weak job] in job?.act { $0.backedOff(in: turn) } }
@@ -127,12 +126,12 @@ extension DownloadJob.State {
   }
 
   /// Sets the URL of the next transfer: the target of a redirect, or the URL of the request for a new attempt.
-  private mutating func advanceTrail(in context: DownloadContext) {
+  private mutating func advanceTrail(of job: DownloadJob) {
     let next = redirected.take()
     if machine.isRedirected, next != nil {
       trail = next
     } else {
-      trail = RedirectChain(from: request.source, limit: context.limits(of: request).maxRedirects)
+      trail = RedirectChain(from: job.request.source, limit: job.context.limits(of: job.request).maxRedirects)
       elapsed = .zero
       modified = nil
     }
@@ -234,7 +233,7 @@ extension DownloadJob {
   func modify(
     _ turn: DownloadState.Turn, completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
-    guard let modifier = request.modifier, let attempt = state.withLock({ $0.unmodified() }) else {
+    guard let modifier = request.modifier, let attempt = state.withLock({ $0.unmodified(request) }) else {
       return completion(nil)
     }
     let limit = context.limits(of: request).total
@@ -256,7 +255,7 @@ extension DownloadJob {
   ) {
     let isWaiting = state.withLock { state in
       guard state.machine.isWaiting(in: turn) else { return false }
-      if case .success(let attempt) = result { state.modify(attempt, in: context) }
+      if case .success(let attempt) = result { state.modify(attempt, of: self) }
       return true
     }
     guard isWaiting else { return }
@@ -268,27 +267,27 @@ extension DownloadJob {
 
   /// Checks the rules of the host again if the modifier has changed the URL.
   private func checkRobots(of attempt: RequestAttempt, _ completion: @escaping @Sendable (FetchFailure?) -> Void) {
-    let (request, trail) = state.withLock { ($0.sentRequest, $0.trail) }
+    let (sent, trail) = state.withLock { ($0.sent(request), $0.trail) }
     guard let robots = context.robots, let trail, attempt.source != request.source else {
       return completion(nil)
     }
     let limits = context.limits(of: request)
     robots.check(
-      attempt.source, userAgent: context.userAgent(of: request, to: trail), addresses: limits.addresses, completion)
+      attempt.source, userAgent: context.userAgent(of: sent, to: trail), addresses: limits.addresses, completion)
   }
 }
 
 extension DownloadJob.State {
-  /// The request with the header fields that the current attempt sends. Its URL is in the trail.
-  var sentRequest: DownloadRequest {
+  /// Returns `request` with the header fields that the current attempt sends. Its URL is in the trail.
+  func sent(_ request: DownloadRequest) -> DownloadRequest {
     guard let modified else { return request }
     var sent = request
     sent.headerFields = modified.headerFields
     return sent
   }
 
-  /// The next attempt, for the modifier; nil if it is modified already, or only follows a redirect.
-  fileprivate func unmodified() -> RequestAttempt? {
+  /// The next attempt, for the modifier of `request`; nil if it is modified already, or only follows a redirect.
+  fileprivate func unmodified(_ request: DownloadRequest) -> RequestAttempt? {
     guard modified == nil, !machine.isRedirected else { return nil }
     return RequestAttempt(
       number: machine.nextAttempt, lastFailure: lastResult?.failureCode, source: request.source,
@@ -296,11 +295,11 @@ extension DownloadJob.State {
   }
 
   /// Takes the modified attempt, whose URL the transfer requests.
-  fileprivate mutating func modify(_ attempt: RequestAttempt, in context: DownloadContext) {
+  fileprivate mutating func modify(_ attempt: RequestAttempt, of job: DownloadJob) {
     modification = nil
     modified = attempt
     trail = RedirectChain(
-      from: attempt.source, shownAs: request.source, limit: context.limits(of: request).maxRedirects)
+      from: attempt.source, shownAs: job.request.source, limit: job.context.limits(of: job.request).maxRedirects)
   }
 }
 
@@ -413,7 +412,7 @@ extension DownloadJob {
   private func outcome(
     of result: Result<ResponseAssembler.Response, FetchFailure>
   ) -> Result<Download, FetchFailure> {
-    let fields = state.withLock { $0.sentRequest.headerFields }
+    let fields = state.withLock { $0.sent(request).headerFields }
     return measured(result).flatMap { download in
       let status = download.response.status.code
       if download.isTargetReused || request.responses.accepts(status, of: fields) {

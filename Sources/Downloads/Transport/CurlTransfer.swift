@@ -219,7 +219,7 @@ final class CurlTransfer {
   // is complete, libcurl has decided whether it decodes, so a wrong decision costs one more request. A head with a line
   // that has no colon costs one, too, because libcurl gives it up.
 
-  /// Returns the reading that the response needs in place of this one; nil if there is none.
+  /// Returns another way to read the response if this one has failed, or nil.
   private func otherReading(after result: CURLcode) -> ResponseReading? {
     if isMisread { return .decoded }
     // A server that changes its mind gets no third request.

@@ -96,7 +96,7 @@ struct LineReader: Sendable {
       let end = buffer[start...].prefix(lineLimit + 1).firstIndex { $0 == 0x0A || $0 == 0x0D }
       if let end, buffer[end] == 0x0A || end + 1 < buffer.count || isAtEnd {
         endsWithCR = buffer[end] == 0x0D && end + 1 < buffer.count && buffer[end + 1] != 0x0A
-      } else if isAtEnd || pendingCount > lineLimit {
+      } else if end == nil, isAtEnd || pendingCount > lineLimit {
         endsWithCR = false
       } else {
         try fill()

@@ -1,6 +1,5 @@
 import BatchFetch
 import CoreMetrics
-import Dispatch
 import Foundation
 import Synchronization
 

@@ -267,7 +267,7 @@ struct SourceURLParts: Hashable, Sendable {
       return
     }
     let start = rest.utf8.index(colon, offsetBy: 3)
-    // A backslash belongs to the authority, as in libcurl: it may be part of a password.
+    // In a URL that is not valid, a backslash belongs to the authority: it may be part of a password.
     let slash = rest[start...].utf8.firstIndex(of: UInt8(ascii: "/")) ?? end
     (authority, path) = (rest[start..<slash], rest[slash...])
   }

@@ -71,7 +71,7 @@ final class OutputWriter: Sendable {
     if let owner { try take(name, for: owner) }
     let place = try place(of: name)
     while true {
-      let target = try occupant(of: place, expecting: bytes, label)
+      let target = try occupant(of: place, expecting: bytes, labeling: label)
       switch target {
       case .same: return .unchanged
       case .reserved(let role): throw OutputError(.write, path(name), .reserved(role))
@@ -117,9 +117,9 @@ extension OutputWriter {
   }
 
   /// Returns what is at `place`. Neither reads through a link nor waits for a pipe.
-  /// Labels a file that has the expected bytes already.
+  /// Labels a file that has the expected bytes already, while it is open.
   private func occupant(
-    of place: borrowing OutputPlace, expecting bytes: [UInt8], _ label: (OutputLabel, PixelSize)?
+    of place: borrowing OutputPlace, expecting bytes: [UInt8], labeling label: (OutputLabel, PixelSize)?
   ) throws(OutputError) -> Occupant {
     var status = stat()
     guard place.name.withCString({ fstatat(place.directory, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
@@ -247,7 +247,7 @@ extension OutputWriter {
   /// Removes the file `name` if it contains exactly `bytes`, and has no other purpose in this run.
   func remove(_ name: String, containing bytes: [UInt8]) throws(OutputError) {
     let place = try place(of: name)
-    guard try occupant(of: place, expecting: bytes, nil) == .same, !isReserved(place) else { return }
+    guard try occupant(of: place, expecting: bytes, labeling: nil) == .same, !isReserved(place) else { return }
     if unlinkat(place.directory, place.name, 0) != 0, errno != ENOENT { throw place.failure }
   }
 

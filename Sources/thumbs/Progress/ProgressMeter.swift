@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// Shows the progress of a run.

@@ -124,7 +124,7 @@ private struct ReportSummaryCommand: ParsableCommand {
 
 /// The advice after a run with failures.
 enum NextStep {
-  /// Returns what to do about the failures in `totals`, as a line without a line feed; nil if there are none. `report`
+  /// Returns the advice about the failures in `totals`, a line without a line feed, or nil without failures. `report`
   /// is the path of the report; nil if there is none, and `-` for standard output. `fallback` is the path of the image
   /// of `--fallback`, which a retry needs to replace it.
   static func advice(about totals: Totals, report: String?, fallback: String? = nil) -> String? {

@@ -1,6 +1,4 @@
 import BatchFetch
-import Glibc
-import Synchronization
 
 /// Reads a report line by line, in constant memory.
 struct ReportReader {

@@ -185,7 +185,7 @@ import Testing
       done.record($0)
     }
     _ = await transport.exchanges.values(count: 1)
-    let jobs = pipeline.context.state.withLock { $0.jobs.jobs }
+    let jobs = pipeline.context.jobs.withLock { $0.jobs }
     #expect(jobs.count == 1 && jobs.allSatisfy { !$0.wantsProgress })
 
     await transport.resume(first: 1)

@@ -110,7 +110,7 @@ import Testing
     pipeline.context.budget.hold(1)
 
     await loadCrowd(urgency, on: pipeline) { context in
-      await eventually { context.budget.waitingCount == context.state.withLock { $0.jobs.count } }
+      await eventually { context.budget.waitingCount == context.jobs.withLock { $0.count } }
     }
     #expect(pipeline.context.budget.waitingCount == Self.count + 1)
     pipeline.context.budget.release(1)
@@ -148,7 +148,7 @@ import Testing
 
     await loadCrowd(urgency, on: pipeline) { context in
       // A download has a priority before it has a ticket, but only those with a ticket compete.
-      await eventually { context.downloader.context.queue.ticketCount == context.state.withLock { $0.jobs.count } }
+      await eventually { context.downloader.context.queue.ticketCount == context.jobs.withLock { $0.count } }
     }
     #expect(pipeline.context.downloader.runningCount == Self.count + 2)
     await transport.resume(first: 1)
@@ -167,7 +167,7 @@ import Testing
     await pipeline.context.renders.occupy(1, until: gate)
 
     await loadCrowd(urgency, on: pipeline) { context in
-      await eventually { context.renders.waitingCount == context.state.withLock { $0.jobs.count } }
+      await eventually { context.renders.waitingCount == context.jobs.withLock { $0.count } }
     }
     #expect(pipeline.context.renders.waitingCount == Self.count + 1)
     gate.open()

@@ -54,6 +54,19 @@ import Testing
     #expect(reports.values.map(\.received) == reports.values.map(\.received).sorted())
   }
 
+  @Test func `Operations paused before they start send no request until they are resumed`() async {
+    let pipeline = ThumbnailPipeline.prompt(over: quick)
+    let operations = (0..<50).map { ThumbnailOperation(request("\($0)"), over: pipeline) }
+    for operation in operations { operation.pause() }
+    queue.add(operations)
+    await eventually { pipeline.pausedCount == operations.count }
+    #expect(quick.requests.isEmpty)
+
+    for operation in operations { operation.resume() }
+    for operation in operations { await operation.end() }
+    #expect(operations.allSatisfy { $0.set?.origin == .network } && quick.requests.count == operations.count)
+  }
+
   @Test func `A second operation is served from memory`() async {
     let pipeline = ThumbnailPipeline.prompt(over: quick)
     let operations = (0..<2).map { _ in ThumbnailOperation(request("a"), over: pipeline) }
@@ -292,11 +305,17 @@ extension ThumbnailOperation {
 }
 
 extension ThumbnailPipeline {
+  /// The number of downloads that are paused.
+  fileprivate var pausedCount: Int {
+    let jobs = downloader.context.state.withLock { $0.jobs.jobs }
+    return jobs.count { $0.state.withLock { $0.machine.phase == .paused } }
+  }
+
   /// The number of callers of the only image in flight.
   fileprivate var callerCount: Int {
-    context.state.withLock { state in
-      let callers = state.jobs.jobs.first.flatMap {
-        state.jobs.waiting(for: $0.id)?.callers
+    context.jobs.withLock { jobs in
+      let callers = jobs.jobs.first.flatMap {
+        jobs.waiting(for: $0.id)?.callers
       }
       return callers?.count ?? 0
     }

@@ -55,11 +55,13 @@ import Testing
     #expect(try lines("\(atLimit)\n\(atLimit)y\n", step: step) == [atLimit, nil])
   }
 
-  @Test(arguments: [1, 64, 4096])
+  @Test(arguments: [1, 64, 101, 4096])
   func `A first line above the length limit does not decide whether CR ends lines`(chunkLength: Int) throws {
     let long = String(repeating: "x", count: 300)
 
     #expect(try lines("\(long)\rb\rc\nd\re", chunkLength: chunkLength) == [nil, "d\re"])
+    let atLimit = String(repeating: "x", count: 100)
+    #expect(try lines("\(atLimit)\rb\rc", chunkLength: chunkLength) == [atLimit, "b", "c"])
   }
 
   @Test func `Peeked bytes are read again, without the byte-order mark`() throws {
