@@ -69,6 +69,10 @@ public struct CacheCounters: Hashable, Sendable {
   public var refused = 0
   /// Sources removed from disk to stay within the limit.
   public var evicted = 0
+  /// Sources that were not written to disk because it is full of sources that are more likely to be used again.
+  public var declined = 0
+  /// Sources that were missing on disk only because they had been evicted or declined earlier.
+  public var lost = 0
   /// Entries on disk that failed a check and were removed.
   public var unusable = 0
   /// Failures of the disk tier by cause.

@@ -74,6 +74,7 @@ public final class ThumbnailCache: Sendable {
   private let disk: DiskCache?
   let directory: CacheDirectory?
   let now: @Sendable () -> Date
+  private let began: Date
   let monitor: CacheMonitor
   /// Applies the changes of a key in the same order to both tiers. Without it, thread A could be the first to store a
   /// key in memory while thread B is the first to stage it for the disk, and the tiers would keep different sources.
@@ -98,6 +99,7 @@ public final class ThumbnailCache: Sendable {
     memory = MemoryCache(costLimit: configuration.memoryByteLimit) { metrics.memory.evictions.increment(by: $0) }
     originals = MemoryOriginals(byteLimit: configuration.memoryOriginalByteLimit)
     self.now = now
+    began = now()
     directory = configuration.directory.map { CacheDirectory(path: $0) }
     disk = directory.map {
       DiskCache(
@@ -316,7 +318,7 @@ public final class ThumbnailCache: Sendable {
   /// Adds the counts so far to the last runs that ``CacheInspector/runs`` returns. Call it once, at the end of a run.
   /// Has no effect without a disk tier, before the first write to it, or without lookups.
   public func recordRun() {
-    let run = CacheRun(ended: now(), counters)
+    let run = CacheRun(began: began, ended: now(), counters)
     if run.lookups > 0 { directory?.record(run) }
   }
 

@@ -201,7 +201,7 @@ struct BusyLockTests {
     let files = CacheDirectory(path: directory.path)
     let reader = DiskReader(files)
     func isFound(_ number: Int) -> Bool? {
-      var used: [Int] = []
+      var used: [SlotUse] = []
       let lookup = CacheLookup(key: Fixtures.key(number), url: Fixtures.url(number), specs: [])
       guard let finding = try? reader.find([lookup], now: 0, used: &used).first else { return nil }
       if case .found = finding { return true } else { return false }

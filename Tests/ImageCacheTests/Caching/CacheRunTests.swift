@@ -41,9 +41,14 @@ struct CacheRunTests {
     cache.flush()
     _ = cache.entry(for: Fixtures.key(0), url: Fixtures.url(0), specs: [])
     cache.recordRun()
+    let smaller = ThumbnailCache(diskAt: directory.path, limit: 1 << 19)
+    smaller.store(0..<1)
+    smaller.flush()
+    _ = smaller.entry(for: Fixtures.key(0), url: Fixtures.url(0), specs: [])
+    smaller.recordRun()
 
-    #expect(try runs().map(\.evicted) == [cache.counters.evicted])
-    #expect(cache.counters.evicted > 0)
+    #expect(try runs().map(\.evicted) == [smaller.counters.evicted, 0] && smaller.counters.evicted > 0)
+    #expect(try runs().map(\.declined) == [0, cache.counters.declined] && cache.counters.declined > 0)
   }
 
   @Test func `A run without a cache, without lookups or with a busy lock records nothing`() throws {

@@ -6,13 +6,18 @@ import Testing
 struct SlotValueTests {
   @Test func `A chunk keeps a time for each of its slots`() {
     var chunk = UseChunk()
-    for index in 0..<UseChunk.length { chunk[index] = UInt32(index + 1) }
+    for index in 0..<UseChunk.length {
+      chunk[index] = UInt32(index + 1)
+      chunk.setFirst(index, index % 3 == 0)
+    }
+    chunk.setFirst(3, false)
 
     let copy = UseChunk(chunk.bytes)
     #expect((0..<UseChunk.length).allSatisfy { copy[$0] == UInt32($0 + 1) })
+    #expect((0..<UseChunk.length).allSatisfy { copy.isFirst($0) == ($0 % 3 == 0 && $0 != 3) })
   }
 
-  @Test(arguments: [0, 1, 3, 4, 5, 7999])
+  @Test(arguments: [0, 1, 3, 4, 5, 7679])
   func `Missing bytes of a chunk stand for free slots`(length: Int) {
     let chunk = UseChunk(Array(repeating: 0xff, count: length))
     for index in 0..<UseChunk.length where (index + 1) * 4 > length + 3 { #expect(chunk[index] == UseChunk.free) }
@@ -28,6 +33,21 @@ struct SlotValueTests {
   @Test(arguments: [(0, false), (3599, false), (3600, true), (-1, true), (-100_000, true)])
   func `A use is recorded after an hour, or when the clock was set back`(passed: Int, isDue: Bool) {
     #expect(UseChunk.isDue(1_790_000_000, now: 1_790_000_000 + passed) == isDue)
+  }
+
+  @Test(
+    arguments: [
+      (1000, 1000, false), (999, 1000, true), (1500, 1000, false), (1001, 1005, true), (1006, 1005, false),
+    ]) func `A use is recorded once per epoch of a full cache`(time: Int, start: Int, isDue: Bool)
+  {
+    #expect(UseChunk.isDue(UInt32(time), now: 1500, start: start) == isDue)
+  }
+
+  @Test func `A new epoch makes every use due again`() {
+    var recent = RecentUses()
+    #expect(recent.note(5, now: 1000, start: 990) { _ in nil })
+    #expect(!recent.note(5, now: 1001, start: 990) { _ in nil })
+    #expect(recent.note(5, now: 1002, start: 1002) { _ in nil })
   }
 
   @Test func `A use is noted once per hour, and a chunk is read once`() {

@@ -81,7 +81,7 @@ struct StagingTests {
   @Test func `A batch that could not be written comes first again, with later changes applied on top`() throws {
     var staging = Staging(byteLimit: 10 << 20)
     for number in 0..<64 { _ = staging.stage(change(number), for: Fixtures.key(number)) }
-    staging.noteUses(of: [7])
+    staging.noteUses(of: [SlotUse(slot: 7, isSource: false)])
     let taken = staging.takeBatch()
     let batch = try #require(taken)
     _ = staging.stage(change(5, spec: large), for: Fixtures.key(5))
@@ -95,7 +95,7 @@ struct StagingTests {
 
     let again = staging.takeBatch()
     #expect(again?.changes.map(\.key).first == Fixtures.key(0))
-    #expect(again?.used == [7])
+    #expect(again?.used == [SlotUse(slot: 7, isSource: false)])
 
     staging.finishBatch()
     let rest = staging.takeBatch()

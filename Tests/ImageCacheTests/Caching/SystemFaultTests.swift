@@ -83,10 +83,10 @@ struct SystemFaultTests {
     for (step, days) in [-10.0, 365].enumerated() {
       clock.withLock { $0 = Fixtures.start + days * 86400 }
       #expect(Self.hits(0..<1000, in: cache) != nil)
-      Self.store(100 * (step + 1)..<100 * (step + 1) + 100, in: cache)
+      // About 70 entries fit. Those of a list that comes back replace the others, whatever the clock reads.
+      for _ in 0..<4 { Self.store(100 * (step + 1)..<100 * (step + 1) + 60, in: cache) }
       #expect(cache.counters.errors.isEmpty)
-      // About 70 entries fit: those stored last, whatever the clock read.
-      #expect(Self.hits(100 * (step + 1) + 50..<100 * (step + 1) + 100, in: cache) == 50)
+      #expect(Self.hits(100 * (step + 1)..<100 * (step + 1) + 60, in: cache) ?? 0 > 50)
     }
 
     #expect(cache.counters.evicted > 0)

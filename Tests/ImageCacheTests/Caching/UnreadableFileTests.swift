@@ -91,7 +91,7 @@ struct UnreadableFileTests {
     let (files, monitor) = (Files(), CacheMonitor(logger: .silent))
     let reader = DiskReader(CacheDirectory(path: directory.path, openFile: files.open))
     func isFound() -> Bool {
-      var used: [Int] = []
+      var used: [SlotUse] = []
       let lookup = CacheLookup(key: Fixtures.key(1), url: Fixtures.url(1), specs: [Fixtures.spec])
       let finding = try? reader.find([lookup], now: 0, used: &used).first
       guard case .found = finding else { return false }

@@ -71,7 +71,7 @@ final class DiskCache: Sendable {
   private func storedEntries(for lookups: [CacheLookup]) -> [CacheEntry?] {
     guard !lookups.isEmpty else { return [] }
     let time = now().wholeSeconds
-    var used: [Int] = []
+    var used: [SlotUse] = []
     defer { if !used.isEmpty { writer.noteUses(of: used) } }
     do throws(DiskReader.ReadFailure) {
       return zip(lookups, try reader.find(lookups, now: time, used: &used)).map(entry)

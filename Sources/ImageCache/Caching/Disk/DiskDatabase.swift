@@ -8,7 +8,7 @@ enum DiskDatabase {
   /// `THMB`, the application ID in the header of the database file.
   static let applicationID = 0x5448_4d42
   /// The version of the schema. A cache with another version is not migrated; a new generation replaces it.
-  static let schemaVersion = 5
+  static let schemaVersion = 6
   /// Large pages have fewer pages per body to follow, and read faster than those of 4096 bytes.
   static let pageSize = 8192
 
@@ -136,6 +136,8 @@ enum DiskDatabase {
   ///   times of last use fit an array; a free slot has no `id`. `fresh_until` is null except for sources that are
   ///   images. `bytes` is the size of the body.
   /// - `used` holds the times of last use by slot, ``UseChunk/length`` of them in a row.
+  /// - `reuse` has the ``ReusePolicy`` of a cache that has been full, and the time at which its current epoch began.
+  /// - `ghost` has the sources that such a cache knows but does not keep, with the number of their row in `item`.
   private static let schema = [
     """
     CREATE TABLE item (
@@ -156,5 +158,15 @@ enum DiskDatabase {
     "CREATE INDEX slot_free ON slot (number) WHERE id IS NULL",
     "CREATE INDEX slot_original ON slot (number, bytes) WHERE \(RowNumber.isOriginal)",
     "CREATE TABLE used (chunk INTEGER PRIMARY KEY, times BLOB NOT NULL)",
+    "CREATE TABLE reuse (id INTEGER PRIMARY KEY, start INTEGER NOT NULL, state BLOB NOT NULL)",
+    """
+    CREATE TABLE ghost (
+      id INTEGER PRIMARY KEY,
+      used INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      first INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX ghost_used ON ghost (used)",
   ]
 }

@@ -41,8 +41,8 @@ final class DiskReader: Sendable {
   /// - Parameters:
   ///   - now: Seconds since 1970.
   ///   - used: Receives the slots whose use must be recorded.
-  func find(_ lookups: [CacheLookup], now: Int, used: inout [Int]) throws(ReadFailure) -> [Finding] {
-    var slots: [Int] = []
+  func find(_ lookups: [CacheLookup], now: Int, used: inout [SlotUse]) throws(ReadFailure) -> [Finding] {
+    var slots: [SlotUse] = []
     let findings = try read { generation, database in
       try generation.find(lookups, now: now, used: &slots, names: names, in: database)
     }
@@ -216,7 +216,7 @@ final class OpenGeneration: Sendable {
   ///   - now: Seconds since 1970.
   ///   - used: Receives the slots whose use must be recorded.
   func find(
-    _ lookups: [CacheLookup], now: Int, used: inout [Int], names: SpecNames, in database: Database
+    _ lookups: [CacheLookup], now: Int, used: inout [SlotUse], names: SpecNames, in database: Database
   ) throws -> [Finding] {
     // A transaction that could not be ended would show an old state for good.
     if database.isInsideTransaction { try database.execute(cached: "ROLLBACK") }
@@ -224,11 +224,14 @@ final class OpenGeneration: Sendable {
     defer { try? database.execute(cached: "COMMIT") }
     var finder = try EntryFinder(in: database, names: names)
     var findings: [Finding] = []
+    let start = try ReuseTable.start(in: database)
     for lookup in lookups {
       findings.append(try finder.find(lookup))
-      for slot in finder.slots where SlotTable.isValid(slot) {
-        let isDue = try recent.withLock { try $0.note(slot, now: now) { try SlotTable.chunk($0, in: database) } }
-        if isDue { used.append(slot) }
+      try recent.withLock { recent in
+        for use in finder.uses where SlotTable.isValid(use.slot) {
+          let isDue = try recent.note(use.slot, now: now, start: start) { try SlotTable.chunk($0, in: database) }
+          if isDue { used.append(use) }
+        }
       }
     }
     return findings
@@ -256,8 +259,8 @@ enum Finding {
 struct EntryFinder: ~Copyable {
   private var run: StatementRun
   private let names: SpecNames
-  /// The slots of the rows that were returned by the last ``find(_:)``.
-  private(set) var slots: [Int] = []
+  /// The rows that were returned by the last ``find(_:)``.
+  private(set) var uses: [SlotUse] = []
 
   init(in database: Database, names: SpecNames) throws {
     run = try StatementRun("SELECT id, slot, record, body FROM item WHERE id BETWEEN ? AND ?", in: database)
@@ -266,7 +269,7 @@ struct EntryFinder: ~Copyable {
 
   /// Returns the entry of a source with those of the wanted thumbnails that exist.
   mutating func find(_ lookup: CacheLookup) throws -> Finding {
-    slots.removeAll(keepingCapacity: true)
+    uses.removeAll(keepingCapacity: true)
     let range = RowNumber.all(of: lookup.key)
     run.restart()
     run.bind(range.lowerBound)
@@ -302,10 +305,10 @@ struct EntryFinder: ~Copyable {
         // Another spec may have the same row.
         guard record.specText == text, record.digest == digest else { continue }
         found[spec] = Thumbnail(spec: spec, size: record.size, format: record.format, bytes: bytes)
-        slots.append(slot)
+        uses.append(SlotUse(slot: slot, isSource: false))
       }
     }
-    if slots.isEmpty { slots.append(slot) }
+    uses.append(SlotUse(slot: slot, isSource: true))
     return .found(source, found)
   }
 }

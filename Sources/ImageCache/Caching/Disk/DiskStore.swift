@@ -19,6 +19,10 @@ struct DiskStore {
     var oversized = 0
     /// The rows removed to stay within the limit.
     var eviction = Eviction()
+    /// The number of sources that were missing only because they did not fit earlier.
+    var lost = 0
+    /// The number of sources that a full cache did not take.
+    var declined = 0
     /// True if the batch opened a database that readers do not know yet.
     var hasOpened = false
   }
@@ -38,6 +42,9 @@ struct DiskStore {
   private var checkpoints = CheckpointSchedule()
   /// The order of the last uses in the current generation by this process.
   private var order = SlotOrder()
+  private var front = EvictionFront()
+  /// True until the first batch of the current generation by this process.
+  private var isNewRun = true
   private let names = SpecNames()
   /// The newest generation that was found damaged. It must not stay the current one.
   private var damaged = 0
@@ -182,7 +189,11 @@ struct DiskStore {
       try store.shortage.update(isShort: isShort, usedBytes: transactions.usedBytes)
       outcome.oversized = batch.removeBodies(above: limit / 8, original: store.originals.byteLimit(of: limit) / 8)
       if try store.isLogFull(transactions.database, limit: limit) { outcome.refused = batch.removeAdditions() }
-      outcome.refused += try transactions.write(batch, ceiling: store.shortage.ceiling.map { min($0, limit) })
+      try transactions.measureRoom(limit: limit)
+      let ceiling = store.shortage.ceiling.map { min($0, limit) }
+      outcome.refused += try transactions.write(batch, ceiling: ceiling, isNewRun: store.isNewRun)
+      (outcome.lost, outcome.declined) = (transactions.lost, transactions.declined)
+      store.isNewRun = false
       // Originals kept by other processes are left to them.
       if store.originals != .none {
         try transactions.evictOriginals(downTo: store.originals.byteLimit(of: limit))
@@ -200,10 +211,10 @@ struct DiskStore {
   ) throws(DiskCacheError) -> T {
     do {
       return try connection.writeWithoutTransaction { database in
-        var transactions = DiskTransactions(database: database, now: now, order: order, names: names)
+        var transactions = DiskTransactions(database: database, now: now, order: order, front: front, names: names)
         // A second reference would make each change copy the whole order.
         order = SlotOrder()
-        defer { order = transactions.slots.order }
+        defer { (order, front) = (transactions.slots.order, transactions.front) }
         return try body(&self, &transactions)
       }
     } catch {
@@ -249,6 +260,7 @@ struct DiskStore {
     openings += 1
     generation = opened
     (shortage, checkpoints, order) = (SpaceShortage(), CheckpointSchedule(), SlotOrder())
+    (front, isNewRun) = (EvictionFront(), true)
     return opened.connection
   }
 

@@ -17,7 +17,7 @@ struct Eviction {
 
 extension DiskTransactions {
   /// Eviction goes below the limit by one part in this many, so that it does not run after every batch.
-  private static let slack = 20
+  private static let slack = reservePart
   /// The approximate size of a row without its body.
   static let rowBytes = 256
   /// The pages returned to the file system in one step.
@@ -46,9 +46,11 @@ extension DiskTransactions {
     let excess = try usedBytes() - limit
     guard excess > 0 else { return Eviction() }
     let victims = try EvictionOrder(now: now, slots.order, in: database).first(Self.evictionBatch)
+    front = EvictionFront()
     var result = Eviction()
     guard !victims.isEmpty else { return result }
     try inTransaction { transactions in
+      try transactions.reuse.begin(in: transactions.database)
       var sum = 0
       for slot in victims where sum < excess {
         sum += try transactions.evict(slot, &result)
@@ -68,14 +70,13 @@ extension DiskTransactions {
     guard RowNumber.kind(of: row) == .source else {
       try removeSlot(slot, of: row)
       result.rows += 1
-      try evictSourceIfBare(behind: row, &result)
+      try evictSourceIfBare(behind: row, bytes: bytes, &result)
       return bytes + Self.rowBytes
     }
     return try evictSource(in: row, slot: slot, &result)
   }
 
-  /// Evicts a source with all its rows, unless one of its thumbnails was used later. Hits record only the uses of
-  /// thumbnails; the source then counts as used with them.
+  /// Evicts a source with all its rows, unless one of its thumbnails was used later.
   private mutating func evictSource(in row: Int, slot: Int, _ result: inout Eviction) throws -> Int {
     let own = try rank(slot)
     let others = try rows(behind: row)
@@ -85,10 +86,12 @@ extension DiskTransactions {
       result.rows += 1
       return 0
     }
+    let bytes = others.reduce(Self.rowBytes) { $0 + $1.bytes + Self.rowBytes }
+    try remember(row, slot, bytes: bytes)
     for (row, slot, _) in others { try removeSlot(slot, of: row) }
     try removeSlot(slot, of: row)
     result += Eviction(rows: 1 + others.count, sources: 1)
-    return others.reduce(Self.rowBytes) { $0 + $1.bytes + Self.rowBytes }
+    return bytes
   }
 
   /// Returns the rank of `slot` in the order of eviction; 0 if it cannot exist.
@@ -97,13 +100,20 @@ extension DiskTransactions {
   }
 
   /// Evicts the source of an evicted thumbnail if it has no other row. It could only be kept for nothing.
-  private mutating func evictSourceIfBare(behind row: Int, _ result: inout Eviction) throws {
+  private mutating func evictSourceIfBare(behind row: Int, bytes: Int, _ result: inout Eviction) throws {
     let source = RowNumber.source(of: row)
     guard RowNumber.kind(of: row) == .thumbnail, try rows(behind: source).isEmpty,
       let slot = try StoredRows.slot(of: source, in: database)
     else { return }
+    try remember(source, slot, bytes: bytes + 2 * Self.rowBytes)
     try removeSlot(slot, of: source)
     result += Eviction(rows: 1, sources: 1)
+  }
+
+  /// Remembers the source in `row`, which is about to be evicted.
+  private mutating func remember(_ row: Int, _ slot: Int, bytes: Int) throws {
+    guard let use = try slots.use(of: slot, in: database) else { return }
+    try reuse.remember(row, use, bytes: bytes, at: now, in: database)
   }
 
   private mutating func removeSlot(_ slot: Int, of row: Int) throws {
@@ -198,7 +208,7 @@ extension DiskTransactions {
 /// because everything stored since would otherwise be evicted before them; then by last use.
 struct EvictionOrder {
   /// The seconds by which the clocks of processes that share a cache may differ.
-  private static let clockTolerance = 3600
+  static let clockTolerance = 3600
 
   private let now: Int
   /// The order within a second.
@@ -216,6 +226,16 @@ struct EvictionOrder {
       if let bytes = columns.bytes() { chunks.append((number, UseChunk(bytes))) }
     }
     self.chunks = chunks
+  }
+
+  /// The number of slots in use, or a few more.
+  var count: Int { chunks.count * UseChunk.length }
+
+  /// The rank of the slot that comes first; nil without slots.
+  var earliest: Int? {
+    var earliest: UInt32?
+    forEachSlot { _, rank in earliest = min(earliest ?? rank, rank) }
+    return earliest.map { Int($0) }
   }
 
   /// Returns the next `count` slots in the order of eviction; fewer if there are no more.

@@ -8,33 +8,48 @@ struct DiskTransactions {
   /// Seconds since 1970.
   let now: Int
   var slots: SlotTable
+  var reuse = ReuseTable()
+  /// The bytes that sources may take without a comparison with those that are kept; nil without a limit.
+  var room: Int?
+  var filling = Filling.medium
+  var front: EvictionFront
+  /// The number of sources that were missing only because they did not fit earlier.
+  var lost = 0
+  /// The number of sources that were not admitted.
+  var declined = 0
   private let names: SpecNames
 
   /// - Parameters:
   ///   - now: Seconds since 1970.
   ///   - order: The order of the last uses by this process. Default: unknown.
-  init(database: Database, now: Int, order: SlotOrder = SlotOrder(), names: SpecNames = SpecNames()) {
+  ///   - front: The place at which the last batch found the order of eviction. Default: unknown.
+  init(
+    database: Database, now: Int, order: SlotOrder = SlotOrder(), front: EvictionFront = EvictionFront(),
+    names: SpecNames = SpecNames()
+  ) {
     self.database = database
     self.now = now
     self.names = names
+    self.front = front
     slots = SlotTable(order)
   }
 
   /// Writes one batch, all or nothing.
   ///
-  /// - Parameter ceiling: The most bytes the database may hold while the file system is short of space. Changes that do
-  ///   not fit are left out, and no existing entry is evicted for them.
+  /// - Parameters:
+  ///   - ceiling: The most bytes the database may hold while the file system is short of space. Changes that do not fit
+  ///     are left out, and no existing entry is evicted for them.
+  ///   - isNewRun: True for the first batch of a process.
   /// - Returns: The number of changes left out.
   @discardableResult
-  mutating func write(_ batch: Staging.ChangeSet, ceiling: Int? = nil) throws -> Int {
+  mutating func write(_ batch: Staging.ChangeSet, ceiling: Int? = nil, isNewRun: Bool = false) throws -> Int {
     var refused = 0
     try inTransaction { transactions in
+      try transactions.beginEpochIfDue(isNewRun: isNewRun)
       for (key, change) in batch.changes {
         if try !transactions.apply(change, to: key, ceiling: ceiling) { refused += 1 }
       }
-      for slot in batch.used.sorted() {
-        try transactions.slots.noteIfDue(slot, at: transactions.now, in: transactions.database)
-      }
+      for use in batch.used.sorted(by: { $0.slot < $1.slot }) { try transactions.noteIfDue(use) }
     }
     return refused
   }
@@ -44,6 +59,7 @@ struct DiskTransactions {
     try database.inTransaction(.immediate) {
       try body(&self)
       try slots.save(in: database)
+      try reuse.save(in: database)
       return .commit
     }
   }
@@ -61,7 +77,7 @@ struct DiskTransactions {
       isApplied = try usedBytes() <= room
       return isApplied ? .commit : .rollback
     }
-    if isApplied { slots = copy.slots }
+    if isApplied { self = copy }
     return isApplied
   }
 
@@ -78,8 +94,11 @@ struct DiskTransactions {
       return try removeAll(&rows)
     }
     if change.replacesAll || !(rows.source.map(source.sharesThumbnails) ?? true) { try removeBodies(&rows) }
+    let slot = rows.rows[RowNumber.source(key)]
+    var isFirst = false
+    guard try admit(change, in: RowNumber.source(key), slot: slot, isFirst: &isFirst) else { return }
     try put(
-      record, in: RowNumber.source(key), replacing: rows.rows[RowNumber.source(key)],
+      record, in: RowNumber.source(key), replacing: slot, isFirst: isFirst,
       freshUntil: source.isImage ? source.policy.freshUntil : nil)
     try put(change, of: source, key: key, replacing: &rows)
   }
@@ -124,9 +143,12 @@ struct DiskTransactions {
 extension DiskTransactions {
   /// Writes a row of `item` and its slot.
   ///
-  /// - Parameter slot: The slot of the row that is replaced; nil for a new row.
+  /// - Parameters:
+  ///   - slot: The slot of the row that is replaced; nil for a new row.
+  ///   - isFirst: True if this is the first use of the source that the cache knows of.
   mutating func put(
-    _ record: [UInt8], body: [UInt8] = [], in row: Int, replacing slot: Int?, freshUntil: Int? = nil
+    _ record: [UInt8], body: [UInt8] = [], in row: Int, replacing slot: Int?, isFirst: Bool = false,
+    freshUntil: Int? = nil
   ) throws {
     let slot = if let slot { slot } else { try slots.take(in: database) }
     var item = try StatementRun(
@@ -143,7 +165,7 @@ extension DiskTransactions {
     place.bind(body.count)
     place.bind(freshUntil)
     try place.finish()
-    try slots.note(slot, at: now, in: database)
+    try slots.note(slot, at: try useTime(), isFirst: isFirst, in: database)
   }
 
   /// Removes a row and frees its slot; does nothing if it does not exist.
@@ -161,7 +183,12 @@ extension DiskTransactions {
 
   /// Removes all rows of a source.
   mutating func removeAll(_ rows: inout StoredRows) throws {
-    for (row, slot) in rows.rows { try remove(row: row, slot: slot) }
+    for (row, slot) in rows.rows {
+      if RowNumber.kind(of: row) == .source, let use = try slots.use(of: slot, in: database) {
+        try reuse.forget(use, at: now, in: database)
+      }
+      try remove(row: row, slot: slot)
+    }
     rows = StoredRows()
   }
 

@@ -62,7 +62,7 @@ final class DiskWriter: Sendable {
   }
 
   /// Records uses of slots, to be written with the next batch. Hits alone cause a write only if there are many.
-  func noteUses(of slots: [Int]) {
+  func noteUses(of slots: [SlotUse]) {
     let isFull = staging.withLock { staging in
       staging.noteUses(of: slots)
       return staging.isBatchFull
@@ -145,10 +145,12 @@ final class DiskWriter: Sendable {
   private func finish(_ batch: Staging.ChangeSet, _ outcome: DiskStore.WriteSummary) {
     staging.withLock { $0.finishBatch() }
     monitor.count { counters in
-      counters.written += batch.changes.count - outcome.refused
+      counters.written += batch.changes.count - outcome.refused - outcome.declined
       counters.dropped += outcome.refused
       counters.refused += outcome.oversized
       counters.evicted += outcome.eviction.sources
+      counters.declined += outcome.declined
+      counters.lost += outcome.lost
     }
     if outcome.hasOpened { onOpening() }
   }

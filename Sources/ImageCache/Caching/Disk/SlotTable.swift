@@ -22,23 +22,31 @@ struct SlotTable {
     return slot
   }
 
-  /// Records a use of `slot`.
-  mutating func note(_ slot: Int, at now: Int, in database: Database) throws {
+  /// Records a use of `slot`, the first one of its source that the cache knows of if `isFirst`.
+  mutating func note(_ slot: Int, at now: Int, isFirst: Bool = false, in database: Database) throws {
     order.append(slot)
-    try set(slot, to: UseChunk.time(now), in: database)
+    try set(slot, to: UseChunk.time(now), isFirst: isFirst, in: database)
   }
 
-  /// Records a use of `slot` unless it is free or was used less than an hour ago.
-  mutating func noteIfDue(_ slot: Int, at now: Int, in database: Database) throws {
-    guard let time = try time(of: slot, in: database), time != UseChunk.free, UseChunk.isDue(time, now: now) else {
-      return
+  /// Returns the last use of `slot` if another one must be recorded: it was an hour ago, or before `start`; nil if not,
+  /// or if the slot is free.
+  mutating func dueUse(of slot: Int, at now: Int, start: Int?, in database: Database) throws -> ReusePolicy.Use? {
+    guard let use = try use(of: slot, in: database), UseChunk.isDue(UInt32(use.time), now: now, start: start) else {
+      return nil
     }
-    try note(slot, at: now, in: database)
+    return use
+  }
+
+  /// Returns the last use of `slot`; nil if the slot is free, or cannot exist.
+  mutating func use(of slot: Int, in database: Database) throws -> ReusePolicy.Use? {
+    guard let time = try time(of: slot, in: database), time != UseChunk.free else { return nil }
+    let (number, index) = UseChunk.position(of: slot)
+    return ReusePolicy.Use(time: Int(time), isFirst: try chunk(number, in: database).isFirst(index))
   }
 
   /// Marks `slot` as free.
   mutating func release(_ slot: Int, in database: Database) throws {
-    try set(slot, to: UseChunk.free, in: database)
+    try set(slot, to: UseChunk.free, isFirst: false, in: database)
   }
 
   /// The last use of `slot`; nil if no such slot can exist.
@@ -71,11 +79,13 @@ struct SlotTable {
   /// True unless a damaged row holds the number.
   static func isValid(_ slot: Int) -> Bool { 0..<1 << 40 ~= slot }
 
-  private mutating func set(_ slot: Int, to time: UInt32, in database: Database) throws {
+  private mutating func set(_ slot: Int, to time: UInt32, isFirst: Bool, in database: Database) throws {
     guard Self.isValid(slot) else { return }
     let (number, index) = UseChunk.position(of: slot)
-    guard try chunk(number, in: database)[index] != time else { return }
+    let old = try chunk(number, in: database)
+    guard old[index] != time || old.isFirst(index) != isFirst else { return }
     chunks[number]?[index] = time
+    chunks[number]?.setFirst(index, isFirst)
     changed.insert(number)
   }
 
@@ -102,24 +112,33 @@ struct SlotTable {
   }
 }
 
-/// The times of last use of consecutive slots, in seconds since 1970. A plain value over the bytes of a row of `used`.
+/// A use of a row.
+struct SlotUse: Hashable, Sendable {
+  var slot: Int
+  /// True if the row is that of a source, not that of a thumbnail.
+  var isSource: Bool
+}
+
+/// The times of last use of consecutive slots, in seconds since 1970, followed by a bit for each slot whose last use was
+/// the first one of its source. A plain value over the bytes of a row of `used`.
 ///
-/// Four bytes per slot keep the table so small that recording the uses of many sources changes few pages.
+/// Some four bytes per slot keep the table so small that recording the uses of many sources changes few pages.
 struct UseChunk: Hashable {
-  /// The number of slots in a chunk. Their times fill a page of the database.
-  static let length = 2000
+  /// The number of slots in a chunk, which fills a page of the database.
+  static let length = 1920
+  private static let size = length * 4 + length / 8
   /// The time of a free slot.
   static let free: UInt32 = 0
 
   private(set) var bytes: [UInt8]
 
   /// Creates a chunk of free slots.
-  init() { bytes = [UInt8](repeating: 0, count: Self.length * 4) }
+  init() { bytes = [UInt8](repeating: 0, count: Self.size) }
 
   /// Creates a chunk from the bytes of a row. Missing bytes stand for free slots.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    let missing = Self.length * 4 - bytes.count
+    let missing = Self.size - bytes.count
     if missing > 0 { self.bytes.append(contentsOf: repeatElement(0, count: missing)) }
   }
 
@@ -138,13 +157,26 @@ struct UseChunk: Hashable {
     }
   }
 
+  /// Returns true if the last use of the slot at `index` was the first one of its source.
+  func isFirst(_ index: Int) -> Bool { bytes[Self.length * 4 + index / 8] & 1 << (index % 8) != 0 }
+
+  /// Sets whether the last use of the slot at `index` was the first one of its source.
+  mutating func setFirst(_ index: Int, _ isFirst: Bool) {
+    let (byte, bit) = (Self.length * 4 + index / 8, UInt8(1) << (index % 8))
+    if isFirst { bytes[byte] |= bit } else { bytes[byte] &= ~bit }
+  }
+
   /// The time of last use that is recorded for `now`, in seconds since 1970.
   static func time(_ now: Int) -> UInt32 { UInt32(clamping: max(1, now)) }
 
-  /// Returns true if a use at `now` must be recorded: the last one is an hour ago, or in the future because the clock
-  /// was set back since.
-  static func isDue(_ time: UInt32, now: Int) -> Bool {
-    !(0..<DiskCache.useInterval).contains(now - Int(time))
+  /// Returns true if a use at `now` must be recorded: the last one is an hour ago, before `start`, or in the future
+  /// because the clock was set back since.
+  static func isDue(_ time: UInt32, now: Int, start: Int? = nil) -> Bool {
+    if let start, start <= now + EvictionOrder.clockTolerance {
+      // Uses have the time of the start while the clock is behind it.
+      return time < start || Int(time) < now - DiskCache.useInterval || Int(time) > max(now, start)
+    }
+    return !(0..<DiskCache.useInterval).contains(now - Int(time))
   }
 }
 
@@ -152,29 +184,34 @@ struct UseChunk: Hashable {
 /// process. A plain value with one bit per slot.
 struct RecentUses {
   private var chunks: [Int: [UInt64]] = [:]
+  private var start: Int?
   /// The time at which all of it is forgotten, because the times have grown older.
   private var end = 0
   private var begin = 0
 
-  /// Returns true, once per hour, if a use of `slot` at `now` must be recorded.
+  /// Returns true, once per hour and epoch, if a use of `slot` at `now` must be recorded.
   ///
-  /// - Parameter load: Reads a chunk of recorded times; nil if there is none.
-  mutating func note(_ slot: Int, now: Int, load: (Int) throws -> UseChunk?) rethrows -> Bool {
-    if !(begin..<end).contains(now) {
-      (begin, end) = (now, now + DiskCache.useInterval)
+  /// - Parameters:
+  ///   - start: The time at which the current epoch of a full cache began; nil if the cache is not full. Default nil.
+  ///   - load: Reads a chunk of recorded times; nil if there is none.
+  mutating func note(
+    _ slot: Int, now: Int, start: Int? = nil, load: (Int) throws -> UseChunk?
+  ) rethrows -> Bool {
+    if !(begin..<end).contains(now) || start != self.start {
+      (begin, end, self.start) = (now, now + DiskCache.useInterval, start)
       chunks = [:]
     }
     let (number, index) = UseChunk.position(of: slot)
-    if chunks[number] == nil { chunks[number] = Self.bits(try load(number) ?? UseChunk(), now: now) }
+    if chunks[number] == nil { chunks[number] = Self.bits(try load(number) ?? UseChunk(), now: now, start) }
     let (word, bit) = (index / 64, UInt64(1) << UInt64(index % 64))
     guard let bits = chunks[number]?[word], bits & bit == 0 else { return false }
     chunks[number]?[word] |= bit
     return true
   }
 
-  private static func bits(_ chunk: UseChunk, now: Int) -> [UInt64] {
+  private static func bits(_ chunk: UseChunk, now: Int, _ start: Int?) -> [UInt64] {
     var bits = [UInt64](repeating: 0, count: (UseChunk.length + 63) / 64)
-    for index in 0..<UseChunk.length where !UseChunk.isDue(chunk[index], now: now) {
+    for index in 0..<UseChunk.length where !UseChunk.isDue(chunk[index], now: now, start: start) {
       bits[index / 64] |= 1 << UInt64(index % 64)
     }
     return bits

@@ -41,7 +41,7 @@ struct Staging {
   struct ChangeSet {
     var changes: [(key: SourceKey, change: Change)]
     /// Slots that were used and whose recorded last use is old enough to be updated.
-    var used: Set<Int>
+    var used: Set<SlotUse>
   }
 
   /// The number of entries and of bytes that make a batch full.
@@ -56,7 +56,7 @@ struct Staging {
   /// The keys of `pending`, oldest first.
   private var order: [SourceKey] = []
   private var writing: [SourceKey: Change] = [:]
-  private var used: Set<Int> = []
+  private var used: Set<SlotUse> = []
 
   /// - Parameter byteLimit: The most bytes held for writing, including the batch that is being written.
   init(byteLimit: Int) { self.byteLimit = byteLimit }
@@ -83,7 +83,7 @@ struct Staging {
   }
 
   /// Records uses of slots.
-  mutating func noteUses(of slots: some Sequence<Int>) { used.formUnion(slots) }
+  mutating func noteUses(of slots: some Sequence<SlotUse>) { used.formUnion(slots) }
 
   /// Returns the pending change of `key`; nil if there is none.
   func change(for key: SourceKey) -> Change? {

@@ -203,12 +203,20 @@ public struct CacheRun: Hashable, Sendable {
   public var evicted: Int
   /// Sources that were not written to disk because a write failed or too many writes were waiting.
   public var dropped: Int
+  /// The time at which the run began, in whole seconds; nil for a run of an earlier version.
+  public var began: Date?
+  /// Sources that were not written because the cache was full of sources that are more likely to be used again.
+  public var declined: Int
+  /// Sources that were missing only because they had been evicted or declined earlier.
+  public var lost: Int
 
   /// The number of lookups.
   public var lookups: Int { memoryHits + diskHits + misses }
 
-  init(ended: Date, _ counters: CacheCounters) {
+  init(began: Date, ended: Date, _ counters: CacheCounters) {
+    self.began = Date(timeIntervalSince1970: Double(began.wholeSeconds))
     self.ended = Date(timeIntervalSince1970: Double(ended.wholeSeconds))
+    (declined, lost) = (counters.declined, counters.lost)
     (memoryHits, diskHits, misses) = (counters.memoryHits, counters.diskHits, counters.misses)
     (written, evicted, dropped) = (counters.written, counters.evicted, counters.dropped)
   }
@@ -217,14 +225,21 @@ public struct CacheRun: Hashable, Sendable {
 extension CacheRun {
   /// The run as one line: its numbers in the order of the properties.
   var line: String {
-    let numbers = [ended.wholeSeconds, memoryHits, diskHits, misses, written, evicted, dropped]
+    let numbers = [
+      ended.wholeSeconds, memoryHits, diskHits, misses, written, evicted, dropped, began?.wholeSeconds ?? 0, declined,
+      lost,
+    ]
     return numbers.map(String.init).joined(separator: " ")
   }
 
   /// Creates the run of a ``line``; nil for any other text.
   init?(line: some StringProtocol) {
-    let numbers = line.split(separator: " ").compactMap { Int($0) }
-    guard numbers.count == 7, numbers.allSatisfy({ 0..<1 << 40 ~= $0 }) else { return nil }
+    var numbers = line.split(separator: " ").compactMap { Int($0) }
+    // Earlier versions wrote seven numbers.
+    if numbers.count == 7 { numbers += [0, 0, 0] }
+    guard numbers.count == 10, numbers.allSatisfy({ 0..<1 << 40 ~= $0 }) else { return nil }
+    began = numbers[7] == 0 ? nil : Date(timeIntervalSince1970: Double(numbers[7]))
+    (declined, lost) = (numbers[8], numbers[9])
     ended = Date(timeIntervalSince1970: Double(numbers[0]))
     (memoryHits, diskHits, misses) = (numbers[1], numbers[2], numbers[3])
     (written, evicted, dropped) = (numbers[4], numbers[5], numbers[6])

@@ -1,0 +1,110 @@
+import GRDB
+
+// Decides which sources a full cache keeps, and records the uses that the decision needs.
+extension DiskTransactions {
+  /// The part of the limit that only changes of kept sources use, so that they do not evict at once.
+  static let reservePart = 64
+  /// A new body also takes up to half of its size in pages that are not full.
+  private static let pageShare = 2
+
+  /// Sets the room for new sources in a cache that holds at most `limit` bytes.
+  mutating func measureRoom(limit: Int) throws {
+    let room = max(0, limit - limit / Self.reservePart - (try usedBytes()))
+    self.room = room
+    filling = room > limit / 4 * 3 ? .low : room > limit / 2 ? .medium : .high
+  }
+
+  /// Begins an epoch if one is due. Experience is gathered while the cache is at least half full, so that there is some
+  /// when it is full. With ample room, such as after the limit was raised, it is not worth its writes.
+  mutating func beginEpochIfDue(isNewRun: Bool) throws {
+    switch filling {
+    case .low: try reuse.end(in: database)
+    case .medium: break
+    case .high: try reuse.begin(in: database)
+    }
+    try reuse.beginEpochIfDue(isNewRun: isNewRun, at: now, in: database)
+  }
+
+  /// The time that is recorded for a use.
+  mutating func useTime() throws -> Int { try reuse.policy(in: database)?.time(now) ?? now }
+
+  /// Records a use of a row unless it is free, or was used less than an hour ago and in the current epoch.
+  mutating func noteIfDue(_ use: SlotUse) throws {
+    let policy = try reuse.policy(in: database)
+    guard let last = try slots.dueUse(of: use.slot, at: now, start: policy?.start, in: database) else { return }
+    if use.isSource { try reuse.note(last, at: now, in: database) }
+    try slots.note(use.slot, at: policy?.time(now) ?? now, in: database)
+  }
+
+  /// Records the use of a source that is about to be written, and returns true if it is: it is kept already, takes the
+  /// place of no other one, or is more likely to be used again than the least recently used row.
+  ///
+  /// - Parameters:
+  ///   - change: A change of an image or a failure.
+  ///   - row: The row of the source.
+  ///   - slot: Its slot; nil if the cache does not keep it.
+  ///   - isFirst: Set to true if this is the first use of the source that the cache knows of.
+  mutating func admit(_ change: Staging.Change, in row: Int, slot: Int?, isFirst: inout Bool) throws -> Bool {
+    if let slot {
+      if let last = try slots.use(of: slot, in: database) { try reuse.note(last, at: now, in: database) }
+      return true
+    }
+    let bytes = change.bodyBytes
+    let fits = takeRoom(bytes)
+    // One batch may fill a small cache.
+    if !fits { try reuse.begin(in: database) }
+    guard let policy = try reuse.policy(in: database) else { return true }
+    let last = try reuse.ghost(of: row, in: database)
+    if let last, policy.age(of: last.time, at: now) > 0 { lost += 1 }
+    try reuse.note(last, at: now, in: database)
+    isFirst = last == nil
+    if try fits || change.source?.isImage == false || policy.admits(last, inPlaceOf: victim(), at: now) {
+      if last != nil { try reuse.removeGhost(of: row, in: database) }
+      return true
+    }
+    let use = ReusePolicy.Use(time: policy.time(now), isFirst: isFirst)
+    try reuse.remember(row, use, bytes: bytes, at: now, in: database)
+    declined += 1
+    return false
+  }
+
+  /// Takes the room for a source with `bytes` bytes; returns false if it is not there.
+  private mutating func takeRoom(_ bytes: Int) -> Bool {
+    guard let room else { return true }
+    let rest = room - bytes - bytes / Self.pageShare
+    if rest >= 0 { self.room = rest }
+    return rest >= 0
+  }
+
+  private mutating func victim() throws -> Int { try front.time(at: now, in: database) }
+}
+
+/// How full a cache is: below a quarter, below a half, or more.
+enum Filling { case low, medium, high }
+
+extension Staging.Change {
+  /// The approximate number of bytes that the change adds to the database.
+  fileprivate var bodyBytes: Int {
+    let rows = 1 + thumbnails.count + (original.isEmpty ? 0 : 1)
+    return thumbnails.values.reduce(original.count) { $0 + $1.bytes.count } + rows * DiskTransactions.rowBytes
+  }
+}
+
+/// The last use of the row that would be evicted next. Finding it reads all times, so it is used for many decisions.
+struct EvictionFront {
+  /// The number of rows per decision for which the time is used again.
+  private static let rowsPerDecision = 64
+
+  private var time = 0
+  private var decisions = 0
+
+  /// Returns the time, in seconds since 1970.
+  mutating func time(at now: Int, in database: Database) throws -> Int {
+    if decisions == 0 {
+      let order = try EvictionOrder(now: now, in: database)
+      (time, decisions) = (order.earliest ?? now, 1 + order.count / Self.rowsPerDecision)
+    }
+    decisions -= 1
+    return time
+  }
+}
