@@ -75,13 +75,15 @@ public final class ThumbnailCache: Sendable {
   let directory: CacheDirectory?
   let now: @Sendable () -> Date
   private let began: Date
+  private let configuration: Configuration
   let monitor: CacheMonitor
   /// Applies the changes of a key in the same order to both tiers. Without it, thread A could be the first to store a
   /// key in memory while thread B is the first to stage it for the disk, and the tiers would keep different sources.
   /// Memory hits do not take it.
   private let changes = KeyedLock()
 
-  /// Creates a cache. Never fails: a broken disk tier is counted and logged, and the memory tier keeps working.
+  /// Creates a cache. Never fails: a broken disk tier is counted and logged, and the memory tier keeps working. On a
+  /// network file system, there is no disk tier from the start.
   ///
   /// - Parameters:
   ///   - configuration: The limits and the directory, which is created at the first write.
@@ -89,9 +91,18 @@ public final class ThumbnailCache: Sendable {
   ///   - metrics: Receives the metrics; nil for the factory that the program has set with `MetricsSystem.bootstrap`.
   ///     Default nil.
   ///   - now: Returns the current time, which is recorded as an entry's last use. Default: the system clock.
-  public init(
+  public convenience init(
     _ configuration: Configuration, logger: Logger, metrics: (any MetricsFactory)? = nil,
     now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    let directory = configuration.directory.map { CacheDirectory(path: $0) }
+    self.init(configuration, in: directory, logger: logger, metrics: metrics, now: now)
+  }
+
+  /// - Parameter directory: The directory of the configuration.
+  init(
+    _ configuration: Configuration, in directory: CacheDirectory?, logger: Logger,
+    metrics: (any MetricsFactory)? = nil, now: @escaping @Sendable () -> Date = { Date() }
   ) {
     let metrics = CacheMetrics(metrics ?? MetricsSystem.factory, hasDisk: configuration.directory != nil)
     let monitor = CacheMonitor(logger: logger, metrics: metrics)
@@ -100,11 +111,16 @@ public final class ThumbnailCache: Sendable {
     originals = MemoryOriginals(byteLimit: configuration.memoryOriginalByteLimit)
     self.now = now
     began = now()
-    directory = configuration.directory.map { CacheDirectory(path: $0) }
-    disk = directory.map {
-      DiskCache(
-        $0, byteLimit: configuration.diskByteLimit, originals: configuration.originals,
-        monitor: monitor, now: now)
+    self.configuration = configuration
+    self.directory = directory
+    disk = directory.flatMap { directory in
+      if let error = directory.remoteFault {
+        monitor.record(error)
+        return nil
+      }
+      return DiskCache(
+        directory, byteLimit: configuration.diskByteLimit, originals: configuration.originals, monitor: monitor,
+        now: now)
     }
   }
 
@@ -318,7 +334,8 @@ public final class ThumbnailCache: Sendable {
   /// Adds the counts so far to the last runs that ``CacheInspector/runs`` returns. Call it once, at the end of a run.
   /// Has no effect without a disk tier, before the first write to it, or without lookups.
   public func recordRun() {
-    let run = CacheRun(began: began, ended: now(), counters)
+    let limit = directory.flatMap { try? DiskStore($0, byteLimit: configuration.diskByteLimit).limit() }
+    let run = CacheRun(began: began, ended: now(), limit: limit, counters)
     if run.lookups > 0 { directory?.record(run) }
   }
 

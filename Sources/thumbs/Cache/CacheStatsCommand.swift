@@ -7,7 +7,8 @@ struct CacheStatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats", abstract: "Show counts and sizes of the cache.",
     discussion: """
-      Also shows how many lookups of the last runs the cache could serve, and what would be left in a smaller cache.
+      Also shows how many lookups of the last runs the cache could serve, how many hits they lost because the limit is
+      low, and what would be left in a smaller cache.
 
       Examples:
         thumbs cache stats
@@ -37,19 +38,38 @@ private struct ShownStatistics: Encodable {
     let memoryHits, diskHits, misses: Int
     /// The part of all lookups that was served from memory or disk, rounded to a thousandth.
     let hitRatio: Double
-    let written, evicted, dropped: Int
+    let written, evicted, dropped, declined, lost: Int
+    let began: Date?
+    let limit: Int?
 
     init(_ run: CacheRun) {
       (ended, memoryHits, diskHits, misses) = (run.ended, run.memoryHits, run.diskHits, run.misses)
       let hitPart = Double(run.memoryHits + run.diskHits) / Double(max(1, run.lookups))
       hitRatio = (1000 * hitPart).rounded() / 1000
       (written, evicted, dropped) = (run.written, run.evicted, run.dropped)
+      (declined, lost, began, limit) = (run.declined, run.lost, run.began, run.limit)
     }
   }
 
   /// The contents of the same cache with a smaller limit: those used last.
   struct Smaller: Encodable {
     let limit, sources, bytes: Int
+  }
+
+  /// The hits that the last runs lost because the cache was too small for what they used.
+  struct Shortage: Encodable {
+    let runs, usedBytes, hits, lost, suggestedLimit: Int
+    let limit: Int?
+    /// The sentence for people.
+    fileprivate let text: String
+
+    private enum CodingKeys: String, CodingKey { case runs, usedBytes, hits, lost, suggestedLimit, limit }
+
+    init(_ shortage: CacheShortage) {
+      (runs, usedBytes, limit) = (shortage.runs, shortage.bytes, shortage.limit)
+      (hits, lost, suggestedLimit) = (shortage.hits, shortage.lost, shortage.suggestedLimit)
+      text = "\(shortage.sentence) To keep them: \(shortage.remedy)"
+    }
   }
 
   let schema = 1
@@ -61,6 +81,8 @@ private struct ShownStatistics: Encodable {
   let oldestUse: Date?
   let runs: [Run]
   let smaller: [Smaller]
+  /// Nil if no hits were lost.
+  let shortage: Shortage?
 
   init(_ inspector: CacheInspector, now: Date) throws(DiskCacheError) {
     let statistics = try inspector.statistics(at: now)
@@ -75,6 +97,7 @@ private struct ShownStatistics: Encodable {
     oldestUse = statistics.oldestUse
     runs = inspector.runs.map(Run.init)
     smaller = try Self.smaller(than: statistics, inspector, now: now)
+    shortage = try inspector.shortage().map(Shortage.init)
   }
 
   /// Returns what a half, a quarter and an eighth of the size would keep.
@@ -109,9 +132,10 @@ extension ShownStatistics {
       ("Thumbnails", "\(thumbnails)   \(CacheText.size(thumbnailBytes))   average \(CacheText.size(average))"),
       ("Originals", CacheText.size(originalBytes)), ("Oldest use", oldestUse.map(CacheText.time) ?? "-"),
     ]
-    return (lines + runLines + smallerLines).map { name, text in
+    let table = (lines + runLines + smallerLines).map { name, text in
       name.padding(toLength: 12, withPad: " ", startingAt: 0) + text
-    }.joined(separator: "\n")
+    }
+    return (table + (shortage.map { ["", $0.text] } ?? [])).joined(separator: "\n")
   }
 
   /// The hits by tier and the evictions of the last run, and of all runs that are remembered.
@@ -147,5 +171,21 @@ extension ShownStatistics {
       ("storedLimit", storedLimit.map { "\($0)" } ?? ""), ("oldestUse", oldestUse.map(CacheText.time) ?? ""),
     ]
     return [columns.map(\.0), columns.map(\.1)].map { $0.joined(separator: "\t") }.joined(separator: "\n")
+  }
+}
+
+extension CacheShortage {
+  /// `The last 3 runs used 1.90 GiB, and the limit is 1.00 GiB: 52 % of the hits were lost.`
+  var sentence: String {
+    let runs = runs == 1 ? "The last run" : "The last \(runs) runs"
+    let limit = limit.map { ", and the limit is \(CacheText.size($0))" } ?? ""
+    return "\(runs) used \(CacheText.size(bytes))\(limit): \((100 * lostPart).text(places: 0)) % of the hits were lost."
+  }
+
+  /// The command that raises the limit enough: `thumbs cache limit 2GiB`.
+  var remedy: String {
+    let gibibytes = suggestedLimit >> 30
+    return "thumbs cache limit "
+      + (gibibytes << 30 == suggestedLimit ? "\(gibibytes)GiB" : "\(suggestedLimit >> 20)MiB")
   }
 }

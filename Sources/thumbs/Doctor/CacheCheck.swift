@@ -8,6 +8,8 @@ struct CacheCheck: DoctorCheck {
 
   /// The condition of the directory; nil if no directory is known.
   var condition: CacheCondition?
+  /// The hits that the last runs lost; nil without any.
+  var shortage: CacheShortage?
 
   var findings: [Finding] {
     guard let condition else {
@@ -26,7 +28,7 @@ struct CacheCheck: DoctorCheck {
     if case .unreadable(let error) = condition.contents {
       return problem(condition, error.message, Self.remedy(for: error.code))
     }
-    return lockFault(of: condition) ?? shortage(of: condition)
+    return lockFault(of: condition) ?? shortage(of: condition) ?? lostHits(in: condition)
   }
 
   /// Returns the reason why no cache can be in this place; nil if one can.
@@ -54,7 +56,7 @@ struct CacheCheck: DoctorCheck {
     case .local: nil
     case .remote:
       problem(
-        condition, "\(place), where a shared cache is not safe, so nothing is cached.",
+        condition, "\(place), where a shared cache is not safe, so images are cached in memory only, during a run.",
         "Use a local disk: \(Self.elsewhere).")
     case .virtual:
       problem(
@@ -72,6 +74,13 @@ struct CacheCheck: DoctorCheck {
       "cache",
       "Only \(CacheText.size(fileSystem.availableBytes)) are free at \(condition.directory); the cache grows "
         + "no further.", remedy: "Free some space, or \(Self.elsewhere).", Self.values(condition))
+  }
+
+  /// Returns a warning if the last runs lost a tenth of their hits because the limit is low.
+  private func lostHits(in condition: CacheCondition) -> Finding? {
+    guard let shortage, shortage.lostPart >= 0.1 else { return nil }
+    return .warning(
+      "cache", shortage.sentence, remedy: "Run \(shortage.remedy).", Self.values(condition))
   }
 
   private func lockFault(of condition: CacheCondition) -> Finding? {

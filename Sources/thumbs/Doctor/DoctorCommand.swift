@@ -79,7 +79,9 @@ private struct Checkup: Encodable {
         sources: sources.map(\.rawValue), outputs: (OutputFormat.inProcess + decoders.outputs).map(\.rawValue)),
       DecoderCheck(condition: decoders),
       ConfigurationFileCheck(condition: configuration),
-      CacheCheck(condition: cacheDirectory.map { CacheCondition(measuring: $0) }),
+      CacheCheck(
+        condition: cacheDirectory.map { CacheCondition(measuring: $0) },
+        shortage: cacheDirectory.flatMap { try? CacheInspector(directory: $0).shortage() }),
     ]
     let certificates: [any DoctorCheck] = configuration.authorities.map {
       CertificateCheck(configured: $0, environment: environment)

@@ -49,4 +49,19 @@ struct CacheMonitorTests {
     let lasting = DiskCacheError.Code.allCases.filter { isLoggedAsOff(DiskCacheError($0, "No.")) }
     #expect(lasting == [.newerSchema, .networkFileSystem])
   }
+
+  @Test func `On a network file system, a cache says at once that it uses memory only, and creates nothing`() throws {
+    let (record, place) = (Record(), try CachePlace())
+    let nfs = FileSystem(name: "NFS", kind: .remote, isReadOnly: false, availableBytes: 1 << 40, totalBytes: 1 << 41)
+    let cache = ThumbnailCache(
+      .init(directory: place.path), in: CacheDirectory(path: place.path, fileSystem: { _ in nfs }),
+      logger: Logger(label: "test") { _ in Recorder(record: record) })
+    #expect(record.metadata.withLock { $0["cache"] == "off" && $0["code"] == "network_file_system" })
+
+    cache.store(0..<10)
+    cache.flush()
+    #expect(cache.checkedHits(0..<10) == 10)
+    #expect(cache.counters.errors == [.networkFileSystem: 1])
+    #expect(place.files.isEmpty)
+  }
 }

@@ -79,7 +79,7 @@ struct FreeSpaceTests {
     #expect(try CacheInspector(directory: directory.path).verify(.full) { _ in }.problems == 0)
 
     available.value = 10 << 30
-    // What comes back again and again replaces the rest.
+    // Sources that come back again and again replace the rest.
     for round in 0..<12 {
       #expect(try store.write(batch(3000 + round % 3 * 60..<3060 + round % 3 * 60), now: 50 + round).refused == 0)
     }

@@ -35,15 +35,19 @@ struct MemoryCacheTests {
 
   @Test func `Only values that make room for others count as evicted`() {
     let evictions = Recorder<Int>()
-    let cache = MemoryCache<Key, Int>(costLimit: 80) { evictions.record($0) }
+    let cache = MemoryCache<Key, Int>(costLimit: 85) { evictions.record($0) }
     cache.insert(1, for: 1, cost: 10)
     cache.insert(2, for: 1, cost: 10)
     cache.insert(3, for: 1, cost: 11)
     cache.remove(1)
     #expect(evictions.values.isEmpty)
 
-    for number in 2..<12 { cache.insert(number, for: Key(number), cost: 10) }
-    #expect(evictions.values == [1, 1])
+    // Nine values fit, and others are declined.
+    for number in 2..<20 { cache.insert(number, for: Key(number), cost: 9) }
+    #expect(evictions.values.isEmpty && cache.usage.count == 9)
+    // The fifth value that grows needs the room of another.
+    for number in 6..<11 { cache.insert(number, for: Key(number), cost: 10) }
+    #expect(evictions.values == [1])
   }
 
   /// Reads the cache on deinitialization, which would deadlock if the lock of the cache were still held.

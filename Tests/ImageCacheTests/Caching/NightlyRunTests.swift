@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageCache
 
-/// Runs of lists that do not fit in the cache, each in a cache object of its own like that of a process.
+/// Runs of lists that do not fit in the cache, each in a new cache object like that of a process.
 @Suite("A full cache over many runs")
 struct NightlyRunTests {
   private typealias Fixtures = CacheFixtures
@@ -78,6 +78,23 @@ struct NightlyRunTests {
     #expect(runs.map(\.lost) == [Self.images - kept, Self.images - kept, 0])
     #expect(runs.map(\.declined) == [Self.images - kept, Self.images - kept, Self.images - kept])
     #expect(runs.map(\.evicted) == [0, 0, 0])
+  }
+
+  @Test func `What the last runs needed is what a larger limit holds`() throws {
+    _ = runs(.changed, part: 50, nights: 6, interval: 86_400)
+    let inspector = try CacheInspector(directory: directory.path)
+    let shortage = try #require(try inspector.shortage())
+    #expect(shortage.runs == 3 && shortage.limit == Self.limit(50))
+    // The list of these runs, without the one before it.
+    #expect(shortage.bytes > Self.images * 8192 * 9 / 10 && shortage.bytes < Self.images * 8192 * 13 / 10)
+    #expect(shortage.hits + shortage.lost == 3 * Self.images - Self.images)
+
+    for night in 6..<8 {
+      let list = NightlyLists.changed.nights(8)[night].filter { $0 % 4 == 0 }
+      _ = run(list, limit: shortage.suggestedLimit, at: Fixtures.start + Double(night) * 86_400)
+    }
+    let list = NightlyLists.changed.nights(8)[7].filter { $0 % 4 == 0 }
+    #expect(run(list, limit: shortage.suggestedLimit, at: Fixtures.start + 8 * 86_400) == Self.images)
   }
 
   @Test func `A limit that is raised ends the competition`() throws {

@@ -133,7 +133,7 @@ struct ReusePolicyTests {
   func `Lists that overlap have the hits of a fixed subset at least`(lists: NightlyLists, part: Int) {
     let fixed = NightlyLists.fixedHits(lists.nights(8), capacity: 2000 * part / 100)
     let adapted = hits(lists, part: part, nights: 8)
-    // What comes back by chance may not be what was kept.
+    // The images that come back by chance may not be those that were kept.
     for (hits, fixed) in zip(adapted, fixed) { #expect(hits * 10 >= fixed * 9) }
     let (sum, sumOfFixed) = (adapted.reduce(0, +), fixed.reduce(0, +))
     #expect(lists == .window ? sum * 10 > sumOfFixed * 12 : sum * 100 >= sumOfFixed * 98)
@@ -152,7 +152,7 @@ struct ReusePolicyTests {
     #expect(begun == 2000 && policy.start == begun)
   }
 
-  @Test func `Runs within one second have epochs of their own`() {
+  @Test func `Runs within one second have separate epochs`() {
     var policy = ReusePolicy(kept: 0)
     for _ in 0..<5 {
       _ = policy.beginEpochIfDue(isNewRun: true, at: 1000)
@@ -184,7 +184,7 @@ struct ReusePolicyTests {
 
   @Test(arguments: [
     "", "{}", "[1]", #"{"known":[1]}"#, String(repeating: "[", count: 100_000),
-  ]) func `Damaged experience is none`(text: String) { #expect(ReusePolicy(json: Array(text.utf8)) == nil) }
+  ]) func `Damaged experience is ignored`(text: String) { #expect(ReusePolicy(json: Array(text.utf8)) == nil) }
 
   @Test func `Numbers out of range are damage`() throws {
     let text = String(decoding: ReusePolicy(kept: 77).json, as: UTF8.self)

@@ -113,6 +113,39 @@ import Testing
     #expect(table.contains("\n2 runs      "))
   }
 
+  @Test func `A list that does not fit keeps its share of hits, and the stats command says which limit it needs`()
+    async throws
+  {
+    let fixture = try CommandFixture()
+    let list = try fixture.list((0..<400).map { "/\($0).png" })
+    func run() async throws {
+      #expect(try await fixture.fetch(list, "--size", "200", "--enlarge").ending == .exit(0))
+    }
+    try await run()
+    let whole = try Self.object(try await fixture.cacheCommand("stats", "--json").output)
+    #expect(whole["shortage"] == nil)
+    let half = try #require(whole["usedBytes"] as? Int) / 2
+    _ = try await fixture.cacheCommand("clear")
+    _ = try await fixture.cacheCommand("limit", "\(half)B")
+    for _ in 0..<4 { try await run() }
+
+    let stats = try Self.object(try await fixture.cacheCommand("stats", "--json").output)
+    let hits = try #require(stats["runs"] as? [[String: Any]]).prefix(4).map { $0["diskHits"] as? Int ?? -1 }
+    let kept = try #require(stats["sources"] as? Int)
+    #expect(kept > 150 && kept < 250)
+    #expect(hits[3] == 0 && hits[..<3].allSatisfy { $0 * 10 >= kept * 9 })
+    let text = try await fixture.cacheCommand("stats").output
+    let advice = try #require(
+      text.firstMatch(of: #/\nThe last 3 runs used [^\n]*: (\d+) % of the hits were lost. To keep them: thumbs cache limit (\d+MiB)\n/#))
+    #expect(try 40...60 ~= #require(Int(advice.1)))
+
+    _ = try await fixture.cacheCommand("limit", String(advice.2))
+    for _ in 0..<2 { try await run() }
+    let after = try Self.object(try await fixture.cacheCommand("stats", "--json").output)
+    let last = try #require(after["runs"] as? [[String: Any]]).first
+    #expect(last?["diskHits"] as? Int == 400 && last?["misses"] as? Int == 0)
+  }
+
   @Test func `The stats command shows what a smaller limit would keep`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list((0..<80).map { "/\($0).png" })

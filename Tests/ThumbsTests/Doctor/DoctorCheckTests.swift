@@ -64,6 +64,30 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
   func `A held lock, a full disk, and no home directory are warnings`(condition: CacheCondition?) throws {
     #expect(try finding(CacheCheck(condition: condition)).state == .warning)
   }
+
+  @Test(arguments: [(9, false), (10, true), (52, true)])
+  func `A limit that costs a tenth of the hits is a warning`(lost: Int, isWarning: Bool) throws {
+    let shortage = CacheShortage(runs: 3, bytes: 1900 << 20, limit: 1 << 30, hits: 100 - lost, lost: lost)
+    let finding = try finding(CacheCheck(condition: Self.condition(), shortage: shortage))
+
+    #expect(finding.state == (isWarning ? .warning : .ok))
+    guard isWarning else { return }
+    #expect(
+      finding.message
+        == "The last 3 runs used 1.86 GiB, and the limit is 1.00 GiB: \(lost) % of the hits were lost.")
+    #expect(finding.remedy == "Run thumbs cache limit 2304MiB.")
+  }
+
+  @Test(arguments: [
+    (1, 900, "1MiB"), (1, 1 << 20, "2MiB"), (2, 100 << 20, "112MiB"), (3, 1 << 30, "1280MiB"), (3, 1800 << 20, "2GiB"),
+  ])
+  func `The advice is a round limit with some room`(runs: Int, bytes: Int, limit: String) {
+    let shortage = CacheShortage(runs: runs, bytes: bytes, limit: nil, hits: 1, lost: 1)
+
+    #expect(shortage.remedy == "thumbs cache limit \(limit)")
+    #expect(shortage.sentence.hasPrefix(runs == 1 ? "The last run used " : "The last \(runs) runs used "))
+    #expect(shortage.sentence.hasSuffix(": 50 % of the hits were lost."))
+  }
 }
 
 @Suite struct MachineCheckTests {

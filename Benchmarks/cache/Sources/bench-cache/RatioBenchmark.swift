@@ -60,7 +60,7 @@ enum RatioBenchmark {
 
   private struct Key: ScatteredKey {
     let number: Int
-    var scatteredBits: UInt64 { UInt64(number) }
+    var scatteredBits: UInt64 { UInt64(number) &* 0x9e37_79b9_7f4a_7c15 }
   }
 
   /// Returns the hits of an LRU cache. The trace itself serves as the queue; outdated uses in it are skipped.

@@ -21,14 +21,20 @@ struct CacheDirectory: Sendable {
   let path: String
   /// Opens a file for reading, like `open(2)`.
   let openFile: @Sendable (String) -> Int32
+  /// Examines the file system of a path; nil if that is not possible.
+  private let fileSystem: @Sendable (String) -> FileSystem?
 
-  /// - Parameter openFile: Opens a file for reading. Returns a descriptor, or -1 after setting `errno`.
+  /// - Parameters:
+  ///   - openFile: Opens a file for reading. Returns a descriptor, or -1 after setting `errno`.
+  ///   - fileSystem: Examines the file system of a path; nil if that is not possible.
   init(
     path: String,
-    openFile: @escaping @Sendable (String) -> Int32 = { open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+    openFile: @escaping @Sendable (String) -> Int32 = { open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) },
+    fileSystem: @escaping @Sendable (String) -> FileSystem? = { FileSystem(at: $0) }
   ) {
     self.path = path
     self.openFile = openFile
+    self.fileSystem = fileSystem
   }
 
   var lockPath: String { path + "/lock" }
@@ -265,12 +271,16 @@ extension CacheDirectory {
 
   /// Throws an error if the directory is on a network file system.
   func checkFileSystem() throws(DiskCacheError) {
-    var status = statfs()
-    guard statfs(path, &status) == 0 else { throw DiskCacheError(systemCall: "statfs", path: path) }
-    if let name = Self.remoteFileSystems[UInt32(truncatingIfNeeded: status.f_type)] {
-      throw DiskCacheError(
-        .networkFileSystem, "\(path) is on \(name), where a shared cache is not safe; the disk cache is off.")
-    }
+    guard fileSystem(path) != nil else { throw DiskCacheError(systemCall: "statfs", path: path) }
+    if let remoteFault { throw remoteFault }
+  }
+
+  /// The error of a directory that is on a network file system, or would be created on one; nil for any other.
+  var remoteFault: DiskCacheError? {
+    guard let system = fileSystem(CacheCondition.nearestPlace(of: path)), system.kind == .remote else { return nil }
+    return DiskCacheError(
+      .networkFileSystem,
+      "\(path) is on \(system.name), where a shared cache is not safe; images are cached in memory only, for this run.")
   }
 }
 

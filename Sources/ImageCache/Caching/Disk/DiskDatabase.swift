@@ -137,7 +137,7 @@ enum DiskDatabase {
   ///   images. `bytes` is the size of the body.
   /// - `used` holds the times of last use by slot, ``UseChunk/length`` of them in a row.
   /// - `reuse` has the ``ReusePolicy`` of a cache that has been full, and the time at which its current epoch began.
-  /// - `ghost` has the sources that such a cache knows but does not keep, with the number of their row in `item`.
+  /// - `ghost` has the sources that this cache knows but does not keep, with the number of their row in `item`.
   private static let schema = [
     """
     CREATE TABLE item (

@@ -79,7 +79,7 @@ extension DiskTransactions {
   private mutating func victim() throws -> Int { try front.time(at: now, in: database) }
 }
 
-/// How full a cache is: below a quarter, below a half, or more.
+/// The filling of a cache: below a quarter, below a half, or more.
 enum Filling { case low, medium, high }
 
 extension Staging.Change {

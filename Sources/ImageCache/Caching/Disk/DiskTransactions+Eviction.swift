@@ -192,7 +192,7 @@ extension DiskTransactions {
   }
 
   /// Returns the approximate size of all rows.
-  private func contentBytes() throws -> Int {
+  func contentBytes() throws -> Int {
     var run = try StatementRun(
       "SELECT sum(\(RowNumber.size) + \(Self.rowBytes)) FROM slot WHERE id IS NOT NULL", in: database)
     guard var columns = try run.next() else { return 0 }

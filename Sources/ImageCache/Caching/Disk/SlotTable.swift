@@ -119,8 +119,8 @@ struct SlotUse: Hashable, Sendable {
   var isSource: Bool
 }
 
-/// The times of last use of consecutive slots, in seconds since 1970, followed by a bit for each slot whose last use was
-/// the first one of its source. A plain value over the bytes of a row of `used`.
+/// The times of last use of consecutive slots, in seconds since 1970, followed by a bit for each slot whose last use
+/// was the first one of its source. A plain value over the bytes of a row of `used`.
 ///
 /// Some four bytes per slot keep the table so small that recording the uses of many sources changes few pages.
 struct UseChunk: Hashable {

@@ -93,7 +93,7 @@ extension CacheCondition {
   }
 
   /// Returns `path`, or else its nearest parent that exists, which may be a file or a link to nothing.
-  private static func nearestPlace(of path: String) -> String {
+  static func nearestPlace(of path: String) -> String {
     var place = path
     var status = stat()
     while lstat(place, &status) != 0 {

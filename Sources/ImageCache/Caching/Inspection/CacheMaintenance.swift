@@ -209,11 +209,14 @@ public struct CacheRun: Hashable, Sendable {
   public var declined: Int
   /// Sources that were missing only because they had been evicted or declined earlier.
   public var lost: Int
+  /// The limit of the run in bytes; nil for a run of an earlier version.
+  public var limit: Int?
 
   /// The number of lookups.
   public var lookups: Int { memoryHits + diskHits + misses }
 
-  init(began: Date, ended: Date, _ counters: CacheCounters) {
+  init(began: Date, ended: Date, limit: Int?, _ counters: CacheCounters) {
+    self.limit = limit
     self.began = Date(timeIntervalSince1970: Double(began.wholeSeconds))
     self.ended = Date(timeIntervalSince1970: Double(ended.wholeSeconds))
     (declined, lost) = (counters.declined, counters.lost)
@@ -227,7 +230,7 @@ extension CacheRun {
   var line: String {
     let numbers = [
       ended.wholeSeconds, memoryHits, diskHits, misses, written, evicted, dropped, began?.wholeSeconds ?? 0, declined,
-      lost,
+      lost, limit ?? 0,
     ]
     return numbers.map(String.init).joined(separator: " ")
   }
@@ -236,10 +239,10 @@ extension CacheRun {
   init?(line: some StringProtocol) {
     var numbers = line.split(separator: " ").compactMap { Int($0) }
     // Earlier versions wrote seven numbers.
-    if numbers.count == 7 { numbers += [0, 0, 0] }
-    guard numbers.count == 10, numbers.allSatisfy({ 0..<1 << 40 ~= $0 }) else { return nil }
+    if numbers.count == 7 { numbers += [0, 0, 0, 0] }
+    guard numbers.count == 11, numbers.allSatisfy({ 0..<1 << 40 ~= $0 }) else { return nil }
     began = numbers[7] == 0 ? nil : Date(timeIntervalSince1970: Double(numbers[7]))
-    (declined, lost) = (numbers[8], numbers[9])
+    (declined, lost, limit) = (numbers[8], numbers[9], numbers[10] == 0 ? nil : numbers[10])
     ended = Date(timeIntervalSince1970: Double(numbers[0]))
     (memoryHits, diskHits, misses) = (numbers[1], numbers[2], numbers[3])
     (written, evicted, dropped) = (numbers[4], numbers[5], numbers[6])
@@ -272,6 +275,65 @@ extension CacheDirectory {
 extension CacheInspector {
   /// The numbers of the last runs that recorded them with ``ThumbnailCache/recordRun()``, newest first; at most 20.
   public var runs: [CacheRun] { (try? directory.runs()) ?? [] }
+
+  /// Returns what the last runs had needed beyond the limit; nil if it lost them no hits.
+  ///
+  /// - Parameter count: The number of runs. Default 3.
+  public func shortage(ofLast count: Int = 3) throws(DiskCacheError) -> CacheShortage? {
+    let last = runs.prefix(count).prefix { $0.began != nil }
+    let (hits, lost) = last.reduce((0, 0)) { ($0.0 + $1.memoryHits + $1.diskHits, $0.1 + $1.lost) }
+    guard lost > 0, let began = last.compactMap(\.began).min() else { return nil }
+    let bytes = try generation.read { connection in
+      try DiskTransactions(database: connection, now: 0).bytes(usedSince: began.wholeSeconds)
+    }
+    return CacheShortage(runs: last.count, bytes: bytes, limit: last.first?.limit, hits: hits, lost: lost)
+  }
+}
+
+/// The hits that runs lost because the cache was too small for what they used.
+public struct CacheShortage: Hashable, Sendable {
+  /// The number of runs.
+  public var runs: Int
+  /// The approximate size that everything they used has in a cache, in bytes.
+  public var bytes: Int
+  /// The limit of the last one in bytes; nil if it is not known.
+  public var limit: Int?
+  /// The lookups that were served from memory or disk.
+  public var hits: Int
+  /// The lookups that a larger cache would have served.
+  public var lost: Int
+
+  /// Creates a shortage from its numbers.
+  public init(runs: Int, bytes: Int, limit: Int?, hits: Int, lost: Int) {
+    (self.runs, self.bytes, self.limit, self.hits, self.lost) = (runs, bytes, limit, hits, lost)
+  }
+
+  /// The part of the hits that was lost, 0 to 1.
+  public var lostPart: Double { Double(lost) / Double(max(1, hits + lost)) }
+
+  /// A round limit with a tenth more than ``bytes``.
+  public var suggestedLimit: Int {
+    let wanted = bytes + bytes / 10
+    let step = wanted > 1 << 30 ? 1 << 28 : wanted > 1 << 26 ? 1 << 24 : 1 << 20
+    return (wanted + step - 1) / step * step
+  }
+}
+
+extension DiskTransactions {
+  /// Returns the approximate size of the sources used since `time` (seconds since 1970), kept or not.
+  fileprivate func bytes(usedSince time: Int) throws -> Int {
+    var (chunks, kept): ([Int: UseChunk], Int) = ([:], 0)
+    var run = try StatementRun("SELECT number, \(RowNumber.size) FROM slot WHERE id IS NOT NULL", in: database)
+    while var columns = try run.next() {
+      guard let slot = columns.integer(), SlotTable.isValid(slot) else { continue }
+      let (number, index) = UseChunk.position(of: slot)
+      let chunk = try chunks[number] ?? SlotTable.chunk(number, in: database) ?? UseChunk()
+      chunks[number] = chunk
+      if chunk[index] >= UInt32(clamping: time) { kept += (columns.integer() ?? 0) + Self.rowBytes }
+    }
+    let sum = try kept + ReuseTable.ghosts(usedSince: time, in: database).bytes
+    return Int(Double(sum) * Double(try usedBytes()) / Double(max(1, try contentBytes())))
+  }
 }
 
 /// The contents of a cache directory. All sizes are in bytes.

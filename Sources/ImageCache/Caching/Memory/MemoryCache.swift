@@ -1,13 +1,14 @@
 import Synchronization
 
-/// A thread-safe memory cache bounded by the cost of its values, with the S3-FIFO eviction policy.
+/// A thread-safe memory cache bounded by the cost of its values. A full cache keeps those that are used again and
+/// again, and declines others.
 ///
 /// Hits are synchronous and allocate nothing. Releasing a value may run arbitrary code, so evicted values are released
 /// outside the lock. A large cache is split into shards, each with its own lock and share of the limit, so that threads
 /// seldom contend.
 public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
   /// Stored inline, so that a hit needs no extra indirection. A small cache uses only the first shard.
-  private let shards: [4 of Mutex<S3FIFO<Key, Value>>]
+  private let shards: [4 of Mutex<ReuseCache<Key, Value>>]
   /// The mask for the bits of a key that select its shard.
   private let shardBits: UInt64
   /// Receives the number of values that an insertion has evicted.
@@ -25,7 +26,7 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
     // Each share must have room for the largest values, which may cost an eighth of the whole.
     let count = limit >= 4 << 20 ? 4 : 1
     shardBits = UInt64(count - 1)
-    shards = InlineArray { _ in Mutex(S3FIFO(costLimit: limit / count, largestCost: limit / 8)) }
+    shards = InlineArray { _ in Mutex(ReuseCache(costLimit: limit / count, largestCost: limit / 8)) }
   }
 
   /// Returns the value of `key`; nil if there is none.
@@ -40,17 +41,18 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
   ///   - key: The key of the value.
   ///   - cost: The cost of the value, at least 1. Above an eighth of the limit the value is not stored, but an older
   ///     one is removed all the same.
-  /// - Returns: True if the value was stored.
+  /// - Returns: True if the value was stored: it is small enough, and the cache is not full of others that are more
+  ///   likely to be used again.
   @discardableResult
   public func insert(_ value: Value, for key: Key, cost: Int) -> Bool {
     var evicted: [Value] = []
     let insertion = shards[shard(of: key)].withLock {
       $0.insert(value, for: key, cost: max(1, cost), evicted: &evicted)
     }
-    // The replaced value of the key does not count. A refused value may have replaced none.
+    // The replaced or declined value does not count. A refused value may have replaced none.
     let count = insertion == .inserted ? evicted.count : evicted.count - 1
     if count > 0 { onEviction(count) }
-    return insertion != .refused
+    return insertion == .inserted || insertion == .replaced
   }
 
   /// Removes the value of `key`.
@@ -65,7 +67,7 @@ public final class MemoryCache<Key: ScatteredKey, Value: Sendable>: Sendable {
     for shard in shards.indices {
       // The name keeps the last references to the values until after the lock is released.
       let removed = shards[shard].withLock { cache in
-        defer { cache = S3FIFO(costLimit: cache.costLimit, largestCost: cache.largestCost) }
+        defer { cache = ReuseCache(costLimit: cache.costLimit, largestCost: cache.largestCost) }
         return cache
       }
       _ = removed

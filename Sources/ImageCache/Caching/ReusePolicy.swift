@@ -9,10 +9,10 @@ import FoundationEssentials
 /// The age of a source is the number of epochs that began since its last use. In each epoch, the policy counts how many
 /// sources of each age there were, those included that the cache knows but does not keep, and how many were used again.
 /// From these shares follow the uses per epoch that are to be expected of a source (as in EVA: Beckmann and Sanchez,
-/// HPCA 2017). Sources that are used for the first time have a share of their own. `make bench-eviction` compares the
+/// HPCA 2017). Sources that are used for the first time have a separate share. `make bench-eviction` compares the
 /// policy with others.
 struct ReusePolicy: Codable, Hashable, Sendable {
-  /// What is known about the last use of a source.
+  /// The last use of a source.
   struct Use: Hashable, Sendable {
     /// Seconds since 1970.
     var time: Int

@@ -1,64 +1,66 @@
-/// The S3-FIFO eviction policy (Yang et al., SOSP 2023) with its values, bounded by cost. A plain value.
+/// Values bounded by cost, kept as ``ReusePolicy`` decides. A plain value.
 ///
-/// New keys pass through a small queue, a tenth of the limit. Values used twice there move to the main queue; the
-/// others are evicted, and only their keys are remembered. A key that returns while remembered goes straight to the
-/// main queue. Thus a scan of any length flushes only the small queue. A hit increments one counter and moves
-/// nothing.
-struct S3FIFO<Key: ScatteredKey, Value> {
+/// Values stand in a queue in the order of their uses, accurate to an epoch: a hit only notes the epoch, and a value
+/// that was used moves to the end of the queue when it reaches the front. A full cache declines values that are less
+/// likely to be used again than the one at the front, so a scan of any length, or a loop over more values than fit,
+/// leaves the rest in place.
+struct ReuseCache<Key: ScatteredKey, Value> {
   /// The result of an insertion.
   enum Insertion: Hashable {
     case inserted
     case replaced
+    /// The cache is full of values that are more likely to be used again.
+    case declined
     /// The value costs more than ``largestCost``. An older value of the key is removed.
     case refused
   }
-
-  private enum Queue { case small, main }
 
   private struct Slot {
     var key: Key
     var value: Value
     var cost: Int
-    var queue: Queue
+    /// The epoch in which the value was put at the end of the queue.
+    var queued: UInt32
+    /// True if the value was used in one epoch only.
+    var isFirst: Bool
   }
 
   /// The maximum total cost of all values.
   let costLimit: Int
   /// The maximum cost of one value.
   let largestCost: Int
-  private let smallLimit: Int
   private var index = SlotIndex()
   private var slots: [Slot?] = []
-  /// The number of uses of each slot, at most 3. Kept in a separate array, so that a hit writes a single byte.
-  private var frequencies: [UInt8] = []
+  /// The epoch of the last use of each slot. Kept in a separate array, so that a hit usually only reads four bytes.
+  private var lastUses: [UInt32] = []
   private var links: [SlotQueue.Links] = []
   private var freeSlots: [Int32] = []
-  private var small = SlotQueue()
-  private var main = SlotQueue()
-  private var ghosts: GhostList<Key>
+  private var queue = SlotQueue()
+  /// Nil until the cache is half full. Its times are the numbers of epochs.
+  private var policy: ReusePolicy?
+  private var ghosts = GhostList<Key>()
+  private var epoch: UInt32 = 0
 
   /// Creates an empty cache that refuses values above `largestCost`. Default: an eighth of the limit.
   init(costLimit: Int, largestCost: Int? = nil) {
     self.costLimit = costLimit
     self.largestCost = largestCost ?? costLimit / 8
-    smallLimit = costLimit / 10
-    ghosts = GhostList(costLimit: costLimit - costLimit / 10)
   }
 
   /// The total cost of all values, never above the limit.
-  var cost: Int { small.cost + main.cost }
+  var cost: Int { queue.cost }
   /// The number of values.
   var count: Int { index.count }
 
-  /// Returns the value of `key` and increments its use counter, up to 3.
+  /// Returns the value of `key` and notes its use.
   mutating func value(for key: Key) -> Value? {
     guard let slot = slot(of: key).map(Int.init) else { return nil }
-    if frequencies[slot] < 3 { frequencies[slot] += 1 }
+    if lastUses[slot] != epoch { noteUse(slot) }
     return slots[slot]?.value
   }
 
-  /// Stores `value`. Values that were evicted or replaced are appended to `evicted`, so that the caller can release
-  /// them outside its lock.
+  /// Stores `value`. Values that were evicted, replaced or declined are appended to `evicted`, so that the caller can
+  /// release them outside its lock.
   ///
   /// - Parameter cost: At least 1, so that every value can be evicted in the end.
   mutating func insert(_ value: Value, for key: Key, cost: Int, evicted: inout [Value]) -> Insertion {
@@ -71,21 +73,25 @@ struct S3FIFO<Key: ScatteredKey, Value> {
       makeRoom(evicted: &evicted)
       return .replaced
     }
-    // The small queue could not hold a value above its own limit long enough for a second use.
-    let queue: Queue = ghosts.recall(key) || cost > smallLimit ? .main : .small
-    let slot = take(Slot(key: key, value: value, cost: cost, queue: queue))
+    guard admits(key, cost: cost) else {
+      evicted.append(value)
+      return .declined
+    }
+    let isFirst = !ghosts.remove(key)
+    if !isFirst { policy?.countGhosts(-1) }
+    let slot = take(Slot(key: key, value: value, cost: cost, queued: epoch, isFirst: isFirst))
     index.insert(slot, for: key.scatteredBits)
-    append(slot, to: queue, cost: cost)
+    queue.append(slot, cost: cost, in: &links)
     makeRoom(evicted: &evicted)
+    if policy == nil, self.cost * 2 >= costLimit { policy = ReusePolicy(kept: count) }
     return .inserted
   }
 
   /// Removes and returns the value of `key`.
   mutating func remove(_ key: Key) -> Value? {
     guard let slot = slot(of: key), let content = slots[Int(slot)] else { return nil }
-    removeFromIndex(slot, key)
-    dequeue(slot, content)
-    release(slot)
+    policy?.forget(Int(lastUses[Int(slot)]), at: Int(epoch))
+    release(slot, content)
     return content.value
   }
 
@@ -93,92 +99,88 @@ struct S3FIFO<Key: ScatteredKey, Value> {
     index.slot(of: key.scatteredBits) { slots[Int($0)]?.key == key }
   }
 
-  private mutating func removeFromIndex(_ slot: Int32, _ key: Key) {
-    index.remove(key.scatteredBits) { $0 == slot }
-  }
-
   private mutating func replace(_ slot: Int32, with value: Value, cost: Int, evicted: inout [Value]) {
     guard let old = slots[Int(slot)] else { return }
     evicted.append(old.value)
     slots[Int(slot)]?.value = value
     slots[Int(slot)]?.cost = cost
-    switch old.queue {
-    case .small: small.adjustCost(by: cost - old.cost)
-    case .main: main.adjustCost(by: cost - old.cost)
-    }
-  }
-
-  private mutating func makeRoom(evicted: inout [Value]) {
-    while cost > costLimit {
-      if small.cost > smallLimit || main.oldest == SlotQueue.none {
-        evictFromSmall(&evicted)
-      } else {
-        evictFromMain(&evicted)
-      }
-    }
-  }
-
-  /// Moves the oldest value of the small queue to the main queue if it was used twice, and evicts it otherwise.
-  private mutating func evictFromSmall(_ evicted: inout [Value]) {
-    let slot = small.oldest
-    guard let content = slots[Int(slot)] else { return }
-    small.remove(slot, cost: content.cost, in: &links)
-    if frequencies[Int(slot)] >= 2 {
-      slots[Int(slot)]?.queue = .main
-      frequencies[Int(slot)] = 0
-      append(slot, to: .main, cost: content.cost)
-    } else {
-      ghosts.insert(content.key, cost: content.cost)
-      removeFromIndex(slot, content.key)
-      evicted.append(content.value)
-      release(slot)
-    }
-  }
-
-  /// Requeues the oldest value of the main queue with one use less if it was used, and evicts it otherwise.
-  private mutating func evictFromMain(_ evicted: inout [Value]) {
-    let slot = main.oldest
-    guard let content = slots[Int(slot)] else { return }
-    main.remove(slot, cost: content.cost, in: &links)
-    if frequencies[Int(slot)] >= 1 {
-      frequencies[Int(slot)] -= 1
-      append(slot, to: .main, cost: content.cost)
-    } else {
-      removeFromIndex(slot, content.key)
-      evicted.append(content.value)
-      release(slot)
-    }
-  }
-
-  private mutating func append(_ slot: Int32, to queue: Queue, cost: Int) {
-    switch queue {
-    case .small: small.append(slot, cost: cost, in: &links)
-    case .main: main.append(slot, cost: cost, in: &links)
-    }
-  }
-
-  private mutating func dequeue(_ slot: Int32, _ content: Slot) {
-    switch content.queue {
-    case .small: small.remove(slot, cost: content.cost, in: &links)
-    case .main: main.remove(slot, cost: content.cost, in: &links)
-    }
+    queue.adjustCost(by: cost - old.cost)
   }
 
   private mutating func take(_ content: Slot) -> Int32 {
     if let slot = freeSlots.popLast() {
       slots[Int(slot)] = content
-      frequencies[Int(slot)] = 0
+      lastUses[Int(slot)] = epoch
       return slot
     }
     slots.append(content)
-    frequencies.append(0)
+    lastUses.append(epoch)
     links.append(SlotQueue.Links())
     return Int32(slots.count - 1)
   }
 
-  private mutating func release(_ slot: Int32) {
+  private mutating func release(_ slot: Int32, _ content: Slot) {
+    index.remove(content.key.scatteredBits) { $0 == slot }
+    queue.remove(slot, cost: content.cost, in: &links)
     slots[Int(slot)] = nil
     freeSlots.append(slot)
+  }
+}
+
+// MARK: Uses and eviction
+
+extension ReuseCache {
+  /// Notes the first use of a slot in this epoch.
+  private mutating func noteUse(_ slot: Int) {
+    note(ReusePolicy.Use(time: Int(lastUses[slot]), isFirst: slots[slot]?.isFirst ?? false))
+    slots[slot]?.isFirst = false
+    lastUses[slot] = epoch
+  }
+
+  private mutating func note(_ last: ReusePolicy.Use?) {
+    _ = policy?.beginEpochIfDue(isNewRun: false, at: Int(epoch))
+    epoch = UInt32(clamping: policy?.start ?? 0)
+    policy?.note(last, at: Int(epoch))
+  }
+
+  /// Notes a use of a key without a value, and returns true if its value is to be kept.
+  private mutating func admits(_ key: Key, cost: Int) -> Bool {
+    guard policy != nil else { return true }
+    let last = ghosts[key]
+    note(last)
+    guard self.cost + cost > costLimit, let victim = victim(), let policy else { return true }
+    if policy.admits(last, inPlaceOf: Int(lastUses[Int(victim)]), at: Int(epoch)) { return true }
+    remember(key, ReusePolicy.Use(time: Int(epoch), isFirst: last == nil))
+    return false
+  }
+
+  /// Returns the least recently used slot; nil if there is none.
+  private mutating func victim() -> Int32? {
+    while let content = queue.oldest == SlotQueue.none ? nil : slots[Int(queue.oldest)] {
+      let (slot, lastUse) = (queue.oldest, lastUses[Int(queue.oldest)])
+      guard lastUse > content.queued else { return slot }
+      slots[Int(slot)]?.queued = lastUse
+      queue.remove(slot, cost: content.cost, in: &links)
+      queue.append(slot, cost: content.cost, in: &links)
+    }
+    return nil
+  }
+
+  private mutating func makeRoom(evicted: inout [Value]) {
+    while cost > costLimit, let slot = victim(), let content = slots[Int(slot)] {
+      release(slot, content)
+      remember(content.key, ReusePolicy.Use(time: Int(lastUses[Int(slot)]), isFirst: content.isFirst))
+      evicted.append(content.value)
+    }
+  }
+
+  private mutating func remember(_ key: Key, _ use: ReusePolicy.Use) {
+    guard policy != nil else { return }
+    if ghosts.insert(key, use) { policy?.countGhosts(1) }
+    while let use = ghosts.removeOldest(above: count) {
+      policy?.forget(use.time, at: Int(epoch))
+      policy?.countGhosts(-1)
+    }
   }
 }
 
@@ -264,8 +266,7 @@ struct SlotIndex {
 
 /// An unbounded first-in, first-out queue of slot numbers. Any slot can be removed from the middle in O(1).
 ///
-/// The links are in an array indexed by slot, which both queues of ``S3FIFO`` share, because a slot is in at most one
-/// queue.
+/// The links are in an array of the owner, indexed by slot.
 private struct SlotQueue {
   /// The neighbors of a queued slot.
   struct Links {
@@ -300,49 +301,53 @@ private struct SlotQueue {
   mutating func adjustCost(by difference: Int) { cost += difference }
 }
 
-/// The keys of recently evicted values, without the values. A key that returns while listed was evicted too early.
-///
-/// Bounded by the total cost of the evicted values.
+/// The keys of values that were evicted or declined, with their last uses.
 struct GhostList<Key: Hashable> {
-  private struct Ghost {
-    var key: Key
-    var cost: Int
-    var number: Int
-  }
+  /// The most keys per value in the cache, and the most in a cache with few values.
+  private static var keysPerValue: Int { 4 }
+  private static var fewest: Int { 64 }
 
-  private let costLimit: Int
-  private var cost = 0
-  private var numbers: [Key: Int] = [:]
-  /// Oldest first. A ghost whose number differs from the one in `numbers` has been recalled or evicted again since.
-  private var ghosts: [Ghost] = []
-  private var firstGhost = 0
-  private var nextNumber = 0
+  private var ghosts: [Key: (use: ReusePolicy.Use, number: Int)] = [:]
+  /// Oldest first. A key whose number differs from that in `ghosts` has been listed again since, or removed.
+  private var order: [(key: Key, number: Int)] = []
+  private var first = 0
+  private var next = 0
 
-  init(costLimit: Int) { self.costLimit = costLimit }
+  var count: Int { ghosts.count }
 
-  var count: Int { numbers.count }
+  /// Returns the last use of `key`; nil if it is not listed.
+  subscript(key: Key) -> ReusePolicy.Use? { ghosts[key]?.use }
 
-  /// Records that `key` was evicted, and drops the oldest ghosts beyond the limit.
-  mutating func insert(_ key: Key, cost: Int) {
-    numbers[key] = nextNumber
-    ghosts.append(Ghost(key: key, cost: cost, number: nextNumber))
-    nextNumber += 1
-    self.cost += cost
-    while self.cost > costLimit { forgetOldest() }
+  /// Lists `key`; returns true if it was not listed.
+  mutating func insert(_ key: Key, _ use: ReusePolicy.Use) -> Bool {
+    next += 1
+    order.append((key, next))
+    return ghosts.updateValue((use, next), forKey: key) == nil
   }
 
   /// Removes `key`; returns true if it was listed.
-  mutating func recall(_ key: Key) -> Bool { numbers.removeValue(forKey: key) != nil }
+  mutating func remove(_ key: Key) -> Bool { ghosts.removeValue(forKey: key) != nil }
 
-  private mutating func forgetOldest() {
-    let ghost = ghosts[firstGhost]
-    firstGhost += 1
-    cost -= ghost.cost
-    if numbers[ghost.key] == ghost.number { numbers[ghost.key] = nil }
-    // Half of the array is unused. Moving the rest down at this point costs one step per ghost.
-    if firstGhost * 2 > ghosts.count {
-      ghosts.removeFirst(firstGhost)
-      firstGhost = 0
+  /// Removes the key that was listed first if there are too many for a cache with `values` values.
+  ///
+  /// - Returns: The last use of the key.
+  mutating func removeOldest(above values: Int) -> ReusePolicy.Use? {
+    let limit = max(Self.fewest, values * Self.keysPerValue)
+    if order.count > 3 * limit { removeOutdated() }
+    while ghosts.count > limit {
+      let (key, number) = order[first]
+      first += 1
+      if let ghost = ghosts[key], ghost.number == number {
+        ghosts[key] = nil
+        return ghost.use
+      }
     }
+    return nil
+  }
+
+  /// Shortens the order, at a cost of two steps per key that was listed since the last time.
+  private mutating func removeOutdated() {
+    order = order[first...].filter { ghosts[$0.key]?.number == $0.number }
+    first = 0
   }
 }
