@@ -39,9 +39,10 @@ bench-fetch: setup
 bench-cache: setup
 	Benchmarks/cache/run.sh
 
-## Simulates policies of eviction for lists that are fetched every night, and for a service; takes a minute.
+## Simulates policies of eviction for lists that are fetched every night, and for a service, and draws the plot of the
+## documentation.
 bench-eviction:
-	python3 -B Benchmarks/eviction/simulate.py
+	python3 -B Benchmarks/eviction/simulate.py Documentation/eviction.svg
 
 ## Compares the startup time of the command with that of curl.
 bench-start: PACKAGES += curl
