@@ -12,6 +12,22 @@ final class BatchEngine: Sendable {
     var meter: BatchMeter?
     /// Nil after the end.
     var progress: BatchProgress.Handler?
+    /// The outcomes that wait for their delivery.
+    var outcomes: [Outcome] = []
+    /// True while a delivery is scheduled or runs.
+    var isDelivering = false
+    /// The parked elements that begin after the delivery.
+    var next: [PendingElement] = []
+  }
+
+  /// An outcome whose files are written.
+  fileprivate struct Outcome {
+    let index: Int
+    let host: String?
+    let end: BatchState<PendingElement>.End
+    let bytes: Int
+    let isCached: Bool
+    let delivery: BatchElement.Delivery
   }
 
   /// Entered once while elements are pulled, and once for each element until it is acknowledged.
@@ -134,32 +150,69 @@ final class BatchEngine: Sendable {
     caller.start(after: pending.request.after)
   }
 
-  /// Prepares an outcome on this thread, and delivers it in its turn.
+  /// Prepares an outcome on this thread, and delivers it in its turn: at the end of its ``OutcomeGroup``, if there is one.
   private func finish(
     _ element: any BatchElement, host: String?, _ outcome: Result<ThumbnailSet, FetchFailure>
   ) {
-    let delivery = element.prepare(outcome)
-    let (index, end, isCached) = (element.index, BatchState<PendingElement>.End(outcome), outcome.isCached)
-    let bytes = outcome.downloadedBytes
-    delivering.async { [self] in
-      let (finished, isReportDue) = state.withLock { state in
-        state.callers[index] = nil
-        state.meter?.end(index)
-        return (state.batch.deliver(end, bytes: bytes), schedulesReport(&state))
+    let prepared = Outcome(
+      index: element.index, host: host, end: BatchState<PendingElement>.End(outcome), bytes: outcome.downloadedBytes,
+      isCached: outcome.isCached, delivery: element.prepare(outcome))
+    state.withLock { $0.outcomes.append(prepared) }
+    if let group = OutcomeGroup.current { group.add(self) } else { scheduleDelivery() }
+  }
+
+  /// Makes sure that the outcomes that wait are delivered.
+  fileprivate func scheduleDelivery() {
+    let isScheduled = state.withLock { state in
+      defer { state.isDelivering = true }
+      return state.isDelivering
+    }
+    if !isScheduled { delivering.async { [self] in deliver() } }
+  }
+
+  /// Delivers the outcomes that wait, one at a time, until there are none.
+  private func deliver() {
+    while true {
+      let (outcomes, next) = state.withLock { state in
+        defer { (state.outcomes, state.next) = ([], []) }
+        // Under the lock: thread A, which acknowledges late, leaves an element in `next` to this thread B only while B
+        // is still going to look.
+        state.isDelivering = !state.outcomes.isEmpty || !state.next.isEmpty
+        return (state.outcomes, state.next)
       }
-      if isReportDue { delivering.async { [self] in report() } }
-      delivery(finished, total) { [self] in
-        free(host, isCached: isCached)
-        group.leave()
-      }
+      if outcomes.isEmpty && next.isEmpty { return }
+      begin(next)
+      for outcome in outcomes { deliver(outcome) }
     }
   }
 
-  /// Frees the place of an element, and begins what follows.
+  private func deliver(_ outcome: Outcome) {
+    let (finished, isReportDue) = state.withLock { state in
+      state.callers[outcome.index] = nil
+      state.meter?.end(outcome.index)
+      return (state.batch.deliver(outcome.end, bytes: outcome.bytes), schedulesReport(&state))
+    }
+    if isReportDue { delivering.async { [self] in report() } }
+    outcome.delivery(finished, total) { [self] in
+      free(outcome.host, isCached: outcome.isCached)
+      group.leave()
+    }
+  }
+
+  /// Frees the place of an element, and begins what follows: at once, or after the delivery that is in progress.
   private func free(_ host: String?, isCached: Bool) {
-    let freed = state.withLock { $0.batch.release(host: host, isCached: isCached) }
-    if !freed.next.isEmpty { beginning.async { [self] in for pending in freed.next { begin(pending) } } }
+    let freed = state.withLock { state in
+      let freed = state.batch.release(host: host, isCached: isCached)
+      guard state.isDelivering else { return freed }
+      state.next += freed.next
+      return .init(next: [], resumesPulling: freed.resumesPulling)
+    }
+    begin(freed.next)
     if freed.resumesPulling { source.async { [self] in pull() } }
+  }
+
+  private func begin(_ next: [PendingElement]) {
+    if !next.isEmpty { beginning.async { [self] in for pending in next { begin(pending) } } }
   }
 
   // MARK: Progress
@@ -214,6 +267,24 @@ extension Result<ThumbnailSet, FetchFailure> {
     guard case .success(let set) = self, [.network, .file].contains(set.origin) else { return 0 }
     return set.sourceBytes
   }
+}
+
+/// The outcomes of lookups that were made together. They are delivered together at the end, because waking the thread
+/// of the deliveries costs as much as a delivery.
+final class OutcomeGroup: Sendable {
+  @TaskLocal fileprivate static var current: OutcomeGroup?
+
+  private let batches = Mutex<[ObjectIdentifier: BatchEngine]>([:])
+
+  /// Runs `body`, and then delivers the outcomes that it had.
+  static func run(_ body: () -> Void) {
+    let group = OutcomeGroup()
+    $current.withValue(group, operation: body)
+    for batch in group.batches.withLock({ $0 }).values { batch.scheduleDelivery() }
+  }
+
+  /// Delivers the outcomes of `batch` at the end.
+  fileprivate func add(_ batch: BatchEngine) { batches.withLock { $0[ObjectIdentifier(batch)] = batch } }
 }
 
 /// The elements of a batch, pulled one by one on a separate queue. Pulling may block: on standard input, for example.

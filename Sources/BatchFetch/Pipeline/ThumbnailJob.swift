@@ -100,7 +100,10 @@ extension ThumbnailJob {
     let lookups = wanted.map { job, demand in
       CacheLookup(key: job.key, url: job.identity.url, specs: demand.specs)
     }
-    for ((job, demand), entry) in zip(wanted, context.cache.entries(for: lookups)) { job.found(entry, for: demand) }
+    let entries = context.cache.entries(for: lookups)
+    OutcomeGroup.run {
+      for ((job, demand), entry) in zip(wanted, entries) { job.found(entry, for: demand) }
+    }
   }
 
   private func found(_ entry: CacheEntry?, for demand: RenderDemand) {

@@ -189,8 +189,9 @@ extension FetchRun {
     var outputs: [ReportLine.Output] = []
     for thumbnail in thumbnails {
       let path = name.fileName(of: thumbnail)
-      let label = labeled.map { (OutputLabel($0, thumbnail.spec), thumbnail.size) }
-      let outcome = try files.writer.write(thumbnail.bytes, as: path, for: owner, label: label)
+      let outcome = try files.writer.write(
+        thumbnail.bytes, as: path, for: owner, labelsUnchanged: skipsExisting,
+        label: { labeled.map { (OutputLabel($0, thumbnail.spec), thumbnail.size) } })
       outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
     }
     removeFallback(of: row, unless: outputs)

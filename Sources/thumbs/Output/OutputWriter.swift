@@ -63,15 +63,20 @@ final class OutputWriter: Sendable {
   /// subdirectories.
   ///
   /// An existing file is replaced only if ``replacement`` allows it, and never if it is reserved or was written for
-  /// another `owner`. Without an owner, the caller guarantees that nobody else uses the name. The file gets the `label`
-  /// of a thumbnail of this size.
+  /// another `owner`. Without an owner, the caller guarantees that nobody else uses the name.
+  ///
+  /// - Parameters:
+  ///   - labelsUnchanged: True if a file that has these bytes already gets the label, too. Default false: its label, if
+  ///     it has one, is of the same bytes.
+  ///   - label: Returns the label of a thumbnail of this size; nil for none. Default: none.
   func write(
-    _ bytes: [UInt8], as name: String, for owner: String? = nil, label: (OutputLabel, PixelSize)? = nil
+    _ bytes: [UInt8], as name: String, for owner: String? = nil, labelsUnchanged: Bool = false,
+    label: () -> (OutputLabel, PixelSize)? = { nil }
   ) throws(OutputError) -> WriteResult {
     if let owner { try take(name, for: owner) }
     let place = try place(of: name)
     while true {
-      let target = try occupant(of: place, expecting: bytes, labeling: label)
+      let target = try occupant(of: place, expecting: bytes, labeling: labelsUnchanged ? label() : nil)
       switch target {
       case .same: return .unchanged
       case .reserved(let role): throw OutputError(.write, path(name), .reserved(role))
@@ -80,7 +85,7 @@ final class OutputWriter: Sendable {
       }
       let isDone = try fill(place, onlyIfFree: target == .nothing) { file throws(OutputError) in
         try FileDescriptor.write(bytes[...], to: file, path: path(name))
-        if let label { label.0.add(to: file, label.1) }
+        if let (label, size) = label() { label.add(to: file, size) }
       }
       // False if another process created the file after this thread found none. The next pass judges that file.
       if isDone { return .written }
