@@ -150,7 +150,7 @@ final class BatchEngine: Sendable {
     caller.start(after: pending.request.after)
   }
 
-  /// Prepares an outcome on this thread, and delivers it in its turn: at the end of its ``OutcomeGroup``, if there is one.
+  /// Prepares an outcome on this thread, and delivers it in its turn, at the end of its ``OutcomeGroup`` if it has one.
   private func finish(
     _ element: any BatchElement, host: String?, _ outcome: Result<ThumbnailSet, FetchFailure>
   ) {

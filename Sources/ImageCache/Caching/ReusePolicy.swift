@@ -39,6 +39,8 @@ struct ReusePolicy: Codable, Hashable, Sendable {
   private var latest = 0
   /// The number of known sources that the cache does not keep.
   private(set) var ghosts = 0
+  /// The begin of the epoch in which some of them were forgotten.
+  private var forgotten = -1
   /// The number of sources used in the current epoch.
   private var uses = 0
   /// The number of known sources by age.
@@ -96,15 +98,11 @@ extension ReusePolicy {
   func time(_ now: Int) -> Int { max(now, start) }
 
   /// Begins an epoch if half as many sources as the cache keeps were used in the current one, or for a new run.
-  ///
-  /// - Returns: The time before which no known source may have been used: the ages end there. Nil without a new epoch.
-  mutating func beginEpochIfDue(isNewRun: Bool, at now: Int) -> Int? {
+  mutating func beginEpochIfDue(isNewRun: Bool, at now: Int) {
     // A clock that ran ahead has left epochs in the future.
     starts.removeAll { $0 > now + EvictionOrder.clockTolerance }
     if latest > now + EvictionOrder.clockTolerance { latest = now }
-    guard uses * 2 >= max(1, kept) || isNewRun && uses * Self.smallestPart >= kept else { return nil }
-    beginEpoch(at: now)
-    return starts.count == Self.oldest ? starts[0] : nil
+    if uses * 2 >= max(1, kept) || isNewRun && uses * Self.smallestPart >= kept { beginEpoch(at: now) }
   }
 
   private mutating func beginEpoch(at now: Int) {
@@ -170,10 +168,20 @@ extension ReusePolicy {
     known[age] = max(0, known[age] - 1)
   }
 
-  /// Records that the cache no longer knows `count` sources of the highest age that it does not keep.
-  mutating func forgetGhosts(_ count: Int) {
-    known[Self.oldest] = max(0, known[Self.oldest] - count)
-    countGhosts(-count)
+  /// True unless ``forgetGhosts(downTo:_:)`` was called in the current epoch.
+  var mayForgetGhosts: Bool { forgotten != start }
+
+  /// Forgets the sources that the cache does not keep, epoch by epoch, those with the earliest uses first, until there
+  /// are no more than `limit`, or until all were used in the current epoch.
+  ///
+  /// - Parameter forget: Forgets those that were last used before a time, and returns their number.
+  mutating func forgetGhosts(downTo limit: Int, _ forget: (_ time: Int) throws -> Int) rethrows {
+    forgotten = start
+    for (index, time) in starts.enumerated() where ghosts > limit {
+      let (age, count) = (starts.count - index, try forget(time))
+      known[age] = max(0, known[age] - count)
+      countGhosts(-count)
+    }
   }
 
   /// Records that the cache keeps `count` known sources less, or more if it is negative.
@@ -207,7 +215,8 @@ extension ReusePolicy {
   /// True if the numbers may be those of a policy. Damaged ones could overflow.
   private var isValid: Bool {
     let parts = ages + [newcomers]
-    let numbers = starts + known + [latest, ghosts, uses, arrivals] + parts.flatMap { [$0.present, $0.hits] }
+    let numbers =
+      starts + known + [latest, ghosts, uses, arrivals, forgotten + 1] + parts.flatMap { [$0.present, $0.hits] }
     let shares = values + parts.flatMap { [$0.seen, $0.used, $0.last ?? 0] }
     return known.count == Self.oldest + 1 && ages.count == known.count && values.count == known.count
       && starts.count <= Self.oldest && numbers.allSatisfy { 0..<1 << 40 ~= $0 }

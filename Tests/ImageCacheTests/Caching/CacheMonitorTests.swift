@@ -50,7 +50,7 @@ struct CacheMonitorTests {
     #expect(lasting == [.newerSchema, .networkFileSystem])
   }
 
-  @Test func `On a network file system, a cache says at once that it uses memory only, and creates nothing`() throws {
+  @Test func `On a network file system, a cache uses memory only, creates nothing, and logs that at once`() throws {
     let (record, place) = (Record(), try CachePlace())
     let nfs = FileSystem(name: "NFS", kind: .remote, isReadOnly: false, availableBytes: 1 << 40, totalBytes: 1 << 41)
     let cache = ThumbnailCache(

@@ -18,7 +18,7 @@ struct ReuseCacheTests {
 
     mutating func note(_ use: ReusePolicy.Use?) {
       let before = epoch
-      _ = policy?.beginEpochIfDue(isNewRun: false, at: before)
+      policy?.beginEpochIfDue(isNewRun: false, at: before)
       let now = epoch
       policy?.note(use, at: now)
     }

@@ -58,7 +58,7 @@ private struct SimulatedCache {
     var isNewRun = beginsWithRuns
     return images.count { image in
       if kept.count * 2 >= capacity, policy == nil { policy = ReusePolicy(kept: kept.count) }
-      _ = policy?.beginEpochIfDue(isNewRun: isNewRun, at: now)
+      policy?.beginEpochIfDue(isNewRun: isNewRun, at: now)
       isNewRun = false
       return request(image, at: now)
     }
@@ -141,13 +141,13 @@ struct ReusePolicyTests {
 
   @Test func `A single request is no run that makes the others older`() {
     var policy = ReusePolicy(kept: 0)
-    _ = policy.beginEpochIfDue(isNewRun: true, at: 1000)
+    policy.beginEpochIfDue(isNewRun: true, at: 1000)
     for _ in 0..<1000 { policy.note(nil, at: 1000) }
-    _ = policy.beginEpochIfDue(isNewRun: true, at: 2000)
+    policy.beginEpochIfDue(isNewRun: true, at: 2000)
     let begun = policy.start
     for run in 1...20 {
       policy.note(ReusePolicy.Use(time: 1000, isFirst: true), at: 2000 + run)
-      _ = policy.beginEpochIfDue(isNewRun: true, at: 2000 + run)
+      policy.beginEpochIfDue(isNewRun: true, at: 2000 + run)
     }
     #expect(begun == 2000 && policy.start == begun)
   }
@@ -155,7 +155,7 @@ struct ReusePolicyTests {
   @Test func `Runs within one second have separate epochs`() {
     var policy = ReusePolicy(kept: 0)
     for _ in 0..<5 {
-      _ = policy.beginEpochIfDue(isNewRun: true, at: 1000)
+      policy.beginEpochIfDue(isNewRun: true, at: 1000)
       policy.note(nil, at: 1000)
     }
     #expect(policy.starts == [1000, 1001, 1002, 1003, 1004])
@@ -166,7 +166,7 @@ struct ReusePolicyTests {
   @Test func `A clock that ran ahead leaves no epoch in the future`() {
     var policy = ReusePolicy(kept: 0)
     for now in [1_000_000, 90_000_000, 1_000_100, 1_000_200] {
-      _ = policy.beginEpochIfDue(isNewRun: true, at: now)
+      policy.beginEpochIfDue(isNewRun: true, at: now)
       policy.note(nil, at: now)
     }
     #expect(policy.starts == [1_000_000, 1_000_101, 1_000_200])
@@ -176,7 +176,7 @@ struct ReusePolicyTests {
   @Test func `The policy survives being stored`() throws {
     var policy = ReusePolicy(kept: 100)
     for now in 1...20 {
-      _ = policy.beginEpochIfDue(isNewRun: true, at: now)
+      policy.beginEpochIfDue(isNewRun: true, at: now)
       for image in 0..<50 { policy.note(image < 25 ? nil : .init(time: now - 1, isFirst: true), at: now) }
     }
     #expect(ReusePolicy(json: policy.json) == policy)

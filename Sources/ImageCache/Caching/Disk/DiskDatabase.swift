@@ -159,14 +159,6 @@ enum DiskDatabase {
     "CREATE INDEX slot_original ON slot (number, bytes) WHERE \(RowNumber.isOriginal)",
     "CREATE TABLE used (chunk INTEGER PRIMARY KEY, times BLOB NOT NULL)",
     "CREATE TABLE reuse (id INTEGER PRIMARY KEY, start INTEGER NOT NULL, state BLOB NOT NULL)",
-    """
-    CREATE TABLE ghost (
-      id INTEGER PRIMARY KEY,
-      used INTEGER NOT NULL,
-      bytes INTEGER NOT NULL,
-      first INTEGER NOT NULL
-    )
-    """,
-    "CREATE INDEX ghost_used ON ghost (used)",
+    "CREATE TABLE ghost (id INTEGER PRIMARY KEY, used INTEGER NOT NULL, first INTEGER NOT NULL)",
   ]
 }

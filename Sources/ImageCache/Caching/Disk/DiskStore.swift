@@ -43,6 +43,7 @@ struct DiskStore {
   /// The order of the last uses in the current generation by this process.
   private var order = SlotOrder()
   private var front = EvictionFront()
+  private var gaps = GapSearch()
   /// True until the first batch of the current generation by this process.
   private var isNewRun = true
   private let names = SpecNames()
@@ -211,10 +212,11 @@ struct DiskStore {
   ) throws(DiskCacheError) -> T {
     do {
       return try connection.writeWithoutTransaction { database in
-        var transactions = DiskTransactions(database: database, now: now, order: order, front: front, names: names)
+        var transactions = DiskTransactions(
+          database: database, now: now, order: order, front: front, gaps: gaps, names: names)
         // A second reference would make each change copy the whole order.
         order = SlotOrder()
-        defer { (order, front) = (transactions.slots.order, transactions.front) }
+        defer { (order, front, gaps) = (transactions.slots.order, transactions.front, transactions.gaps) }
         return try body(&self, &transactions)
       }
     } catch {
@@ -260,7 +262,7 @@ struct DiskStore {
     openings += 1
     generation = opened
     (shortage, checkpoints, order) = (SpaceShortage(), CheckpointSchedule(), SlotOrder())
-    (front, isNewRun) = (EvictionFront(), true)
+    (front, gaps, isNewRun) = (EvictionFront(), GapSearch(), true)
     return opened.connection
   }
 

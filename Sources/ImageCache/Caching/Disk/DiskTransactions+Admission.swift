@@ -36,36 +36,56 @@ extension DiskTransactions {
     try slots.note(use.slot, at: policy?.time(now) ?? now, in: database)
   }
 
-  /// Records the use of a source that is about to be written, and returns true if it is: it is kept already, takes the
-  /// place of no other one, or is more likely to be used again than the least recently used row.
+  /// Records the use of a source that is about to be written, and calls `write` if it is to be kept: it is kept already,
+  /// takes the place of no other one, or is more likely to be used again than the least recently used row.
   ///
   /// - Parameters:
   ///   - change: A change of an image or a failure.
   ///   - row: The row of the source.
   ///   - slot: Its slot; nil if the cache does not keep it.
-  ///   - isFirst: Set to true if this is the first use of the source that the cache knows of.
-  mutating func admit(_ change: Staging.Change, in row: Int, slot: Int?, isFirst: inout Bool) throws -> Bool {
+  ///   - write: Writes the change. The flag is true for the first use of the source that the cache knows of.
+  mutating func admit(
+    _ change: Staging.Change, in row: Int, slot: Int?, _ write: (inout Self, _ isFirst: Bool) throws -> Void
+  ) throws {
     if let slot {
       if let last = try slots.use(of: slot, in: database) { try reuse.note(last, at: now, in: database) }
-      return true
+      return try write(&self, false)
     }
-    let bytes = change.bodyBytes
-    let fits = takeRoom(bytes)
+    let fits = takeRoom(change.bodyBytes)
     // One batch may fill a small cache.
     if !fits { try reuse.begin(in: database) }
-    guard let policy = try reuse.policy(in: database) else { return true }
+    guard let policy = try reuse.policy(in: database) else { return try write(&self, false) }
     let last = try reuse.ghost(of: row, in: database)
     if let last, policy.age(of: last.time, at: now) > 0 { lost += 1 }
     try reuse.note(last, at: now, in: database)
-    isFirst = last == nil
-    if try fits || change.source?.isImage == false || policy.admits(last, inPlaceOf: victim(), at: now) {
-      if last != nil { try reuse.removeGhost(of: row, in: database) }
-      return true
+    let isAdmitted = try fits || change.source?.isImage == false || policy.admits(last, inPlaceOf: victim(), at: now)
+    if isAdmitted {
+      try write(&self, last == nil)
+    } else if try !writeInGap({ try write(&$0, last == nil) }) {
+      declined += 1
+      let use = ReusePolicy.Use(time: policy.time(now), isFirst: last == nil)
+      return try reuse.remember(row, use, at: now, in: database)
     }
-    let use = ReusePolicy.Use(time: policy.time(now), isFirst: isFirst)
-    try reuse.remember(row, use, bytes: bytes, at: now, in: database)
-    declined += 1
-    return false
+    if last != nil { try reuse.removeGhost(of: row, in: database) }
+  }
+
+  /// Calls `write`, and returns true if it needs no more pages than there are: evictions leave gaps in pages that are
+  /// still in use. Otherwise, nothing is written.
+  private mutating func writeInGap(_ write: (inout Self) throws -> Void) throws -> Bool {
+    guard gaps.isWorthTrying() else { return false }
+    let (before, slots, reuse) = (try usedBytes(), self.slots.checkpoint(), self.reuse)
+    var isInGap = false
+    try database.inSavepoint {
+      try write(&self)
+      isInGap = try usedBytes() <= before
+      return isInGap ? .commit : .rollback
+    }
+    if !isInGap {
+      self.slots.rollBack(to: slots)
+      self.reuse = reuse
+    }
+    gaps.note(isFound: isInGap)
+    return isInGap
   }
 
   /// Takes the room for a source with `bytes` bytes; returns false if it is not there.
@@ -77,6 +97,27 @@ extension DiskTransactions {
   }
 
   private mutating func victim() throws -> Int { try front.time(at: now, in: database) }
+}
+
+/// Decides how often gaps in pages are looked for. A plain value.
+struct GapSearch {
+  /// The most sources in a row for which none is looked for.
+  private static let longestPause = 256
+
+  private var pause = 0
+  private var left = 0
+
+  /// Returns true if a gap is looked for now.
+  mutating func isWorthTrying() -> Bool {
+    left -= 1
+    return left < 0
+  }
+
+  /// Records whether there was one. After each try in vain, the next one comes later.
+  mutating func note(isFound: Bool) {
+    pause = isFound ? 0 : min(Self.longestPause, 2 * pause + 1)
+    left = pause
+  }
 }
 
 /// The filling of a cache: below a quarter, below a half, or more.

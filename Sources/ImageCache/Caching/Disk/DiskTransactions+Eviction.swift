@@ -70,7 +70,7 @@ extension DiskTransactions {
     guard RowNumber.kind(of: row) == .source else {
       try removeSlot(slot, of: row)
       result.rows += 1
-      try evictSourceIfBare(behind: row, bytes: bytes, &result)
+      try evictSourceIfBare(behind: row, &result)
       return bytes + Self.rowBytes
     }
     return try evictSource(in: row, slot: slot, &result)
@@ -87,7 +87,7 @@ extension DiskTransactions {
       return 0
     }
     let bytes = others.reduce(Self.rowBytes) { $0 + $1.bytes + Self.rowBytes }
-    try remember(row, slot, bytes: bytes)
+    try remember(row, slot)
     for (row, slot, _) in others { try removeSlot(slot, of: row) }
     try removeSlot(slot, of: row)
     result += Eviction(rows: 1 + others.count, sources: 1)
@@ -100,20 +100,20 @@ extension DiskTransactions {
   }
 
   /// Evicts the source of an evicted thumbnail if it has no other row. It could only be kept for nothing.
-  private mutating func evictSourceIfBare(behind row: Int, bytes: Int, _ result: inout Eviction) throws {
+  private mutating func evictSourceIfBare(behind row: Int, _ result: inout Eviction) throws {
     let source = RowNumber.source(of: row)
     guard RowNumber.kind(of: row) == .thumbnail, try rows(behind: source).isEmpty,
       let slot = try StoredRows.slot(of: source, in: database)
     else { return }
-    try remember(source, slot, bytes: bytes + 2 * Self.rowBytes)
+    try remember(source, slot)
     try removeSlot(slot, of: source)
     result += Eviction(rows: 1, sources: 1)
   }
 
   /// Remembers the source in `row`, which is about to be evicted.
-  private mutating func remember(_ row: Int, _ slot: Int, bytes: Int) throws {
+  private mutating func remember(_ row: Int, _ slot: Int) throws {
     guard let use = try slots.use(of: slot, in: database) else { return }
-    try reuse.remember(row, use, bytes: bytes, at: now, in: database)
+    try reuse.remember(row, use, at: now, in: database)
   }
 
   private mutating func removeSlot(_ slot: Int, of row: Int) throws {

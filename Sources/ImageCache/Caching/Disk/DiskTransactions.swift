@@ -13,6 +13,7 @@ struct DiskTransactions {
   var room: Int?
   var filling = Filling.medium
   var front: EvictionFront
+  var gaps: GapSearch
   /// The number of sources that were missing only because they did not fit earlier.
   var lost = 0
   /// The number of sources that were not admitted.
@@ -23,14 +24,16 @@ struct DiskTransactions {
   ///   - now: Seconds since 1970.
   ///   - order: The order of the last uses by this process. Default: unknown.
   ///   - front: The place at which the last batch found the order of eviction. Default: unknown.
+  ///   - gaps: The success of earlier searches for gaps. Default: none.
   init(
     database: Database, now: Int, order: SlotOrder = SlotOrder(), front: EvictionFront = EvictionFront(),
-    names: SpecNames = SpecNames()
+    gaps: GapSearch = GapSearch(), names: SpecNames = SpecNames()
   ) {
     self.database = database
     self.now = now
     self.names = names
     self.front = front
+    self.gaps = gaps
     slots = SlotTable(order)
   }
 
@@ -95,12 +98,12 @@ struct DiskTransactions {
     }
     if change.replacesAll || !(rows.source.map(source.sharesThumbnails) ?? true) { try removeBodies(&rows) }
     let slot = rows.rows[RowNumber.source(key)]
-    var isFirst = false
-    guard try admit(change, in: RowNumber.source(key), slot: slot, isFirst: &isFirst) else { return }
-    try put(
-      record, in: RowNumber.source(key), replacing: slot, isFirst: isFirst,
-      freshUntil: source.isImage ? source.policy.freshUntil : nil)
-    try put(change, of: source, key: key, replacing: &rows)
+    try admit(change, in: RowNumber.source(key), slot: slot) { transactions, isFirst in
+      try transactions.put(
+        record, in: RowNumber.source(key), replacing: slot, isFirst: isFirst,
+        freshUntil: source.isImage ? source.policy.freshUntil : nil)
+      try transactions.put(change, of: source, key: key, replacing: &rows)
+    }
   }
 
   /// Writes the thumbnails and the original of a change, or the verdict on undecodable bytes.

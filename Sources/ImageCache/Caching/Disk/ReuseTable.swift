@@ -6,11 +6,9 @@ import GRDB
 /// A cache that has never been half full has no ``ReusePolicy``, and remembers nothing.
 struct ReuseTable {
   /// The most sources that are known but not kept, per source that is kept.
-  private static let ghostsPerSource = 4
+  private static let ghostsPerSource = 8
   /// The most sources that a small cache knows.
   private static let fewestGhosts = 1024
-  /// The number of sources forgotten in one step.
-  private static let forgottenAtOnce = 64
 
   private var policy: ReusePolicy?
   private var isLoaded = false
@@ -54,13 +52,7 @@ struct ReuseTable {
 
   /// Begins an epoch if one is due.
   mutating func beginEpochIfDue(isNewRun: Bool, at now: Int, in database: Database) throws {
-    try change(in: database) { policy in
-      guard let end = policy.beginEpochIfDue(isNewRun: isNewRun, at: now) else { return }
-      var run = try StatementRun("DELETE FROM ghost WHERE used < ?", in: database)
-      run.bind(end)
-      try run.finish()
-      policy.forgetGhosts(database.changesCount)
-    }
+    try change(in: database) { $0.beginEpochIfDue(isNewRun: isNewRun, at: now) }
   }
 
   /// Records a use of a source that was last used at `last`; nil if the cache does not know it.
@@ -118,47 +110,35 @@ extension ReuseTable {
     }
   }
 
-  /// Remembers the source in `row`, last used as in `use`, whose rows have or had `bytes` bytes.
-  mutating func remember(
-    _ row: Int, _ use: ReusePolicy.Use, bytes: Int, at now: Int, in database: Database
-  ) throws {
-    guard try policy(in: database) != nil else { return }
+  /// Remembers the source in `row`, last used as in `use`. If too many are known, those with the earliest uses are
+  /// forgotten, or this one if all were used in the current epoch.
+  mutating func remember(_ row: Int, _ use: ReusePolicy.Use, at now: Int, in database: Database) throws {
     try removeGhost(of: row, in: database)
-    try makeRoom(at: now, in: database)
-    var run = try StatementRun("INSERT INTO ghost (id, used, bytes, first) VALUES (?, ?, ?, ?)", in: database)
-    run.bind(row)
-    run.bind(use.time)
-    run.bind(bytes)
-    run.bind(use.isFirst ? 1 : 0)
-    try run.finish()
-    try change(in: database) { $0.countGhosts(1) }
-  }
-
-  /// Forgets the sources with the earliest uses if too many are known.
-  private mutating func makeRoom(at now: Int, in database: Database) throws {
-    guard let policy = try policy(in: database),
-      policy.ghosts >= max(Self.fewestGhosts, policy.kept * Self.ghostsPerSource)
-    else { return }
-    for (row, time) in try Self.earliestGhosts(in: database) {
-      try removeGhost(of: row, in: database)
-      try change(in: database) { $0.forget(time, at: now) }
+    try change(in: database) { policy in
+      let limit = max(Self.fewestGhosts, policy.kept * Self.ghostsPerSource)
+      if policy.ghosts >= limit, policy.mayForgetGhosts {
+        try policy.forgetGhosts(downTo: limit - limit / 8) { time in
+          var run = try StatementRun("DELETE FROM ghost WHERE used < ?", in: database)
+          run.bind(time)
+          try run.finish()
+          return database.changesCount
+        }
+      }
+      guard policy.ghosts < limit else { return policy.forget(use.time, at: now) }
+      var run = try StatementRun("INSERT INTO ghost (id, used, first) VALUES (?, ?, ?)", in: database)
+      run.bind(row)
+      run.bind(use.time)
+      run.bind(use.isFirst ? 1 : 0)
+      try run.finish()
+      policy.countGhosts(1)
     }
   }
 
-  private static func earliestGhosts(in database: Database) throws -> [(row: Int, time: Int)] {
-    var run = try StatementRun("SELECT id, used FROM ghost ORDER BY used LIMIT \(forgottenAtOnce)", in: database)
-    var ghosts: [(row: Int, time: Int)] = []
-    while var columns = try run.next() {
-      if let row = columns.integer(), let time = columns.integer() { ghosts.append((row, time)) }
-    }
-    return ghosts
-  }
-
-  /// Returns the number and the size of the sources that were used since `time` and are not kept.
-  static func ghosts(usedSince time: Int, in database: Database) throws -> (count: Int, bytes: Int) {
-    var run = try StatementRun("SELECT count(*), sum(\(RowNumber.size)) FROM ghost WHERE used >= ?", in: database)
+  /// Returns the number of sources that were used since `time` and are not kept.
+  static func ghosts(usedSince time: Int, in database: Database) throws -> Int {
+    var run = try StatementRun("SELECT count(*) FROM ghost WHERE used >= ?", in: database)
     run.bind(time)
-    guard var columns = try run.next() else { return (0, 0) }
-    return (columns.integer() ?? 0, columns.amount() ?? 0)
+    guard var columns = try run.next() else { return 0 }
+    return columns.integer() ?? 0
   }
 }

@@ -13,6 +13,20 @@ struct SlotTable {
 
   init(_ order: SlotOrder) { self.order = order }
 
+  /// Returns the state for ``rollBack(to:)``, without the order: a second reference would make the next change copy it.
+  func checkpoint() -> SlotTable {
+    var copy = self
+    copy.order = SlotOrder()
+    return copy
+  }
+
+  /// Returns to an earlier state, as the database does. The order may know slots that are free again.
+  mutating func rollBack(to checkpoint: SlotTable) {
+    let order = order
+    self = checkpoint
+    self.order = order
+  }
+
   /// Returns a free slot.
   mutating func take(in database: Database) throws -> Int {
     if free.isEmpty { free = try Self.freeSlots(in: database) }

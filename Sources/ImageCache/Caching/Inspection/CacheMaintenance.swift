@@ -322,16 +322,20 @@ public struct CacheShortage: Hashable, Sendable {
 extension DiskTransactions {
   /// Returns the approximate size of the sources used since `time` (seconds since 1970), kept or not.
   fileprivate func bytes(usedSince time: Int) throws -> Int {
-    var (chunks, kept): ([Int: UseChunk], Int) = ([:], 0)
-    var run = try StatementRun("SELECT number, \(RowNumber.size) FROM slot WHERE id IS NOT NULL", in: database)
+    var (chunks, kept, sources): ([Int: UseChunk], Int, Int) = ([:], 0, 0)
+    var run = try StatementRun(
+      "SELECT number, \(RowNumber.size), \(RowNumber.isSource) FROM slot WHERE id IS NOT NULL", in: database)
     while var columns = try run.next() {
       guard let slot = columns.integer(), SlotTable.isValid(slot) else { continue }
       let (number, index) = UseChunk.position(of: slot)
       let chunk = try chunks[number] ?? SlotTable.chunk(number, in: database) ?? UseChunk()
       chunks[number] = chunk
-      if chunk[index] >= UInt32(clamping: time) { kept += (columns.integer() ?? 0) + Self.rowBytes }
+      guard chunk[index] >= UInt32(clamping: time) else { continue }
+      kept += (columns.integer() ?? 0) + Self.rowBytes
+      sources += columns.integer() ?? 0
     }
-    let sum = try kept + ReuseTable.ghosts(usedSince: time, in: database).bytes
+    // Those that are not kept are taken to be as large as the others.
+    let sum = try kept + ReuseTable.ghosts(usedSince: time, in: database) * kept / max(1, sources)
     return Int(Double(sum) * Double(try usedBytes()) / Double(max(1, try contentBytes())))
   }
 }

@@ -138,7 +138,7 @@ extension ReuseCache {
   }
 
   private mutating func note(_ last: ReusePolicy.Use?) {
-    _ = policy?.beginEpochIfDue(isNewRun: false, at: Int(epoch))
+    policy?.beginEpochIfDue(isNewRun: false, at: Int(epoch))
     epoch = UInt32(clamping: policy?.start ?? 0)
     policy?.note(last, at: Int(epoch))
   }
