@@ -194,6 +194,7 @@ struct DiskStore {
       let ceiling = store.shortage.ceiling.map { min($0, limit) }
       outcome.refused += try transactions.write(batch, ceiling: ceiling, isNewRun: store.isNewRun)
       (outcome.lost, outcome.declined) = (transactions.lost, transactions.declined)
+      outcome.eviction.sources += transactions.evicted.sources
       store.isNewRun = false
       // Originals kept by other processes are left to them.
       if store.originals != .none {

@@ -36,8 +36,8 @@ extension DiskTransactions {
     try slots.note(use.slot, at: policy?.time(now) ?? now, in: database)
   }
 
-  /// Records the use of a source that is about to be written, and calls `write` if it is to be kept: it is kept already,
-  /// takes the place of no other one, or is more likely to be used again than the least recently used row.
+  /// Records the use of a source that is about to be written, and calls `write` if it is to be kept: it is kept
+  /// already, takes the place of no other one, or is more likely to be used again than the least recently used row.
   ///
   /// - Parameters:
   ///   - change: A change of an image or a failure.
@@ -58,8 +58,10 @@ extension DiskTransactions {
     let last = try reuse.ghost(of: row, in: database)
     if let last, policy.age(of: last.time, at: now) > 0 { lost += 1 }
     try reuse.note(last, at: now, in: database)
-    let isAdmitted = try fits || change.source?.isImage == false || policy.admits(last, inPlaceOf: victim(), at: now)
-    if isAdmitted {
+    if fits || change.source?.isImage == false {
+      try write(&self, last == nil)
+    } else if let victim = try victim(), policy.admits(last, inPlaceOf: Int(victim.rank), at: now) {
+      try evictFirst(change.bodyBytes)
       try write(&self, last == nil)
     } else if try !writeInGap({ try write(&$0, last == nil) }) {
       declined += 1
@@ -96,7 +98,18 @@ extension DiskTransactions {
     return rest >= 0
   }
 
-  private mutating func victim() throws -> Int { try front.time(at: now, in: database) }
+  private mutating func victim() throws -> (slot: Int, rank: UInt32)? {
+    try front.first(&slots, at: now, in: database)
+  }
+
+  /// Evicts the least recently used rows with about `bytes` bytes, whose place another source takes. Evicting until the
+  /// database is smaller would take far more: a page stays until all its rows are gone.
+  private mutating func evictFirst(_ bytes: Int) throws {
+    var sum = 0
+    var result = Eviction()
+    while sum < bytes, let victim = try victim() { sum += try evict(victim.slot, &result) }
+    evicted += result
+  }
 }
 
 /// Decides how often gaps in pages are looked for. A plain value.
@@ -131,21 +144,43 @@ extension Staging.Change {
   }
 }
 
-/// The last use of the row that would be evicted next. Finding it reads all times, so it is used for many decisions.
+/// The rows that are evicted next. Finding them reads all times, so a few hundred are kept for many decisions.
 struct EvictionFront {
-  /// The number of rows per decision for which the time is used again.
+  /// The most rows that are kept.
+  private static let length = 256
+  /// The number of rows per decision for which those that were found are used again.
   private static let rowsPerDecision = 64
 
-  private var time = 0
+  private var rows: [(slot: Int, rank: UInt32)] = []
+  private var next = 0
   private var decisions = 0
 
-  /// Returns the time, in seconds since 1970.
-  mutating func time(at now: Int, in database: Database) throws -> Int {
-    if decisions == 0 {
-      let order = try EvictionOrder(now: now, in: database)
-      (time, decisions) = (order.earliest ?? now, 1 + order.count / Self.rowsPerDecision)
-    }
+  /// Returns the slot that is evicted next, and its rank; nil if there is none.
+  fileprivate mutating func first(
+    _ slots: inout SlotTable, at now: Int, in database: Database
+  ) throws -> (slot: Int, rank: UInt32)? {
+    if decisions <= 0 || next == rows.count { try find(&slots, at: now, in: database) }
     decisions -= 1
-    return time
+    while next < rows.count {
+      let row = rows[next]
+      // It may have been used or removed since.
+      if let time = try slots.time(of: row.slot, in: database), time != UseChunk.free,
+        EvictionOrder.rank(time, now: now) == row.rank
+      {
+        return row
+      }
+      next += 1
+    }
+    return nil
+  }
+
+  private mutating func find(_ slots: inout SlotTable, at now: Int, in database: Database) throws {
+    // What this transaction has changed is not in the tables yet.
+    let order = try EvictionOrder(now: now, slots.order, in: database)
+    (rows, next, decisions) = ([], 0, 1 + order.count / Self.rowsPerDecision)
+    for slot in order.first(Self.length) {
+      guard let time = try slots.time(of: slot, in: database), time != UseChunk.free else { continue }
+      rows.append((slot, EvictionOrder.rank(time, now: now)))
+    }
   }
 }

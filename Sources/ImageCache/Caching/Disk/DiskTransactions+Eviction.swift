@@ -60,7 +60,7 @@ extension DiskTransactions {
   }
 
   /// Evicts the row of `slot`, and returns the approximate number of bytes that this frees.
-  private mutating func evict(_ slot: Int, _ result: inout Eviction) throws -> Int {
+  mutating func evict(_ slot: Int, _ result: inout Eviction) throws -> Int {
     guard let (row, bytes) = try content(of: slot) else {
       // The time of a free slot is the result of damage.
       try slots.release(slot, in: database)
@@ -230,13 +230,6 @@ struct EvictionOrder {
 
   /// The number of slots in use, or a few more.
   var count: Int { chunks.count * UseChunk.length }
-
-  /// The rank of the slot that comes first; nil without slots.
-  var earliest: Int? {
-    var earliest: UInt32?
-    forEachSlot { _, rank in earliest = min(earliest ?? rank, rank) }
-    return earliest.map { Int($0) }
-  }
 
   /// Returns the next `count` slots in the order of eviction; fewer if there are no more.
   func first(_ count: Int) -> [Int] {

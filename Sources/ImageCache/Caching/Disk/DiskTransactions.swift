@@ -16,6 +16,8 @@ struct DiskTransactions {
   var gaps: GapSearch
   /// The number of sources that were missing only because they did not fit earlier.
   var lost = 0
+  /// The rows that were evicted for others.
+  var evicted = Eviction()
   /// The number of sources that were not admitted.
   var declined = 0
   private let names: SpecNames

@@ -205,6 +205,9 @@ struct RecentUses {
 
   /// Returns true, once per hour and epoch, if a use of `slot` at `now` must be recorded.
   ///
+  /// In a full cache, the recorded times say nothing: the first lookups of a run are made before its first batch begins
+  /// an epoch. The writer decides what is due.
+  ///
   /// - Parameters:
   ///   - start: The time at which the current epoch of a full cache began; nil if the cache is not full. Default nil.
   ///   - load: Reads a chunk of recorded times; nil if there is none.
@@ -216,16 +219,19 @@ struct RecentUses {
       chunks = [:]
     }
     let (number, index) = UseChunk.position(of: slot)
-    if chunks[number] == nil { chunks[number] = Self.bits(try load(number) ?? UseChunk(), now: now, start) }
+    if chunks[number] == nil { chunks[number] = start == nil ? Self.bits(try load(number), now: now) : Self.none }
     let (word, bit) = (index / 64, UInt64(1) << UInt64(index % 64))
     guard let bits = chunks[number]?[word], bits & bit == 0 else { return false }
     chunks[number]?[word] |= bit
     return true
   }
 
-  private static func bits(_ chunk: UseChunk, now: Int, _ start: Int?) -> [UInt64] {
-    var bits = [UInt64](repeating: 0, count: (UseChunk.length + 63) / 64)
-    for index in 0..<UseChunk.length where !UseChunk.isDue(chunk[index], now: now, start: start) {
+  private static let none = [UInt64](repeating: 0, count: (UseChunk.length + 63) / 64)
+
+  private static func bits(_ chunk: UseChunk?, now: Int) -> [UInt64] {
+    var bits = none
+    guard let chunk else { return bits }
+    for index in 0..<UseChunk.length where !UseChunk.isDue(chunk[index], now: now) {
       bits[index / 64] |= 1 << UInt64(index % 64)
     }
     return bits
