@@ -175,7 +175,7 @@ struct EvictionFront {
   }
 
   private mutating func find(_ slots: inout SlotTable, at now: Int, in database: Database) throws {
-    // What this transaction has changed is not in the tables yet.
+    // The tables do not have the changes of this transaction yet.
     let order = try EvictionOrder(now: now, slots.order, in: database)
     (rows, next, decisions) = ([], 0, 1 + order.count / Self.rowsPerDecision)
     for slot in order.first(Self.length) {

@@ -205,8 +205,8 @@ struct RecentUses {
 
   /// Returns true, once per hour and epoch, if a use of `slot` at `now` must be recorded.
   ///
-  /// In a full cache, the recorded times say nothing: the first lookups of a run are made before its first batch begins
-  /// an epoch. The writer decides what is due.
+  /// In a full cache, the recorded times do not count here: the first lookups of a run are made before its first batch
+  /// begins an epoch. The writer decides what is due.
   ///
   /// - Parameters:
   ///   - start: The time at which the current epoch of a full cache began; nil if the cache is not full. Default nil.
