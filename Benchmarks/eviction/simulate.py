@@ -110,8 +110,8 @@ class ReuseAges:
     """The policy of both tiers, `ReusePolicy` in Swift: admits an image in place of another one only if it is more
     likely to be used again.
 
-    The age of an image is the number of epochs since its last use. An epoch begins with a run, and whenever half as many
-    images as fit were used in it. In each epoch, the policy counts how many images of each age there were, those
+    The age of an image is the number of epochs since its last use. An epoch begins with a run, and whenever half as
+    many images as fit were used in it. In each epoch, the policy counts how many images of each age there were, those
     included that it does not keep, and how many were used. From these shares follow the uses per epoch that are to be
     expected of a kept image of an age (as in EVA: Beckmann and Sanchez, HPCA 2017). The victim is always the least
     recently used image.
