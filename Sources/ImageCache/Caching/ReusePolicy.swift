@@ -216,7 +216,7 @@ extension ReusePolicy {
   private var isValid: Bool {
     let parts = ages + [newcomers]
     let numbers =
-      starts + known + [latest, ghosts, uses, arrivals, forgotten + 1] + parts.flatMap { [$0.present, $0.hits] }
+      starts + known + [latest, ghosts, uses, arrivals, max(0, forgotten)] + parts.flatMap { [$0.present, $0.hits] }
     let shares = values + parts.flatMap { [$0.seen, $0.used, $0.last ?? 0] }
     return known.count == Self.oldest + 1 && ages.count == known.count && values.count == known.count
       && starts.count <= Self.oldest && numbers.allSatisfy { 0..<1 << 40 ~= $0 }

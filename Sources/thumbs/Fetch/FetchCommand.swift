@@ -58,17 +58,23 @@ struct FetchCommand: FetchingCommand {
   func run() throws {
     let sources = try manifest.inputs { FileManager.default.fileExists(atPath: $0) }
     let credentials = try Credentials(network)
-    let template = try naming.template(sizeCount: pixels.specs.count)
-    let directory = output.directory ?? OutputOptions.defaultDirectory
+    let single = try output.directory.flatMap { try SingleOutput($0) }
+    defer { single?.end() }
+    var pixels = self.pixels
+    if let single, let path = output.directory {
+      try single.check(path, sources, pixels, naming, output)
+      if let format = single.format { pixels.format = format }
+    }
+    let template = try single?.template ?? naming.template(sizeCount: pixels.specs.count)
+    let directory = single?.directory ?? output.directory ?? OutputOptions.defaultDirectory
     let shard = try manifest.shard.map {
       try $0.shard(by: manifest.shardBy, environment: ProcessInfo.processInfo.environment)
     }
     let inputs = RunInputs(manifests: sources.compactMap(\.path), settings: settingFiles)
-    let plan = {
+    let plan = { [specs = pixels.rowSpecs] in
       try reserveSources(of: sources, in: inputs.reserved)
       return ManifestPlan(
-        try list(sources), shard: shard, names: OutputNames(template) { SourceKey(url: $0).description },
-        specs: pixels.rowSpecs)
+        try list(sources), shard: shard, names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
     }
     if dryRun {
       _ = try politeness.hostRules()
@@ -82,6 +88,7 @@ struct FetchCommand: FetchingCommand {
       }
       try decoders.checkEncoder(for: pixels)
       try fetch(inputs, to: directory, with: credentials, plan)
+      try single?.deliver()
     }
   }
 

@@ -88,7 +88,7 @@ enum ShortHelp {
 
       -i, --input-file <file> Also read this list of URLs; - is standard input
       -o, --output <dir>      Output directory (default: ./thumbs)
-      -s, --size <size>       256, 200x100, 64@2x, or several: 64,128
+      -s, --size <size>       256, 200x100, 200x, 64@2x, or several: 64,128
           --fit <fit>         inside, cover (crops), pad (adds borders) or stretch
           --format <format>   auto, jpeg, png, webp, avif or smallest
       -j, --concurrency <n>   Maximum number of transfers at once (default: 16)

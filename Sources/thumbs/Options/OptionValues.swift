@@ -20,9 +20,10 @@ extension ThumbnailSpec.Format: ExpressibleByArgument {
   /// The names in help and messages.
   public static var allValueStrings: [String] { files.map(\.rawValue) }
 
-  /// Parses the names of this command; `jpg` is `jpeg`.
+  /// Parses the names of this command in any case; `jpg` is `jpeg`.
   public init?(argument: String) {
-    guard let format = Self(rawValue: argument == "jpg" ? "jpeg" : argument), Self.files.contains(format) else {
+    let name = argument.lowercased()
+    guard let format = Self(rawValue: name == "jpg" ? "jpeg" : name), Self.files.contains(format) else {
       return nil
     }
     self = format

@@ -7,7 +7,12 @@ struct OutputOptions: ParsableArguments {
   @Option(
     name: [.customShort("o", allowingJoined: true), .customLong("output"), .customLong("output-dir")],
     help: ArgumentHelp(
-      "Output directory, created if missing. (default: ./thumbs; for retry, that of the report)", valueName: "dir"),
+      "Output directory, created if missing. (default: ./thumbs; for retry, that of the report)",
+      discussion: """
+        For one URL and one size, also the name of the file, such as cover.jpg, whose extension chooses the format; - \
+        is standard output.
+        """,
+      valueName: "dir"),
     completion: .directory)
   var directory: String?
 
@@ -101,12 +106,21 @@ struct NamingOptions: ParsableArguments {
     help: ArgumentHelp(
       "File name pattern. (default: {stem}.{ext}, or {stem}-{spec}.{ext} for several sizes)",
       discussion: """
-        Fields: {name} {index} {host} {stem} {hash} {width} {height} {spec} {ext}. {hash:2} is the first two \
-        characters of a field of text. A slash makes subdirectories, as in {hash:2}/{hash}.{ext}.
+        Fields: {name} {index} {host} {stem} {dir} {path} {hash} {width} {height} {spec} {ext}. {hash:2} is the first \
+        two characters of a field of text. A slash makes subdirectories, as in {hash:2}/{hash}.{ext}. {dir} stands \
+        for the folders of the URL, {path} for them and the stem.
         """,
       valueName: "pattern"),
     transform: { try NameTemplate(argument: $0) })
   var pattern: NameTemplate?
+
+  @Flag(
+    name: [.customShort("x"), .customLong("mirror"), .customLong("force-directories")],
+    help: ArgumentHelp(
+      "Make subdirectories for the hosts and folders of the URLs.",
+      discussion: "Short for --name-template '{host}/{path}.{ext}', or '{host}/{path}-{spec}.{ext}' for several sizes.")
+  )
+  var mirror = false
 
   @Flag(
     help: ArgumentHelp(
@@ -117,10 +131,17 @@ struct NamingOptions: ParsableArguments {
         """))
   var skipExisting = false
 
+  func validate() throws {
+    if mirror, pattern != nil {
+      throw ValidationError("--mirror and --name-template cannot be used together; {host}, {dir} and {path} exist.")
+    }
+  }
+
   /// Returns the file name pattern for `sizeCount` sizes.
   ///
   /// - Throws: A `ValidationError` if the pattern gives two sizes of an image the same name.
   func template(sizeCount: Int) throws -> NameTemplate {
+    if mirror { return sizeCount > 1 ? NameTemplate.mirror.tellingSizesApart : .mirror }
     guard let pattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
     if sizeCount > 1, !pattern.contains(.spec) {
       throw ValidationError(

@@ -6,8 +6,12 @@ struct PixelOptions: ParsableArguments {
   @Option(
     name: [.customShort("s", allowingJoined: true), .customLong("size"), .customLong("sizes")],
     help: ArgumentHelp(
-      "Thumbnail sizes, such as 256, 200x100 or 64,64@2x. Repeatable. (default: 256)",
-      discussion: "A side is 1 to 16384 pixels after scaling; @2x doubles both sides.", valueName: "size"),
+      "Thumbnail sizes, such as 256, 200x100, 200x or 64,64@2x. Repeatable. (default: 256)",
+      discussion: """
+        A side is 1 to 16384 pixels after scaling; @2x doubles both sides. 200x and x100 give one side, and the other \
+        follows from the image; --fit has no effect on them.
+        """,
+      valueName: "size"),
     transform: { try SizeOption.list($0) })
   private var sizeLists: [[SizeOption]] = []
 
@@ -103,7 +107,8 @@ struct PixelOptions: ParsableArguments {
 
   private func spec(_ size: SizeOption, _ gravity: Gravity) -> ThumbnailSpec {
     ThumbnailSpec(
-      width: size.box.width, height: size.box.height, scale: size.scale, fit: fit, gravity: gravity,
+      width: size.box.width, height: size.box.height, scale: size.scale, fit: size.hasFreeSide ? .inside : fit,
+      gravity: gravity,
       enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background,
       filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline)
   }
@@ -125,9 +130,9 @@ struct PixelOptions: ParsableArguments {
   }
 }
 
-/// The size of a thumbnail as written on the command line: `256`, `200x100`, `64@2x`, `200x100@2x`.
+/// The size of a thumbnail as written on the command line: `256`, `200x100`, `200x`, `64@2x`, `200x100@2x`.
 struct SizeOption: Hashable, Sendable {
-  /// The box in points.
+  /// The box in points. A side that is free has the length ``ThumbnailSpec/freeSide``.
   var box: PixelSize
   /// Pixels per point, 1 to 8.
   var scale: Int
@@ -137,19 +142,42 @@ extension SizeOption {
   /// Parses a size. Each side must be 1 to 16384 pixels after scaling.
   init(_ text: String) throws {
     let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-    let sides = parts[0].split(separator: "x", maxSplits: 1, omittingEmptySubsequences: false).map(Self.number)
-    let scale = parts.count == 1 ? 1 : Self.scale(parts[1])
-    guard let scale, let width = sides[0], let height = sides.count == 1 ? width : sides[1] else {
-      throw ValidationError("give a size such as 256, 200x100, 64@2x or 200x100@2x")
-    }
     let largest = ThumbnailSpec.largestSide
+    guard let scale = parts.count == 1 ? 1 : Self.scale(parts[1]) else { throw Self.fault }
     guard (1...8).contains(scale) else { throw ValidationError("the scale must be 1 to 8, as in 64@2x") }
+    let (width, height) = try Self.sides(parts[0], free: ThumbnailSpec.freeSide / scale)
     guard (1...largest / scale).contains(width), (1...largest / scale).contains(height) else {
       throw ValidationError("each side must be 1 to \(largest) pixels after scaling")
     }
     self.box = PixelSize(width: width, height: height)
     self.scale = scale
   }
+
+  /// Parses the part before the scale: `256`, `200x100`, or `200x`, `x100`, `200w` and `100h` with one side, where the
+  /// other one is `free`.
+  private static func sides(_ text: Substring, free: Int) throws -> (width: Int, height: Int) {
+    switch text.last {
+    case "w": if let width = number(text.dropLast()) { return (width, free) }
+    case "h": if let height = number(text.dropLast()) { return (free, height) }
+    default:
+      let sides = text.split(separator: "x", maxSplits: 1, omittingEmptySubsequences: false)
+      switch (number(sides[0]), sides.count == 1 ? nil : number(sides[1])) {
+      case (let width?, let height?): return (width, height)
+      case (let side?, nil) where sides.count == 1: return (side, side)
+      case (let width?, nil) where sides[1].isEmpty: return (width, free)
+      case (nil, let height?) where sides[0].isEmpty: return (free, height)
+      default: break
+      }
+    }
+    throw fault
+  }
+
+  private static var fault: ValidationError {
+    ValidationError("give a size such as 256, 200x100, 200x, 64@2x or 200x100@2x")
+  }
+
+  /// True if only one side was given.
+  var hasFreeSide: Bool { box.width != box.height && max(box.width, box.height) == ThumbnailSpec.freeSide / scale }
 
   /// Parses sizes that are separated by commas: `64,128`, `64,64@2x`.
   static func list(_ text: String) throws -> [SizeOption] {
@@ -167,10 +195,10 @@ extension SizeOption {
 }
 
 extension SizeOption: CustomStringConvertible {
-  /// The shortest form: `256`, `200x100@2x`.
+  /// The shortest form: `256`, `200x100@2x`, `200x`.
   var description: String {
-    let sides = box.width == box.height ? "\(box.width)" : "\(box)"
-    return scale == 1 ? sides : "\(sides)@\(scale)x"
+    if box.width == box.height { return scale == 1 ? "\(box.width)" : "\(box.width)@\(scale)x" }
+    return ThumbnailSpec(width: box.width, height: box.height, scale: scale).label
   }
 }
 

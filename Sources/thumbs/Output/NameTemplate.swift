@@ -13,6 +13,10 @@ struct NameTemplate: Hashable, Sendable {
     case host
     /// The last component of the URL's path, without its extension.
     case stem
+    /// The folders of the URL's path, as subdirectories; nothing if there are none. It stands alone between slashes.
+    case dir
+    /// The folders and the stem. It stands at the begin, or after a slash.
+    case path
     /// The first eight hexadecimal digits of the source's hash, or up to 32 with a length, as in `{hash:16}`.
     case hash
     /// The thumbnail's actual width in pixels.
@@ -55,6 +59,9 @@ struct NameTemplate: Hashable, Sendable {
   /// `{stem}-{spec}.{ext}`: the default for several sizes.
   static let severalSizes = NameTemplate(
     pieces: [.field(.stem), .literal("-"), .field(.spec), .literal("."), .field(.ext)])
+  /// `{host}/{path}.{ext}`: the folders of the URLs.
+  static let mirror = NameTemplate(
+    pieces: [.field(.host), .slash, .field(.path), .literal("."), .field(.ext)])
 
   init(pieces: [Piece]) {
     self.pieces = pieces
@@ -67,7 +74,7 @@ extension NameTemplate.Field {
   var isKnownLate: Bool {
     switch self {
     case .width, .height, .spec, .ext: true
-    case .name, .index, .host, .stem, .hash: false
+    case .name, .index, .host, .stem, .dir, .path, .hash: false
     }
   }
 
@@ -75,7 +82,7 @@ extension NameTemplate.Field {
   var isText: Bool {
     switch self {
     case .name, .host, .stem, .hash: true
-    case .index, .width, .height, .spec, .ext: false
+    case .index, .dir, .path, .width, .height, .spec, .ext: false
     }
   }
 }
@@ -187,6 +194,12 @@ extension NameTemplate {
     if components.contains(where: { [[], [.literal(".")], [.literal("..")]].contains($0) }) { throw .badPath }
     if components.count > Self.deepest + 1 { throw .tooDeep }
     if components.contains(where: { $0.fixedLength > Self.longestFixedPart }) { throw .tooLong }
+    for component in components {
+      if component.contains(.field(.dir)), component.count > 1 { throw .misplaced(.dir) }
+      if component.dropFirst().contains(.field(.path)) { throw .misplaced(.path) }
+    }
+    let folders = pieces.compactMap(\.field).filter { $0 == .dir || $0 == .path }
+    if let field = folders.first, folders.count > 1 || components.last == [.field(.dir)] { throw .misplaced(field) }
     try checkFieldsAreApart()
   }
 
@@ -224,6 +237,8 @@ enum NameTemplateError: Error, Hashable, Sendable {
   case badPrefix(String)
   /// A pattern that leaves too little room for the values from the row.
   case tooLong
+  /// A field of folders that does not stand between slashes.
+  case misplaced(NameTemplate.Field)
   /// Two adjacent fields whose values cannot be told apart in a finished name.
   case fieldsTouch(NameTemplate.Field, NameTemplate.Field)
 }
@@ -240,6 +255,9 @@ extension NameTemplateError: CustomStringConvertible {
     case .badPrefix(let text):
       "{\(text)} is invalid; {hash:N}, {stem:N}, {name:N} and {host:N} exist, N up to \(NameTemplate.longestPrefix)"
     case .tooLong: "too long; remove some text or fields"
+    case .misplaced(.dir): "{dir} stands for folders; put it between slashes, as in {dir}/{stem}.{ext}"
+    case .misplaced(let field):
+      "{\(field.rawValue)} begins with folders; put it first, or after a slash, as in {\(field.rawValue)}.{ext}"
     case .fieldsTouch(let first, let second):
       "put a character other than a digit, such as -, between {\(first.rawValue)} and {\(second.rawValue)}"
     }
@@ -278,6 +296,12 @@ struct SourceURLParts: Hashable, Sendable {
     let host = at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
     if host.utf8.first == UInt8(ascii: "[") { return String(host.dropFirst().prefix { $0 != "]" }) }
     return host[..<(host.utf8.firstIndex(of: UInt8(ascii: ":")) ?? host.endIndex)].lowercased()
+  }
+
+  /// The path components before the last one, decoded. Empty ones are left out.
+  var folders: [String] {
+    let components = path.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init)
+    return components.dropLast().map(Self.decoded)
   }
 
   /// The last path component, decoded, without its extension; `image` if the path is empty.

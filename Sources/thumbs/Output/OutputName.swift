@@ -25,14 +25,24 @@ struct OutputName: Hashable, Sendable {
   /// The parts, in order.
   var parts: [Part]
 
-  /// Creates the names that `template` describes, with `values` for the fields of the row. Shortens values, the longest
-  /// first, so that no name of a directory or file is too long.
-  init(_ template: NameTemplate, values: (NameTemplate.Field) -> String) {
-    let components = template.components.map { pieces in
-      let parts = pieces.map { Self.part($0, values) }
-      return Self.shorten(parts, to: FileNameText.longestName - Self.reserve - pieces.fixedLength)
+  /// Creates the names that `template` describes, with `values` for the fields of the row and `folders` for `{dir}` and
+  /// `{path}`. Shortens values, the longest first, so that no name of a directory or file is too long, and leaves out
+  /// the innermost folders that would be too deep.
+  init(_ template: NameTemplate, folders: () -> [String] = { [] }, values: (NameTemplate.Field) -> String) {
+    let components = template.components.flatMap { pieces -> [[Part]] in
+      let rest = pieces.first == .field(.path) ? [.field(.stem)] + pieces.dropFirst() : pieces
+      let isFolders = pieces.first == .field(.dir)
+      let parts = isFolders ? [] : [rest.map { Self.part($0, values) }]
+      guard isFolders || pieces.first == .field(.path) else { return parts.map { Self.fit($0, pieces) } }
+      let depth = max(0, NameTemplate.deepest + 1 - template.components.count)
+      let outer = folders().prefix(depth).map { [Part.value(FileNameText.cleaned(value: $0))] }
+      return (outer + parts).map { Self.fit($0, pieces) }
     }
     parts = Array(components.joined(separator: [.slash]))
+  }
+
+  private static func fit(_ parts: [Part], _ pieces: ArraySlice<NameTemplate.Piece>) -> [Part] {
+    shorten(parts, to: FileNameText.longestName - reserve - pieces.fixedLength)
   }
 
   private static func part(_ piece: NameTemplate.Piece, _ values: (NameTemplate.Field) -> String) -> Part {

@@ -86,7 +86,8 @@ extension HostTally {
     }
   }
 
-  private static func write(_ entry: (name: String, host: Host), to text: inout JSONText) {
+  /// Writes the members of a host.
+  static func write(_ entry: (name: String, host: Host), to text: inout JSONText) {
     text.member("host", entry.name)
     text.member("downloads", entry.host.downloads)
     text.member("mean", entry.host.meanTime.wholeMilliseconds)

@@ -14,13 +14,18 @@ struct ReportCommand: ParsableCommand {
         thumbs report summary report.jsonl
         thumbs report failed report.jsonl
         thumbs report failed report.jsonl --urls | thumbs --report second.jsonl -
+        thumbs report slow -n 50 report.jsonl
+        thumbs report hosts report.jsonl
         thumbs report merge 1.jsonl 2.jsonl -o all.jsonl
       """,
-    subcommands: [ReportSummaryCommand.self, ReportFailedCommand.self, ReportMergeCommand.self])
+    subcommands: [
+      ReportSummaryCommand.self, ReportFailedCommand.self, ReportSlowCommand.self, ReportLargeCommand.self,
+      ReportHostsCommand.self, ReportMergeCommand.self,
+    ])
 }
 
 /// The report that a subcommand reads.
-private struct ReportArgument: ParsableArguments {
+struct ReportArgument: ParsableArguments {
   @Argument(help: ArgumentHelp("Report of a run; - is standard input."), completion: .file())
   var report: String
 

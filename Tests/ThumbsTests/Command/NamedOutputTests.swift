@@ -22,6 +22,47 @@ import Testing
     return fixture
   }
 
+  @Test func `One image gets the file that -o names, in the format of its extension`() async throws {
+    let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
+    let url = fixture.server.url("/a.png")
+    for name in ["cover.png", "covers/deep/Cover.JPG", "c.d.webp"] {
+      let arguments = [url, "-o", name, "-s", "16", "--no-cache"]
+      #expect(try await fixture.start(arguments).result().ending == .exit(0))
+      let again = try await fixture.start(arguments + ["--summary", "s.json"]).result()
+      #expect(again.ending == .exit(0))
+      #expect(try fixture.object("s.json")["files"] as? [String: Int] == ["written": 0, "unchanged": 1])
+    }
+    #expect(try fixture.data("cover.png").starts(with: [0x89, 0x50, 0x4E, 0x47]))
+    #expect(try fixture.data("covers/deep/Cover.JPG").starts(with: [0xFF, 0xD8]))
+    #expect(try fixture.data("c.d.webp").starts(with: "RIFF".utf8))
+
+    let thumbs = "'\(RunningCommand.executable.path)'"
+    let gone = url.replacing("a.png", with: "gone.png")
+    let script =
+      "mkdir t; export TMPDIR=\"$PWD/t\"; \(thumbs) \(url) -o - -s 16 --no-cache > piped.png;"
+      + " \(thumbs) \(gone) -o - --no-cache -q > nothing; echo $?; ls t; exit"
+    let piped = try await fixture.start([], setup: script).result()
+    #expect(piped.output == "1\n")
+    #expect(try fixture.data("piped.png") == fixture.data("cover.png") && fixture.data("nothing").isEmpty)
+  }
+
+  @Test(arguments: [
+    ["URL", "URL2", "-o", "a.jpg"], ["list.txt", "-o", "a.jpg"], ["URL", "-o", "a.jpg", "-s", "8,16"],
+    ["URL", "-o", "a.jpg", "--name", "{stem}.{ext}"], ["URL", "-o", "a.jpg", "-x"],
+    ["URL", "-o", "a.jpg", "--format", "png"], ["URL", "-o", "-", "--report", "-"], ["list.txt", "-o", "-"],
+  ])
+  func `A file for several images, or with options that say something else, is a usage error`(
+    arguments: [String]
+  ) async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.list(["/a.png"])
+    let words = arguments.map { $0.hasPrefix("URL") ? fixture.server.url("/\($0).png") : $0 }
+    let result = try await fixture.start(words).result()
+    #expect(result.ending == .exit(64) && result.output.isEmpty && fixture.requestCounts.isEmpty)
+    let place = arguments.contains("-") ? "-o - is for one image" : "-o a.jpg names the file of one image"
+    #expect(result.errors.contains(place))
+  }
+
   /// The content of every file below the working directory, by name.
   private func contents(of fixture: CommandFixture) throws -> [String: Data] {
     try fixture.directory.files().reduce(into: [:]) { $0[$1] = try fixture.data($1) }

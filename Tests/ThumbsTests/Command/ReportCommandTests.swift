@@ -41,6 +41,31 @@ import Testing
     #expect(json.output.split(separator: "\n") == lines)
   }
 
+  @Test func `The slowest and the largest rows and the hosts are listed, the greatest first`() async throws {
+    let fixture = try CommandFixture()
+    func row(_ name: String, _ milliseconds: Int, _ bytes: Int, from origin: String = "network") -> String {
+      #"{"index":0,"url":"http://\#(name).example/x.png","status":"ok","origin":"\#(origin)","#
+        + #""source":{"bytes":\#(bytes)},"ms":{"download":\#(milliseconds)}}"#
+    }
+    let rows = [row("a", 120, 500), row("b", 4000, 90), row("c", 30, 70_000)]
+    let others = [
+      row("a", 9999, 1, from: "disk"),
+      #"{"index":4,"url":"http://a.example/z.png","status":"failed","code":"http_404"}"#,
+    ]
+    let text = (rows + others).joined(separator: "\n") + "\n"
+    try text.write(toFile: fixture.directory.path("r.jsonl"), atomically: false, encoding: .utf8)
+
+    let slow = try await fixture.run("report", "slow", "r.jsonl", "-n2").output
+    #expect(slow == "4.000\t90\thttp://b.example/x.png\n0.120\t500\thttp://a.example/x.png\n")
+    let large = try await fixture.run("report", "large", "r.jsonl", "--json").output
+    #expect(large == [rows[2], rows[0], rows[1], others[0]].joined(separator: "\n") + "\n")
+    let hosts = try await fixture.run("report", "hosts", "r.jsonl").output
+    #expect(hosts == "3\t1\t1\t0.120\ta.example\n1\t0\t1\t4.000\tb.example\n1\t0\t1\t0.030\tc.example\n")
+    let json = try await fixture.run("report", "hosts", "r.jsonl", "--json").output
+    #expect(json.hasPrefix(#"{"host":"a.example","downloads":1,"mean":120,"items":3,"failed":1}"# + "\n"))
+    #expect(try await fixture.run("report", "slow", "r.jsonl", "-n", "0").ending == .exit(64))
+  }
+
   @Test func `Pipes carry reports and URLs from command to command`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let list = try fixture.list(["/a.png", "/gone.png"])

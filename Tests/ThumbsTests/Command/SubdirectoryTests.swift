@@ -50,6 +50,21 @@ import Testing
     #expect(try files(fixture) == retried.joined().sorted() && retried[0] == ["8x8/x.png", "16x16/x.png"])
   }
 
+  @Test func `The folders of the URLs are mirrored, and one side of the size may be left out`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/icons/large/a.png", "/icons/small/a.png", "/b.png", "/icons/%2e%2e/../c.png"])
+    let options = ["-x", "--size", "8x", "--size", "x6", "--format", "PNG"]
+    let result = try await fixture.start(fixture.fetchArguments([list] + options)).result()
+
+    #expect(result.ending == .exit(0), "\(result.errors)")
+    let stems = ["icons/large/a", "icons/small/a", "b", "c"]
+    #expect(try fixture.report().map(\.paths) == stems.map { ["127.0.0.1/\($0)-8x.png", "127.0.0.1/\($0)-x6.png"] })
+    #expect(try files(fixture).count == 8)
+
+    let both = try await fixture.start(fixture.fetchArguments([list, "-x", "--name", "{path}.{ext}"])).result()
+    #expect(both.ending == .exit(64) && both.errors.contains("--mirror and --name-template cannot be used together"))
+  }
+
   @Test func `A link in place of a subdirectory fails its rows and is not followed`() async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png", "/b.png"])

@@ -48,7 +48,7 @@ extension ManifestEntry {
   }
 
   @Test(arguments: [
-    (#""size":"big""#, "size: give a size such as 256, 200x100, 64@2x or 200x100@2x"),
+    (#""size":"big""#, "size: give a size such as 256, 200x100, 200x, 64@2x or 200x100@2x"),
     (#""size":{}"#, "size: give a string, or an array of strings"),
     (#""headers":{"A":[]}"#, "headers: the value of A is not a string"),
     (#""headers":"A b: c""#, "headers: the name before the colon may contain only letters, digits and -"),

@@ -8,7 +8,8 @@ import Testing
   @Test(
     arguments: [
       ("256", 256, 256, 1), ("200x100", 200, 100, 1), ("64@2x", 64, 64, 2), ("200x100@3x", 200, 100, 3),
-      ("16384", 16384, 16384, 1), ("1x16384", 1, 16384, 1), ("2048@8x", 2048, 2048, 8),
+      ("16384", 16384, 16384, 1), ("1x16384", 1, 16384, 1), ("2048@8x", 2048, 2048, 8), ("200x", 200, 16383, 1),
+      ("x100", 16383, 100, 1), ("200x@2x", 200, 8191, 2), ("x1@8x", 2047, 1, 8),
     ])
   func `A size is parsed and printed in its shortest form`(text: String, width: Int, height: Int, scale: Int) throws {
     let size = try SizeOption(text)
@@ -19,12 +20,23 @@ import Testing
 
   @Test(
     arguments: [
-      "", "x", "64x", "x64", "64@", "64@x", "64@2", "-64", "+64", "64@0x", "64@9x", "64x64x64", "64 ", "16385",
+      "", "x", "w", "h", "64w@", "6w4", "x64w", "64x@0x", "xx64", "64@", "64@x", "64@2", "-64", "+64", "64@0x", "64@9x",
+      "64x64x64", "64 ", "16385",
       "8193@2x",
       "0x4", "１２", "99999999999999999999",
     ])
   func `An invalid size is rejected`(text: String) {
     #expect(throws: ValidationError.self) { try SizeOption(text) }
+  }
+
+  @Test(arguments: [("200w", "200x"), ("100h", "x100"), ("200w@2x", "200x@2x")])
+  func `One side may be named by its letter`(text: String, same: String) throws {
+    #expect(try SizeOption(text) == SizeOption(same))
+    #expect(try SizeOption(text).hasFreeSide)
+  }
+
+  @Test(arguments: ["JPEG", "Jpg", "jpg", "jpeg"]) func `A format is read in any case`(text: String) {
+    #expect(ThumbnailSpec.Format(argument: text) == .jpeg)
   }
 
   @Test(

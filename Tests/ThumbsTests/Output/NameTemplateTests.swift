@@ -25,13 +25,16 @@ import Testing
       ("{width:2}{ext}", .badPrefix("width:2")), ("{host:-1}", .badPrefix("host:-1")),
       ("{hash:2}{width}", .fieldsTouch(.hash, .width)),
       (String(repeating: "x", count: 160) + "{stem}", .tooLong),
+      ("{dir}-{stem}", .misplaced(.dir)), ("a{dir}/{stem}", .misplaced(.dir)), ("{stem}/{dir}", .misplaced(.dir)),
+      ("a-{path}.{ext}", .misplaced(.path)), ("{dir}/{path}.{ext}", .misplaced(.dir)),
+      ("{dir:2}/x", .badPrefix("dir:2")),
       ("{stem}{width}.{ext}", .fieldsTouch(.stem, .width)), ("{width}0{stem}", .fieldsTouch(.width, .stem)),
     ])
   func `A pattern that cannot work is rejected with a reason`(pattern: String, expected: NameTemplateError) {
     #expect(throws: expected) { try NameTemplate(pattern) }
   }
 
-  @Test(arguments: ["{hash:2}/{stem:1}-{spec}.{ext}", "a/b{host}/{index}"])
+  @Test(arguments: ["{hash:2}/{stem:1}-{spec}.{ext}", "a/b{host}/{index}", "{dir}/{stem}", "x/{path}.{ext}"])
   func `The description of a pattern is its text`(pattern: String) throws {
     #expect(try NameTemplate(pattern).description == pattern)
   }

@@ -52,6 +52,32 @@ private func fileName(_ template: String, _ row: ManifestRow) throws -> String {
 
   @Test(
     arguments: [
+      ("http://h/a/b/c.png", "a/b/c.jpg"), ("http://h/c.png", "c.jpg"), ("http://h/a/b/", "a/b.jpg"),
+      ("http://h//a///b.png", "a/b.jpg"), ("http://h/a/../b/c.png", "b/c.jpg"), ("http://h/%2e%2e/a.png", "a.jpg"),
+      ("http://h/a%2F..%2Fb/c.png", "a_.._b/c.jpg"), ("http://h/.git/x.png", "_git/x.jpg"),
+      ("http://h/con/x.png", "_con/x.jpg"), ("http://h/-rf/x.png", "_rf/x.jpg"),
+      ("http://h/caf%C3%A9/x.png", "café/x.jpg"),
+      ("http://h", "image.jpg"), ("/home/me/a.png", "home/me/a.jpg"),
+      ("http://h/1/2/3/4/5/6/7/8/9/10/x.png", "1/2/3/4/5/6/7/x.jpg"),
+    ])
+  func `The folders of a URL are subdirectories, without a way out`(url: String, expected: String) throws {
+    #expect(try fileName("{dir}/{stem}.{ext}", row(url)) == expected)
+    let deep = url.contains("/10/")
+    #expect(try fileName("{path}.{ext}", row(url)) == (deep ? "1/2/3/4/5/6/7/8/x.jpg" : expected))
+    let name = try fileName("{host}/{path}.{ext}", row(url))
+    #expect(name.hasSuffix("/" + expected))
+  }
+
+  @Test func `Names with folders survive a report`() throws {
+    var names = OutputNames(.mirror, hash: hash)
+    let name = names.claim(row("https://cdn.example/a/{b}/x.png"))
+    #expect(try OutputName(pattern: name.pattern).fileName(of: thumbnail()) == "cdn.example/a/{b}/x.jpg")
+    let other = names.claim(row("https://cdn.example/a/{b}/x.gif"))
+    #expect(other.fileName(of: thumbnail()) != name.fileName(of: thumbnail()))
+  }
+
+  @Test(
+    arguments: [
       ("http://h/a.b.png", "a.b"), ("http://h/", "image"), ("http://h", "image"), ("http://h/dir/", "dir"),
       ("http://h/.hidden", "_hidden"), ("http://h/caf%C3%A9.jpg", "café"), ("http://h/%ff.jpg", "%ff"),
       ("http://h/100%.jpg", "100%"), ("http://h/a%2Fb.jpg", "a_b"), ("http://h/x.php?f=/etc/y.png", "x"),

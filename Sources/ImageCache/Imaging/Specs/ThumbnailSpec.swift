@@ -9,6 +9,9 @@
 public struct ThumbnailSpec: Hashable, Sendable {
   /// The largest side of a box, in pixels.
   public static let largestSide = 16384
+  /// The length of a side that is to limit nothing, in pixels: the largest that all formats can have. A side that is
+  /// this long after scaling is left out of the ``label``.
+  public static let freeSide = 16383
 
   /// The box in points. Each side is 1 to ``largestSide`` divided by ``scale``.
   public var box: PixelSize
@@ -77,8 +80,15 @@ public struct ThumbnailSpec: Hashable, Sendable {
     PixelSize(width: box.width.saturatingProduct(scale), height: box.height.saturatingProduct(scale))
   }
 
-  /// The short name in reports and file names: `256x256`, or `64x64@2x` if the scale is not 1.
-  public var label: String { scale == 1 ? "\(box)" : "\(box)@\(scale)x" }
+  /// The short name in reports and file names: `256x256`, or `64x64@2x` if the scale is not 1. A side of the length
+  /// ``freeSide`` is left out: `200x`, `x100`.
+  public var label: String { scale == 1 ? sides : "\(sides)@\(scale)x" }
+
+  private var sides: String {
+    let free = Self.freeSide / max(1, scale)
+    guard fit == .inside, box.width != box.height else { return "\(box)" }
+    return box.height == free ? "\(box.width)x" : box.width == free ? "x\(box.height)" : "\(box)"
+  }
 }
 
 // MARK: Choices

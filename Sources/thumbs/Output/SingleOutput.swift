@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import ImageCache
+
+/// The place of the only thumbnail of a run, if `-o` names that in place of a directory: a file name with the extension
+/// of an image, or `-` for standard output.
+struct SingleOutput {
+  /// The directory of the file.
+  let directory: String
+  /// The name of the file.
+  let template: NameTemplate
+  /// The format that the extension of the file stands for; nil for that of `--format`.
+  let format: ThumbnailSpec.Format?
+  private let isStandardOutput: Bool
+
+  /// Creates the place that `path` names; nil if that is a directory.
+  init?(_ path: String) throws {
+    isStandardOutput = path == "-"
+    if isStandardOutput {
+      guard let temporary = Self.makeDirectory() else {
+        throw ExitCode.cannotCreate.printing("Cannot create a directory for temporary files.")
+      }
+      (directory, format) = (temporary, nil)
+      template = NameTemplate(pieces: [.literal("image."), .field(.ext)])
+      return
+    }
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+    let name = parts.last.map(String.init) ?? ""
+    let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) ?? name.startIndex
+    guard dot > name.startIndex, let format = Self.format(of: name[dot...].dropFirst()), !Self.isDirectory(path) else {
+      return nil
+    }
+    directory =
+      parts.count == 1 ? "." : parts.count == 2 && parts[0].isEmpty ? "/" : String(path.dropLast(name.count + 1))
+    template = NameTemplate(pieces: [.literal(name)])
+    self.format = format
+  }
+
+  /// Throws a `ValidationError` if the run may have several thumbnails, or if an option says something else.
+  ///
+  /// - Parameter inputs: The arguments of the run.
+  func check(
+    _ path: String, _ inputs: [ManifestInput], _ pixels: PixelOptions, _ naming: NamingOptions, _ output: OutputOptions
+  ) throws {
+    let place = isStandardOutput ? "-o - is for one image" : "-o \(path.printable) names the file of one image"
+    guard inputs.count == 1, inputs[0].url != nil, pixels.specs.count == 1 else {
+      throw ValidationError("\(place); for several, name a directory.")
+    }
+    if naming.pattern != nil || naming.mirror {
+      throw ValidationError("\(place); it cannot be used with --name-template and --mirror.")
+    }
+    if let format, pixels.format != .auto, pixels.format != format {
+      throw ValidationError("\(place), but its extension is not that of --format \(pixels.format.rawValue).")
+    }
+    if isStandardOutput, [output.report, output.summary].contains("-") {
+      throw ValidationError("\(place), so the report and the summary cannot be standard output.")
+    }
+  }
+
+  /// Writes the thumbnail to standard output if it belongs there. Throws the exit code if that fails.
+  func deliver() throws {
+    guard isStandardOutput else { return }
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+      guard let bytes = FileManager.default.contents(atPath: "\(directory)/\(name)") else { continue }
+      try FileDescriptor.write([UInt8](bytes)[...], to: STDOUT_FILENO, path: "standard output")
+    }
+  }
+
+  /// Removes the temporary files.
+  func end() {
+    if isStandardOutput { try? FileManager.default.removeItem(atPath: directory) }
+  }
+
+  private static func format(of fileExtension: Substring) -> ThumbnailSpec.Format? {
+    ["jpg", "jpeg", "png", "webp", "avif"].contains(fileExtension.lowercased())
+      ? ThumbnailSpec.Format(argument: String(fileExtension)) : nil
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var isDirectory: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+  }
+
+  private static func makeDirectory() -> String? {
+    let base = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    var path = Array("\(base)/thumbs-XXXXXX".utf8CString)
+    return path.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+    }
+  }
+}
