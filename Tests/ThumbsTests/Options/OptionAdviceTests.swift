@@ -29,7 +29,7 @@ import Testing
     ("--wait 1", "--rate 5/s"), ("--tpslimit 5", "--rate 5/s"), ("--bwlimit 1M", "--rate 5/s"),
     ("--insecure", "--insecure-host HOST"), ("-k", "--insecure-host HOST"),
     ("--no-check-certificate", "--insecure-host HOST"), ("-L", "--max-redirects N"), ("-O x", "--name-template"),
-    ("--proxy proxy", "https_proxy"), ("-X POST", "GET"), ("--continue", "--skip-existing"), ("-C -", "--skip-existing"),
+    ("--proxy p", "https_proxy"), ("-X POST", "GET"), ("--continue", "--skip-existing"), ("-C -", "--skip-existing"),
     ("-c", "--skip-existing"), ("--no-clobber", "--skip-existing"),
     ("--force", "--overwrite"), ("--input x", "-i FILE"),
     ("--url_list x", "-i FILE"), ("--url_col x", "--url-column KEY"), ("--files-from x", "-i FILE"),
