@@ -106,6 +106,7 @@ extension DiskTransactions {
   /// database is smaller would take far more: a page stays until all its rows are gone.
   private mutating func evictFirst(_ bytes: Int) throws {
     var sum = 0
+    gaps.rest()
     var result = Eviction()
     while sum < bytes, let victim = try victim() { sum += try evict(victim.slot, &result) }
     evicted += result
@@ -125,6 +126,10 @@ struct GapSearch {
     left -= 1
     return left < 0
   }
+
+  /// Leaves the gaps to sources that take the place of others for a while. Full pages split when these are written, and
+  /// a database that grows for that reason loses many sources until it is smaller.
+  mutating func rest() { (pause, left) = (Self.longestPause, Self.longestPause) }
 
   /// Records whether there was one. After each try in vain, the next one comes later.
   mutating func note(isFound: Bool) {
