@@ -170,7 +170,7 @@ final class BatchEngine: Sendable {
     if !isScheduled { delivering.async { [self] in deliver() } }
   }
 
-  /// Delivers the outcomes that wait, one at a time, until there are none.
+  /// Delivers the outcomes that wait, one at a time, until no more wait.
   private func deliver() {
     while true {
       let (outcomes, next) = state.withLock { state in

@@ -39,13 +39,13 @@ struct ReusePolicy: Codable, Hashable, Sendable {
   private var latest = 0
   /// The number of known sources that the cache does not keep.
   private(set) var ghosts = 0
-  /// The begin of the epoch in which some of them were forgotten.
+  /// The start of the epoch in which some of them were forgotten.
   private var forgotten = -1
   /// The number of sources used in the current epoch.
   private var uses = 0
   /// The number of known sources by age.
   private var known = [Int](repeating: 0, count: oldest + 1)
-  /// The numbers at the begin of the current epoch, and the uses of these sources in it.
+  /// The numbers at the beginning of the current epoch, and the uses of these sources in it.
   private var ages = [Age](repeating: Age(), count: oldest + 1)
   /// The sources that were used for the first time in the last epoch.
   private var newcomers = Age()
@@ -64,7 +64,7 @@ struct ReusePolicy: Codable, Hashable, Sendable {
 extension ReusePolicy {
   /// The experience with the sources of one age.
   private struct Age: Codable, Hashable {
-    /// The number of sources at the begin of the current epoch, and of those that were used in it.
+    /// The number of sources at the beginning of the current epoch, and of those that were used in it.
     var present = 0
     var hits = 0
     /// Both in earlier epochs, weighted.

@@ -88,7 +88,15 @@ struct FetchCommand: FetchingCommand {
       }
       try decoders.checkEncoder(for: pixels)
       try fetch(inputs, to: directory, with: credentials, plan)
+      try deliver(single)
+    }
+  }
+
+  private func deliver(_ single: SingleOutput?) throws {
+    do {
       try single?.deliver()
+    } catch let error as OutputError {
+      throw ExitCode.ioError.printing(error)
     }
   }
 

@@ -92,7 +92,10 @@ struct RetryCommand: FetchingCommand {
   }
 
   private func directory(of report: RetryReport) throws -> String {
-    if let directory = output.directory { return directory }
+    if let directory = output.directory {
+      try SingleOutput.refuse(directory)
+      return directory
+    }
     guard report.directories.count < 2 else {
       throw ValidationError("The report covers several output directories; choose one with --output.")
     }

@@ -13,9 +13,10 @@ struct NameTemplate: Hashable, Sendable {
     case host
     /// The last component of the URL's path, without its extension.
     case stem
-    /// The folders of the URL's path, as subdirectories; nothing if there are none. It stands alone between slashes.
+    /// The folders of the URL's path, as subdirectories; left out for a URL without folders. Stands alone between
+    /// slashes.
     case dir
-    /// The folders and the stem. It stands at the begin, or after a slash.
+    /// The folders and the stem. Stands at the beginning, or after a slash.
     case path
     /// The first eight hexadecimal digits of the source's hash, or up to 32 with a length, as in `{hash:16}`.
     case hash

@@ -27,10 +27,7 @@ struct SingleOutput {
     }
     let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
     let name = parts.last.map(String.init) ?? ""
-    let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) ?? name.startIndex
-    guard dot > name.startIndex, let format = Self.format(of: name[dot...].dropFirst()), !Self.isDirectory(path) else {
-      return nil
-    }
+    guard let format = Self.format(of: path) else { return nil }
     directory =
       parts.count == 1 ? "." : parts.count == 2 && parts[0].isEmpty ? "/" : String(path.dropLast(name.count + 1))
     template = NameTemplate(pieces: [.literal(name)])
@@ -58,11 +55,14 @@ struct SingleOutput {
     }
   }
 
-  /// Writes the thumbnail to standard output if it belongs there. Throws the exit code if that fails.
+  /// Writes the thumbnail to standard output if it belongs there.
   func deliver() throws {
     guard isStandardOutput else { return }
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
-      guard let bytes = FileManager.default.contents(atPath: "\(directory)/\(name)") else { continue }
+      let path = "\(directory)/\(name)"
+      guard let bytes = FileManager.default.contents(atPath: path) else {
+        throw OutputError(action: .write, path: path, code: EIO)
+      }
       try FileDescriptor.write([UInt8](bytes)[...], to: STDOUT_FILENO, path: "standard output")
     }
   }
@@ -72,9 +72,20 @@ struct SingleOutput {
     if isStandardOutput { try? FileManager.default.removeItem(atPath: directory) }
   }
 
-  private static func format(of fileExtension: Substring) -> ThumbnailSpec.Format? {
-    ["jpg", "jpeg", "png", "webp", "avif"].contains(fileExtension.lowercased())
-      ? ThumbnailSpec.Format(argument: String(fileExtension)) : nil
+  /// Throws a `ValidationError` if `path` does not name a directory, for a command that may have several thumbnails.
+  static func refuse(_ path: String) throws {
+    guard path == "-" || format(of: path) != nil else { return }
+    throw ValidationError("-o \(path.printable) is for one image; name a directory.")
+  }
+
+  /// Returns the format that the extension of the file name stands for; nil for a directory or any other name.
+  private static func format(of path: String) -> ThumbnailSpec.Format? {
+    let name = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Substring.init)
+    let parts = (name ?? "").split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count > 1, parts.dropLast().contains(where: { !$0.isEmpty }), !isDirectory(path),
+      ["jpg", "jpeg", "png", "webp", "avif"].contains(parts[parts.count - 1].lowercased())
+    else { return nil }
+    return ThumbnailSpec.Format(argument: String(parts[parts.count - 1]))
   }
 
   private static func isDirectory(_ path: String) -> Bool {

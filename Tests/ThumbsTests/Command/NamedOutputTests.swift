@@ -46,6 +46,26 @@ import Testing
     #expect(try fixture.data("piped.png") == fixture.data("cover.png") && fixture.data("nothing").isEmpty)
   }
 
+  @Test(arguments: ["-", "a.jpg", "b/c.d.PNG"])
+  func `A retry takes no file in place of a directory`(place: String) async throws {
+    let fixture = try CommandFixture { _ in .http(503) }
+    let list = try fixture.list(["/a.png"])
+    #expect(try await fixture.fetch(list, "--retries", "0").ending == .exit(75))
+    let before = try fixture.directory.files()
+
+    let result = try await fixture.run("retry", "report.jsonl", "-o", place)
+    #expect(result.ending == .exit(64) && result.errors.contains("-o \(place) is for one image; name a directory."))
+    #expect(try fixture.directory.files() == before)
+  }
+
+  @Test func `A full standard output fails the run of one image`() async throws {
+    let fixture = try CommandFixture()
+    let thumbs = "'\(RunningCommand.executable.path)'"
+    let script = "\(thumbs) \(fixture.server.url("/a.png")) -o - --no-cache -q > /dev/full; echo $?; exit"
+    let result = try await fixture.start([], setup: script).result()
+    #expect(result.output == "74\n" && result.errors.contains("standard output"))
+  }
+
   @Test(arguments: [
     ["URL", "URL2", "-o", "a.jpg"], ["list.txt", "-o", "a.jpg"], ["URL", "-o", "a.jpg", "-s", "8,16"],
     ["URL", "-o", "a.jpg", "--name", "{stem}.{ext}"], ["URL", "-o", "a.jpg", "-x"],

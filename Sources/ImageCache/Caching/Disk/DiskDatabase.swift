@@ -136,7 +136,8 @@ enum DiskDatabase {
   ///   times of last use fit an array; a free slot has no `id`. `fresh_until` is null except for sources that are
   ///   images. `bytes` is the size of the body.
   /// - `used` holds the times of last use by slot, ``UseChunk/length`` of them in a row.
-  /// - `reuse` has the ``ReusePolicy`` of a cache that has been full, and the time at which its current epoch began.
+  /// - `reuse` has the ``ReusePolicy`` of a cache that has been half full, and the time at which its current epoch
+  ///   began.
   /// - `ghost` has the sources that this cache knows but does not keep, with the number of their row in `item`.
   private static let schema = [
     """

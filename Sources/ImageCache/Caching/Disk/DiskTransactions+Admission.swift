@@ -160,7 +160,7 @@ struct EvictionFront {
   private var next = 0
   private var decisions = 0
 
-  /// Returns the slot that is evicted next, and its rank; nil if there is none.
+  /// Returns the slot that is evicted next, and its rank; nil for an empty cache.
   fileprivate mutating func first(
     _ slots: inout SlotTable, at now: Int, in database: Database
   ) throws -> (slot: Int, rank: UInt32)? {

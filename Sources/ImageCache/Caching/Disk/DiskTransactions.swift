@@ -8,11 +8,15 @@ struct DiskTransactions {
   /// Seconds since 1970.
   let now: Int
   var slots: SlotTable
+  /// The experience of a full cache.
   var reuse = ReuseTable()
   /// The bytes that sources may take without a comparison with those that are kept; nil without a limit.
   var room: Int?
+  /// The filling when the room was measured.
   var filling = Filling.medium
+  /// The rows that are evicted next.
   var front: EvictionFront
+  /// The success of the searches for gaps.
   var gaps: GapSearch
   /// The number of sources that were missing only because they did not fit earlier.
   var lost = 0
@@ -25,7 +29,7 @@ struct DiskTransactions {
   /// - Parameters:
   ///   - now: Seconds since 1970.
   ///   - order: The order of the last uses by this process. Default: unknown.
-  ///   - front: The place at which the last batch found the order of eviction. Default: unknown.
+  ///   - front: The rows that the last batch found to be evicted next. Default: unknown.
   ///   - gaps: The success of earlier searches for gaps. Default: none.
   init(
     database: Database, now: Int, order: SlotOrder = SlotOrder(), front: EvictionFront = EvictionFront(),

@@ -210,7 +210,7 @@ struct RecentUses {
   ///
   /// - Parameters:
   ///   - start: The time at which the current epoch of a full cache began; nil if the cache is not full. Default nil.
-  ///   - load: Reads a chunk of recorded times; nil if there is none.
+  ///   - load: Reads a chunk of recorded times; nil if it does not exist.
   mutating func note(
     _ slot: Int, now: Int, start: Int? = nil, load: (Int) throws -> UseChunk?
   ) rethrows -> Bool {

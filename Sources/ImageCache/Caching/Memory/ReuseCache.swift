@@ -154,7 +154,7 @@ extension ReuseCache {
     return false
   }
 
-  /// Returns the least recently used slot; nil if there is none.
+  /// Returns the least recently used slot; nil for an empty cache.
   private mutating func victim() -> Int32? {
     while let content = queue.oldest == SlotQueue.none ? nil : slots[Int(queue.oldest)] {
       let (slot, lastUse) = (queue.oldest, lastUses[Int(queue.oldest)])
