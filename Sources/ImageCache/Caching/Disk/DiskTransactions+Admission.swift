@@ -60,7 +60,7 @@ extension DiskTransactions {
     try reuse.note(last, at: now, in: database)
     if fits || change.source?.isImage == false {
       try write(&self, last == nil)
-    } else if let victim = try victim(), policy.admits(last, inPlaceOf: Int(victim.rank), at: now) {
+    } else if replaces, let victim = try victim(), policy.admits(last, inPlaceOf: Int(victim.rank), at: now) {
       try evictFirst(change.bodyBytes)
       try write(&self, last == nil)
     } else if try !writeInGap({ try write(&$0, last == nil) }) {

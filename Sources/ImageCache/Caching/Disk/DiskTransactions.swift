@@ -14,6 +14,8 @@ struct DiskTransactions {
   var room: Int?
   /// The filling when the room was measured.
   var filling = Filling.medium
+  /// False while the file system is short of space: then no source takes the place of others.
+  private(set) var replaces = true
   /// The rows that are evicted next.
   var front: EvictionFront
   /// The success of the searches for gaps.
@@ -54,6 +56,7 @@ struct DiskTransactions {
   mutating func write(_ batch: Staging.ChangeSet, ceiling: Int? = nil, isNewRun: Bool = false) throws -> Int {
     var refused = 0
     try inTransaction { transactions in
+      transactions.replaces = ceiling == nil
       try transactions.beginEpochIfDue(isNewRun: isNewRun)
       for (key, change) in batch.changes {
         if try !transactions.apply(change, to: key, ceiling: ceiling) { refused += 1 }
