@@ -174,7 +174,7 @@ struct BatchHosts<Element> {
   ///
   /// - Parameters:
   ///   - host: the host of the element.
-  ///   - isCached: true if the element needed no request. While that is so, four times as many elements of the host are
+  ///   - isCached: true if the element needed no request. While that is so, eight times as many elements of the host are
   ///     in flight: they do not wait for it, and many at a time take fewer switches between threads.
   ///   - room: the number of free places in the window, at least 1.
   ///   - share: the part of its places that the host may take.
@@ -212,7 +212,7 @@ extension BatchHosts {
 
     private func limit(_ share: Share) -> Int {
       switch share {
-      case .all: isCached ? 4 * requestLimit : requestLimit
+      case .all: isCached ? 8 * requestLimit : requestLimit
       case .quarter: max(1, requestLimit / 4)
       case .one: 1
       }

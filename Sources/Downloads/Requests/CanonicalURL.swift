@@ -21,6 +21,13 @@ struct CanonicalURL {
     self.authority = authority
   }
 
+  /// Returns true if ``init(_:)`` reads `text`.
+  static func recognizes(_ text: String) -> Bool {
+    text.utf8.withContiguousStorageIfAvailable { bytes in
+      scheme(of: bytes).flatMap { authority(in: bytes, $0) } != nil
+    } ?? false
+  }
+
   private typealias Bytes = UnsafeBufferPointer<UInt8>
 
   private static func scheme(of bytes: Bytes) -> SourceURL.Scheme? {
@@ -41,7 +48,7 @@ struct CanonicalURL {
   /// it cannot be an IP address, and for an IP address of four decimal numbers.
   private static func isHost(_ host: Slice<Bytes>) -> Bool {
     var labelBegin = host.startIndex
-    for index in host.indices where host[index] == UInt8(ascii: ".") {
+    for index in host.startIndex..<host.endIndex where host[index] == UInt8(ascii: ".") {
       guard index > labelBegin else { return false }
       labelBegin = index + 1
     }

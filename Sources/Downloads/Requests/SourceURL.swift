@@ -63,6 +63,12 @@ public struct SourceURL: Hashable, Sendable {
     credentials = nil
   }
 
+  /// Returns true if `text` is an http or https URL in canonical form. Costs a fraction of reading the URL, but returns
+  /// false for a few canonical ones; see ``CanonicalURL``.
+  package static func isCanonical(_ text: String) -> Bool {
+    text.utf8.count <= maxLength && CanonicalURL.recognizes(text)
+  }
+
   /// Resolves the reference `text`, an absolute or a relative one, against `base`.
   public init(_ text: String, relativeTo base: SourceURL) throws(FetchFailure) {
     try self.init(Array(text.utf8), relativeTo: base)

@@ -275,8 +275,7 @@ struct SourceURLParts: Hashable, Sendable {
 
   /// The parts of `url`.
   init(_ url: String) {
-    let isASCII = url.utf8.allSatisfy { $0 < 0x80 }
-    let url = isASCII ? (try? SourceURL(url))?.description ?? url : url
+    let url = Self.canonical(url)
     // Compares bytes: a separator followed by a combining mark is part of another character.
     let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
     let rest = url[..<end]
@@ -289,6 +288,11 @@ struct SourceURLParts: Hashable, Sendable {
     // In a URL that is not valid, a backslash belongs to the authority: it may be part of a password.
     let slash = rest[start...].utf8.firstIndex(of: UInt8(ascii: "/")) ?? end
     (authority, path) = (rest[start..<slash], rest[slash...])
+  }
+
+  private static func canonical(_ url: String) -> String {
+    guard !SourceURL.isCanonical(url), url.utf8.allSatisfy({ $0 < 0x80 }) else { return url }
+    return (try? SourceURL(url))?.description ?? url
   }
 
   /// The host, without user, password and port; empty if there is none.

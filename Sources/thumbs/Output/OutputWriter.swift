@@ -126,31 +126,40 @@ extension OutputWriter {
   private func occupant(
     of place: borrowing OutputPlace, expecting bytes: [UInt8], labeling label: (OutputLabel, PixelSize)?
   ) throws(OutputError) -> Occupant {
-    var status = stat()
-    guard place.name.withCString({ fstatat(place.directory, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
-      if errno == ENOENT { return .nothing }
-      throw place.failure
-    }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: return try occupant(of: place, expecting: bytes, label, status)
-    case S_IFDIR: throw OutputError(action: .write, path: place.path, code: EISDIR)
-    default: return role(ofTarget: place).map(Occupant.reserved) ?? .other
-    }
-  }
-
-  private func occupant(
-    of place: borrowing OutputPlace, expecting bytes: [UInt8], _ label: (OutputLabel, PixelSize)?, _ status: stat
-  ) throws(OutputError) -> Occupant {
     let file = place.name.withCString { openat(place.directory, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
-    defer { if file >= 0 { Glibc.close(file) } }
-    // Running out of descriptors, for example, does not mean that the file is another program's.
-    if file < 0, errno != EACCES { throw place.failure }
-    if file >= 0, status.st_size == bytes.count, FileDescriptor.reads(bytes, from: file) {
+    guard file >= 0 else { return try unreadableOccupant(of: place) }
+    defer { Glibc.close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw place.failure }
+    guard status.st_mode & S_IFMT == S_IFREG else { return try occupant(of: place, status) }
+    if status.st_size == bytes.count, FileDescriptor.reads(bytes, from: file) {
       if let label { label.0.add(to: file, label.1) }
       return .same
     }
     if let role = FileIdentity(status).flatMap({ reserved.role(of: $0) }) { return .reserved(role) }
-    return file >= 0 && isThumbnail(file, status) ? .thumbnail : .other
+    return isThumbnail(file, status) ? .thumbnail : .other
+  }
+
+  /// Returns what is at a place that could not be opened.
+  private func unreadableOccupant(of place: borrowing OutputPlace) throws(OutputError) -> Occupant {
+    // Running out of descriptors, for example, does not mean that the file is another program's.
+    guard [ENOENT, ELOOP, EACCES, ENXIO].contains(errno) else { throw place.failure }
+    if errno == ENOENT { return .nothing }
+    var status = stat()
+    guard fstatat(place.directory, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      if errno == ENOENT { return .nothing }
+      throw place.failure
+    }
+    return try occupant(of: place, status)
+  }
+
+  /// Returns what is at a place whose contents cannot be read.
+  private func occupant(of place: borrowing OutputPlace, _ status: stat) throws(OutputError) -> Occupant {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return FileIdentity(status).flatMap { reserved.role(of: $0) }.map(Occupant.reserved) ?? .other
+    case S_IFDIR: throw OutputError(action: .write, path: place.path, code: EISDIR)
+    default: return role(ofTarget: place).map(Occupant.reserved) ?? .other
+    }
   }
 
   /// Returns the role of the file that a link leads to. The run may reach that file only through the link.

@@ -61,14 +61,14 @@ import Testing
     #expect(next == [[], [], [16], [17]])
   }
 
-  @Test func `A host has four times as many elements in flight while they need no request`() {
-    var hosts = hosts(limit: 16, offered: 100)
+  @Test func `A host has eight times as many elements in flight while they need no request`() {
+    var hosts = hosts(limit: 16, offered: 200)
 
-    let cached = (0..<10).map { _ in hosts.end("a", isCached: true, room: 100, share: .all).count }
-    let requested = (0..<52).map { _ in hosts.end("a", isCached: false, room: 100, share: .all).count }
+    let cached = (0..<18).map { _ in hosts.end("a", isCached: true, room: 200, share: .all).count }
+    let requested = (0..<116).map { _ in hosts.end("a", isCached: false, room: 200, share: .all).count }
 
-    #expect(cached == [49, 0, 0, 0, 0, 0, 0, 0, 0, 9])
-    #expect(requested.firstIndex { $0 > 0 } == 50 && requested[50] == 3)
+    #expect(cached == [113] + Array(repeating: 0, count: 16) + [17])
+    #expect(requested.firstIndex { $0 > 0 } == 114 && requested[114] == 3)
   }
 
   @Test func `An element does not overtake those of its host that are parked`() {
