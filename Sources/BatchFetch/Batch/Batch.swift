@@ -47,8 +47,8 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
   ///   - total: the number of elements, for the progress. Default nil: unknown.
   ///   - window: the maximum number of elements in flight, over all hosts, at least 1. Default ``standardWindow``. At
   ///     most four times ``Downloader/Configuration/perHost`` of them are of one host, or as many as keep all render
-  ///     threads busy, and eight times that number while the host is served from the cache. While more than 256 elements
-  ///     are in flight, a host gets a quarter of that, and while there are more than 1,024, one.
+  ///     threads busy, and eight times that number while the host is served from the cache. While more than 256
+  ///     elements are in flight, a host gets a quarter of that, and while there are more than 1,024, one.
   ///   - lookahead: the number of parked elements at which pulling stops, over all hosts, at least 1. Default
   ///     ``standardLookahead``.
   ///   - request: makes the request of an element.

@@ -174,8 +174,8 @@ struct BatchHosts<Element> {
   ///
   /// - Parameters:
   ///   - host: the host of the element.
-  ///   - isCached: true if the element needed no request. While that is so, eight times as many elements of the host are
-  ///     in flight: they do not wait for it, and many at a time take fewer switches between threads.
+  ///   - isCached: true if the element needed no request. While that is so, eight times as many elements of the host
+  ///     are in flight: they do not wait for it, and many at a time take fewer switches between threads.
   ///   - room: the number of free places in the window, at least 1.
   ///   - share: the part of its places that the host may take.
   mutating func end(_ host: String, isCached: Bool, room: Int, share: Share) -> [Element] {
