@@ -171,7 +171,7 @@ extension ThumbnailContext {
   /// Returns the source of a request and its key. Throws if the request is invalid.
   func identity(of request: ThumbnailRequest) throws(FetchFailure) -> (source: SourceURL, key: JobKey) {
     let source = try request.canonicalURL()
-    try files.check(source)
+    try (request.options.files ?? files).check(source)
     try renderer.judge(request.specs)
     try request.headerFields.checkFraming()
     return (source, key(of: request, source))

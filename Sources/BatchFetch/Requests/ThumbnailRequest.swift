@@ -116,6 +116,8 @@ public struct RequestOptions: Hashable, Sendable {
   /// The rule for IP addresses. A request with another one than that of the pipeline has a separate cache entry, which
   /// is not shared with other machines. Default nil: that of ``Downloader/Configuration/limits``.
   public var addresses: AddressPolicy?
+  /// The permission to read a local file. Default nil: ``ThumbnailPipeline/Configuration/files``.
+  public var files: FileAccess?
   /// The policy for retries. Default nil: ``Downloader/Configuration/retry``.
   public var retry: RetryPolicy?
   /// The maximum number of pixels of the image, which holds when it is decoded: thumbnails in the cache are served

@@ -315,7 +315,7 @@ extension DownloadContext {
 
   private func check(_ request: DownloadRequest) throws(FetchFailure) {
     guard !isShutDown.load(ordering: .acquiring) else { throw .cancelled }
-    try files.check(request.source)
+    try (request.files ?? files).check(request.source)
     try request.headerFields.checkFraming()
   }
 

@@ -42,6 +42,8 @@ public struct DownloadRequest: Sendable {
   public var limits: TransferLimits?
   /// The rule for IP addresses. Default nil: that of the downloader.
   public var addresses: AddressPolicy?
+  /// The permission to read a local file. Default nil: that of the downloader.
+  public var files: FileAccess?
   /// The policy for retries. Default nil: that of the downloader.
   public var retry: RetryPolicy?
   /// Changes the request before each of its attempts. Default nil: none.

@@ -262,7 +262,7 @@ extension ArraySlice<UInt8> {
   }
 
   /// The bytes with each `%` and its two hexadecimal digits decoded.
-  fileprivate var percentDecoded: Self {
+  var percentDecoded: Self {
     var (decoded, rest): ([UInt8], Self) = ([], self)
     while let byte = rest.popFirst() {
       let digits = rest.prefix(2).compactMap(\.hexDigitValue)

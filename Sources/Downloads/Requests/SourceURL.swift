@@ -134,6 +134,14 @@ public struct SourceURL: Hashable, Sendable {
     return description[(begin.firstIndex(of: UInt8(ascii: "/")) ?? begin.endIndex)...]
   }
 
+  /// The path of a file, with a zero at its end; nil for other URLs, and for a path that contains a zero itself. It need
+  /// not be UTF-8.
+  package var filePath: [CChar]? {
+    guard scheme == .file else { return nil }
+    let bytes = Array(description.utf8.dropFirst("file://".utf8.count))[...].percentDecoded
+    return bytes.contains(0) ? nil : bytes.map { CChar(bitPattern: $0) } + [0]
+  }
+
   /// The URL with its credentials, as libcurl needs it for the request.
   var requestString: String {
     guard let credentials else { return description }

@@ -3,7 +3,8 @@ internal import Glibc
 internal import HTTPTypes
 internal import Synchronization
 
-/// A transport that reads local files and delivers them like responses of a server.
+/// A transport that reads local files and delivers them like responses of a server that confirms them: the inode, size
+/// and time of change of a file are its entity tag, so that a file that has not changed is not read again.
 public struct FileTransport: Transport {
   /// A queue for blocking reads. The downloader limits the number of concurrent transfers, and so of reads.
   private let queue = DispatchQueue(label: "thumbs.files", attributes: .concurrent)
@@ -46,20 +47,21 @@ private final class FileReading: Transfer {
       throw FetchFailure(.fileUnreadable, "\(request.source) is missing, is not a regular file, or cannot be read.")
     }
     defer { close(file.descriptor) }
-    // The cache would only duplicate a local file.
-    var fields: HTTPFields = [.cacheControl: "no-store"]
-    // Some file systems do not know the sizes of their files, and report 0.
-    if file.size > 0 { fields[.contentLength] = "\(file.size)" }
-    try receiver.receive(head: TransferHead(response: HTTPResponse(status: .ok, headerFields: fields)))
+    let response = file.status.response(to: request.headerFields)
+    try receiver.receive(head: TransferHead(response: response))
+    if response.status == .ok { try readBody(of: file.descriptor, size: Int(file.status.st_size)) }
+  }
+
+  private func readBody(of descriptor: Int32, size: Int) throws(FetchFailure) {
     // `FileHandle` would read blocks of 4 KiB.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 64)
     defer { buffer.deallocate() }
     var count = 0
-    while let bytes = try chunk(of: file.descriptor, buffer) {
+    while let bytes = try chunk(of: descriptor, buffer) {
       try receiver.receive(bytes: bytes)
       count += bytes.count
     }
-    guard file.size == 0 || count == file.size else {
+    guard size == 0 || count == size else {
       throw FetchFailure(.truncated, "\(request.source) has changed while it was read.")
     }
   }
@@ -79,17 +81,47 @@ private final class FileReading: Transfer {
   }
 
   /// Opens the file; nil unless it is a regular file. A pipe or a device could block its reader forever.
-  private func openRegularFile() -> (descriptor: Int32, size: Int)? {
-    // A C string would end at a zero byte, and name another file.
-    guard let path = String(request.source.description.dropFirst("file://".count)).removingPercentEncoding,
-      !path.utf8.contains(0)
-    else { return nil }
+  private func openRegularFile() -> (descriptor: Int32, status: stat)? {
+    guard let path = request.source.filePath else { return nil }
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return (descriptor, Int(status.st_size)) }
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return (descriptor, status) }
     close(descriptor)
     return nil
+  }
+}
+
+extension SourceURL {
+  /// The entity tag of a local file, which a response of ``FileTransport`` has; nil if it has none.
+  package var fileEntityTag: String? {
+    var status = stat()
+    guard let path = filePath, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return status.entityTag
+  }
+}
+
+extension stat {
+  /// The time in seconds for which a file may change again without another time of change. Network file systems and
+  /// those of memory cards count in units of up to two seconds.
+  private static let clockUnit = 2
+
+  /// Returns the head of the response to a request with `fields`: a 304 if they name the entity tag of the file.
+  fileprivate func response(to fields: HTTPFields) -> HTTPResponse {
+    let tag = entityTag
+    // A cached image is used only if the file confirms it.
+    var head: HTTPFields = [.cacheControl: tag == nil ? "no-store" : "no-cache"]
+    head[.eTag] = tag
+    if let tag, fields[.ifNoneMatch] == tag { return HTTPResponse(status: .notModified, headerFields: head) }
+    // Some file systems do not know the sizes of their files, and report 0.
+    if st_size > 0 { head[.contentLength] = "\(st_size)" }
+    return HTTPResponse(status: .ok, headerFields: head)
+  }
+
+  /// The entity tag of the file; nil if it was changed so recently that another change may leave its time as it is.
+  fileprivate var entityTag: String? {
+    guard st_size > 0, st_mtim.tv_sec < time(nil) - Self.clockUnit else { return nil }
+    return "\"\(st_ino)-\(st_size)-\(st_mtim.tv_sec).\(st_mtim.tv_nsec)\""
   }
 }
 

@@ -65,16 +65,19 @@ struct FetchCommand: FetchingCommand {
       try single.check(path, sources, pixels, naming, output)
       if let format = single.format { pixels.format = format }
     }
-    let template = try single?.template ?? naming.template(sizeCount: pixels.specs.count)
+    let template =
+      try single?.template
+      ?? naming.template(sizeCount: pixels.specs.count, hasFolders: sources.contains { $0.directory != nil })
     let directory = single?.directory ?? output.directory ?? OutputOptions.defaultDirectory
     let shard = try manifest.shard.map {
       try $0.shard(by: manifest.shardBy, environment: ProcessInfo.processInfo.environment)
     }
-    let inputs = RunInputs(manifests: sources.compactMap(\.path), settings: settingFiles)
+    let inputs = RunInputs(sources, settings: settingFiles)
     let plan = { [specs = pixels.rowSpecs] in
-      try reserveSources(of: sources, in: inputs.reserved)
+      try reserveSources(of: sources, in: inputs.reserved, output: directory)
       return ManifestPlan(
-        try list(sources), shard: shard, names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
+        try list(sources, besides: directory), shard: shard,
+        names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
     }
     if dryRun {
       _ = try politeness.hostRules()
@@ -100,10 +103,12 @@ struct FetchCommand: FetchingCommand {
     }
   }
 
-  private func list(_ inputs: [ManifestInput]) throws(InputError) -> ManifestList {
+  /// Opens the lists and directories among `inputs`, but not the output directory.
+  private func list(_ inputs: [ManifestInput], besides output: String) throws(InputError) -> ManifestList {
     try ManifestList(
       inputs: inputs, format: manifest.format, keys: manifest.keys,
-      relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused))
+      relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused),
+      scope: LocalScope(isRecursive: !manifest.noRecurse, output: output))
   }
 
   /// Reads the manifests once to reserve the local images in them, so that no row overwrites the source of a later row.
@@ -111,15 +116,19 @@ struct FetchCommand: FetchingCommand {
   /// A pipe is not read ahead, so that its first rows can start before its last row arrives. A source in a later row
   /// can then be overwritten only if it is itself a thumbnail made by `thumbs`. With `--overwrite`, any file could be
   /// overwritten, so the pipe is read to its end first.
-  private func reserveSources(of inputs: [ManifestInput], in reserved: ReservedFiles) throws {
+  private func reserveSources(of inputs: [ManifestInput], in reserved: ReservedFiles, output path: String) throws {
+    for input in inputs {
+      if let directory = input.directory { try reserved.insert(directory, output: path) }
+      if let url = input.item?.url { reserved.insert(sourceAt: url) }
+    }
     guard network.allowFile else { return }
     if output.overwrite, inputs.contains(.file("-")) { try StandardStreams.spoolInput() }
     let known = inputs.filter { input in
-      guard let path = input.path else { return true }
+      guard let path = input.path else { return false }
       return path == "-" ? FileIdentity(descriptor: STDIN_FILENO) != nil : FileIdentity(path: path) != nil
     }
     let position = lseek(STDIN_FILENO, 0, SEEK_CUR)
-    for entry in try list(known) {
+    for entry in try list(known, besides: path) {
       if case .row(let row) = entry { reserved.insert(sourcesOf: row) }
     }
     lseek(STDIN_FILENO, position, SEEK_SET)
@@ -161,7 +170,7 @@ struct DryRun {
   /// The file and the URL of each thumbnail.
   private func lines(of row: PlannedRow) throws(FetchFailure) -> [[String]] {
     let request = try row.request(headerFields: [:], demand: demand)
-    try files.check(SourceURL(request.url))
+    try (request.options.files ?? files).check(SourceURL(request.url))
     guard let name = row.name else { return [] }
     let url = Redaction.url(request.url)
     return row.files.map { ["\(directory)/\(name.fileName(of: $0))", url] }

@@ -9,6 +9,7 @@ import Synchronization
 final class FetchRun: Sendable {
   private struct State {
     var totals = Totals()
+    var reasons = FailureReasons()
     /// The first error that stopped the run.
     var fatal: OutputError?
     /// The running batch; nil until it has started.
@@ -122,7 +123,8 @@ final class FetchRun: Sendable {
   private func request(for planned: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = planned.entry {
       try checkLimit()
-      reserved.insert(sourcesOf: row)
+      // Directories are reserved as a whole: a million images in them take no memory.
+      if row.place?.isInDirectory != true { reserved.insert(sourcesOf: row) }
       if let outcome = existing(planned) {
         state.withLock { $0.existingOutcomes[row.index] = outcome }
         // The failure only keeps the batch from requesting the row; `writeFiles` reports the existing files instead.
@@ -238,7 +240,10 @@ extension FetchRun {
       line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
       if line.fallback.isEmpty { line.fallback = remainingFallback(of: item.element) }
     }
-    state.withLock { $0.totals.count(line) }
+    state.withLock { state in
+      state.totals.count(line)
+      state.reasons.note(line)
+    }
     files.metrics?.items.count(line)
     attempt { () throws(OutputError) in
       try files.report?.append(line, position: item.index)
@@ -321,7 +326,7 @@ extension FetchFailure {
 extension FetchRun {
   /// Finishes the files, prints the summary, and throws the exit code unless it is 0.
   private func end(signal: Int32?) throws {
-    let totals = state.withLock { $0.totals }
+    let (totals, reasons) = state.withLock { ($0.totals, $0.reasons) }
     let coverage = rows.coverage(finished: totals.total)
     let limit = state.withLock { $0.limiter.reached }.flatMap { limit in
       totals.cancelled > 0 || coverage != .complete ? limit : nil
@@ -342,9 +347,11 @@ extension FetchRun {
     meter.end()
     if !isQuiet {
       let text = totals.text(
-        coverage, limit: limit, after: elapsed, downloaded: downloaded, remote: pipeline.remoteCounters)
+        coverage, reasons: reasons, limit: limit, after: elapsed, downloaded: downloaded,
+        remote: pipeline.remoteCounters)
       ProgressOutput.standardError.write(
-        (advice(aboutBadRowsOf: totals) + [text] + advice(totals, coverage)).joined(separator: "\n") + "\n")
+        (plan.remarks.map { "thumbs: \($0.printable)" } + advice(aboutBadRowsOf: totals) + [text]
+          + advice(totals, coverage)).joined(separator: "\n") + "\n")
     }
     let ending = runEnding(totals, signal, limit)
     if let message = ending.message { throw ending.exitCode.printing(message) }

@@ -28,7 +28,7 @@ extension FetchingCommand {
       let meter = ProgressMeter(output.progressMode, environment: environment)
       // From here on, an interrupt must leave the files in a consistent state.
       let interrupt = InterruptWatch { meter.end() }
-      let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.paths), directory: directory)
+      let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.names), directory: directory)
       let settings = RunSettings(
         started: started, hosts: hosts, connections: descriptors.connections, credentials: credentials,
         remoteCache: remoteCache)

@@ -65,6 +65,8 @@ final class ManifestPlan: RowPlan {
   var failure: InputError? { list.failure }
 
   var lack: InputError? { list.lack }
+
+  var remarks: [String] { list.remarks }
 }
 
 /// An ordered source of the rows of a run.
@@ -83,11 +85,14 @@ protocol RowPlan: Sendable {
   var failure: InputError? { get }
   /// The error about a list without any row; nil for any other list. Default nil.
   var lack: InputError? { get }
+  /// Sentences about files that are no rows. Default: none.
+  var remarks: [String] { get }
 }
 
 extension RowPlan {
   var listEnd: ListEnd? { nil }
   var lack: InputError? { nil }
+  var remarks: [String] { [] }
 }
 
 /// A demand on rows, besides that they are valid.
@@ -136,6 +141,7 @@ extension PlannedRow {
       request.digest = row.options.digest
       request.mirrors = row.options.mirrors
       request.after = after
+      if row.place != nil { request.options.files = .allowed }
       for header in row.options.headers {
         if let name = HTTPField.Name(header.name) { request.headerFields[name] = header.value }
       }

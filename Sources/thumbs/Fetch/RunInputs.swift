@@ -28,13 +28,15 @@ struct RunInputs: Sendable {
   /// The report of a retry; nil for a run over manifests.
   let retried: Retried?
   /// The paths of the files with the rows, as given on the command line.
-  let paths: [String]
+  private let paths: [String]
+  /// These paths, and those of the directories, in the order of the command line.
+  let names: [String]
   private let files: [(path: String, role: FileRole)]
 
-  /// Creates the inputs of a run over the manifests at `paths`; `-` is standard input. `settings` are the other files
-  /// that its options name.
-  init(manifests paths: [String], settings: [(path: String, role: FileRole)] = []) {
-    self.paths = paths
+  /// Creates the inputs of a run over `inputs`. `settings` are the other files that its options name.
+  init(_ inputs: [ManifestInput], settings: [(path: String, role: FileRole)] = []) {
+    paths = inputs.compactMap(\.path)
+    names = inputs.compactMap { $0.path ?? $0.directory?.name }
     files = paths.map { ($0, .manifest($0)) } + settings
     retried = nil
   }
@@ -42,7 +44,7 @@ struct RunInputs: Sendable {
   /// Creates the inputs of a retry of `report`, which is at `path`. `settings` are the other files that its options
   /// name.
   init(_ report: RetryReport, at path: String, settings: [(path: String, role: FileRole)] = []) {
-    paths = [path]
+    (paths, names) = ([path], [path])
     files = [(path, .retriedReport(path))] + settings
     retried = Retried(
       path: path, version: report.version, lineNumbers: report.lineNumbers, otherLines: report.otherLines,

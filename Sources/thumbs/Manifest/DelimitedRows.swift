@@ -82,7 +82,7 @@ struct DelimitedRows: RowSource {
 
   private mutating func setColumns(_ fields: [String], _ keys: ManifestKeys) {
     let columns = fields.map { $0.trimmingWhitespace() }
-    urlColumn = Self.place(of: keys.url, in: columns)
+    urlColumn = Self.place(of: keys.url, in: columns) ?? keys.guess(among: columns).flatMap(columns.firstIndex)
     nameColumn = Self.place(of: keys.name, in: columns)
     subtitleColumn = Self.place(of: keys.subtitle, in: columns)
     columnCount = columns.count

@@ -68,12 +68,18 @@ struct Manifest: Sendable {
       }
   }
 
-  /// Creates a manifest of URLs that are arguments themselves.
-  init(urls: [String], meter: InputMeter = InputMeter()) {
-    (name, format, base, rows) = ("the command line", .text, nil, URLRows(urls: urls[...]))
+  /// Creates a manifest of images that are arguments themselves.
+  init(_ items: [ManifestItem], meter: InputMeter = InputMeter()) {
+    (name, format, base, rows) = ("the command line", .text, nil, ItemRows(items: items[...]))
     let part = meter.record { $0.add(size: nil) }
-    meter.record { $0.setRows(urls.count, of: part) }
+    meter.record { $0.setRows(items.count, of: part) }
     progress = Self.progress(of: part, in: meter)
+  }
+
+  /// Creates a manifest of the images in a directory.
+  init(directory: LocalArgument, _ scope: LocalScope, meter: InputMeter = InputMeter()) throws(InputError) {
+    (name, format, base, rows) = (directory.name, .text, nil, try DirectoryRows(directory, scope))
+    progress = Self.progress(of: meter.record { $0.add(size: nil) }, in: meter)
   }
 
   /// Returns the next item, which has the place `index` among the items of all manifests; nil after the last.
@@ -84,6 +90,9 @@ struct Manifest: Sendable {
     number += 1
     return (base.map(item.resolved) ?? item).entry(index: index, number: number, manifest: name)
   }
+
+  /// A sentence about files that were left out; nil if there were none.
+  var remark: String? { (rows as? DirectoryRows)?.leftOut.remark(about: name) }
 
   /// A sentence, without its period, about the list if it has no items.
   var found: String { rows.found }

@@ -8,10 +8,12 @@ enum ManifestInput: Hashable, Sendable {
   case file(String)
   /// The URL of an image.
   case url(String)
+  /// A local image, or a directory of images.
+  case local(LocalArgument)
 }
 
 extension ManifestInput {
-  /// Reads an argument: one that begins with a scheme and `://` is a URL, every other one a path.
+  /// Reads an argument: one that begins with a scheme and `://` is a URL, every other one a path. Looks at no file.
   init(argument: String) {
     let isURL = argument.prefixMatch(of: #/[A-Za-z][A-Za-z0-9+.\-]*:\/\//#) != nil
     self = isURL ? .url(argument) : .file(argument)
@@ -22,6 +24,28 @@ extension ManifestInput {
 
   /// The URL of the image; nil for a manifest.
   var url: String? { if case .url(let url) = self { url } else { nil } }
+
+  /// Returns this input, or the image or directory at its path.
+  var located: ManifestInput {
+    path.flatMap(LocalArgument.init).map(ManifestInput.local) ?? self
+  }
+
+  /// The row of an image; nil for a manifest and a directory.
+  var item: ManifestItem? {
+    switch self {
+    case .file: nil
+    // A local file that is typed in needs no permission.
+    case .url(let url): ManifestItem(content: .url(url), place: isFileURL ? .argument(folders: []) : nil)
+    case .local(let argument): argument.isDirectory ? nil : argument.item
+    }
+  }
+
+  private var isFileURL: Bool { url?.prefix(5).lowercased() == "file:" }
+
+  /// The directory of images; nil for anything else.
+  var directory: LocalArgument? {
+    if case .local(let argument) = self, argument.isDirectory { argument } else { nil }
+  }
 
   /// Returns a message about `argument`, which is not the name of a file, if it looks like a URL that is wrong; nil for
   /// any other argument.
@@ -52,12 +76,12 @@ extension ManifestInput {
 }
 
 /// The rows of a manifest in memory.
-struct URLRows: RowSource {
-  /// The URLs of the rows that are left.
-  var urls: ArraySlice<String>
+struct ItemRows: RowSource {
+  /// The rows that are left.
+  var items: ArraySlice<ManifestItem>
 
   /// Returns the next row; nil after the last.
-  mutating func next() -> ManifestItem? { urls.popFirst().map { ManifestItem(content: .url($0)) } }
+  mutating func next() -> ManifestItem? { items.popFirst() }
 }
 
 /// A policy for the relative URLs in a manifest.

@@ -21,6 +21,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   /// The error that ended the list early. Under its own lock, so that a run can end while an item is read.
   private let end = Mutex<InputError?>(nil)
   private let emptiness = Mutex<InputError?>(nil)
+  private let leftOut = Mutex<[String]>([])
 
   /// Opens the manifests at `paths`. At most one of them may be `-`, standard input. Without `format`, the format of
   /// each depends on its name and its first bytes.
@@ -31,10 +32,11 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
     try self.init(inputs: paths.map(ManifestInput.file), format: format, keys: keys, relativeURLs: relativeURLs)
   }
 
-  /// Opens the manifests among `inputs`. URLs that follow each other are the items of one manifest in memory.
+  /// Opens the manifests among `inputs`. Images that follow each other are the items of one manifest in memory. `scope`
+  /// says what is read of directories.
   convenience init(
     inputs: [ManifestInput], format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
-    relativeURLs: RelativeURLs = .refused
+    relativeURLs: RelativeURLs = .refused, scope: LocalScope = LocalScope()
   ) throws(InputError) {
     if inputs.count(where: { $0 == .file("-") }) > 1 {
       throw InputError("standard input", "can be read only once; give - only once")
@@ -43,13 +45,15 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
     var manifests: [Manifest] = []
     var rest = inputs[...]
     while let input = rest.first {
-      let urls = rest.prefix { $0.url != nil }.compactMap(\.url)
-      rest = rest.dropFirst(urls.isEmpty ? 1 : urls.count)
+      let items = rest.prefix { $0.item != nil }.compactMap(\.item)
+      rest = rest.dropFirst(items.isEmpty ? 1 : items.count)
       switch input {
       case .file(let path):
         manifests.append(
           try Manifest(path: path, format: format, keys: keys, relativeURLs: relativeURLs, meter: meter))
-      case .url: manifests.append(Manifest(urls: urls, meter: meter))
+      case .local(let argument) where input.directory != nil:
+        manifests.append(try Manifest(directory: argument, scope, meter: meter))
+      case .url, .local: manifests.append(Manifest(items, meter: meter))
       }
     }
     self.init(manifests, meter: meter)
@@ -69,6 +73,9 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   /// The error that ended the list early; nil while there are more items, and after a normal end.
   var failure: InputError? { end.withLock { $0 } }
 
+  /// Sentences about the files that were left out of the manifests that have ended.
+  var remarks: [String] { leftOut.withLock { $0 } }
+
   /// The error about a list that has ended without any item; nil for any other list.
   var lack: InputError? { emptiness.withLock { $0 } }
 
@@ -83,6 +90,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
             return isNamed ? entry.named(state.manifests[current].name) : entry
           }
           let ended = state.manifests.removeFirst()
+          if let remark = ended.remark { leftOut.withLock { $0.append(remark) } }
           if state.manifests.isEmpty, state.index == 0 {
             emptiness.withLock { $0 = InputError(ended.name, "no rows: \(ended.found)") }
           }

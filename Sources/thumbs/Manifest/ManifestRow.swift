@@ -12,6 +12,8 @@ struct ManifestRow: Hashable, Sendable {
   var options = RowOptions()
   /// The path of the manifest; nil if there is only one.
   var manifest: String?
+  /// The place of a local image that the command line names; nil for a row of a list.
+  var place: LocalPlace?
 }
 
 extension ManifestRow {
@@ -94,11 +96,17 @@ struct ManifestItem: Hashable, Sendable {
   var content: Content
   /// The values of the item's other columns.
   var options: RowOptions
+  /// The place of a local image that the command line names; nil for an item of a list.
+  var place: LocalPlace?
 
   /// Creates an item, trimming whitespace around the URL and the name.
-  init(line: Int? = nil, name: String? = nil, content: Content, options: RowOptions = RowOptions()) {
+  init(
+    line: Int? = nil, name: String? = nil, content: Content, options: RowOptions = RowOptions(),
+    place: LocalPlace? = nil
+  ) {
     self.line = line
     self.options = options
+    self.place = place
     let name = name?.trimmingWhitespace()
     self.name = name == "" ? nil : name
     if case .url(let url) = content {
@@ -111,6 +119,9 @@ struct ManifestItem: Hashable, Sendable {
 }
 
 extension ManifestItem {
+  /// The URL; nil for an unusable item.
+  var url: String? { if case .url(let url) = content { url } else { nil } }
+
   /// Returns this item with its URLs resolved against `base`.
   func resolved(by base: ManifestBase) -> ManifestItem {
     guard case .url(let url) = content else { return self }
@@ -126,7 +137,7 @@ extension ManifestItem {
   func entry(index: Int, number: Int, manifest: String) -> ManifestEntry {
     switch content {
     case .url(let url):
-      return .row(ManifestRow(index: index, line: line, name: name, url: url, options: options))
+      return .row(ManifestRow(index: index, line: line, name: name, url: url, options: options, place: place))
     case .bad(let reason):
       let place: InputError.Place = if let line { .line(line) } else { .item(number) }
       return .bad(BadRow(index: index, line: line, name: name, reason: "\(manifest), \(place): \(reason)."))
@@ -177,6 +188,31 @@ struct ManifestKeys: Hashable, Sendable {
 }
 
 extension ManifestKeys {
+  /// Names of the URL column in the lists of others, in lowercase letters. Those of the second group may also be links
+  /// to pages, so that they count only without one of the first.
+  private static let usualNames: [Set<String>] = [
+    [
+      "img", "photo", "picture", "pic", "thumbnail", "thumb", "logo", "cover", "avatar", "poster", "images", "photos",
+      "imageurl", "imgurl", "photourl", "pictureurl", "picurl", "thumbnailurl", "thumburl", "iconurl", "logourl",
+      "coverurl", "avatarurl", "posterurl", "imagelink", "photolink", "picturelink", "imagesrc", "imgsrc", "srcurl",
+      "imageurls", "imageuri", "mainimage", "featuredimage",
+    ],
+    ["link", "href", "uri", "file", "fileurl", "mediaurl", "downloadurl", "contenturl", "address"],
+  ]
+
+  /// Returns the only one of `columns` that has a usual name for image URLs, whatever its case, spaces and signs; nil if
+  /// there are several. Only for the default names, which none of the columns has.
+  func guess(among columns: some Collection<String>) -> String? {
+    guard url == ManifestKeys().url else { return nil }
+    for names in Self.usualNames {
+      let candidates = columns.filter { column in
+        column.utf8.count <= 40 && names.contains(String(column.lowercased().filter { $0.isLetter }))
+      }
+      if !candidates.isEmpty { return candidates.count == 1 ? candidates.first : nil }
+    }
+    return nil
+  }
+
   /// The names of the URL column for a message: `icon, url, image or src`.
   var urlList: String {
     guard let last = url.last, url.count > 1 else { return url.joined() }
@@ -193,7 +229,11 @@ extension ManifestKeys {
     do throws(ParseError) {
       var options = try RowOptions(self.options) { columns[$0.name] }
       options.subtitle = text(of: subtitle, in: columns)
-      let url = try options.takeURL(own: try ownURL(in: columns), columns: urlList)
+      var own = try ownURL(in: columns)
+      if own == nil, options.mirrors.isEmpty, let guess = guess(among: columns.keys) {
+        own = try ownURL(in: columns, keys: [guess])
+      }
+      let url = try options.takeURL(own: own, columns: "\(urlList)\(Self.list(columns))")
       return ManifestItem(line: line, name: name, content: .url(url), options: options)
     } catch {
       return ManifestItem(line: line, name: name, content: .bad(error.reason))
@@ -245,9 +285,16 @@ extension ManifestKeys {
     element is String || (element as? [String: Any]).flatMap { (try? ownURL(in: $0)) ?? nil } != nil
   }
 
-  private func ownURL(in columns: [String: Any]) throws(ParseError) -> String? {
-    let exact = url.lazy.compactMap { key in value(at: key, in: columns).map { (key: key, value: $0) } }.first
-    guard let (key, value) = exact ?? anyCase(of: url, in: columns) else { return nil }
+  /// The end of a sentence that lists the names of `columns`.
+  private static func list(_ columns: [String: Any]) -> String {
+    let names = columns.keys.sorted().prefix(20).joined(separator: ", ")
+    return names.isEmpty ? "" : "; the row has \(String(names.prefix(200)))"
+  }
+
+  private func ownURL(in columns: [String: Any], keys: [String]? = nil) throws(ParseError) -> String? {
+    let keys = keys ?? self.url
+    let exact = keys.lazy.compactMap { key in value(at: key, in: columns).map { (key: key, value: $0) } }.first
+    guard let (key, value) = exact ?? anyCase(of: keys, in: columns) else { return nil }
     guard let url = url(in: value) as? String else {
       throw ParseError(reason: "no URL: \(key) is \(kind(of: value)), not a string")
     }

@@ -5,10 +5,12 @@ import BatchFetch
 struct ManifestOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Image URLs, and manifests of them: plist, JSON, JSON Lines, CSV, TSV or text; - is standard input. (default: "
-        + "apps.plist)",
+      "Image URLs, images, directories of images, and manifests of URLs: plist, JSON, JSON Lines, CSV, TSV or text; - is "
+        + "standard input. (default: apps.plist)",
       discussion: """
-        An argument with a scheme, such as https://, is a URL; every other argument is a manifest. \
+        An argument with a scheme, such as https://, is a URL. A file is an image or a manifest, as its content says. \
+        Of a directory, all images in it and in its subdirectories are read, in the order of their names, but no \
+        hidden files, links and other file systems; their thumbnails keep the folders. \
         Manifests may be compressed with gzip. Besides its URL and name, a row may set size, focus (the \
         part that a crop keeps, as in --gravity), headers, priority, urls (mirrors, tried in order), sha256 (of the \
         image file) and depends (the name or URL of an earlier row that must end first). If a column of that name \
@@ -29,6 +31,9 @@ struct ManifestOptions: ParsableArguments {
     name: .customLong("format-in"),
     help: ArgumentHelp("Format of the manifests. (default: by extension, else by content)", valueName: "format"))
   var format: ManifestFormat?
+
+  @Flag(help: "Read only the images in a directory itself, not those in its subdirectories.")
+  var noRecurse = false
 
   @Option(
     name: [.customLong("url-column"), .customLong("url-key")],
@@ -161,7 +166,8 @@ struct ManifestOptions: ParsableArguments {
       throw ValidationError(
         "--input-file reads a manifest, but '\(url.printable)' is a URL; give it without --input-file.")
     }
-    return manifests.map(ManifestInput.init(argument:)) + inputFiles.map(ManifestInput.file)
+    let arguments = manifests.map { ManifestInput(argument: $0) }
+    return (format == nil ? arguments.map(\.located) : arguments) + inputFiles.map(ManifestInput.file)
   }
 
   /// Returns the subcommand that is at most two inserted or removed letters away from `word`, if any.

@@ -137,10 +137,13 @@ struct NamingOptions: ParsableArguments {
     }
   }
 
-  /// Returns the file name pattern for `sizeCount` sizes.
+  /// Returns the file name pattern for `sizeCount` sizes. By default, the images of directories keep their folders.
   ///
   /// - Throws: A `ValidationError` if the pattern gives two sizes of an image the same name.
-  func template(sizeCount: Int) throws -> NameTemplate {
+  func template(sizeCount: Int, hasFolders: Bool = false) throws -> NameTemplate {
+    if pattern == nil, !mirror, hasFolders {
+      return sizeCount > 1 ? NameTemplate.folders.tellingSizesApart : .folders
+    }
     if mirror { return sizeCount > 1 ? NameTemplate.mirror.tellingSizesApart : .mirror }
     guard let pattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
     if sizeCount > 1, !pattern.contains(.spec) {

@@ -100,7 +100,10 @@ struct FileIdentity: Hashable, Sendable {
   }
 
   /// The identity of the regular file at `path`, following links; nil if there is none.
-  init?(path: String) {
+  init?(path: String) { self.init(path: Array(path.utf8CString)) }
+
+  /// The identity of the regular file at `path`, which ends with a zero and need not be UTF-8; nil if there is none.
+  init?(path: [CChar]) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)

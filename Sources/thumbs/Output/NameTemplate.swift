@@ -60,6 +60,8 @@ struct NameTemplate: Hashable, Sendable {
   /// `{stem}-{spec}.{ext}`: the default for several sizes.
   static let severalSizes = NameTemplate(
     pieces: [.field(.stem), .literal("-"), .field(.spec), .literal("."), .field(.ext)])
+  /// `{path}.{ext}`: the default for directories of images.
+  static let folders = NameTemplate(pieces: [.field(.path), .literal("."), .field(.ext)])
   /// `{host}/{path}.{ext}`: the folders of the URLs.
   static let mirror = NameTemplate(
     pieces: [.field(.host), .slash, .field(.path), .literal("."), .field(.ext)])
@@ -342,12 +344,18 @@ struct SourceURLParts: Hashable, Sendable {
 }
 
 extension String {
-  /// The path, percent-encoded for use in a URL. Encodes every byte except slashes and unreserved characters (RFC 3986,
-  /// section 2.3), so that no part of a name is taken for a scheme, a query or a fragment.
+  /// The path, percent-encoded for use in a URL.
+  var percentEncodedPath: String { Array(utf8).percentEncodedPath }
+}
+
+extension [UInt8] {
+  /// The path, which need not be UTF-8, percent-encoded for use in a URL. Encodes every byte except slashes and
+  /// unreserved characters (RFC 3986, section 2.3), so that no part of a name is taken for a scheme, a query or a
+  /// fragment.
   var percentEncodedPath: String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
-    for byte in utf8 {
+    for byte in self {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),

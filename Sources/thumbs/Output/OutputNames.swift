@@ -46,7 +46,8 @@ struct OutputNames: Sendable {
   private func name(of row: ManifestRow, identity: String) -> OutputName {
     let parts = SourceURLParts(row.url)
     return OutputName(
-      row.options.sizes.count > 1 ? template.tellingSizesApart : template, folders: { parts.folders }
+      row.options.sizes.count > 1 ? template.tellingSizesApart : template,
+      folders: { row.place?.folders ?? parts.folders }
     ) { field in
       switch field {
       case .name: row.name ?? parts.stem

@@ -75,6 +75,7 @@ final class OutputWriter: Sendable {
   ) throws(OutputError) -> WriteResult {
     if let owner { try take(name, for: owner) }
     let place = try place(of: name)
+    if let role = reserved.role(ofFilesIn: place.directory) { throw OutputError(.write, path(name), .reserved(role)) }
     while true {
       let target = try occupant(of: place, expecting: bytes, labeling: labelsUnchanged ? label() : nil)
       switch target {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import BatchFetch
 import Foundation
 import Synchronization
@@ -6,6 +7,8 @@ import Synchronization
 /// even with `--overwrite`.
 final class ReservedFiles: Sendable {
   private let roles = Mutex<[FileIdentity: FileRole]>([:])
+  /// The paths of the reserved directories.
+  private let directories = Mutex<[String]>([])
 
   /// Reserves the file. If it has a role already, it keeps that role.
   func insert(_ file: FileIdentity, as role: FileRole) {
@@ -26,15 +29,60 @@ final class ReservedFiles: Sendable {
 extension ReservedFiles {
   /// Reserves the local images that `row` names.
   func insert(sourcesOf row: ManifestRow) {
-    for url in [row.url] + row.options.mirrors where url.prefix(5).lowercased() == "file:" {
-      guard let path = Self.path(of: url), let file = FileIdentity(path: path) else { continue }
-      insert(file, as: .source)
-    }
+    for url in row.urls { insert(sourceAt: url) }
   }
 
-  private static func path(of url: String) -> String? {
-    guard let source = try? SourceURL(url), source.scheme == .file else { return nil }
-    return String(source.description.dropFirst("file://".count)).removingPercentEncoding
+  /// Reserves the image at `url` if it is a local file.
+  func insert(sourceAt url: String) {
+    guard url.prefix(5).lowercased() == "file:", let path = (try? SourceURL(url))?.filePath,
+      let file = FileIdentity(path: path)
+    else { return }
+    insert(file, as: .source)
+  }
+
+  /// Reserves everything below a directory of images if that is below the directory at `output`. Otherwise no thumbnail
+  /// could get there: links are not followed.
+  ///
+  /// - Throws: A `ValidationError` if both are the same directory.
+  func insert(_ directory: LocalArgument, output: String) throws {
+    let path = Self.real(output)
+    guard path != directory.path else {
+      throw ValidationError(
+        "The thumbnails of \(directory.name.printable) would be among its images; name another directory with -o.")
+    }
+    if Self.contains(path, directory.path) { directories.withLock { $0.append(directory.path) } }
+  }
+
+  /// Returns ``FileRole/source`` if the open `directory` is a reserved one, or is below one.
+  func role(ofFilesIn directory: Int32) -> FileRole? {
+    let reserved = directories.withLock { $0 }
+    guard !reserved.isEmpty else { return nil }
+    let path = Self.path(of: directory)
+    return reserved.contains { $0 == path || Self.contains($0, path) } ? .source : nil
+  }
+
+  /// Returns the path of an open directory; empty if the system does not tell it.
+  private static func path(of directory: Int32) -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(directory)", &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func contains(_ directory: String, _ path: String) -> Bool {
+    path.hasPrefix(directory == "/" ? "/" : directory + "/")
+  }
+
+  /// Returns the path without links of a directory that may not exist yet.
+  private static func real(_ path: String) -> String {
+    if let real = realpath(path, nil) {
+      defer { free(real) }
+      return String(cString: real)
+    }
+    let parts = path.split(separator: "/")
+    guard let last = parts.last else { return path }
+    let parent = (path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/")
+    let base = real(parent.isEmpty ? "." : parent)
+    return base == "/" ? "/\(last)" : "\(base)/\(last)"
   }
 }
 

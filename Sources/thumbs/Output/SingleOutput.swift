@@ -41,7 +41,7 @@ struct SingleOutput {
     _ path: String, _ inputs: [ManifestInput], _ pixels: PixelOptions, _ naming: NamingOptions, _ output: OutputOptions
   ) throws {
     let place = isStandardOutput ? "-o - is for one image" : "-o \(path.printable) names the file of one image"
-    guard inputs.count == 1, inputs[0].url != nil, pixels.specs.count == 1 else {
+    guard inputs.count == 1, inputs[0].item != nil, pixels.specs.count == 1 else {
       throw ValidationError("\(place); for several, name a directory.")
     }
     if naming.pattern != nil || naming.mirror {

@@ -126,16 +126,16 @@ extension Totals {
   /// The number of slow rows in the text.
   private static let shownSlowRows = 3
 
-  /// Returns the totals of a run for people: one to ten lines, without a line feed at the end. `limit` is the limit
+  /// Returns the totals of a run for people: one to twenty lines, without a line feed at the end. `limit` is the limit
   /// that ended the run, if one did.
   func text(
-    _ coverage: Coverage = .complete, limit: RunLimit? = nil, after elapsed: Duration, downloaded: ByteSize,
+    _ coverage: Coverage = .complete, reasons: FailureReasons = FailureReasons(), limit: RunLimit? = nil, after elapsed: Duration, downloaded: ByteSize,
     remote: RemoteCacheCounters? = nil
   ) -> String {
     var lines = ["\(counts) in \(elapsed.secondsText) s; \(downloaded) downloaded"]
     if let limit { lines.append("  stopped at the limit of \(limit)") }
     if coverage != .complete { lines.append("  stopped before every row was read") }
-    lines += causes
+    lines += causes + reasons.lines(self)
     if savedBytes > 0 { lines.append("  saved by the cache: \(ByteSize(count: savedBytes))") }
     lines += [remote?.line].compactMap(\.self) + hosts.lines
     return lines.map(\.printable).joined(separator: "\n")

@@ -1,5 +1,6 @@
 import Downloads
 import Glibc
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -19,6 +20,29 @@ import Testing
     transfer.cancel()
   }
 
+  @Test(arguments: [(3600, 304), (1, 200), (-3600, 200)])
+  func `A file confirms its entity tag, unless it has just been changed`(age: Int, status: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(Array(repeating: 1, count: 100), as: "file")
+    var times = [timespec(), timespec()]
+    for index in times.indices { times[index].tv_sec = time(nil) - age }
+    utimensat(AT_FDCWD, path, times, 0)
+    var request = TransferRequest(source: try SourceURL("file://\(path)"))
+    let first = BodyRecorder()
+    _ = FileTransport().start(request, receiver: first)
+    #expect(await first.ends.values(count: 1) == [nil])
+
+    request.headerFields[.ifNoneMatch] = first.heads.values.first?.headerFields[.eTag] ?? "\"none\""
+    let second = BodyRecorder()
+    _ = FileTransport().start(request, receiver: second)
+
+    #expect(await second.ends.values(count: 1) == [nil])
+    #expect(second.heads.values.map(\.status.code) == [status])
+    #expect(second.bodies.values.joined().count == (status == 304 ? 0 : 100))
+    let control = first.heads.values.first?.headerFields[.cacheControl]
+    #expect(control == (status == 304 ? "no-cache" : "no-store"))
+  }
+
   @Test(arguments: [0, 300_000, 900_000])
   func `A file that changes while it is read is truncated`(count: Int) async throws {
     let directory = try TemporaryDirectory()
@@ -34,6 +58,7 @@ import Testing
 
 /// Records the declared length, the pieces of the body, and the end of a transfer.
 private final class BodyRecorder: TransferReceiver {
+  let heads = Recorder<HTTPResponse>()
   let lengths = Recorder<Int?>()
   let bodies = Recorder<[UInt8]>()
   let ends = Recorder<FetchFailure?>()
@@ -41,7 +66,10 @@ private final class BodyRecorder: TransferReceiver {
 
   init(whenBodyArrives: @escaping @Sendable () -> Void = {}) { self.whenBodyArrives = whenBodyArrives }
 
-  func receive(head: TransferHead) { lengths.record(head.declaredLength) }
+  func receive(head: TransferHead) {
+    heads.record(head.response)
+    lengths.record(head.declaredLength)
+  }
 
   func receive(bytes: UnsafeRawBufferPointer) {
     bodies.record(Array(bytes))

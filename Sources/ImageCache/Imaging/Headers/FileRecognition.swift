@@ -252,3 +252,15 @@ private enum UnsupportedFormat {
   private static func ascii(_ text: String) -> [UInt8?] { FileSignature.ascii(text) }
   private static func any(_ count: Int) -> [UInt8?] { FileSignature.any(count) }
 }
+
+extension SourceFormat {
+  /// Returns true if a file that begins with `prefix` is an image that can be decoded, perhaps with `thumbs-decode`;
+  /// nil if more bytes decide.
+  package static func isImage(startingWith prefix: [UInt8]) -> Bool? {
+    switch try? FileRecognition(prefix.span) {
+    case .decodable, .isolated: true
+    case .undecided: nil
+    case nil: false
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import BatchFetch
+
+/// The commonest causes of the failures of a run, with an example of each and a remedy. Bounded, however many rows and
+/// codes there are.
+struct FailureReasons: Hashable, Sendable {
+  private struct Example: Hashable {
+    var place: String
+    var message: String
+  }
+
+  /// The maximum number of codes with an example. Those that `thumbs` writes are fewer.
+  private static let codes = 200
+  /// The maximum number of lines.
+  private static let shown = 10
+  /// The longest URL that is shown whole, in characters.
+  private static let longestURL = 100
+
+  private var examples: [String: Example] = [:]
+
+  /// Keeps `line` as the example of its code if it is the first one.
+  mutating func note(_ line: ReportLine) {
+    guard case .failed(let failure) = line.outcome, line.status == .failed else { return }
+    let code = "\(failure.code)"
+    guard examples[code] == nil, examples.count < Self.codes else { return }
+    examples[code] = Example(place: Self.shortened(line.url ?? line.name ?? ""), message: failure.message)
+  }
+
+  /// Returns the lines about the failures of `totals`, the commonest first.
+  func lines(_ totals: Totals) -> [String] {
+    let codes = totals.failures.sorted { ($1.value.rows, $0.key) < ($0.value.rows, $1.key) }.map(\.key)
+    let parts = codes.map { code in
+      // The reasons of bad rows have been shown with their places in the list.
+      let reason = code == "\(FailureCode.badRow)" ? nil : examples[code].map { "    \(code): \(text(of: $0))" }
+      return [reason, remedy(for: code).map { "      \($0)" }].compactMap { $0 }
+    }
+    var lines: [String] = []
+    for part in parts where lines.count + part.count <= Self.shown { lines += part }
+    return lines
+  }
+
+  private func text(of example: Example) -> String {
+    let isNamed = example.place.isEmpty || example.message.contains(example.place)
+    return isNamed ? example.message : "\(example.place): \(example.message)"
+  }
+
+  private static func shortened(_ url: String) -> String {
+    url.count > longestURL ? url.prefix(longestURL) + "…" : url
+  }
+
+  /// Returns the sentence that says what to do about failures with `code`; nil if their message says it, or if nothing
+  /// helps.
+  private func remedy(for code: String) -> String? {
+    let message = examples[code]?.message ?? ""
+    switch code {
+    case "bad_url" where message.contains("not absolute"):
+      return "--base URL resolves relative URLs; --allow-file takes them as files next to the list."
+    case "blocked_scheme" where message.contains("local files"): return "--allow-file lets lists name local files."
+    case "bad_row" where message.contains("no URL"): return "--url-column KEY names the column of the URL."
+    case "too_large_bytes": return "--max-bytes SIZE raises the limit."
+    case "too_many_pixels": return "--max-pixels N raises the limit."
+    case "decode_limit": return "--decode-timeout SECONDS raises the limit of time."
+    case "tls": return "--cacert FILE adds certificate authorities; --insecure-host HOST trusts a host without them."
+    case "http_401": return "--netrc or --header-env sends credentials."
+    case "http_403": return "Some hosts demand a Referer or another User-Agent; -H 'Referer: URL' sends it."
+    case "http_429": return "--rate 1/s sends fewer requests."
+    case "timeout_connect", "timeout_first_byte", "timeout_total": return "--max-time SECONDS raises the limit."
+    default: return nil
+    }
+  }
+}
