@@ -18,6 +18,8 @@ public struct ImageError: Error, Hashable, Sendable {
     case decodeError = "decode_error"
     /// Decoding would take more work or memory than an image of this size should.
     case decodeLimit = "decode_limit"
+    /// The file of a thumbnail is longer than its limit, even at the lowest quality.
+    case outputTooLarge = "output_too_large"
     /// There was not enough memory to render the image.
     case outOfMemory = "out_of_memory"
 
@@ -28,7 +30,7 @@ public struct ImageError: Error, Hashable, Sendable {
     public var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
-      case .badSpec, .tooManyPixels, .tooFewPixels, .truncated, .outOfMemory: false
+      case .badSpec, .tooManyPixels, .tooFewPixels, .truncated, .outputTooLarge, .outOfMemory: false
       }
     }
   }

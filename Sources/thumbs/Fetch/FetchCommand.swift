@@ -58,10 +58,12 @@ struct FetchCommand: FetchingCommand {
   func run() throws {
     let sources = try manifest.inputs { FileManager.default.fileExists(atPath: $0) }
     let credentials = try Credentials(network)
-    let single = try output.directory.flatMap { try SingleOutput($0) }
+    let file = naming.singleFile(in: output.directory, sources)
+    let single = try (file ?? output.directory).flatMap { try SingleOutput($0) }
     defer { single?.end() }
-    var pixels = self.pixels
-    if let single, let path = output.directory {
+    var (pixels, naming) = (self.pixels, self.naming)
+    if file != nil, single != nil { naming.pattern = nil }
+    if let single, let path = file ?? output.directory {
       try single.check(path, sources, pixels, naming, output)
       if let format = single.format { pixels.format = format }
     }

@@ -137,6 +137,13 @@ struct NamingOptions: ParsableArguments {
     }
   }
 
+  /// Returns the path of the file of a single image, if the pattern has no fields and `inputs` are one image; nil
+  /// otherwise.
+  func singleFile(in directory: String?, _ inputs: [ManifestInput]) -> String? {
+    guard let pattern, !pattern.hasFields, inputs.count == 1, inputs[0].item != nil else { return nil }
+    return "\(directory ?? OutputOptions.defaultDirectory)/\(pattern)"
+  }
+
   /// Returns the file name pattern for `sizeCount` sizes. By default, the images of directories keep their folders.
   ///
   /// - Throws: A `ValidationError` if the pattern gives two sizes of an image the same name.
@@ -146,6 +153,9 @@ struct NamingOptions: ParsableArguments {
     }
     if mirror { return sizeCount > 1 ? NameTemplate.mirror.tellingSizesApart : .mirror }
     guard let pattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
+    guard pattern.hasFields else {
+      throw ValidationError("--name-template '\(pattern)': \(NameTemplateError.noField)")
+    }
     if sizeCount > 1, !pattern.contains(.spec) {
       throw ValidationError(
         "--name-template '\(pattern)' gives all sizes of an image the same name; add {spec}, as in "

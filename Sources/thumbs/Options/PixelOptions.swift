@@ -54,6 +54,14 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Longest file of a thumbnail, such as 20KB: the quality is lowered as far as necessary.",
+      discussion: "A thumbnail that is longer even at quality 1 fails as output_too_large; PNG has no quality.",
+      valueName: "size"),
+    transform: { try ByteSize($0) })
+  var maxOutputBytes: ByteSize?
+
+  @Option(
+    help: ArgumentHelp(
       "Background color for transparency and padding in JPEG output. (default: ffffff)", valueName: "rrggbb"),
     transform: { try PixelOptions.color($0) })
   var background = ThumbnailSpec.Color.white
@@ -110,7 +118,8 @@ struct PixelOptions: ParsableArguments {
       width: size.box.width, height: size.box.height, scale: size.scale, fit: size.hasFreeSide ? .inside : fit,
       gravity: gravity,
       enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background,
-      filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline)
+      filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline,
+      maxBytes: maxOutputBytes?.count)
   }
 
   private static func quality(_ text: String) throws -> Int {

@@ -161,7 +161,10 @@ extension NameTemplate: CustomStringConvertible {
 // MARK: Parsing
 
 extension NameTemplate {
-  /// Parses a pattern, and checks that it gives safe and distinct names.
+  /// True if the pattern has fields. Without one, every image gets the same name.
+  var hasFields: Bool { pieces.contains { $0.field != nil } }
+
+  /// Parses a pattern, and checks that it gives safe and distinct names, except that it may have no fields.
   init(_ text: String) throws(NameTemplateError) {
     var pieces: [Piece] = []
     var rest = text[...]
@@ -193,7 +196,6 @@ extension NameTemplate {
   }
 
   private func check() throws(NameTemplateError) {
-    guard pieces.contains(where: { $0.field != nil }) else { throw .noField }
     if components.contains(where: { [[], [.literal(".")], [.literal("..")]].contains($0) }) { throw .badPath }
     if components.count > Self.deepest + 1 { throw .tooDeep }
     if components.contains(where: { $0.fixedLength > Self.longestFixedPart }) { throw .tooLong }

@@ -50,6 +50,12 @@ struct EncodedFile {
 extension ThumbnailSpec {
   /// Returns the encoder for the file of `decoder`. `encoders` are the processes that encode AVIF.
   func encoder(for decoder: some ImageDecoder, _ encoders: DecoderPool) -> any ThumbnailEncoder {
+    guard maxBytes != nil, format != .rgba, format != .placeholder else { return freeEncoder(for: decoder, encoders) }
+    return LimitedEncoder(spec: self) { $0.freeEncoder(for: decoder, encoders) }
+  }
+
+  /// Returns the encoder without a limit of bytes.
+  private func freeEncoder(for decoder: some ImageDecoder, _ encoders: DecoderPool) -> any ThumbnailEncoder {
     #if WebP
       if format == .smallest { return SmallestEncoder(self) }
     #endif
@@ -66,6 +72,76 @@ extension OutputFormat {
   /// which lists the formats of files.
   public static let rgba = OutputFormat(
     rawValue: "rgba", mediaType: "application/octet-stream", fileExtension: "rgba")
+}
+
+/// Makes files that are no longer than the limit of their spec, by lowering the quality.
+private struct LimitedEncoder: ThumbnailEncoder {
+  let spec: ThumbnailSpec
+  private let usual: any ThumbnailEncoder
+  private let encoder: @Sendable (ThumbnailSpec) -> any ThumbnailEncoder
+
+  /// - Parameter encoder: Returns the encoder of a spec, which differs from `spec` in nothing but the quality.
+  init(spec: ThumbnailSpec, _ encoder: @escaping @Sendable (ThumbnailSpec) -> any ThumbnailEncoder) {
+    (self.spec, self.encoder, usual) = (spec, encoder, encoder(spec))
+  }
+
+  var chromaStep: Int { usual.chromaStep }
+
+  func peakBytes(forPixels count: Int) -> Int { usual.peakBytes(forPixels: count) }
+
+  func accepts(_ layout: PixelLayout) -> Bool { usual.accepts(layout) }
+
+  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
+    var search = QualitySearch(spec)
+    while let quality = search.next {
+      var spec = spec
+      spec.quality = quality
+      try search.take(try encoder(spec).file(of: bitmap))
+    }
+    return try search.result()
+  }
+}
+
+/// The search for the highest quality whose file is not too long: that of the spec, or else the lowest one, and then by
+/// bisection between them. A plain value.
+struct QualitySearch {
+  private let limit: Int
+  /// The quality to try next; nil at the end.
+  private(set) var next: Int?
+  /// The qualities between the last one that fit and the first one that did not.
+  private var open: Range<Int>
+  private var best: EncodedFile?
+
+  init(_ spec: ThumbnailSpec) {
+    (limit, next) = (spec.maxBytes ?? .max, spec.quality)
+    open = 1..<max(1, spec.quality)
+  }
+
+  /// Takes the file of the quality ``next``. Throws `outputTooLarge` if none fits.
+  mutating func take(_ file: EncodedFile) throws(ImageError) {
+    guard let quality = next else { return }
+    if file.bytes.count <= limit {
+      best = file
+      // The first one has the quality of the spec.
+      open = open.contains(quality) ? quality + 1..<open.upperBound : 0..<0
+    } else {
+      if quality == 1 { throw Self.failure(file, limit) }
+      if open.contains(quality) { open = open.lowerBound..<quality }
+    }
+    next = open.isEmpty ? nil : best == nil ? 1 : open.lowerBound + open.count / 2
+  }
+
+  func result() throws(ImageError) -> EncodedFile {
+    guard let best else { throw ImageError(.outputTooLarge, "No quality gives a file of at most \(limit) bytes.") }
+    return best
+  }
+
+  private static func failure(_ file: EncodedFile, _ limit: Int) -> ImageError {
+    let advice = file.format == .png ? "; PNG has no quality that could be lower, WebP and JPEG do" : ""
+    return ImageError(
+      .outputTooLarge,
+      "The thumbnail has \(file.bytes.count) bytes at the lowest quality, more than the limit of \(limit)\(advice).")
+  }
 }
 
 /// Returns the pixels of a thumbnail in place of a file.

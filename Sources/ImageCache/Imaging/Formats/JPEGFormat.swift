@@ -198,15 +198,18 @@ struct JPEGEncoder: ImageEncoder {
   /// The quality, 1 to 100.
   let quality: Int
   let scans: ThumbnailSpec.Scans
+  private let isLimited: Bool
 
   /// Clamps the quality of the spec.
   init(_ spec: ThumbnailSpec) {
     quality = min(max(spec.quality, 1), 100)
     scans = spec.scans
+    isLimited = spec.maxBytes != nil
   }
 
-  /// 2 (4:2:0) below a quality of 90, where full chroma costs more than it shows, otherwise 1 (4:4:4).
-  var chromaStep: Int { quality < 90 ? 2 : 1 }
+  /// 2 (4:2:0) below a quality of 90, where full chroma costs more than it shows, and in files of limited length, whose
+  /// quality may have to be lowered; otherwise 1 (4:4:4).
+  var chromaStep: Int { quality < 90 || isLimited ? 2 : 1 }
 
   func accepts(_ layout: PixelLayout) -> Bool { !layout.hasAlpha }
 

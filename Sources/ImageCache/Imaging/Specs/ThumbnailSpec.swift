@@ -36,6 +36,10 @@ public struct ThumbnailSpec: Hashable, Sendable {
   public var light: Light
   /// The scan order of JPEG output. Default ``Scans/baseline``. Ignored for other formats.
   public var scans: Scans
+  /// The longest file, in bytes, at least 1. If one of ``quality`` is longer, it has the highest quality that fits; if
+  /// none fits, the thumbnail fails with `output_too_large`. JPEG files have half the resolution of chroma then. PNG and
+  /// lossless WebP have no quality to lower. Ignored for pixels and placeholders. Default nil: no limit.
+  public var maxBytes: Int?
 
   /// Creates a spec for a box of `width` by `height` points. `height` defaults to `width`.
   ///
@@ -43,7 +47,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
   public init(
     width: Int, height: Int? = nil, scale: Int = 1, fit: Fit = .inside, gravity: Gravity = .center,
     enlargement: Enlargement = .never, format: Format = .auto, quality: Int = 82, background: Color = .white,
-    filter: Filter = .lanczos3, light: Light = .perceptual, scans: Scans = .baseline
+    filter: Filter = .lanczos3, light: Light = .perceptual, scans: Scans = .baseline, maxBytes: Int? = nil
   ) {
     self.box = PixelSize(width: width, height: height ?? width)
     self.scale = scale
@@ -56,6 +60,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
     self.filter = filter
     self.light = light
     self.scans = scans
+    self.maxBytes = maxBytes
   }
 
   /// The gravity that has an effect: the middle, unless the fit is ``Fit/cover``.
@@ -67,6 +72,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
       == (second.box, second.scale, second.fit, second.effectiveGravity, second.enlargement)
       && (first.format, first.quality, first.background, first.filter, first.light, first.scans)
         == (second.format, second.quality, second.background, second.filter, second.light, second.scans)
+      && first.maxBytes == second.maxBytes
   }
 
   /// Hashes the numbers only. The other properties would be hashed as strings, and specs that differ only in those
@@ -231,6 +237,9 @@ extension ThumbnailSpec {
     guard (1...100).contains(quality) else {
       throw ImageError(.badSpec, "The quality is \(quality); it must be 1 to 100.")
     }
+    guard maxBytes.map({ $0 > 0 }) ?? true else {
+      throw ImageError(.badSpec, "The limit of a file must be at least 1 byte.")
+    }
     if let trait = format.missingTrait {
       throw ImageError(.badSpec, "The output format \(format.rawValue) needs a build with the package trait \(trait).")
     }
@@ -269,30 +278,31 @@ extension ThumbnailSpec {
   /// Everything that determines the pixels of a thumbnail, including the renderer version, as one line. Part of its
   /// key.
   ///
-  /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`, and the gravity, if it has an effect and
-  /// is not the center.
+  /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`, the gravity, if it has an effect and
+  /// is not the center, and `max20000` for a limit of bytes.
   var cacheText: String {
     let numbers = ["\(Renderer.version)", "\(box)@\(scale)"]
     let look = [fit.rawValue, enlargement.rawValue, format.rawValue, "\(quality)", "\(background)"]
     let scaling = [filter.rawValue, light.rawValue, scans.rawValue]
-    return (numbers + look + scaling + gravityTexts).joined(separator: " ")
+    return (numbers + look + scaling + endTexts).joined(separator: " ")
   }
 
   /// Parses a ``cacheText``; nil for another renderer version or any other text.
   init?(cacheText text: String) {
     let words = text.split(separator: " ").map(String.init)
-    guard (10...11).contains(words.count), Int(words[0]) == Renderer.version,
+    guard (10...12).contains(words.count), Int(words[0]) == Renderer.version,
       let fit = Fit(rawValue: words[2]), let enlargement = Enlargement(rawValue: words[3]),
       let format = Format(rawValue: words[4]), let quality = Int(words[5]),
       let background = Color(words[6]), let filter = Filter(rawValue: words[7]),
       let light = Light(rawValue: words[8]), let scans = Scans(rawValue: words[9]),
-      let gravity = Self.gravity(words.dropFirst(10), fit)
+      let (gravity, maxBytes) = Self.end(words.dropFirst(10), fit)
     else { return nil }
     let numbers = words[1].split(whereSeparator: { $0 == "x" || $0 == "@" }).compactMap { Int($0) }
     guard numbers.count == 3 else { return nil }
     self.init(
       width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: gravity, enlargement: enlargement,
-      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans)
+      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans,
+      maxBytes: maxBytes)
   }
 }
 
@@ -303,8 +313,8 @@ extension ThumbnailSpec {
   ///
   /// Two specs are equal if and only if their fingerprints are. Suitable as a cache key: stable across processes,
   /// ASCII, without spaces, shorter than 100 characters.
-  /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. The gravity follows,
-  /// if it has an effect and is not the center.
+  /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. The gravity follows, if it has
+  /// an effect and is not the center, and then `max20000` for a limit of bytes.
   public var fingerprint: String {
     // Appended piece by piece, because each row of a run needs it.
     var text = "v\(Renderer.version)-\(box)@\(scale)"
@@ -317,7 +327,7 @@ extension ThumbnailSpec {
     add("q\(quality)")
     add(background.description)
     for part in [filter.rawValue, light.rawValue, scans.rawValue] { add(part) }
-    for part in gravityTexts { add(part) }
+    for part in endTexts { add(part) }
     return text
   }
 
@@ -325,13 +335,13 @@ extension ThumbnailSpec {
   /// fingerprint, or if its box, scale or quality is out of range.
   public init?(fingerprint text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-    guard (10...11).contains(parts.count), parts[0].hasPrefix("v"), Int(parts[0].dropFirst()) != nil,
+    guard (10...12).contains(parts.count), parts[0].hasPrefix("v"), Int(parts[0].dropFirst()) != nil,
       parts[5].hasPrefix("q"),
       let fit = Fit(rawValue: parts[2]), let enlargement = Enlargement(rawValue: parts[3]),
       let format = Format(rawValue: parts[4]), let quality = Int(parts[5].dropFirst()),
       let background = Color(parts[6]), let filter = Filter(rawValue: parts[7]),
       let light = Light(rawValue: parts[8]), let scans = Scans(rawValue: parts[9]),
-      let gravity = Self.gravity(parts.dropFirst(10), fit)
+      let (gravity, maxBytes) = Self.end(parts.dropFirst(10), fit)
     else { return nil }
     let numbers = parts[1].split(whereSeparator: { $0 == "x" || $0 == "@" }).compactMap { Int($0) }
     guard numbers.count == 3, (1...100).contains(quality), (1...8).contains(numbers[2]),
@@ -339,7 +349,22 @@ extension ThumbnailSpec {
     else { return nil }
     self.init(
       width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: gravity, enlargement: enlargement,
-      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans)
+      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans,
+      maxBytes: maxBytes)
+  }
+
+  private var endTexts: [String] { gravityTexts + (maxBytes.map { ["max\($0)"] } ?? []) }
+
+  /// Parses ``endTexts`` of a spec with this fit; nil for anything that they never are.
+  private static func end(_ texts: ArraySlice<String>, _ fit: Fit) -> (Gravity, maxBytes: Int?)? {
+    var texts = texts
+    var maxBytes: Int?
+    if let last = texts.last, last.hasPrefix("max") {
+      guard let number = Int(last.dropFirst(3)), number > 0, "max\(number)" == last else { return nil }
+      maxBytes = number
+      texts = texts.dropLast()
+    }
+    return gravity(texts, fit).map { ($0, maxBytes) }
   }
 
   /// The text of the gravity, for the end of a canonical string; none for the center, or if it has no effect, so that
