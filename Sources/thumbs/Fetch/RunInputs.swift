@@ -130,10 +130,16 @@ struct NamedFiles {
     return all.compactMap { file, role in file.map { ($0, role) } }
   }
 
+  /// Returns the writer of a new report: a table if the name of the file says so.
+  private static func writer(_ file: NamedFile) -> any ReportOutput {
+    guard let format = file.path.flatMap(ReportTable.Format.init(path:)) else { return ReportWriter(file) }
+    return ReportTableWriter(file, format)
+  }
+
   /// The report to write: a new file, or an update of the retried report.
   var reportOutput: (any ReportOutput)? {
     get throws(OutputError) {
-      guard let updated else { return report.map(ReportWriter.init) }
+      guard let updated else { return report.map(Self.writer) }
       do throws(OutputError) {
         return try ReportUpdate(updated)
       } catch {

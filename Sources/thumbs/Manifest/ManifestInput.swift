@@ -64,7 +64,8 @@ extension ManifestInput {
       return "There is no file '\(argument.printable)'. If it is a URL, it needs two slashes: \(whole)"
     }
     if argument.wholeMatch(of: #/\d{1,3}/#) != nil {
-      return "There is no file '\(argument)'. If it is a quality, use --quality \(argument); for a size, -s \(argument)."
+      return
+        "There is no file '\(argument)'. If it is a quality, use --quality \(argument); for a size, -s \(argument)."
     }
     guard looksLikeURLWithoutScheme(argument) else { return nil }
     return "There is no file '\(argument.printable)'. If it is a URL, put https:// in front of it."

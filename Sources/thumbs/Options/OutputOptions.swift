@@ -39,7 +39,10 @@ struct OutputOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write a report to this file, one line of JSON per row; - is standard output.", valueName: "file"),
+      "Write a report to this file, one line of JSON per row; - is standard output.",
+      discussion:
+        "A file called .csv or .tsv gets a table for spreadsheets, which thumbs report and retry cannot read.",
+      valueName: "file"),
     completion: .file())
   var report: String?
 

@@ -94,7 +94,7 @@ enum GeneratedFile: Hashable, Sendable {
     case .report:
       // A digit must follow: Elasticsearch's bulk files begin with `{"index":{`.
       start.starts(with: "{\"index\":".utf8) && start.dropFirst(9).first.map { (0x30...0x39).contains($0) } ?? false
-        || start.starts(with: "{\"complete\":".utf8)
+        || start.starts(with: "{\"complete\":".utf8) || ReportTable.starts.contains { start.starts(with: $0) }
     case .summary: start.starts(with: "{\"version\":1,\"exit\":".utf8)
     case .metrics: start.starts(with: "# HELP thumbs_".utf8)
     case .gallery:

@@ -129,7 +129,8 @@ extension Totals {
   /// Returns the totals of a run for people: one to twenty lines, without a line feed at the end. `limit` is the limit
   /// that ended the run, if one did.
   func text(
-    _ coverage: Coverage = .complete, reasons: FailureReasons = FailureReasons(), limit: RunLimit? = nil, after elapsed: Duration, downloaded: ByteSize,
+    _ coverage: Coverage = .complete, reasons: FailureReasons = FailureReasons(), limit: RunLimit? = nil,
+    after elapsed: Duration, downloaded: ByteSize,
     remote: RemoteCacheCounters? = nil
   ) -> String {
     var lines = ["\(counts) in \(elapsed.secondsText) s; \(downloaded) downloaded"]

@@ -12,11 +12,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (["--name-template", "cover.png"], "thumbs/cover.png", [0x89, 0x50]),
-    (["--name", "small.jpg", "-o", "out"], "out/small.jpg", [0xFF, 0xD8]),
-    (["--format", "WEBP", "-o", "out"], "out/photo.webp", [0x52, 0x49]),
-  ] as [([String], String, [UInt8])])
+  @Test(
+    arguments: [
+      (["--name-template", "cover.png"], "thumbs/cover.png", [0x89, 0x50]),
+      (["--name", "small.jpg", "-o", "out"], "out/small.jpg", [0xFF, 0xD8]),
+      (["--format", "WEBP", "-o", "out"], "out/photo.webp", [0x52, 0x49]),
+    ] as [([String], String, [UInt8])])
   func `One image gets the name and the format that are typed`(
     options: [String], path: String, start: [UInt8]
   ) async throws {
@@ -113,5 +114,48 @@ import Testing
 
     let png = try await fixture.fetch(url, "-s", "300", "--max-output-bytes", "\(limit)B", "--format", "png")
     #expect(png.ending == .exit(1) && png.errors.contains("output_too_large"), "\(png.errors)")
+  }
+}
+
+/// Reports as tables for spreadsheets.
+@Suite("thumbs: tables of reports", .timeLimit(.minutes(20))) struct ReportTableTests {
+  @Test(arguments: ["csv", "TSV"]) func `A report is a table if its name says so`(name: String) async throws {
+    let fixture = try CommandFixture { $0.target == "/a.png" ? .icon() : .http(404) }
+    let list = "name,url\n\"=1+1,\"\"x\"\"\",\(fixture.server.url("/a.png"))\nb,\(fixture.server.url("/b.png"))\n"
+    _ = try fixture.directory.write(list, as: "list.csv")
+    let arguments = ["list.csv", "-s", "8,16", "--no-cache", "-j1", "--report"]
+
+    for _ in 1...2 {
+      let result = try await fixture.start(arguments + ["r.\(name)"]).result()
+      #expect(result.ending == .exit(1), "\(result.errors)")
+    }
+    let json = try await fixture.start(arguments + ["r.jsonl"]).result()
+    #expect(json.ending == .exit(1))
+    let export = ["report", "export", "r.jsonl", "--format", name.lowercased()]
+    let exported = try await fixture.start(export).result()
+
+    let table = try fixture.text("r.\(name)")
+    let lines = table.replacing("\r\n", with: "\n").split(separator: "\n")
+    let separator: Character = name == "csv" ? "," : "\t"
+    #expect(lines.count == 3 && lines[0].hasSuffix("download_ms\(separator)final_url"))
+    let first = lines[1].split(separator: separator, omittingEmptySubsequences: false)
+    #expect(first[...1] == ["0", "ok"] && first.contains("a-8x8.png | a-16x16.png"))
+    #expect(lines[1].contains(name == "csv" ? "\"'=1+1,\"\"x\"\"\"" : "'=1+1,\"x\""))
+    #expect(lines[2].contains("http_404") && lines[2].contains("The server responded with status 404."))
+    #expect(
+      exported.output.split(whereSeparator: \.isNewline).count == 3
+        && exported.output.contains("a-8x8.png | a-16x16.png"))
+    let bytes = try Array(fixture.data("r.\(name)"))
+    #expect(bytes.starts(with: (name == "csv" ? "\u{FEFF}index,status," : "index\tstatus").utf8))
+  }
+
+  @Test func `A table does not replace a file of another program`() async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("id,price\n", as: "prices.csv")
+
+    let result = try await fixture.start([fixture.server.url("/a.png"), "--report", "prices.csv"]).result()
+
+    #expect(result.ending == .exit(73))
+    #expect(try fixture.text("prices.csv") == "id,price\n")
   }
 }
