@@ -119,8 +119,8 @@ extension ThumbnailJob {
     }
   }
 
-  /// Returns true if the source is a local file that has not changed since `image` was made of it. Asking the file here
-  /// takes a fraction of the time of a transfer. Blocks for a system call.
+  /// Returns true if the source is a local file that has not changed since `image` was made of it. This takes a
+  /// fraction of the time of a transfer. Blocks for a system call.
   private func isUnchangedFile(_ image: CachedImage, _ demand: RenderDemand) -> Bool {
     guard source.scheme == .file, mode != .refresh, demand.accepts(image.source), let tag = source.fileEntityTag else {
       return false

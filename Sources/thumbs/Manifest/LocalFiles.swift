@@ -180,7 +180,7 @@ struct DirectoryRows: RowSource {
   }
 }
 
-/// What is read of directories that are arguments.
+/// The part of the directories among the arguments that is read.
 struct LocalScope: Hashable, Sendable {
   /// True to read the directories inside, too.
   var isRecursive = true
@@ -197,7 +197,7 @@ struct LocalScope: Hashable, Sendable {
   }
 }
 
-/// The files of a directory that have the name of an image but are none.
+/// The files of a directory that only have the name of an image.
 struct LeftOutFiles: Hashable, Sendable {
   private static let shown = 3
   private static let extensions: Set = [

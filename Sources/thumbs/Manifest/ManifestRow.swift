@@ -200,8 +200,8 @@ extension ManifestKeys {
     ["link", "href", "uri", "file", "fileurl", "mediaurl", "downloadurl", "contenturl", "address"],
   ]
 
-  /// Returns the only one of `columns` that has a usual name for image URLs, whatever its case, spaces and signs; nil if
-  /// there are several. Only for the default names, which none of the columns has.
+  /// Returns the only one of `columns` that has a usual name for image URLs, whatever its case, spaces and signs; nil
+  /// if there are several. Only for the default names, which none of the columns has.
   func guess(among columns: some Collection<String>) -> String? {
     guard url == ManifestKeys().url else { return nil }
     for names in Self.usualNames {

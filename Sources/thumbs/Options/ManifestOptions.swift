@@ -5,8 +5,8 @@ import BatchFetch
 struct ManifestOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Image URLs, images, directories of images, and manifests of URLs: plist, JSON, JSON Lines, CSV, TSV or text; - is "
-        + "standard input. (default: apps.plist)",
+      "Image URLs, images, directories of images, and manifests of URLs: plist, JSON, JSON Lines, CSV, TSV or text; - "
+        + "is standard input. (default: apps.plist)",
       discussion: """
         An argument with a scheme, such as https://, is a URL. A file is an image or a manifest, as its content says. \
         Of a directory, all images in it and in its subdirectories are read, in the order of their names, but no \

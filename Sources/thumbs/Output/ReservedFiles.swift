@@ -61,7 +61,7 @@ extension ReservedFiles {
     return reserved.contains { $0 == path || Self.contains($0, path) } ? .source : nil
   }
 
-  /// Returns the path of an open directory; empty if the system does not tell it.
+  /// Returns the path of an open directory; empty if the system does not report it.
   private static func path(of directory: Int32) -> String {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/fd/\(directory)", &bytes, bytes.count)

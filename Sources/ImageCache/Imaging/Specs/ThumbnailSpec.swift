@@ -37,8 +37,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
   /// The scan order of JPEG output. Default ``Scans/baseline``. Ignored for other formats.
   public var scans: Scans
   /// The longest file, in bytes, at least 1. If one of ``quality`` is longer, it has the highest quality that fits; if
-  /// none fits, the thumbnail fails with `output_too_large`. JPEG files have half the resolution of chroma then. PNG and
-  /// lossless WebP have no quality to lower. Ignored for pixels and placeholders. Default nil: no limit.
+  /// none fits, the thumbnail fails with `output_too_large`. JPEG files have half the resolution of chroma then. PNG
+  /// and lossless WebP have no quality to lower. Ignored for pixels and placeholders. Default nil: no limit.
   public var maxBytes: Int?
 
   /// Creates a spec for a box of `width` by `height` points. `height` defaults to `width`.
