@@ -134,7 +134,7 @@ public struct SourceURL: Hashable, Sendable {
     return description[(begin.firstIndex(of: UInt8(ascii: "/")) ?? begin.endIndex)...]
   }
 
-    /// The path of a file, with a zero at its end; nil for other URLs, and for a path that contains a zero itself. It
+  /// The path of a file, with a zero at its end; nil for other URLs, and for a path that contains a zero itself. It
   /// need not be UTF-8.
   package var filePath: [CChar]? {
     guard scheme == .file else { return nil }

@@ -22,7 +22,15 @@ struct FailureReasons: Hashable, Sendable {
     guard case .failed(let failure) = line.outcome, line.status == .failed else { return }
     let code = "\(failure.code)"
     guard examples[code] == nil, examples.count < Self.codes else { return }
-    examples[code] = Example(place: Self.shortened(line.url ?? line.name ?? ""), message: failure.message)
+    examples[code] = Example(place: Self.shortened(line.url ?? line.name ?? ""), message: Self.message(of: failure))
+  }
+
+  /// Returns the message, without the time from which it is remembered.
+  private static func message(of failure: FetchFailure) -> String {
+    guard failure.rememberedSince != nil, let end = failure.message.firstRange(of: " Remembered from ") else {
+      return failure.message
+    }
+    return failure.message[..<end.lowerBound] + " (remembered, no request)"
   }
 
   /// Returns the lines about the failures of `totals`, the commonest first.
