@@ -25,6 +25,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
+        if url.hostname == "icons.example" and url.path.startswith("/pages/"):
+            return self.respond(200, {"Content-Type": "text/html"}, page(url.path))
         path = IMAGES / os.path.basename(url.path)
         if url.hostname != "icons.example" or path.suffix not in TYPES or not path.is_file():
             return self.respond(404, {}, b"There is no such image.\n")
@@ -47,6 +49,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *arguments):
         pass
+
+
+def page(path):
+    """Returns a web page whose preview is the photo of the same name."""
+    name = os.path.basename(path).removesuffix(".html")
+    image = f'<meta property="og:image" content="/{name}.jpg">'
+    return f"<!doctype html><title>{name.title()}</title>{image}<p>A page.".encode()
 
 
 class Server(http.server.ThreadingHTTPServer):

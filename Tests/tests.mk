@@ -2,7 +2,7 @@
 
 .PHONY: test-clean test-clean-13 test-examples test-service test-thread test-thread-command test-address test-cache \
   test-jpeg test-arm build-traits test-traits test-readme test-metrics test-worker test-python test-cluster \
-  structure-paths test-decoders test-gallery gallery-screenshot test-install fuzz fuzz-libraries fuzz-http
+  structure-paths test-decoders test-gallery test-pages gallery-screenshot test-install fuzz fuzz-libraries fuzz-http
 
 ## Runs `make run` and tests in an empty Debian 12, and `test-clean-13` in an empty Debian 13, as root. The packages
 ## that `make setup` installs are all there is. ALL=1 runs all tests instead of those of decoders, transport and TLS.
@@ -176,6 +176,12 @@ test-gallery: setup
 	$(SWIFT) build --product thumbs
 	python3 Examples/serve.py python3 -B Tests/Scripts/gallery.py "$$($(SWIFT) build --show-bin-path)/thumbs" \
 	  $(GALLERY_SHOTS)
+
+## Compares the images found in generated web pages with those of a browser.
+test-pages: PACKAGES += chromium
+test-pages: setup
+	$(SWIFT) build --product thumbs
+	python3 -B Tests/Scripts/pages.py "$$($(SWIFT) build --show-bin-path)/thumbs" 1000
 
 ## Replaces the screenshot in the README by one of the present gallery.
 gallery-screenshot: test-gallery

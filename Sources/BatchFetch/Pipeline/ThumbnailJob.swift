@@ -45,7 +45,9 @@ final class ThumbnailJob: Sendable {
     self.identity = identity
     self.id = id
     self.context = context
-    headerFields = request.headerFields
+    var headerFields = request.headerFields
+    if let referer = request.referer, headerFields[.referer] == nil { headerFields[.referer] = referer }
+    self.headerFields = headerFields
     slot = TaskHandleSlot(priority: request.priority)
   }
 

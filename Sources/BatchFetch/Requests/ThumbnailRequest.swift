@@ -28,6 +28,10 @@ public struct ThumbnailRequest: Sendable {
   /// framing or the connection, such as `Content-Length`, `Transfer-Encoding` or `Connection`, fails the request with
   /// `bad_row`.
   public var headerFields: HTTPFields
+  /// The URL of the page that shows the image, for the field `Referer` of requests that do not have it. Unlike other
+  /// header fields, it is not a part of the key of the cache entry: requests that differ only in it share a download,
+  /// which has the page of the first. Default nil: none.
+  public var referer: String?
   /// The urgency of the request wherever it waits: to be looked up in the disk cache, downloaded and decoded. Can be
   /// changed later by ``ThumbnailToken/setPriority(_:)``. Default ``Priority/normal``.
   public var priority: Priority

@@ -69,7 +69,7 @@ struct FetchCommand: FetchingCommand {
     }
     let template =
       try single?.template
-      ?? naming.template(sizeCount: pixels.specs.count, hasFolders: sources.contains { $0.directory != nil })
+      ?? naming.template(sizeCount: pixels.specs.count, usual: usualTemplate(for: sources))
     let directory = single?.directory ?? output.directory ?? OutputOptions.defaultDirectory
     let shard = try manifest.shard.map {
       try $0.shard(by: manifest.shardBy, environment: ProcessInfo.processInfo.environment)
@@ -78,10 +78,11 @@ struct FetchCommand: FetchingCommand {
     let plan = { [specs = pixels.rowSpecs] in
       try reserveSources(of: sources, in: inputs.reserved, output: directory)
       return ManifestPlan(
-        try list(sources, besides: directory), shard: shard,
+        try entries(of: sources, besides: directory, specs), shard: shard,
         names: OutputNames(template) { SourceKey(url: $0).description }, specs: specs)
     }
     if dryRun {
+      if manifest.find != nil { throw ValidationError("--dry-run requests nothing, so it cannot be used with --find.") }
       _ = try politeness.hostRules()
       try exiting {
         try DryRun(plan: plan(), directory: directory, files: network.fileAccess, demand: content.demand).run()
@@ -97,6 +98,22 @@ struct FetchCommand: FetchingCommand {
     }
   }
 
+  private func usualTemplate(for inputs: [ManifestInput]) -> NameTemplate {
+    if manifest.find == .icon { return .host }
+    return inputs.contains { $0.directory != nil } ? .folders : .oneSize
+  }
+
+  /// Opens the lists among `inputs`, and looks into their pages with `--find`.
+  private func entries(
+    of inputs: [ManifestInput], besides output: String, _ specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]
+  ) throws(InputError) -> any EntrySource {
+    let list = try list(inputs, besides: output)
+    guard let search = manifest.find else { return list }
+    return FoundRows(list, search) { row in
+      specs(row).files.map { max($0.pixelBox.width, $0.pixelBox.height) }.max() ?? 0
+    }
+  }
+
   private func deliver(_ single: SingleOutput?) throws {
     do {
       try single?.deliver()
@@ -107,8 +124,10 @@ struct FetchCommand: FetchingCommand {
 
   /// Opens the lists and directories among `inputs`, but not the output directory.
   private func list(_ inputs: [ManifestInput], besides output: String) throws(InputError) -> ManifestList {
-    try ManifestList(
-      inputs: inputs, format: manifest.format, keys: manifest.keys,
+    var keys = manifest.keys
+    keys.side = pixels.specs.map { max($0.pixelBox.width, $0.pixelBox.height) }.max() ?? keys.side
+    return try ManifestList(
+      inputs: inputs, format: manifest.format, keys: keys,
       relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused),
       scope: LocalScope(isRecursive: !manifest.noRecurse, output: output))
   }

@@ -89,6 +89,7 @@ final class FetchRun: Sendable {
     attempt { () throws(OutputError) in
       try files.gallery?.start { [self] in stop(for: $0) }
     }
+    plan.begin(with: pipeline.downloader)
     let done = DispatchSemaphore(value: 0)
     let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in
       try request(for: row)
@@ -105,6 +106,7 @@ final class FetchRun: Sendable {
     state.withLock { $0.run = run }
     interrupt.whenInterrupted { [self] in
       state.withLock { $0.limiter.disarm() }
+      plan.cancel()
       run.cancel()
       pipeline.dropUploads()
     }
@@ -306,7 +308,9 @@ extension FetchRun {
     case .proceed: break
     // At every tick: thread A finds no limit and begins a row while thread B reaches the limit and cancels the others.
     case .cancelRequests: pipeline.cancelAll()
-    case .stopReading: run?.cancel()
+    case .stopReading:
+      plan.cancel()
+      run?.cancel()
     }
   }
 }
@@ -386,6 +390,7 @@ extension FetchRun {
       state.limiter.disarm()
       return state.run
     }
+    plan.cancel()
     run?.cancel()
   }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// The rows of manifests with the names of their files. Names are assigned in the order of the manifests, so that they
 /// do not depend on the order in which downloads finish.
 final class ManifestPlan: RowPlan {
-  private let list: ManifestList
+  private let list: any EntrySource
   private let specs: @Sendable (RowOptions) -> [ThumbnailSpec]
   /// The part of the rows to return; nil for all.
   private let shard: Shard?
@@ -19,7 +19,7 @@ final class ManifestPlan: RowPlan {
   /// Creates a plan for the rows of `list`, or those of a `shard`. `names` assigns their files, and `specs` returns the
   /// thumbnails of a row.
   init(
-    _ list: ManifestList, shard: Shard? = nil, names: OutputNames,
+    _ list: any EntrySource, shard: Shard? = nil, names: OutputNames,
     specs: @escaping @Sendable (RowOptions) -> [ThumbnailSpec]
   ) {
     self.list = list
@@ -27,6 +27,10 @@ final class ManifestPlan: RowPlan {
     self.specs = specs
     self.names = Mutex(names)
   }
+
+  func begin(with downloader: Downloader) { list.begin(with: downloader) }
+
+  func cancel() { list.cancel() }
 
   func next() -> PlannedRow? {
     while let entry = list.next() {
@@ -71,6 +75,10 @@ final class ManifestPlan: RowPlan {
 
 /// An ordered source of the rows of a run.
 protocol RowPlan: Sendable {
+  /// Gives the plan the means to request pages. Called once, before ``next()``. Default: does nothing.
+  func begin(with downloader: Downloader)
+  /// Ends requests of pages, for which ``next()`` may wait. Default: does nothing.
+  func cancel()
   /// Returns the next row; nil after the last, and after a ``failure``. May block. Called by one thread at a time.
   func next() -> PlannedRow?
   /// Marks `row` as finished: its files are written, or never will be. Called on any thread.
@@ -90,6 +98,8 @@ protocol RowPlan: Sendable {
 }
 
 extension RowPlan {
+  func begin(with downloader: Downloader) {}
+  func cancel() {}
   var listEnd: ListEnd? { nil }
   var lack: InputError? { nil }
   var remarks: [String] { [] }
@@ -136,11 +146,13 @@ extension PlannedRow {
       if demand == .digest, row.options.digest == nil {
         throw FetchFailure(.badRow, "The row has no SHA-256 of its image, and --require-hash demands one.")
       }
+      if let failure = row.page?.failure { throw failure }
       var request = ThumbnailRequest(
         url: row.url, specs: specs, headerFields: headerFields, priority: row.options.priority)
       request.digest = row.options.digest
       request.mirrors = row.options.mirrors
       request.after = after
+      request.referer = row.page?.url
       if row.place != nil { request.options.files = .allowed }
       for header in row.options.headers {
         if let name = HTTPField.Name(header.name) { request.headerFields[name] = header.value }

@@ -47,6 +47,9 @@ struct Manifest: Sendable {
     var reader = reader
     let start = try reader.peek(atLeast: 8)
     var format = format ?? ManifestFormat(startingWith: start)
+    if isDetected, format == .plist, let found = ManifestFormat(markup: try reader.peek(atLeast: 4 << 10)) {
+      format = found
+    }
     if isDetected, format == .jsonLines, try !JSONLineRows.isLikely(&reader, keys: keys) { format = .json }
     try Self.check(start, of: format, name: reader.name)
     self.name = reader.name
@@ -65,6 +68,7 @@ struct Manifest: Sendable {
       case .csv: try DelimitedRows(reader, dialect: .csv, keys: keys)
       case .tsv: try DelimitedRows(reader, dialect: .tsv, keys: keys)
       case .text: TextRows(reader)
+      case .page, .feed, .markdown: ItemRows(items: try DocumentItems.read(&reader, format, side: keys.side)[...])
       }
   }
 
@@ -115,6 +119,7 @@ struct Manifest: Sendable {
     _ start: ArraySlice<UInt8>, of format: ManifestFormat, name: String
   ) throws(InputError) {
     if format == .plist { return }
+    if let kind = ForeignFile(start) { throw InputError(name, kind.rawValue) }
     if start.contains(0) { throw InputError(name, "is binary data, not a manifest") }
   }
 }
@@ -133,6 +138,12 @@ enum ManifestFormat: String, CaseIterable, Hashable, Sendable {
   case tsv
   /// A URL on each line.
   case text
+  /// A web page: its images.
+  case page = "html"
+  /// A feed or a sitemap in XML: the images of its entries.
+  case feed
+  /// A text in Markdown: its images.
+  case markdown
 }
 
 extension ManifestFormat {
@@ -146,8 +157,20 @@ extension ManifestFormat {
     case "jsonl", "ndjson": self = .jsonLines
     case "csv": self = .csv
     case "tsv": self = .tsv
+    case "html", "htm", "xhtml": self = .page
+    case "rss", "atom": self = .feed
+    case "md", "markdown": self = .markdown
     case "txt", "text", "lst", "list", "urls": self = .text
     default: return nil
+    }
+  }
+
+  /// Recognizes a web page, a feed or a sitemap by its first tag; nil for anything else.
+  init?(markup bytes: some Collection<UInt8>) {
+    switch MarkupDocument(startingWith: bytes) {
+    case .page: self = .page
+    case .feed: self = .feed
+    case .other: return nil
     }
   }
 

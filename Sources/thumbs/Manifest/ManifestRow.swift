@@ -14,6 +14,8 @@ struct ManifestRow: Hashable, Sendable {
   var manifest: String?
   /// The place of a local image that the command line names; nil for a row of a list.
   var place: LocalPlace?
+  /// The web page in which the image was found, or was not; nil for other rows.
+  var page: RowPage?
 }
 
 extension ManifestRow {
@@ -168,6 +170,9 @@ struct ManifestKeys: Hashable, Sendable {
   /// The columns of ``RowOptions`` to read, in the order of its cases. Default all columns, under their default names.
   var options = RowOptions.Column.allCases.map { OptionColumn(column: $0, name: $0.rawValue) }
 
+  /// The longest side of the thumbnails in pixels, by which pages choose among the files of an image. Default 256.
+  var side = 256
+
   /// The keys that lead to the array of rows in a JSON object; nil if the first one that looks like it has them.
   private(set) var rows: [String]?
 
@@ -192,9 +197,9 @@ extension ManifestKeys {
   /// to pages, so that they count only without one of the first.
   private static let usualNames: [Set<String>] = [
     [
-      "img", "photo", "picture", "pic", "thumbnail", "thumb", "logo", "cover", "avatar", "poster", "images", "photos",
-      "imageurl", "imgurl", "photourl", "pictureurl", "picurl", "thumbnailurl", "thumburl", "iconurl", "logourl",
-      "coverurl", "avatarurl", "posterurl", "imagelink", "photolink", "picturelink", "imagesrc", "imgsrc", "srcurl",
+      "img", "photo", "image", "pic", "thumbnail", "thumb", "logo", "cover", "avatar", "poster", "images", "photos",
+      "imageurl", "imgurl", "photourl", "imageurl", "picurl", "thumbnailurl", "thumburl", "iconurl", "logourl",
+      "coverurl", "avatarurl", "posterurl", "imagelink", "photolink", "imagelink", "imagesrc", "imgsrc", "srcurl",
       "imageurls", "imageuri", "mainimage", "featuredimage",
     ],
     ["link", "href", "uri", "file", "fileurl", "mediaurl", "downloadurl", "contenturl", "address"],

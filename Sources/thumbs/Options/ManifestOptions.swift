@@ -32,6 +32,18 @@ struct ManifestOptions: ParsableArguments {
     help: ArgumentHelp("Format of the manifests. (default: by extension, else by content)", valueName: "format"))
   var format: ManifestFormat?
 
+  @Option(
+    help: ArgumentHelp(
+      "Take the rows as web pages: fetch the preview that a page declares, its icon, or all of its images.",
+      discussion: """
+        A row whose URL leads to an image is fetched as usual, and one that leads to a feed or a sitemap gives the \
+        images of its entries. 'preview' is the image for sharing (Open Graph, Twitter card, image_src), or else \
+        the largest one; 'icon' the one that suits the size; 'images' makes a row of each image. Files get the name \
+        of the page, or for images their own. The report names the page, which is also the Referer of the request.
+        """,
+      valueName: "kind"))
+  var find: PageSearch?
+
   @Flag(help: "Read only the images in a directory itself, not those in its subdirectories.")
   var noRecurse = false
 
@@ -113,6 +125,10 @@ struct ManifestOptions: ParsableArguments {
       "Rows that stay in one shard: those of a host, so that the limits per host hold, those of a URL, or each row by "
         + "itself."))
   var shardBy = ShardKey.host
+
+  func validate() throws {
+    if find != nil, shard != nil { throw ValidationError("--find and --shard cannot be used together.") }
+  }
 
   /// The manifest to read if the command line has none.
   static let defaultPath = "apps.plist"

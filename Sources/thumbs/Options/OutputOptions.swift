@@ -147,15 +147,14 @@ struct NamingOptions: ParsableArguments {
     return "\(directory ?? OutputOptions.defaultDirectory)/\(pattern)"
   }
 
-  /// Returns the file name pattern for `sizeCount` sizes. By default, the images of directories keep their folders.
+  /// Returns the file name pattern for `sizeCount` sizes. `usual` is the one for a single size without any option.
   ///
   /// - Throws: A `ValidationError` if the pattern gives two sizes of an image the same name.
-  func template(sizeCount: Int, hasFolders: Bool = false) throws -> NameTemplate {
-    if pattern == nil, !mirror, hasFolders {
-      return sizeCount > 1 ? NameTemplate.folders.tellingSizesApart : .folders
+  func template(sizeCount: Int, usual: NameTemplate = .oneSize) throws -> NameTemplate {
+    guard let pattern else {
+      let template = mirror ? .mirror : usual
+      return sizeCount > 1 ? template.tellingSizesApart : template
     }
-    if mirror { return sizeCount > 1 ? NameTemplate.mirror.tellingSizesApart : .mirror }
-    guard let pattern else { return sizeCount > 1 ? .severalSizes : .oneSize }
     guard pattern.hasFields else {
       throw ValidationError("--name-template '\(pattern)': \(NameTemplateError.noField)")
     }

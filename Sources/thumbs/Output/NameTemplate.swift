@@ -60,6 +60,8 @@ struct NameTemplate: Hashable, Sendable {
   /// `{stem}-{spec}.{ext}`: the default for several sizes.
   static let severalSizes = NameTemplate(
     pieces: [.field(.stem), .literal("-"), .field(.spec), .literal("."), .field(.ext)])
+  /// `{host}.{ext}`: the default for icons of pages.
+  static let host = NameTemplate(pieces: [.field(.host), .literal("."), .field(.ext)])
   /// `{path}.{ext}`: the default for directories of images.
   static let folders = NameTemplate(pieces: [.field(.path), .literal("."), .field(.ext)])
   /// `{host}/{path}.{ext}`: the folders of the URLs.

@@ -44,7 +44,7 @@ struct OutputNames: Sendable {
   }
 
   private func name(of row: ManifestRow, identity: String) -> OutputName {
-    let parts = SourceURLParts(row.url)
+    let parts = SourceURLParts(row.namingURL)
     return OutputName(
       row.options.sizes.count > 1 ? template.tellingSizesApart : template,
       folders: { row.place?.folders ?? parts.folders }
@@ -71,6 +71,12 @@ struct OutputNames: Sendable {
 }
 
 extension ManifestRow {
+  /// The URL whose parts are in the names: that of the page for its preview and its icon, whose own names say little.
+  fileprivate var namingURL: String {
+    guard let page, page.search != .images else { return url }
+    return page.url
+  }
+
   /// Everything that decides the contents of the row's files: its URL, and its own sizes, focus and header fields.
   fileprivate var outputIdentity: String {
     if options.sizes.isEmpty, options.headers.isEmpty, options.focus == nil { return url }

@@ -64,6 +64,8 @@ struct FailureReasons: Hashable, Sendable {
       return "--base URL resolves relative URLs; --allow-file takes them as files next to the list."
     case "blocked_scheme" where message.contains("local files"): return "--allow-file lets lists name local files."
     case "bad_row" where message.contains("no URL"): return "--url-column KEY names the column of the URL."
+    case "not_an_image" where message.contains("page"):
+      return "--find preview, icon or images takes the images of a web page."
     case "too_large_bytes": return "--max-bytes SIZE raises the limit."
     case "too_many_pixels": return "--max-pixels N raises the limit."
     case "decode_limit": return "--decode-timeout SECONDS raises the limit of time."

@@ -74,6 +74,8 @@ struct ReportLine: Sendable {
   var line: Int?
   /// The path of the row's manifest; nil if there is only one.
   var manifest: String?
+  /// The URL of the page in which the image was found, without credentials; nil for other rows.
+  var page: String?
   /// The row's name without credentials, since it may be a URL.
   var name: String?
   /// The row's URL without credentials; nil for a bad row that has none.
@@ -92,6 +94,7 @@ struct ReportLine: Sendable {
     manifest = row.manifest
     name = row.name.map { Redaction.label($0, about: row.urls) }
     url = Redaction.url(row.url)
+    page = row.page.flatMap { $0.failure == nil ? Redaction.url($0.url) : nil }
     self.outcome = outcome
     if case .failed(var failure) = outcome {
       failure.message = Redaction.message(failure.message, about: row.urls)
@@ -137,6 +140,7 @@ extension ReportLine {
     text.member("index", index)
     if let name { text.member("name", name) }
     if let url { text.member("url", url) }
+    if let page { text.member("page", page) }
     text.member("status", status.rawValue)
     switch outcome {
     case .done(let set, let outputs): Self.write(set, outputs, to: &text)
@@ -247,6 +251,7 @@ extension ReportLine {
       if !again.mirrors.isEmpty { text.member("urls", again.mirrors) }
       if !again.fields.isEmpty { text.member("headers", again.fields) }
       if let digest = again.digest { text.member("sha256", digest.description) }
+      if let search = again.search { text.member("find", search) }
     }
   }
 }
@@ -296,6 +301,8 @@ extension ReportLine {
     var fields: [String]
     /// The digest that the image must have; nil for any.
     var digest: BodyDigest?
+    /// The search in the page of the URL that failed; nil if the URL is that of an image.
+    var search: String?
 
     /// Creates the data for `row`, whose files go to `directory`. Nil for a row without an image, and for an invalid
     /// URL that may contain a password, since file names are made from the URL.
@@ -308,6 +315,7 @@ extension ReportLine {
       mirrors = manifestRow.options.mirrors.map(Redaction.url)
       fields = row.ownFields
       digest = manifestRow.options.digest
+      if let page = manifestRow.page, page.failure != nil { search = page.search.rawValue }
     }
 
     /// Reads the member `again` of a line; nil if it does not name the files.
@@ -319,6 +327,7 @@ extension ReportLine {
       mirrors = json["urls"] as? [String] ?? []
       fields = json["headers"] as? [String] ?? []
       digest = (json["sha256"] as? String).flatMap { BodyDigest($0) }
+      search = json["find"] as? String
     }
   }
 }

@@ -94,6 +94,8 @@ struct ReportRow: Hashable, Sendable {
   let name: String?
   let manifest: String?
   let url: String?
+  /// The page in which the image was found.
+  let page: String?
   let origin: String?
   let code: String?
   let isRetryable: Bool
@@ -128,6 +130,7 @@ struct ReportRow: Hashable, Sendable {
     name = row["name"] as? String
     manifest = row["manifest"] as? String
     url = row["url"] as? String
+    page = row["page"] as? String
     origin = row["origin"] as? String
     code = row["code"] as? String
     isRetryable = row["retryable"] as? Bool ?? false
@@ -147,7 +150,7 @@ struct ReportRow: Hashable, Sendable {
   /// Creates the row that a report with `line` has.
   init(_ line: ReportLine) {
     (index, status, self.line, name) = (line.index, line.status, line.line, line.name)
-    (manifest, url, fallback, again) = (line.manifest, line.url, line.fallback, line.again)
+    (manifest, url, page, fallback, again) = (line.manifest, line.url, line.page, line.fallback, line.again)
     hasFallback = !line.fallback.isEmpty
     var set: ThumbnailSet?
     var outputs: [ReportLine.Output] = []

@@ -174,12 +174,16 @@ extension ReportRow {
         "the report does not contain the credentials of the URL; run thumbs fetch with the manifest again")
     }
     guard let again else { throw unusable }
+    if let search = again.search {
+      throw RetryError.missing("its page was not found or has no image; run thumbs fetch --find \(search) again")
+    }
     if let field = again.fields.first(where: { !known.contains($0) }) {
       throw RetryError.missing("the report does not contain the row's header field \(field); give it with --header")
     }
     var row = ManifestRow(index: index, line: line, name: name, url: first)
     row.options.mirrors = Array(urls.dropFirst())
     row.options.digest = again.digest
+    row.page = page.flatMap { $0.contains(Redaction.mark + "@") ? nil : RowPage(url: $0, search: .preview) }
     row.manifest = manifest
     let specs = again.specs.compactMap(ThumbnailSpec.init(fingerprint:))
     guard !specs.isEmpty, specs.count == again.specs.count else { throw RetryError.unusable("the specs are invalid") }

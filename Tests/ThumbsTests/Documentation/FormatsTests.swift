@@ -71,6 +71,8 @@ private struct WrittenFields {
           "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
         ])
       case "/busy.png": .http(429, ["Retry-After": "1"])
+      case "/page": .http(200, [:], Array("<html><meta property=og:image content=/a.png>".utf8))
+      case "/empty": .http(200, [:], Array("<html>".utf8))
       default: .http(404)
       }
     }
@@ -94,6 +96,9 @@ private struct WrittenFields {
     var report = try fixture.text("report.jsonl")
     // The failure of the second row is remembered.
     #expect(try await fixture.fetch("list.csv", "none.txt").ending == .exit(75))
+    report += try fixture.text("report.jsonl")
+    let pages = ["/page", "/empty"].map(fixture.server.url)
+    #expect(try await fixture.fetch(pages[0], pages[1], "--find", "preview").ending == .exit(1))
     report += try fixture.text("report.jsonl")
     let lines = report.split(separator: "\n").map(String.init)
     let written = try WrittenFields(lines.filter { $0.hasPrefix("{\"index\":") })
@@ -186,5 +191,5 @@ private struct WrittenFields {
 
 extension FailureCode {
   /// The codes of all layers, without those of HTTP statuses.
-  static let declared = ofRequests + ofThumbnails + [.outputExists]
+  static let declared = ofRequests + ofThumbnails + [.outputExists, .noImageFound]
 }
