@@ -346,7 +346,7 @@ extension ThumbnailRequest {
   /// The host whose places the request takes. Nil if it takes none: local files and invalid URLs never reach a host,
   /// and a request that waits for another one must not hold a place that the other one may need.
   fileprivate var host: String? {
-    guard after.isEmpty, let source, source.scheme != .file else { return nil }
+    guard after.isEmpty, let source, !source.scheme.isLocal else { return nil }
     return source.host
   }
 }

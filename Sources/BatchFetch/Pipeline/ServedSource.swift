@@ -15,7 +15,7 @@ struct ServedSource: Sendable {
     _ rendering: Renderer.Rendering, downloadedFrom source: SourceURL, _ download: Download, _ digest: BodyDigest,
     freshUntil: Date?, timings: Timings
   ) {
-    let isFile = source.scheme == .file
+    let isFile = source.scheme.isLocal
     common = ThumbnailSet(
       origin: isFile ? .file : .network, thumbnails: [], source: rendering.source, sourceBytes: download.body.count,
       digest: digest, httpStatus: isFile ? nil : download.response.status.code, finalURL: download.finalURL,

@@ -139,7 +139,7 @@ extension RemoteLocation {
   /// Returns the URL of the server without a final slash.
   private static func endpoint(_ text: String) throws(FetchFailure) -> String {
     let source = try? SourceURL(text)
-    guard let source, source.scheme != .file, source.credentials == nil,
+    guard let source, !source.scheme.isLocal, source.credentials == nil,
       source.pathAndQuery == "/"
     else {
       throw FetchFailure(.badURL, "The endpoint of s3:// must be a URL such as https://host:9000, without a path.")

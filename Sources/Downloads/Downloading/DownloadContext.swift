@@ -86,7 +86,7 @@ package final class DownloadContext: Sendable {
   func prepare(
     _ request: DownloadRequest, to hop: SourceURL, _ completion: @escaping @Sendable (FetchFailure?) -> Void
   ) {
-    guard hop.scheme != .file else { return completion(nil) }
+    guard !hop.scheme.isLocal else { return completion(nil) }
     transport.prepare(for: hop, limits: limits(of: request), completion: completion)
   }
 
@@ -105,7 +105,7 @@ package final class DownloadContext: Sendable {
 
   /// Returns true if a transfer of `request` from `hop` needs no preparation.
   func isPrepared(_ request: DownloadRequest, to hop: SourceURL) -> Bool {
-    hop.scheme == .file || transport.isPrepared(for: hop, limits: limits(of: request))
+    hop.scheme.isLocal || transport.isPrepared(for: hop, limits: limits(of: request))
   }
 
   /// Starts one transfer for `request`, to the current hop of `trail`. It continues `partial` if that is not nil.
@@ -121,7 +121,7 @@ package final class DownloadContext: Sendable {
     transfer.responses = request.responses
     transfer.addsCredentials = trail.isAtOriginalHost
     transfer.cookies = trail.cookies.field(for: trail.hop)
-    let transport: any Transport = trail.hop.scheme == .file ? fileTransport : transport
+    let transport: any Transport = trail.hop.scheme.isLocal ? fileTransport : transport
     let handle = transport.start(transfer, receiver: receiver)
     return WorkHandle(cancel: { handle.cancel() })
   }

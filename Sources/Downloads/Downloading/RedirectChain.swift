@@ -65,7 +65,8 @@ package struct RedirectChain {
     }
     var next = try SourceURL(location, relativeTo: hop)
     switch next.scheme {
-    case .file: throw FetchFailure(.blockedScheme, "Redirects to local files are not followed.")
+    case .file, .data:
+      throw FetchFailure(.blockedScheme, "Redirects to local files and data: URLs are not followed.")
     case .http where hop.scheme == .https:
       throw FetchFailure(.blockedScheme, "Redirects from https to http are not followed.")
     case .http, .https: break

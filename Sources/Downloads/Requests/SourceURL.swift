@@ -14,6 +14,11 @@ public struct SourceURL: Hashable, Sendable {
     case https
     /// A file on this machine.
     case file
+    /// The bytes are in the URL itself.
+    case data
+
+    /// True if no request is needed for the bytes.
+    package var isLocal: Bool { self == .file || self == .data }
   }
 
   /// The protocol of the URL.
@@ -31,6 +36,9 @@ public struct SourceURL: Hashable, Sendable {
   /// search domains.
   let hasFinalDot: Bool
 
+  /// The bytes in a `data:` URL, for which ``description`` has a digest; nil for other URLs.
+  let data: [UInt8]?
+
   /// The maximum length of a URL in canonical form, in bytes. Servers accept no longer ones by default, and every URL
   /// of a redirect is kept and reported.
   public static let maxLength = 8 << 10
@@ -38,13 +46,20 @@ public struct SourceURL: Hashable, Sendable {
   /// Creates the canonical form of `text`, which may contain spaces and non-ASCII letters.
   ///
   /// - Throws: `bad_url` if `text` is not an absolute URL or longer than ``maxLength``, `blocked_scheme` for schemes
-  ///   other than http, https and file.
+  ///   other than http, https, file and data.
   public init(_ text: String) throws(FetchFailure) {
-    if text.utf8.count <= Self.maxLength, let canonical = CanonicalURL(text) {
+    if let data = try DataURL(text) {
+      self.init(data)
+    } else if text.utf8.count <= Self.maxLength, let canonical = CanonicalURL(text) {
       self.init(canonical, text)
     } else {
       try self.init(parsing: text)
     }
+  }
+
+  private init(_ url: DataURL) {
+    (scheme, host, parts, hasFinalDot, credentials) = (.data, "", HostParts(of: ""), false, nil)
+    (description, data) = (url.description, url.bytes)
   }
 
   /// Parses `text`, whether it is canonical or not.
@@ -61,6 +76,7 @@ public struct SourceURL: Hashable, Sendable {
     hasFinalDot = false
     description = text
     credentials = nil
+    data = nil
   }
 
   /// Returns true if `text` is an http or https URL in canonical form. Costs a fraction of reading the URL, but returns
@@ -89,6 +105,7 @@ public struct SourceURL: Hashable, Sendable {
     host = read.port.map { "\(read.host):\($0)" } ?? read.host
     parts = HostParts(of: host)
     hasFinalDot = read.hasFinalDot
+    data = nil
     let text = Self.text(read)
     // A reference may be shorter than the URL that it leads to.
     try Self.checkLength(of: text, shown: written)
@@ -120,7 +137,7 @@ public struct SourceURL: Hashable, Sendable {
   /// The host name to resolve, with its final dot, which keeps a resolver from appending search domains; nil if no
   /// lookup is needed, as for an IP address or `localhost`.
   var nameToLookUp: String? {
-    guard scheme != .file, parts.kind == .name else { return nil }
+    guard !scheme.isLocal, parts.kind == .name else { return nil }
     return hasFinalDot ? parts.name + "." : parts.name
   }
 

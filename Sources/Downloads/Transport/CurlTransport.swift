@@ -57,7 +57,7 @@ public final class CurlTransport: Transport {
   /// Redirects need no part in the variant: other hosts get no credentials from the `.netrc` file, and
   /// ``trusts(_:as:)`` is false for a host with other cookies or an unverified certificate.
   public func variant(of source: SourceURL) -> String {
-    guard source.scheme != .file else { return "" }
+    guard !source.scheme.isLocal else { return "" }
     let insecure = configuration.insecureHost(of: source).map { "insecure \($0)" }
     let credentials = netrc?.digest(for: source.hostName).map { "netrc \($0)" }
     let cookies = configuration.cookies?.digest(for: source).map { "cookies \($0)" }

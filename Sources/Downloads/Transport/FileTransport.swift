@@ -3,8 +3,8 @@ internal import Glibc
 internal import HTTPTypes
 internal import Synchronization
 
-/// A transport that reads local files and delivers them like responses of a server that confirms them: the inode, size
-/// and time of change of a file are its entity tag, so that a file that has not changed is not read again.
+/// A transport that reads local files and `data:` URLs, and delivers them like responses of a server. The inode, size and
+/// time of change of a file are its entity tag, so that a file that has not changed is not read again.
 public struct FileTransport: Transport {
   /// A queue for blocking reads. The downloader limits the number of concurrent transfers, and so of reads.
   private let queue = DispatchQueue(label: "thumbs.files", attributes: .concurrent)
@@ -43,6 +43,7 @@ private final class FileReading: Transfer {
   }
 
   private func read() throws(FetchFailure) {
+    if let data = request.source.data { return try deliver(data) }
     guard let file = openRegularFile() else {
       throw FetchFailure(.fileUnreadable, "\(request.source) is missing, is not a regular file, or cannot be read.")
     }
@@ -50,6 +51,17 @@ private final class FileReading: Transfer {
     let response = file.status.response(to: request.headerFields)
     try receiver.receive(head: TransferHead(response: response))
     if response.status == .ok { try readBody(of: file.descriptor, size: Int(file.status.st_size)) }
+  }
+
+  /// Delivers the bytes of a `data:` URL, which never change.
+  private func deliver(_ data: [UInt8]) throws(FetchFailure) {
+    let fields: HTTPFields = [.cacheControl: "max-age=31536000", .contentLength: "\(data.count)"]
+    try receiver.receive(head: TransferHead(response: HTTPResponse(status: .ok, headerFields: fields)))
+    for start in stride(from: 0, to: data.count, by: Self.chunk) {
+      if isCancelled.load(ordering: .relaxed) { throw .cancelled }
+      let part = Array(data[start..<min(start + Self.chunk, data.count)])
+      try part.span.withUnsafeBytes { bytes throws(FetchFailure) in try receiver.receive(bytes: bytes) }
+    }
   }
 
   private func readBody(of descriptor: Int32, size: Int) throws(FetchFailure) {

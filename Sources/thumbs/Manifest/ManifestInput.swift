@@ -13,9 +13,10 @@ enum ManifestInput: Hashable, Sendable {
 }
 
 extension ManifestInput {
-  /// Reads an argument: one that begins with a scheme and `://` is a URL, every other one a path. Looks at no file.
+  /// Reads an argument: one that begins with a scheme and `://`, or with `data:`, is a URL, every other one a path. Looks
+  /// at no file.
   init(argument: String) {
-    let isURL = argument.prefixMatch(of: #/[A-Za-z][A-Za-z0-9+.\-]*:\/\//#) != nil
+    let isURL = argument.prefixMatch(of: #/[A-Za-z][A-Za-z0-9+.\-]*:\/\/|(?i)data:[^,]*,/#) != nil
     self = isURL ? .url(argument) : .file(argument)
   }
 
@@ -53,9 +54,6 @@ extension ManifestInput {
     let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let (scheme, rest) = (parts[0].lowercased(), parts.count == 2 ? parts[1] : "")
     let isWeb = parts.count == 2 && ["http", "https"].contains(scheme)
-    if parts.count == 2, scheme == "data" {
-      return "data: URLs are not supported; give a file or an http or https URL."
-    }
     if isWeb, rest.wholeMatch(of: #/\/?|\/\/([\/?#].*)?/#) != nil {
       return "'\(argument.printable)' has no host; give a whole URL, such as https://example.com/photo.jpg."
     }

@@ -287,7 +287,8 @@ struct SourceURLParts: Hashable, Sendable {
     let rest = url[..<end]
     let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")) ?? end
     guard rest[colon...].utf8.starts(with: "://".utf8) else {
-      (authority, path) = ("", rest)
+      // A data: URL has no parts but its contents.
+      (authority, path) = ("", rest[..<colon].lowercased() == "data" ? "" : rest)
       return
     }
     let start = rest.utf8.index(colon, offsetBy: 3)

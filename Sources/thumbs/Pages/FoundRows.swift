@@ -185,7 +185,8 @@ private final class PageLookup: Sendable {
   }
 
   func start(_ downloader: Downloader) {
-    guard case .row(let row) = entry, let source = try? SourceURL(row.url), source.scheme != .file, !isImage(source)
+    guard case .row(let row) = entry, let source = try? SourceURL(row.url), [.http, .https].contains(source.scheme),
+      !isImage(source)
     else { return end([entry]) }
     request(source, accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", row, downloader) {
       [self] result in

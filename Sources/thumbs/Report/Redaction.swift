@@ -13,6 +13,7 @@ enum Redaction {
   /// An invalid URL may have a password anywhere before its last `@`, so everything up to there is hidden. The usual
   /// cause is a password that contains a slash.
   static func url(_ url: String) -> String {
+    if url.prefix(5).lowercased() == "data:" { return (try? SourceURL(url))?.description ?? "data:" }
     guard url.utf8.contains(at) else { return url }
     return hidesPath(of: url) ? hidingAll(url) : hidingUsers(url)
   }

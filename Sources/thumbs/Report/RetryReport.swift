@@ -168,6 +168,9 @@ extension ReportRow {
   fileprivate func planned(fields known: Set<String>) throws(RetryError) -> PlannedRow {
     let unusable = RetryError.unusable("the line has no image to retry")
     guard let url else { throw unusable }
+    if url.hasPrefix("data:") {
+      throw RetryError.missing("the report does not contain data: URLs; run thumbs fetch with the manifest again")
+    }
     let urls = ([url] + (again?.mirrors ?? [])).filter { !$0.contains(Redaction.mark + "@") }
     guard let first = urls.first else {
       throw RetryError.missing(

@@ -1,4 +1,6 @@
 import ArgumentParser
+import BatchFetch
+import Foundation
 import TestSupport
 import Testing
 
@@ -58,6 +60,7 @@ import Testing
   @Test(arguments: [
     ("https://a.example/x.jpg", true), ("HTTP://a.example/x", true), ("file:///tmp/x.png", true), ("s3://b/x", true),
     ("list.txt", false), ("-", false), ("a:b", false), ("./https://a.example/x", false), ("1://x", false),
+    ("data:image/png;base64,AA", true), ("DATA:,x", true), ("data:x", false),
   ])
   func `An argument with a scheme is a URL`(argument: String, isURL: Bool) {
     #expect(ManifestInput(argument: argument) == (isURL ? .url(argument) : .file(argument)))
@@ -76,7 +79,6 @@ import Testing
   @Test(arguments: [
     ("http:/a/b", "There is no file 'http:/a/b'. If it is a URL, it needs two slashes: http://a/b"),
     ("HTTPS:a.example/x", "it needs two slashes: https://a.example/x"),
-    ("data:image/png,xx", "data: URLs are not supported; give a file or an http or https URL."),
     ("https://", "'https://' has no host"),
     ("http:///x.png", "has no host"), ("http:", "'http:' has no host"), ("HTTPS:/", "'HTTPS:/' has no host"),
   ])
@@ -100,6 +102,27 @@ import Testing
   ])
   func `A path is not taken for a URL`(argument: String) throws {
     #expect(try ManifestOptions.parse([argument]).inputs { _ in false } == [.file(argument)])
+  }
+
+  @Test func `A data: URL is an image, whose report has a digest in its place`() async throws {
+    let fixture = try CommandFixture()
+    let png = SampleImage.png(width: 40, height: 30)
+    let url = "data:image/png;base64," + Data(png).base64EncodedString()
+    let list = try fixture.list(urls: [
+      url, "data:image/png;base64,?", url, "data:image/png," + String(repeating: "a", count: 999),
+    ])
+
+    for round in 1...2 {
+      let result = try await fixture.fetch(url, list, "-s8")
+      #expect(result.ending == .exit(1), "\(result.errors)")
+      let report = try fixture.text("report.jsonl")
+      #expect(!report.contains("base64") && !report.contains("aaaa") && !result.errors.contains("base64"))
+      let rows = try fixture.report().sorted { $0.index < $1.index }
+      #expect(rows.map { $0.code ?? $0.status } == ["ok", "ok", "bad_url", "ok", "not_an_image"])
+      #expect(rows[0].url == "data:image/png,sha256-\(BodyDigest(of: png))")
+      #expect(Set(rows.compactMap(\.origin)).isSubset(of: round == 1 ? ["file", "memory"] : ["disk", "memory"]))
+    }
+    #expect(try fixture.outputs() == ["image.png"])
   }
 
   @Test func `A URL with a scheme that is not supported fails its row only`() async throws {
