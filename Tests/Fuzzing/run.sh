@@ -4,7 +4,7 @@
 #
 #   Tests/Fuzzing/run.sh [SECONDS] [TARGET...]
 #
-# The targets are jpeg, png, webp, resize, icc, header, file, render, record, remote, url and list.
+# The targets are jpeg, png, webp, resize, icc, header, file, render, record, remote, url, list and page.
 #
 # Two more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode.
 #
@@ -101,7 +101,7 @@ build() {
     compile_types
     downloads=$root/Sources/Downloads
     compile_layer -use-ld=lld -module-name Fuzzed -I "$root/Sources/System/CCurl" -o "$out/$1" \
-      "$root/Tests/Fuzzing/$1.swift" "$downloads"/Requests/CanonicalURL.swift \
+      "$root/Tests/Fuzzing/$1.swift" "$downloads"/Requests/CanonicalURL.swift "$downloads"/Requests/DataURL.swift \
       "$downloads"/Requests/ParsedURL.swift "$downloads"/Requests/SourceURL.swift \
       "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
       "$downloads"/Hosts/HostPattern.swift "$downloads"/Transport/AddressPolicy.swift \
@@ -115,6 +115,10 @@ build() {
       -I "$root/Sources/System/CZlib" -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" "$manifest"/ByteSource.swift \
       "$manifest"/GzipFilter.swift "$manifest"/TextEncoding.swift "$manifest"/LineReader.swift \
       "$manifest"/JSONRowFinder.swift "$manifest"/ParseError.swift -lz
+    ;;
+  page)
+    "$toolchain/swiftc" -use-ld=lld -sanitize=fuzzer,address -parse-as-library -O -module-name Fuzzed -swift-version 6 \
+      -o "$out/$1" "$root/Tests/Fuzzing/$1.swift" "$root/Sources/thumbs/Pages/MarkupTokenizer.swift"
     ;;
   header | file | render | decoder)
     compile_codecs
@@ -192,6 +196,11 @@ seeds() {
     printf '1caf\351\ncaf\303\251\n' >"$out/$1-corpus/windows1252"
     printf '1{"total": 2, "b": "\\"]", "items": {"a": [{"url": "http://a.example"}]}}' >"$out/$1-corpus/json"
     ;;
+  page)
+    printf '<!doctype html><title>a&amp;b</title><img src="a?x&copy=1" alt=b/>' >"$out/$1-corpus/page"
+    printf '<script><!-- <script>a</script> --></script><!--a--!><![CDATA[b]]>' >"$out/$1-corpus/script"
+    printf '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a b='"'c'"'/>&#x26;' >"$out/$1-corpus/xml"
+    ;;
   decoder)
     /usr/bin/python3 "$root/Tests/Fuzzing/replies.py" "$out/$1-corpus"
     ;;
@@ -214,7 +223,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*.jpg"):
 PROFILES
 }
 
-for target in ${*:-jpeg png webp resize icc header file render record remote url list}; do
+for target in ${*:-jpeg png webp resize icc header file render record remote url list page}; do
   build "$target"
   seeds "$target"
   echo "== $target, $seconds s"

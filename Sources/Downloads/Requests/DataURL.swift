@@ -1,5 +1,3 @@
-import Basics
-
 /// The bytes in a `data:` URL (RFC 2397, as read by the Fetch standard, section 6).
 struct DataURL: Hashable, Sendable {
   /// The longest URL, in bytes. The limit of a body is that of the transfer.

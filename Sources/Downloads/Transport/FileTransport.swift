@@ -3,8 +3,8 @@ internal import Glibc
 internal import HTTPTypes
 internal import Synchronization
 
-/// A transport that reads local files and `data:` URLs, and delivers them like responses of a server. The inode, size and
-/// time of change of a file are its entity tag, so that a file that has not changed is not read again.
+/// A transport that reads local files and `data:` URLs, and delivers them like responses of a server. The inode, size
+/// and time of change of a file are its entity tag, so that a file that has not changed is not read again.
 public struct FileTransport: Transport {
   /// A queue for blocking reads. The downloader limits the number of concurrent transfers, and so of reads.
   private let queue = DispatchQueue(label: "thumbs.files", attributes: .concurrent)

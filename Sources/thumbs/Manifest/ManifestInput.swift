@@ -13,8 +13,8 @@ enum ManifestInput: Hashable, Sendable {
 }
 
 extension ManifestInput {
-  /// Reads an argument: one that begins with a scheme and `://`, or with `data:`, is a URL, every other one a path. Looks
-  /// at no file.
+  /// Reads an argument: one that begins with a scheme and `://`, or with `data:`, is a URL, every other one a path.
+  /// Looks at no file.
   init(argument: String) {
     let isURL = argument.prefixMatch(of: #/[A-Za-z][A-Za-z0-9+.\-]*:\/\/|(?i)data:[^,]*,/#) != nil
     self = isURL ? .url(argument) : .file(argument)
