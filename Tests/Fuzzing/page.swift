@@ -6,7 +6,7 @@
     var count = 0
     while let token = tokenizer.next() {
       count += 1
-      precondition(count <= size, "A token has no bytes.")
+      precondition(count <= 3 * size, "A token has no bytes.")
       if case .tag(let tag) = token { check(tag, language) }
     }
   }

@@ -152,7 +152,7 @@ extension PlannedRow {
       request.digest = row.options.digest
       request.mirrors = row.options.mirrors
       request.after = after
-      request.referer = row.page?.url
+      request.referer = row.page?.referer(for: row.url)
       if row.place != nil { request.options.files = .allowed }
       for header in row.options.headers {
         if let name = HTTPField.Name(header.name) { request.headerFields[name] = header.value }

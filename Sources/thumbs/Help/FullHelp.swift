@@ -82,7 +82,7 @@ enum ShortHelp {
   static let fetch = """
     thumbs: Download images, and write cached thumbnails and a report.
 
-    Usage: thumbs [fetch] [<url or list> ...] [<options>]
+    Usage: thumbs [fetch] [<url, list, image or directory> ...] [<options>]
            thumbs retry <report.jsonl>       thumbs cache <subcommand>
            thumbs report <subcommand>        thumbs doctor
 

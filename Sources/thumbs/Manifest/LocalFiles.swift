@@ -38,7 +38,8 @@ struct LocalArgument: Hashable, Sendable {
     isDirectory = status.st_mode & S_IFMT == S_IFDIR
     if !isDirectory {
       guard status.st_mode & S_IFMT == S_IFREG, let start = ImageStart(path: path) else { return nil }
-      guard start.isImage, ManifestFormat(path: argument) == nil || start.isBinary else { return nil }
+      guard start.isImage(named: Array(argument.utf8)) else { return nil }
+      guard ManifestFormat(path: argument) == nil || start.isBinary else { return nil }
     }
   }
 
@@ -68,8 +69,8 @@ struct LocalArgument: Hashable, Sendable {
 
 /// The first bytes of a file, which decide whether it is an image.
 struct ImageStart {
-  /// True for an image in a format that can be decoded.
-  let isImage: Bool
+  private let hasImage: Bool
+  private let isCompressed: Bool
   /// True unless the bytes may be text, plain or compressed.
   let isBinary: Bool
 
@@ -90,8 +91,18 @@ struct ImageStart {
       start = [UInt8](unsafeUninitializedCapacity: length) { $1 = max(0, pread(file, $0.baseAddress, length, 0)) }
       if start.isEmpty || start.count < length || SourceFormat.isImage(startingWith: start) != nil { break }
     }
-    isImage = SourceFormat.isImage(startingWith: start) ?? false
-    isBinary = start.contains(0) && !start.starts(with: [0x1F, 0x8B])
+    hasImage = SourceFormat.isImage(startingWith: start) ?? false
+    isCompressed = start.starts(with: [0x1F, 0x8B])
+    isBinary = start.contains(0) && !isCompressed
+  }
+
+  /// Returns true for an image in a format that can be decoded. Compressed data is one, a drawing, only if `name` says
+  /// so.
+  func isImage(named name: [UInt8]) -> Bool { hasImage && (!isCompressed || Self.isCompressedDrawing(name)) }
+
+  private static func isCompressedDrawing(_ name: [UInt8]) -> Bool {
+    let end = String(decoding: name.suffix(7), as: UTF8.self).lowercased()
+    return end.hasSuffix(".svgz") || end.hasSuffix(".svg.gz")
   }
 }
 
@@ -165,7 +176,7 @@ struct DirectoryRows: RowSource {
     defer { if file >= 0 { close(file) } }
     // Its row fails with the reason.
     if file < 0, errno != ENOENT, LeftOutFiles.hasImageExtension(name) { return item(path) }
-    guard file >= 0, ImageStart(file)?.isImage == true else {
+    guard file >= 0, ImageStart(file)?.isImage(named: name) == true else {
       if file >= 0 { leftOut.add(path) }
       return nil
     }

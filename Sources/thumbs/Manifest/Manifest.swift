@@ -47,15 +47,13 @@ struct Manifest: Sendable {
     var reader = reader
     let start = try reader.peek(atLeast: 8)
     var format = format ?? ManifestFormat(startingWith: start)
-    if isDetected, format == .plist, let found = ManifestFormat(markup: try reader.peek(atLeast: 4 << 10)) {
-      format = found
-    }
+    if isDetected, format == .plist { format = try Self.markupFormat(&reader) }
     if isDetected, format == .jsonLines, try !JSONLineRows.isLikely(&reader, keys: keys) { format = .json }
     try Self.check(start, of: format, name: reader.name)
     self.name = reader.name
     self.base = base
     self.format = format
-    if format == .plist || format == .json, try Self.isBlank(&reader) {
+    if ![.jsonLines, .csv, .tsv, .text].contains(format), try Self.isBlank(&reader) {
       rows = TextRows(reader)
       return
     }
@@ -68,7 +66,9 @@ struct Manifest: Sendable {
       case .csv: try DelimitedRows(reader, dialect: .csv, keys: keys)
       case .tsv: try DelimitedRows(reader, dialect: .tsv, keys: keys)
       case .text: TextRows(reader)
-      case .page, .feed, .markdown: ItemRows(items: try DocumentItems.read(&reader, format, side: keys.side)[...])
+      case .page, .feed, .markdown:
+        ItemRows(
+          items: try DocumentItems.read(&reader, format, side: keys.side)[...], found: "there are no images in it")
       }
   }
 
@@ -100,6 +100,19 @@ struct Manifest: Sendable {
 
   /// A sentence, without its period, about the list if it has no items.
   var found: String { rows.found }
+
+  /// Returns the format of a document that begins with `<`: that of its first tag. Reads no further than that, because
+  /// the rest may arrive later.
+  private static func markupFormat(_ reader: inout LineReader) throws(InputError) -> ManifestFormat {
+    var count = 1
+    while count < LineReader.chunkLength {
+      let start = try reader.peek(atLeast: count)
+      if let document = MarkupDocument(startingWith: start) { return document.format }
+      if start.count < count { break }
+      count = start.count + 1
+    }
+    return .plist
+  }
 
   /// Returns true if there is only whitespace in `reader`, as after a filter that found nothing. Consumes nothing.
   private static func isBlank(_ reader: inout LineReader) throws(InputError) -> Bool {
@@ -146,6 +159,17 @@ enum ManifestFormat: String, CaseIterable, Hashable, Sendable {
   case markdown
 }
 
+extension MarkupDocument {
+  /// The format of a list that is this document.
+  fileprivate var format: ManifestFormat {
+    switch self {
+    case .page: .page
+    case .feed: .feed
+    case .other: .plist
+    }
+  }
+}
+
 extension ManifestFormat {
   /// The format for the file extension of `path`, ignoring a final `.gz`; nil if the extension is unknown.
   init?(path: String) {
@@ -162,15 +186,6 @@ extension ManifestFormat {
     case "md", "markdown": self = .markdown
     case "txt", "text", "lst", "list", "urls": self = .text
     default: return nil
-    }
-  }
-
-  /// Recognizes a web page, a feed or a sitemap by its first tag; nil for anything else.
-  init?(markup bytes: some Collection<UInt8>) {
-    switch MarkupDocument(startingWith: bytes) {
-    case .page: self = .page
-    case .feed: self = .feed
-    case .other: return nil
     }
   }
 

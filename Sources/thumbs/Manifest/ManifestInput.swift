@@ -81,6 +81,7 @@ extension ManifestInput {
 struct ItemRows: RowSource {
   /// The rows that are left.
   var items: ArraySlice<ManifestItem>
+  var found = "it is empty"
 
   /// Returns the next row; nil after the last.
   mutating func next() -> ManifestItem? { items.popFirst() }

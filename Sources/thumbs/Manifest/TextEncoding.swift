@@ -105,7 +105,8 @@ struct TextDecoder: Hashable, Sendable {
     return encoding == .windows1252 ? Self.windows1252(bytes) : text
   }
 
-  private static func windows1252(_ bytes: [UInt8]) -> String {
+  /// Returns the text of bytes in Windows-1252, in which each byte is a character.
+  static func windows1252(_ bytes: [UInt8]) -> String {
     String(
       String.UnicodeScalarView(
         bytes.map { byte in

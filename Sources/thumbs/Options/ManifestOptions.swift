@@ -16,7 +16,7 @@ struct ManifestOptions: ParsableArguments {
         image file) and depends (the name or URL of an earlier row that must end first). If a column of that name \
         holds something else, such as a file size, choose another column, or none.
         """,
-      valueName: "url or manifest"),
+      valueName: "input"),
     completion: .file())
   var manifests: [String] = []
 

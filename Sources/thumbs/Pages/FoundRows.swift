@@ -134,6 +134,15 @@ struct RowPage: Hashable, Sendable {
   var failure: FetchFailure?
 }
 
+extension RowPage {
+  /// Returns the page as the `Referer` of a request for `image`. As in browsers, an insecure request does not name a
+  /// secure page.
+  func referer(for image: String) -> String? {
+    let isDowngrade = url.hasPrefix("https:") && !image.lowercased().hasPrefix("https:")
+    return isDowngrade ? nil : url
+  }
+}
+
 extension FailureCode {
   /// A web page without the image that is wanted.
   static let noImageFound = FailureCode("no_image_found", isRetryable: false, contact: .reached)
@@ -158,6 +167,7 @@ extension ManifestEntry {
 private final class PageLookup: Sendable {
   private struct State {
     var token: DownloadToken?
+    var isCancelled = false
     var rows: [ManifestEntry]?
   }
 
@@ -220,7 +230,12 @@ private final class PageLookup: Sendable {
       return false
     }
     let token = downloader.download(request, on: Self.queue, completion: body)
-    state.withLock { $0.token = token }
+    let isCancelled = state.withLock { state in
+      state.token = token
+      return state.isCancelled
+    }
+    // The request of an app manifest may begin after the cancellation.
+    if isCancelled { token.cancel() }
   }
 
   /// Returns true for an image, but not for a drawing in markup, which may also be the beginning of a page.
@@ -228,7 +243,13 @@ private final class PageLookup: Sendable {
     bytes.first { $0 > 0x20 } != UInt8(ascii: "<") && SourceFormat.isImage(startingWith: bytes) == true
   }
 
-  func cancel() { state.withLock { $0.token }?.cancel() }
+  func cancel() {
+    let token = state.withLock { state in
+      state.isCancelled = true
+      return state.token
+    }
+    token?.cancel()
+  }
 
   /// Waits for the rows of the page.
   func rows() -> [ManifestEntry] {
@@ -248,7 +269,7 @@ private final class PageLookup: Sendable {
     let url = (download.finalURL.flatMap { try? SourceURL($0) }) ?? source
     if SourceFormat.isImage(startingWith: download.body) == true, type?.contains("html") != true { return end([entry]) }
     let bytes = PageEncoding.utf8(download.body, contentType: type)
-    if let feed = MarkupDocument(startingWith: bytes).feed(bytes, at: url) {
+    if let feed = MarkupDocument(startingWith: bytes)?.feed(bytes, at: url) {
       return end(rows(feed.items.map { ($0.url, $0.title) }, row, url))
     }
     let page = WebPage(bytes, at: url)
@@ -330,8 +351,8 @@ enum MarkupDocument: Hashable, Sendable {
   case feed(Feed.Kind)
   case other
 
-  /// Recognizes a document by its first tag or its document type.
-  init(startingWith bytes: some Collection<UInt8>) {
+  /// Recognizes a document by its first tag or its document type; nil if more bytes decide.
+  init?(startingWith bytes: some Collection<UInt8>) {
     let start = Array(bytes.prefix(64 << 10))
     let text = String(decoding: start.prefix(256), as: UTF8.self).lowercased()
     if text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).hasPrefix("<!doctype html") {
@@ -349,7 +370,7 @@ enum MarkupDocument: Hashable, Sendable {
       }
       return
     }
-    self = .other
+    return nil
   }
 
   /// Returns the feed or sitemap in `bytes`; nil for any other document.

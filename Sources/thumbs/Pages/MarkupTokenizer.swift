@@ -44,7 +44,11 @@ struct MarkupTokenizer {
   private var textElement: String?
 
   /// Creates a tokenizer of a document in UTF-8.
-  init(_ bytes: [UInt8], _ language: Language) { (self.bytes, self.language) = (bytes, language) }
+  init(_ bytes: [UInt8], _ language: Language) {
+    // As in browsers, a zero in markup is U+FFFD.
+    self.bytes = bytes.contains(0) ? bytes.flatMap { $0 == 0 ? Array("\u{FFFD}".utf8) : [$0] } : bytes
+    self.language = language
+  }
 
   /// Returns the next token; nil at the end.
   mutating func next() -> Token? {

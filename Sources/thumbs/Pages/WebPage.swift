@@ -320,7 +320,7 @@ enum PageEncoding {
     if bytes.starts(with: [0xFE, 0xFF]) { return converted(bytes, from: "UTF-16BE", dropping: 2) }
     if bytes.starts(with: [0xFF, 0xFE]) { return converted(bytes, from: "UTF-16LE", dropping: 2) }
     if let name = contentType.flatMap(charset) ?? declared(in: bytes) { return converted(bytes, from: name) }
-    return String(validating: bytes, as: UTF8.self) != nil ? bytes : converted(bytes, from: "windows-1252")
+    return String(validating: bytes, as: UTF8.self) != nil ? bytes : Array(TextDecoder.windows1252(bytes).utf8)
   }
 
   /// Returns the encoding that `meta` or the XML declaration names. A page in UTF-16 cannot say so by itself.
@@ -350,7 +350,10 @@ enum PageEncoding {
     }
     let isLatin = ["iso-8859-1", "iso8859-1", "latin1", "l1", "us-ascii", "ascii"].contains(name)
     let bytes = Array(bytes.dropFirst(count))
-    return iconv(bytes, from: isLatin ? "windows-1252" : name) ?? iconv(bytes, from: "windows-1252") ?? bytes
+    // Browsers do not read UTF-7, in which markup hides.
+    let others: Set = ["windows-1252", "cp1252", "x-cp1252", "utf-7", "utf7", "unicode-1-1-utf-7"]
+    let isKnown = !isLatin && !others.contains(name)
+    return (isKnown ? iconv(bytes, from: name) : nil) ?? Array(TextDecoder.windows1252(bytes).utf8)
   }
 
   /// Converts `bytes`; nil if the system does not know the encoding.
@@ -366,14 +369,14 @@ enum PageEncoding {
         let (written, code) = chunk.withUnsafeMutableBufferPointer { room -> (Int, Int32) in
           var (place, free) = (room.baseAddress, room.count)
           let result = Glibc.iconv(converter, &start, &left, &place, &free)
-          return (room.count - free, result == .max ? errno : 0)
+          return (room.count - free, result == -1 ? errno : 0)
         }
         output += chunk[..<written].map { UInt8(bitPattern: $0) }
-        if code == EILSEQ || code == EINVAL {
-          output += "\u{FFFD}".utf8
-          start = start.map { $0 + 1 }
-          left -= 1
-        }
+        guard code != 0, code != E2BIG else { continue }
+        // An invalid character, or one that the end cuts.
+        output += "\u{FFFD}".utf8
+        start = start.map { $0 + 1 }
+        left -= 1
       }
     }
     return output

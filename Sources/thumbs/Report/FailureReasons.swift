@@ -58,7 +58,7 @@ struct FailureReasons: Hashable, Sendable {
   /// Returns the sentence that says what to do about failures with `code`; nil if their message says it, or if nothing
   /// helps.
   private func remedy(for code: String) -> String? {
-    let message = examples[code]?.message ?? ""
+    guard let message = examples[code]?.message else { return nil }
     switch code {
     case "bad_url" where message.contains("not absolute"):
       return "--base URL resolves relative URLs; --allow-file takes them as files next to the list."
@@ -66,7 +66,7 @@ struct FailureReasons: Hashable, Sendable {
     case "bad_row" where message.contains("no URL"): return "--url-column KEY names the column of the URL."
     case "not_an_image" where message.contains("page"):
       return "--find preview, icon or images takes the images of a web page."
-    case "too_large_bytes": return "--max-bytes SIZE raises the limit."
+    case "too_large_bytes" where !message.contains("page"): return "--max-bytes SIZE raises the limit."
     case "too_many_pixels": return "--max-pixels N raises the limit."
     case "decode_limit": return "--decode-timeout SECONDS raises the limit of time."
     case "tls": return "--cacert FILE adds certificate authorities; --insecure-host HOST trusts a host without them."

@@ -127,7 +127,7 @@ import Testing
   @Test(arguments: [
     ("", "bad_url"), ("apps.plist", "bad_url"), ("//host/x.png", "bad_url"), ("http://", "bad_url"),
     ("http://a b/", "bad_url"), ("localhost:80/x", "bad_url"), ("http://h:99999/", "bad_url"),
-    ("ftp://h/x", "blocked_scheme"), ("data:image/png;base64,AA", "blocked_scheme"), ("gopher://h/", "blocked_scheme"),
+    ("ftp://h/x", "blocked_scheme"), ("gopher://h/", "blocked_scheme"),
     ("javascript:alert(1)", "blocked_scheme"), ("file:///etc/hostname", "blocked_scheme"),
   ])
   func `Bad URLs fail before any request is made`(url: String, code: String) async throws {

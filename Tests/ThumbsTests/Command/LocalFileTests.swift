@@ -171,6 +171,17 @@ import Testing
       ])
   }
 
+  @Test(arguments: [("urls.gz", false), ("drawing.svgz", true), ("DRAWING.SVG.GZ", true), ("a", false)])
+  func `Compressed data is a list, unless its name is that of a drawing`(name: String, isImage: Bool) throws {
+    let fixture = try CommandFixture()
+    try write([0x1F, 0x8B, 8, 0] + Array(repeating: 0, count: 100), as: name, in: fixture)
+
+    #expect((LocalArgument(fixture.directory.path(name)) != nil) == isImage)
+    let root = try #require(LocalArgument(fixture.directory.path))
+    var rows = try DirectoryRows(root, LocalScope())
+    #expect((try rows.next() != nil) == isImage)
+  }
+
   @Test(arguments: [
     ("list.txt", "https://a.example/x.png\n", false),
     ("drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", true),

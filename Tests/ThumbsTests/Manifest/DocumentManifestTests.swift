@@ -65,7 +65,7 @@ private func xml(_ body: String) -> String {
       ("[{\"a\": 1},\n  \"éé\", x]", .json, "list, line 2, column 9: not valid JSON: Invalid value."),
       ("[{\"a\": 1},\n\"b\"\n\n", .json, "list, line 2: the JSON ends unexpectedly."),
       ("17", .json, "list: the top level of the JSON is not an array."),
-      ("<html>", nil, "list, line 1: not a valid plist: Encountered unknown tag html."),
+      ("<other>", nil, "list, line 1: not a valid plist: Encountered unknown tag other."),
       ("\u{89}PNG\r\n\u{1A}\n\0\0\0", nil, "list: is binary data, not a manifest."),
     ] as [(String, ManifestFormat?, String)])
   func `A malformed manifest is an error with its place`(text: String, format: ManifestFormat?, expected: String) {

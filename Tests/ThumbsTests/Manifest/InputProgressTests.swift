@@ -125,6 +125,9 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = try directory.write("Name;Url\nAnn;http://a/1\n", as: "list.txt")
     #expect(try ManifestList(paths: [path], format: .csv).map(\.name) == ["Ann"])
-    #expect(ManifestFormat.allCases.map(\.rawValue) == ["plist", "json", "jsonl", "csv", "tsv", "text"])
+    #expect(
+      ManifestFormat.allCases.map(\.rawValue) == [
+        "plist", "json", "jsonl", "csv", "tsv", "text", "html", "feed", "markdown",
+      ])
   }
 }

@@ -52,7 +52,7 @@ import Testing
     ("{\"url\": ", "list, line 2: not JSON: the JSON ends unexpectedly."),
     ("[1]", "list, line 2: an array instead of a dictionary."),
     ("17", "list, line 2: a number instead of a dictionary."),
-    ("{\"a\": 1}", "list, line 2: no URL: there is no icon, url, image or src."),
+    ("{\"a\": 1}", "list, line 2: no URL: there is no icon, url, image or src; the row has a."),
     ("{\"url\": 5}", "list, line 2: no URL: url is a number, not a string."),
     ("{\"url\": \" \"}", "list, line 2: the URL is empty."),
   ])

@@ -83,6 +83,24 @@ import Testing
     #expect(String(decoding: unknown, as: UTF8.self) == "é")
   }
 
+  @Test(arguments: [
+    "windows-1252", "iso-8859-1", "shift_jis", "gb18030", "euc-jp", "utf-16", "utf-7", "nonsense", "koi8-r",
+  ])
+  func `Bytes that are not valid in an encoding are replaced, in linear time`(name: String) {
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 / 256) }
+    let text = PageEncoding.utf8(bytes, contentType: "text/html; charset=\(name)")
+
+    #expect(text.count >= bytes.count / 4 && String(validating: text, as: UTF8.self) != nil)
+  }
+
+  @Test(arguments: [
+    ("https://a.example/p", "https://b.example/i", true), ("http://a.example/p", "http://b.example/i", true),
+    ("http://a.example/p", "https://b.example/i", true), ("https://a.example/p", "http://b.example/i", false),
+  ])
+  func `A secure page is not named in an insecure request`(page: String, image: String, isNamed: Bool) {
+    #expect(RowPage(url: page, search: .images).referer(for: image) == (isNamed ? page : nil))
+  }
+
   @Test func `A page of only opening brackets takes no quadratic time`() throws {
     for unit in ["<", "<a ", "<!--", "<script>", "<title>", "<svg/onload=", "&", "<img srcset='a,"] {
       let text = String(repeating: unit, count: 200_000)
