@@ -65,6 +65,7 @@ struct FetchCommand: FetchingCommand {
     if file != nil, single != nil { naming.pattern = nil }
     if let single, let path = file ?? output.directory {
       try single.check(path, sources, pixels, naming, output)
+      if manifest.find == .images { throw ValidationError("-o names one file, but --find images may find several.") }
       if let format = single.format { pixels.format = format }
     }
     let template =

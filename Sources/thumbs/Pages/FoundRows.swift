@@ -305,6 +305,8 @@ private final class PageLookup: Sendable {
       var row = row
       row.page = RowPage(url: url.description, search: search)
       row.url = image
+      // They are those of the page.
+      row.options.mirrors = []
       if row.name == nil, let text, !text.isEmpty { row.name = text }
       return .row(row)
     }

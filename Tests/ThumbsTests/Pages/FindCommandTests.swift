@@ -95,6 +95,20 @@ import Testing
     #expect(try fixture.outputs() == ["1.png", "2.png", "4.png"])
   }
 
+  @Test func `The preview of one page goes to the file that -o names, but all images do not`() async throws {
+    let fixture = try CommandFixture { request in
+      request.target == "/page" ? Self.html("<meta property=og:image content=/a.png><img src=b.png>") : .icon()
+    }
+    let url = fixture.server.url("/page")
+
+    let preview = try await fixture.run(url, "--find", "preview", "-o", "cover.jpg", "--no-cache")
+    #expect(preview.ending == .exit(0), "\(preview.errors)")
+    #expect(try Array(fixture.data("cover.jpg")).starts(with: [0xFF, 0xD8]))
+
+    let all = try await fixture.run(url, "--find", "images", "-o", "all.jpg", "--no-cache")
+    #expect(all.ending == .exit(64) && all.errors.contains("--find images may find several"))
+  }
+
   @Test func `Robots rules hold for pages`() async throws {
     let fixture = try CommandFixture { request in
       request.target == "/robots.txt"
