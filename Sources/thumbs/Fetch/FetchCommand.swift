@@ -110,9 +110,7 @@ struct FetchCommand: FetchingCommand {
   ) throws(InputError) -> any EntrySource {
     let list = try list(inputs, besides: output)
     guard let search = manifest.find else { return list }
-    return FoundRows(list, search) { row in
-      specs(row).files.map { max($0.pixelBox.width, $0.pixelBox.height) }.max() ?? 0
-    }
+    return FoundRows(list, search) { specs($0).longestSide }
   }
 
   private func deliver(_ single: SingleOutput?) throws {
@@ -126,7 +124,7 @@ struct FetchCommand: FetchingCommand {
   /// Opens the lists and directories among `inputs`, but not the output directory.
   private func list(_ inputs: [ManifestInput], besides output: String) throws(InputError) -> ManifestList {
     var keys = manifest.keys
-    keys.side = pixels.specs.map { max($0.pixelBox.width, $0.pixelBox.height) }.max() ?? keys.side
+    keys.side = pixels.specs.longestSide
     return try ManifestList(
       inputs: inputs, format: manifest.format, keys: keys,
       relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused),

@@ -127,6 +127,8 @@ struct PlannedRow: Sendable {
   var again: ReportLine.Again?
   /// The line of the retried report, without its line feed, for a row that the retry skips; nil for any other row.
   var kept: [UInt8]?
+  /// The search for the image in the page that is the URL of the row; nil if the URL is that of the image.
+  var search: PageSearch?
   /// The files with the image of `--fallback` that the retried report names, and their directory; nil without any.
   var fallback: (directory: String, outputs: [ReportLine.Output])?
   /// The end of this row, which other rows may wait for.

@@ -105,7 +105,10 @@ struct RetryCommand: FetchingCommand {
 
 /// The rows of a report that are retried.
 private final class RetryPlan: RowPlan {
-  private let rows: Mutex<ArraySlice<PlannedRow>>
+  private let rows: RowQueue
+  /// The rows with their pages, if the run may send requests.
+  private let pages: PageQueue<PlannedRow>
+  private let isSearching = Atomic(false)
 
   /// True if the report lacks rows of its manifests.
   let isPartial: Bool
@@ -115,15 +118,40 @@ private final class RetryPlan: RowPlan {
 
   init(_ report: RetryReport) {
     expectedRows = .exactly(report.rows.count)
-    rows = Mutex(report.rows[...])
+    let rest = RowQueue(report.rows)
+    rows = rest
+    pages = PageQueue { rest.next().map { ($0, PageLookup($0.entry, $0.search, side: $0.specs.longestSide)) } }
     isPartial = report.isPartial
   }
 
-  func next() -> PlannedRow? { rows.withLock { $0.popFirst() } }
+  func begin(with downloader: Downloader) {
+    isSearching.store(true, ordering: .relaxed)
+    pages.begin(with: downloader)
+  }
+
+  func cancel() { pages.cancel() }
+
+  /// A list without requests has the pages as they are.
+  func next() -> PlannedRow? {
+    guard isSearching.load(ordering: .relaxed) else { return rows.next() }
+    guard let (row, found) = pages.next() else { return nil }
+    var planned = row
+    planned.entry = found.first ?? row.entry
+    return planned
+  }
 
   /// Does nothing: retried rows have no dependencies.
   func finish(_ row: PlannedRow) {}
 
   /// Always nil: the report has already been read whole.
   var failure: InputError? { nil }
+}
+
+/// The rows of a report that are left. Other threads than the first may take them.
+private final class RowQueue: Sendable {
+  private let rows: Mutex<ArraySlice<PlannedRow>>
+
+  init(_ rows: [PlannedRow]) { self.rows = Mutex(rows[...]) }
+
+  func next() -> PlannedRow? { rows.withLock { $0.popFirst() } }
 }

@@ -56,6 +56,9 @@ final class FallbackImage: Sendable {
 extension [ThumbnailSpec] {
   /// The specs without that of the placeholder, which is no file.
   var files: [ThumbnailSpec] { filter { $0.format != .placeholder } }
+
+  /// The longest side of the files in pixels; 0 without any.
+  var longestSide: Int { files.map { Swift.max($0.pixelBox.width, $0.pixelBox.height) }.max() ?? 0 }
 }
 
 extension ThumbnailSet {

@@ -1,3 +1,5 @@
+import BatchFetch
+
 /// The images of a document that is a list: a saved web page, a feed, a sitemap or a text in Markdown.
 enum DocumentItems {
   /// The longest document, in bytes: that of a sitemap (sitemaps.org).
@@ -58,5 +60,40 @@ enum ForeignFile: String, CaseIterable {
     ]
     guard let found = signatures.first(where: { start.starts(with: $0.1) }) else { return nil }
     self = found.0
+  }
+}
+
+/// The kind of a document that begins with `<`.
+enum MarkupDocument: Hashable, Sendable {
+  case page
+  case feed(Feed.Kind)
+  case other
+
+  /// Recognizes a document by its first tag or its document type; nil if more bytes decide.
+  init?(startingWith bytes: some Collection<UInt8>) {
+    let start = Array(bytes.prefix(64 << 10))
+    let text = String(decoding: start.prefix(256), as: UTF8.self).lowercased()
+    if text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).hasPrefix("<!doctype html") {
+      self = .page
+      return
+    }
+    var tokenizer = MarkupTokenizer(start, .xml)
+    while let token = tokenizer.next() {
+      switch token {
+      case .text(let text) where text.allSatisfy({ $0.isWhitespace || $0 == "\u{FEFF}" }): continue
+      case .tag(let tag) where !tag.isEnd:
+        let isPage = ["html", "head", "body", "div", "img", "p", "meta", "title"].contains(tag.name.lowercased())
+        self = Feed.Kind(root: tag.name).map(Self.feed) ?? (isPage ? .page : .other)
+      default: self = .other
+      }
+      return
+    }
+    return nil
+  }
+
+  /// Returns the feed or sitemap in `bytes`; nil for any other document.
+  func feed(_ bytes: [UInt8], at url: SourceURL) -> Feed? {
+    guard case .feed = self else { return nil }
+    return Feed(bytes, at: url)
   }
 }

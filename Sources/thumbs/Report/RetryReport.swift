@@ -177,8 +177,9 @@ extension ReportRow {
         "the report does not contain the credentials of the URL; run thumbs fetch with the manifest again")
     }
     guard let again else { throw unusable }
-    if let search = again.search {
-      throw RetryError.missing("its page was not found or has no image; run thumbs fetch --find \(search) again")
+    let search = again.search.flatMap(PageSearch.init(rawValue:))
+    if search == .images {
+      throw RetryError.missing("all images of its page are wanted; run thumbs fetch --find images again")
     }
     if let field = again.fields.first(where: { !known.contains($0) }) {
       throw RetryError.missing("the report does not contain the row's header field \(field); give it with --header")
@@ -193,7 +194,7 @@ extension ReportRow {
     do throws(PatternError) {
       let name = try OutputName(pattern: again.file)
       return PlannedRow(
-        entry: .row(row), name: name, specs: specs, ownFields: again.fields,
+        entry: .row(row), name: name, specs: specs, ownFields: again.fields, search: search,
         fallback: fallback.isEmpty ? nil : (directory: again.directory, outputs: fallback))
     } catch {
       throw RetryError.unusable("the file name '\(again.file)' is invalid")

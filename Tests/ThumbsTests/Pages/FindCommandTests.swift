@@ -41,8 +41,39 @@ import Testing
     #expect(referers.values.filter { $0.hasPrefix("/img/share.png") }.count == 1)
     #expect(referers.values.contains { $0 == "/img/share.png \(server.url("/one.html"))" })
 
-    let retry = try await fixture.run("retry", "report.jsonl", "--all-failed", "--cache-dir", fixture.cache)
-    #expect(retry.ending == .exit(75) && retry.errors.contains("run thumbs fetch --find preview again"))
+  }
+
+  @Test(arguments: ["preview", "icon"]) func `A retry searches pages again that failed`(search: String) async throws {
+    let isHealthy = Gate()
+    let fixture = try CommandFixture { request in
+      guard request.target.hasSuffix(".html") else { return .icon() }
+      guard isHealthy.isOpen else { return .http(503) }
+      return Self.html("<meta property=og:image content=/a.png><link rel=icon href=/a.png>")
+    }
+    let list = try fixture.list(["/one.html", "/two.html"])
+    let options = ["--find", search, "-s8", "--name", "{stem}.{ext}"]
+    let first = try await fixture.start(fixture.fetchArguments([list] + options)).result()
+    #expect(first.ending == .exit(75) && first.errors.contains("2 http_503*"))
+    let dryRun = try await fixture.run("retry", "report.jsonl", "-n")
+    #expect(dryRun.ending == .exit(0) && dryRun.output.contains(fixture.server.url("/one.html")))
+
+    isHealthy.open()
+    let retry = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
+
+    #expect(retry.ending == .exit(0), "\(retry.errors)")
+    #expect(try fixture.outputs() == ["one.png", "two.png"])
+    let pages = try fixture.report().map(\.url)
+    #expect(pages == [fixture.server.url("/a.png"), fixture.server.url("/a.png")])
+    #expect(try fixture.text("report.jsonl").contains("\"page\":\"\(fixture.server.url("/one.html"))\""))
+  }
+
+  @Test func `A retry cannot search a page for all of its images`() async throws {
+    let fixture = try CommandFixture { _ in .http(503) }
+    #expect(try await fixture.fetch(fixture.server.url("/page"), "--find", "images").ending == .exit(75))
+
+    let retry = try await fixture.run("retry", "report.jsonl", "--cache-dir", fixture.cache)
+
+    #expect(retry.ending == .exit(75) && retry.errors.contains("run thumbs fetch --find images again"))
   }
 
   private static func icon(_ request: ServerRequest, _ referers: Recorder<String>) -> ServerReply {
