@@ -63,7 +63,8 @@ def noise(pick, number):
         "<textarea><img src=no.png></textarea>", "<title>t <img src=no.png></title>",
         "<iframe><img src=no.png></iframe>",
         "< img src=no.png>", "<a href=x>", "</a>", "<div class='<img src=no.png>'>", "<xmp><img src=no.png></xmp>",
-        "<noscript>n</noscript>", "5 < 6 > 4", "<svg></svg>", "<table><tr><td>", "</table>",
+        "<noscript>n</noscript>", "<script><!--><script></script>", "<script><!---><script></script>",
+        "5 < 6 > 4", "<svg></svg>", "<table><tr><td>", "</table>",
         "<script>a</scriptx></script>",
         f'<meta property="og:image" content="o{number}.png">', f"<meta content='/p{number}.png' property=og:image />",
     ])

@@ -46,7 +46,9 @@ final class ThumbnailJob: Sendable {
     self.id = id
     self.context = context
     var headerFields = request.headerFields
-    if let referer = request.referer, headerFields[.referer] == nil { headerFields[.referer] = referer }
+    if let referer = request.referer, headerFields[.referer] == nil, context.usualFields(source.host)[.referer] == nil {
+      headerFields[.referer] = referer
+    }
     self.headerFields = headerFields
     slot = TaskHandleSlot(priority: request.priority)
   }

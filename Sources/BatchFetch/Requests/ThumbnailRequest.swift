@@ -28,7 +28,8 @@ public struct ThumbnailRequest: Sendable {
   /// framing or the connection, such as `Content-Length`, `Transfer-Encoding` or `Connection`, fails the request with
   /// `bad_row`.
   public var headerFields: HTTPFields
-  /// The URL of the page that shows the image, for the field `Referer` of requests that do not have it. Unlike other
+  /// The URL of the page that shows the image, for the field `Referer` unless the request, the host or the
+  /// configuration has it. Unlike other
   /// header fields, it is not a part of the key of the cache entry: requests that differ only in it share a download,
   /// which has the page of the first. Default nil: none.
   public var referer: String?

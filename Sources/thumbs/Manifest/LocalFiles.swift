@@ -232,7 +232,7 @@ struct LeftOutFiles: Hashable, Sendable {
     return extensions.contains(String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased())
   }
 
-  /// A sentence about the files of the directory `directory`; nil if there are none.
+  /// Returns a sentence about these files, which are in `directory`; nil without any.
   func remark(about directory: String) -> String? {
     guard count > 0 else { return nil }
     let rest = count > names.count ? " and \(count - names.count) more" : ""

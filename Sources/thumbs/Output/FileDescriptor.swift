@@ -102,7 +102,7 @@ struct FileIdentity: Hashable, Sendable {
   /// The identity of the regular file at `path`, following links; nil if there is none.
   init?(path: String) { self.init(path: Array(path.utf8CString)) }
 
-  /// The identity of the regular file at `path`, which ends with a zero and need not be UTF-8; nil if there is none.
+  /// The identity of the regular file at `path`, a C string that need not be UTF-8; nil for anything else.
   init?(path: [CChar]) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

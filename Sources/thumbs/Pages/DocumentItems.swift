@@ -15,7 +15,7 @@ enum DocumentItems {
     let text = PageEncoding.utf8(bytes, contentType: nil)
     switch format {
     case .feed: return try items(of: Feed(text, at: nil), reader.name)
-    case .markdown: return MarkdownImages(String(decoding: text, as: UTF8.self)).items
+    case .markdown: return MarkdownImages(String(decoding: text, as: UTF8.self), side: side).items
     default:
       let page = WebPage(text, at: nil)
       return page.found(.images, side: side).map {
@@ -36,11 +36,11 @@ enum DocumentItems {
 private struct MarkdownImages {
   let items: [ManifestItem]
 
-  init(_ text: String) {
+  init(_ text: String, side: Int) {
     let marks = text.matches(of: #/!\[([^\]\n]*)\]\(\s*<?([^\s<>\)]+)/#)
     let images = marks.map { ManifestItem(name: String($0.1), content: .url(String($0.2))) }
     let page = WebPage(Array(text.utf8), at: nil)
-    items = images + page.found(.images, side: 256).map { ManifestItem(name: $0.text, content: .url($0.url)) }
+    items = images + page.found(.images, side: side).map { ManifestItem(name: $0.text, content: .url($0.url)) }
   }
 }
 

@@ -71,12 +71,12 @@ struct MarkupTokenizer {
     return .text(CharacterReferences.decoded(bytes[index..<end], isAttribute: false))
   }
 
-  /// Returns the position of the next `<` that begins markup, as text may contain others.
+  /// Returns the position of the next `<`, which may begin markup; the end of the document without one.
   private func nextMarkup(from start: Int) -> Int {
     bytes[start...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
   }
 
-  /// Returns the text of an element up to its end tag; nil if there is none.
+  /// Returns the text of an element up to its end tag; nil if it is empty.
   private mutating func content(of name: String) -> Token? {
     let end = name == "script" ? scriptEnd() : endTag(of: name, from: index)
     guard end > index else { return nil }
@@ -110,9 +110,9 @@ struct MarkupTokenizer {
     var (position, isComment, isInner) = (index, false, false)
     while position < bytes.count {
       if !isComment, has("<!--", at: position) {
-        // `<!-->` and `<!--->` are no beginning.
+        // Its last two characters may also be those of an end, as in `<!-->`.
         isComment = true
-        position += 2
+        position += 1
       } else if isComment, has("-->", at: position) {
         (isComment, isInner) = (false, false)
       } else if isTag("/script", at: position + 1), bytes[position] == UInt8(ascii: "<") {
@@ -262,7 +262,8 @@ struct MarkupTokenizer {
 }
 
 extension UInt8 {
-  fileprivate var isMarkupSpace: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
+  /// True for white space of the HTML standard.
+  var isMarkupSpace: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
   fileprivate var isMarkupLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
   fileprivate var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

@@ -48,7 +48,7 @@ struct WebPage: Sendable {
   private(set) var manifest: String?
 
   private var (openGraph, cards, links, items) = ([String](), [String](), [String](), [String]())
-  /// The candidates of the `source` elements of an open `picture`; nil outside.
+  /// The candidates of the `source` elements so far, inside a `picture` element; nil outside of one.
   private var sources: [[Candidate]]?
 
   /// The maximum number of images and icons of a page.
@@ -159,7 +159,9 @@ struct WebPage: Sendable {
   }
 
   private static func isReadable(_ type: String?) -> Bool {
-    guard let type = type?.lowercased().split(separator: ";").first?.trimmingCharacters() else { return true }
+    guard let type = type?.lowercased().split(separator: ";").first.map(String.init)?.trimmingWhitespace() else {
+      return true
+    }
     return type.isEmpty || types.contains(type)
   }
 
@@ -167,8 +169,8 @@ struct WebPage: Sendable {
   static func candidates(in text: String) -> [Candidate] {
     var (rest, candidates) = (Array(text.utf8)[...], [Candidate]())
     while candidates.count < 100 {
-      rest = rest.drop { $0.isSourceSetSpace || $0 == UInt8(ascii: ",") }
-      var url = rest.prefix { !$0.isSourceSetSpace }
+      rest = rest.drop { $0.isMarkupSpace || $0 == UInt8(ascii: ",") }
+      var url = rest.prefix { !$0.isMarkupSpace }
       guard !url.isEmpty else { break }
       rest = rest[url.endIndex...]
       if url.last == UInt8(ascii: ",") {
@@ -216,14 +218,6 @@ struct WebPage: Sendable {
 
 extension WebPage.Candidate {
   fileprivate var isWide: Bool { if case .width = descriptor { true } else { false } }
-}
-
-extension UInt8 {
-  fileprivate var isSourceSetSpace: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
-}
-
-extension Substring {
-  fileprivate func trimmingCharacters() -> String { String(self).trimmingWhitespace() }
 }
 
 // MARK: Choices

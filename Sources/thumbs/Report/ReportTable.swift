@@ -87,7 +87,8 @@ final class ReportTableWriter: ReportOutput {
 
   func append(_ line: ReportLine, position: Int) throws(OutputError) { try write(table.row(of: line.json) ?? []) }
 
-  func finish(_ coverage: Coverage, of list: ListEnd?) throws(OutputError) {}
+  /// A header row that could not be written is an error of a run without rows, too.
+  func finish(_ coverage: Coverage, of list: ListEnd?) throws(OutputError) { try write([]) }
 
   private func write(_ bytes: [UInt8]) throws(OutputError) {
     try failure.withLock { failure throws(OutputError) in

@@ -76,6 +76,20 @@ import Testing
     #expect(retry.ending == .exit(75) && retry.errors.contains("run thumbs fetch --find images again"))
   }
 
+  @Test(arguments: ["--referer", "--header"]) func `A Referer of the command line replaces that of the page`(
+    option: String
+  ) async throws {
+    let referers = Recorder<String>()
+    let fixture = try CommandFixture { request in
+      request.target == "/page" ? Self.html("<meta property=og:image content=/a.png>") : Self.icon(request, referers)
+    }
+    let value = option == "--header" ? "Referer: http://own/" : "http://own/"
+
+    #expect(try await fixture.fetch(fixture.server.url("/page"), "--find", "preview", option, value).ending == .exit(0))
+
+    #expect(referers.values == ["/a.png http://own/"])
+  }
+
   private static func icon(_ request: ServerRequest, _ referers: Recorder<String>) -> ServerReply {
     referers.record("\(request.target) \(request.fields["referer"] ?? "-")")
     return .icon()

@@ -70,6 +70,12 @@ import Testing
     #expect(WebPage(PageEncoding.utf8(bytes, contentType: type), at: nil).title == "café")
   }
 
+  @Test(arguments: ["<!-->", "<!--->", "<!-- -->", "a"])
+  func `A comment in a script that has ended hides no end tag`(comment: String) throws {
+    let page = try page("<script>\(comment)<script></script><img src=a.png>")
+    #expect(page.found(.images, side: 8).map(\.url) == ["a.png"])
+  }
+
   @Test func `Marks decide before anything else, and other encodings are converted`() {
     let units = Array("<title>é</title>".utf16)
     let wide: [UInt8] = [0xFF, 0xFE] + units.flatMap { unit -> [UInt8] in [UInt8(unit & 0xFF), UInt8(unit >> 8)] }
