@@ -123,12 +123,10 @@ struct FetchCommand: FetchingCommand {
 
   /// Opens the lists and directories among `inputs`, but not the output directory.
   private func list(_ inputs: [ManifestInput], besides output: String) throws(InputError) -> ManifestList {
-    var keys = manifest.keys
-    keys.side = pixels.specs.longestSide
-    return try ManifestList(
-      inputs: inputs, format: manifest.format, keys: keys,
+    try ManifestList(
+      inputs: inputs, format: manifest.format, keys: manifest.keys,
       relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused),
-      scope: LocalScope(isRecursive: !manifest.noRecurse, output: output))
+      scope: LocalScope(isRecursive: !manifest.noRecurse, output: output), side: pixels.specs.longestSide)
   }
 
   /// Reads the manifests once to reserve the local images in them, so that no row overwrites the source of a later row.

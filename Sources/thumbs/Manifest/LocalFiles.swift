@@ -44,17 +44,11 @@ struct LocalArgument: Hashable, Sendable {
   }
 
   private static func absolute(_ argument: String, _ status: stat) -> String? {
-    guard status.st_mode & S_IFMT != S_IFDIR else { return real(argument) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { return argument.resolvingLinks }
     let slash = argument.utf8.lastIndex(of: UInt8(ascii: "/"))
     let directory = slash.map { $0 == argument.startIndex ? "/" : String(argument[..<$0]) } ?? "."
     let name = slash.map { argument[argument.utf8.index(after: $0)...] } ?? argument[...]
-    return real(directory).map { $0 == "/" ? "/\(name)" : "\($0)/\(name)" }
-  }
-
-  private static func real(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(validatingCString: real)
+    return directory.resolvingLinks.map { $0 == "/" ? "/\(name)" : "\($0)/\(name)" }
   }
 
   /// The row of an image.
@@ -175,7 +169,7 @@ struct DirectoryRows: RowSource {
     let file = directory.file.open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     defer { if file >= 0 { close(file) } }
     // Its row fails with the reason.
-    if file < 0, errno != ENOENT, LeftOutFiles.hasImageExtension(name) { return item(path) }
+    if file < 0, errno != ENOENT, String(decoding: name, as: UTF8.self).hasImageExtension { return item(path) }
     guard file >= 0, ImageStart(file)?.isImage(named: name) == true else {
       if file >= 0 { leftOut.add(path) }
       return nil
@@ -211,25 +205,17 @@ struct LocalScope: Hashable, Sendable {
 /// The files of a directory that only have the name of an image.
 struct LeftOutFiles: Hashable, Sendable {
   private static let shown = 3
-  private static let extensions: Set = [
-    "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "heif", "tif", "tiff", "bmp", "ico", "svg", "svgz", "jxl",
-  ]
 
   private var names: [String] = []
   private var count = 0
 
   /// Adds the file at `path` if it has the name of an image.
   mutating func add(_ path: [[UInt8]]) {
-    guard let name = path.last, Self.hasImageExtension(name) else { return }
+    guard let name = path.last, String(decoding: name, as: UTF8.self).hasImageExtension else { return }
     count += 1
     if names.count < Self.shown {
       names.append(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/"))
     }
-  }
-
-  static func hasImageExtension(_ name: [UInt8]) -> Bool {
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return false }
-    return extensions.contains(String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased())
   }
 
   /// Returns a sentence about these files, which are in `directory`; nil without any.
@@ -238,6 +224,19 @@ struct LeftOutFiles: Hashable, Sendable {
     let rest = count > names.count ? " and \(count - names.count) more" : ""
     let verb = count == 1 ? "is not an image and was" : "are not images and were"
     return "In \(directory), \(names.joined(separator: ", "))\(rest) \(verb) left out."
+  }
+}
+
+/// The extensions of image files, for names whose contents are not known.
+private let imageExtensions: Set = [
+  "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "heif", "tif", "tiff", "bmp", "ico", "svg", "svgz", "jxl",
+]
+
+extension StringProtocol {
+  /// True for a name or a path with the extension of an image.
+  var hasImageExtension: Bool {
+    let parts = split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count > 1 && imageExtensions.contains(parts[parts.count - 1].lowercased())
   }
 }
 

@@ -1,5 +1,8 @@
 /// An open manifest, whose items are read one at a time.
 struct Manifest: Sendable {
+  /// The default of the longest side of thumbnails in pixels, by which pages choose among the files of an image.
+  static let usualSide = 256
+
   /// The path as given, or `standard input`.
   let name: String
   /// The file format.
@@ -17,7 +20,7 @@ struct Manifest: Sendable {
   /// or else the first bytes; a file of JSON Lines may be called `.json`.
   init(
     path: String, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
-    relativeURLs: RelativeURLs = .refused, meter: InputMeter = InputMeter()
+    relativeURLs: RelativeURLs = .refused, side: Int = usualSide, meter: InputMeter = InputMeter()
   ) throws(InputError) {
     let base = ManifestBase(relativeURLs, manifest: path)
     let source = try ByteSource.open(path)
@@ -25,7 +28,7 @@ struct Manifest: Sendable {
     var reader = LineReader(source.metered(by: meter, as: part).unpacked().decodingUTF16())
     var named = format ?? ManifestFormat(path: path)
     if format == nil, named == .json, try JSONLineRows.isLikely(&reader, keys: keys) { named = .jsonLines }
-    try self.init(reader, format: named, keys: keys, base: base)
+    try self.init(reader, format: named, keys: keys, base: base, side: side)
     let (count, readAhead) = (rows.count, rows.readAheadCount)
     meter.record { progress in
       if let count { progress.setRows(count, of: part) }
@@ -41,7 +44,8 @@ struct Manifest: Sendable {
   /// Opens the manifest in `reader`. Without `format`, the format is detected from its first bytes. Relative URLs are
   /// resolved against `base`; without a base, they fail later.
   init(
-    _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: ManifestBase? = nil
+    _ reader: LineReader, format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(), base: ManifestBase? = nil,
+    side: Int = usualSide
   ) throws(InputError) {
     let isDetected = format == nil
     var reader = reader
@@ -68,7 +72,7 @@ struct Manifest: Sendable {
       case .text: TextRows(reader)
       case .page, .feed, .markdown:
         ItemRows(
-          items: try DocumentItems.read(&reader, format, side: keys.side)[...], found: "there are no images in it")
+          items: try DocumentItems.read(&reader, format, side: side)[...], found: "there are no images in it")
       }
   }
 

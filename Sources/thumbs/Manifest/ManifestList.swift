@@ -1,11 +1,11 @@
-import Foundation
+import BatchFetch
 import Synchronization
 
 /// The items of several manifests as one lazy, single-pass sequence.
 ///
 /// Before the first item, all manifests are opened, and those that are read whole are checked. An unreadable manifest
 /// stops the command before anything is written.
-final class ManifestList: Sequence, IteratorProtocol, Sendable {
+final class ManifestList: Sequence, IteratorProtocol, EntrySource {
   private struct State {
     var manifests: ArraySlice<Manifest>
     var index = 0
@@ -33,10 +33,10 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
   }
 
   /// Opens the manifests among `inputs`. Images that follow each other are the items of one manifest in memory. `scope`
-  /// says what is read of directories.
+  /// says what is read of directories, and `side` is the longest side of the thumbnails in pixels.
   convenience init(
     inputs: [ManifestInput], format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
-    relativeURLs: RelativeURLs = .refused, scope: LocalScope = LocalScope()
+    relativeURLs: RelativeURLs = .refused, scope: LocalScope = LocalScope(), side: Int = Manifest.usualSide
   ) throws(InputError) {
     if inputs.count(where: { $0 == .file("-") }) > 1 {
       throw InputError("standard input", "can be read only once; give - only once")
@@ -50,7 +50,7 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
       switch input {
       case .file(let path):
         manifests.append(
-          try Manifest(path: path, format: format, keys: keys, relativeURLs: relativeURLs, meter: meter))
+          try Manifest(path: path, format: format, keys: keys, relativeURLs: relativeURLs, side: side, meter: meter))
       case .local(let argument) where input.directory != nil:
         manifests.append(try Manifest(directory: argument, scope, meter: meter))
       case .url, .local: manifests.append(Manifest(items, meter: meter))
@@ -102,4 +102,27 @@ final class ManifestList: Sequence, IteratorProtocol, Sendable {
       return nil
     }
   }
+}
+
+/// An ordered source of the entries of a run.
+protocol EntrySource: Sendable {
+  /// Gives the source the means to request pages. Called once, before ``next()``. Default: does nothing.
+  func begin(with downloader: Downloader)
+  /// Ends requests of pages. Default: does nothing.
+  func cancel()
+  /// Returns the next entry; nil after the last. May block. Called by one thread at a time.
+  func next() -> ManifestEntry?
+  /// The number of all entries. Does not block.
+  var expectedRows: RowTotal { get }
+  /// The error that ended the entries early.
+  var failure: InputError? { get }
+  /// The error about a list without entries.
+  var lack: InputError? { get }
+  /// Sentences about files that are no rows.
+  var remarks: [String] { get }
+}
+
+extension EntrySource {
+  func begin(with downloader: Downloader) {}
+  func cancel() {}
 }

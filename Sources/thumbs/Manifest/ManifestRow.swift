@@ -170,9 +170,6 @@ struct ManifestKeys: Hashable, Sendable {
   /// The columns of ``RowOptions`` to read, in the order of its cases. Default all columns, under their default names.
   var options = RowOptions.Column.allCases.map { OptionColumn(column: $0, name: $0.rawValue) }
 
-  /// The longest side of the thumbnails in pixels, by which pages choose among the files of an image. Default 256.
-  var side = 256
-
   /// The keys that lead to the array of rows in a JSON object; nil if the first one that looks like it has them.
   private(set) var rows: [String]?
 

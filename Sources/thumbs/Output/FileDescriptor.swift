@@ -117,6 +117,15 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
+extension String {
+  /// The absolute path without links; nil if there is no such file, or if that path is not UTF-8.
+  var resolvingLinks: String? {
+    guard let path = realpath(self, nil) else { return nil }
+    defer { free(path) }
+    return String(validatingCString: path)
+  }
+}
+
 /// The identity, size and modification time of a file. If two are equal, the file was neither replaced nor changed in
 /// between.
 struct FileVersion: Hashable, Sendable {

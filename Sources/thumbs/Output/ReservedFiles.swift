@@ -74,10 +74,7 @@ extension ReservedFiles {
 
   /// Returns the path without links of a directory that may not exist yet.
   private static func real(_ path: String) -> String {
-    if let real = realpath(path, nil) {
-      defer { free(real) }
-      return String(cString: real)
-    }
+    if let real = path.resolvingLinks { return real }
     let parts = path.split(separator: "/")
     guard let last = parts.last else { return path }
     let parent = (path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/")

@@ -1,4 +1,5 @@
 import BatchFetch
+import ImageCache
 
 /// The images of a document that is a list: a saved web page, a feed, a sitemap or a text in Markdown.
 enum DocumentItems {
@@ -69,26 +70,15 @@ enum MarkupDocument: Hashable, Sendable {
   case feed(Feed.Kind)
   case other
 
-  /// Recognizes a document by its first tag or its document type; nil if more bytes decide.
+  /// Recognizes a document by its root element or its document type; nil if more bytes decide.
   init?(startingWith bytes: some Collection<UInt8>) {
-    let start = Array(bytes.prefix(64 << 10))
-    let text = String(decoding: start.prefix(256), as: UTF8.self).lowercased()
-    if text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).hasPrefix("<!doctype html") {
-      self = .page
-      return
+    switch MarkupPrologue.root(of: Array(bytes).span) {
+    case .undecided: return nil
+    case .none: self = .other
+    case .element(let name):
+      let isPage = ["html", "head", "body", "div", "img", "p", "meta", "title"].contains(name.lowercased())
+      self = Feed.Kind(root: name).map(Self.feed) ?? (isPage ? .page : .other)
     }
-    var tokenizer = MarkupTokenizer(start, .xml)
-    while let token = tokenizer.next() {
-      switch token {
-      case .text(let text) where text.allSatisfy({ $0.isWhitespace || $0 == "\u{FEFF}" }): continue
-      case .tag(let tag) where !tag.isEnd:
-        let isPage = ["html", "head", "body", "div", "img", "p", "meta", "title"].contains(tag.name.lowercased())
-        self = Feed.Kind(root: tag.name).map(Self.feed) ?? (isPage ? .page : .other)
-      default: self = .other
-      }
-      return
-    }
-    return nil
   }
 
   /// Returns the feed or sitemap in `bytes`; nil for any other document.

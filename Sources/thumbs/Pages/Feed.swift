@@ -76,8 +76,7 @@ struct Feed: Sendable {
 
   private static func isImage(_ tag: MarkupTokenizer.Tag) -> Bool {
     if let type = tag["type"]?.lowercased() { return type.hasPrefix("image/") }
-    let path = (tag["url"] ?? tag["href"] ?? "").lowercased().prefix { $0 != "?" && $0 != "#" }
-    return ["jpg", "jpeg", "png", "gif", "webp", "avif"].contains { path.hasSuffix(".\($0)") }
+    return (tag["url"] ?? tag["href"] ?? "").prefix { $0 != "?" && $0 != "#" }.hasImageExtension
   }
 
   private mutating func note(_ url: String?, as source: Source) {

@@ -41,31 +41,6 @@ final class FoundRows: EntrySource {
   }
 }
 
-/// An ordered source of the entries of a run.
-protocol EntrySource: Sendable {
-  /// Gives the source the means to request pages. Called once, before ``next()``. Default: does nothing.
-  func begin(with downloader: Downloader)
-  /// Ends requests of pages. Default: does nothing.
-  func cancel()
-  /// Returns the next entry; nil after the last. May block. Called by one thread at a time.
-  func next() -> ManifestEntry?
-  /// The number of all entries. Does not block.
-  var expectedRows: RowTotal { get }
-  /// The error that ended the entries early.
-  var failure: InputError? { get }
-  /// The error about a list without entries.
-  var lack: InputError? { get }
-  /// Sentences about files that are no rows.
-  var remarks: [String] { get }
-}
-
-extension EntrySource {
-  func begin(with downloader: Downloader) {}
-  func cancel() {}
-}
-
-extension ManifestList: EntrySource {}
-
 /// The page of a row: where its image was found.
 struct RowPage: Hashable, Sendable {
   /// The URL of the page, after redirects.

@@ -85,10 +85,6 @@ final class PageLookup: Sendable {
   private static let inspected = 64 << 10
   /// The failure of a request whose response is an image, which is not read further.
   private static let isImage = FetchFailure(FailureCode("image", isRetryable: false, contact: .reached), "An image.")
-  /// The extensions of URLs that are requested as images at once.
-  private static let extensions: Set = [
-    "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "bmp", "ico", "svg", "jxl",
-  ]
   /// Pages are parsed apart from the threads that download.
   private static let queue = DispatchQueue(label: "thumbs.pages.parsing", attributes: .concurrent)
 
@@ -117,9 +113,9 @@ final class PageLookup: Sendable {
     }
   }
 
+  /// Returns true for a URL that is requested as an image at once.
   private func isImage(_ source: SourceURL) -> Bool {
-    let path = source.pathAndQuery.prefix { $0 != "?" }
-    return Self.extensions.contains(path.split(separator: ".").last?.lowercased() ?? "")
+    source.pathAndQuery.prefix { $0 != "?" }.hasImageExtension
   }
 
   private func request(

@@ -92,13 +92,7 @@ private struct LimitedEncoder: ThumbnailEncoder {
   func accepts(_ layout: PixelLayout) -> Bool { usual.accepts(layout) }
 
   func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
-    var search = QualitySearch(spec)
-    while let quality = search.next {
-      var spec = spec
-      spec.quality = quality
-      try search.take(try encoder(spec).file(of: bitmap))
-    }
-    return try search.result()
+    try QualitySearch.file(for: spec) { spec throws(ImageError) in try encoder(spec).file(of: bitmap) }
   }
 }
 
@@ -111,6 +105,20 @@ struct QualitySearch {
   /// The qualities between the last one that fit and the first one that did not.
   private var open: Range<Int>
   private var best: EncodedFile?
+
+  /// Returns the file of the highest quality that fits. `encode` returns that of a spec, which differs from `spec` in
+  /// nothing but the quality.
+  static func file(
+    for spec: ThumbnailSpec, _ encode: (ThumbnailSpec) throws(ImageError) -> EncodedFile
+  ) throws(ImageError) -> EncodedFile {
+    var search = QualitySearch(spec)
+    while let quality = search.next {
+      var spec = spec
+      spec.quality = quality
+      try search.take(try encode(spec))
+    }
+    return try search.result()
+  }
 
   init(_ spec: ThumbnailSpec) {
     (limit, next) = (spec.maxBytes ?? .max, spec.quality)

@@ -1,8 +1,8 @@
 /// The part of an XML document before its root element (XML 1.0, section 2.8): a declaration, comments, a document
 /// type.
-struct MarkupPrologue {
+package struct MarkupPrologue {
   /// The root element.
-  enum Root: Equatable {
+  package enum Root: Equatable {
     /// The local name of the element, without its prefix.
     case element(String)
     /// More bytes are needed.
@@ -24,7 +24,7 @@ struct MarkupPrologue {
   private var index = 0
 
   /// Returns the root element of the document that begins with `prefix`, which may be in UTF-16.
-  static func root(of prefix: Span<UInt8>) -> Root {
+  package static func root(of prefix: Span<UInt8>) -> Root {
     var prologue = MarkupPrologue()
     let start = prefix.extracting(first: limit)
     let text = WideText.utf8(start)

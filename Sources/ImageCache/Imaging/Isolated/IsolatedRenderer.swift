@@ -69,13 +69,9 @@ struct IsolatedRenderer {
     var rendering = rendering
     for (index, spec) in specs.enumerated() where spec.format == .avif {
       let pixels = rendering.thumbnails[index]
-      var search = QualitySearch(spec)
-      while let quality = search.next {
-        var spec = spec
-        spec.quality = quality
-        try search.take(try AVIFEncoder(spec, encoders).file(of: pixels.bytes, pixels.size))
+      let file = try QualitySearch.file(for: spec) { [encoders] spec throws(ImageError) in
+        try AVIFEncoder(spec, encoders).file(of: pixels.bytes, pixels.size)
       }
-      let file = try search.result()
       rendering.thumbnails[index] = Thumbnail(spec: spec, size: pixels.size, format: file.format, bytes: file.bytes)
     }
     return rendering
